@@ -1,0 +1,4 @@
+from .fixed_token import FixedTokenChunker as FixedTokenChunker
+from .position_adapter import ChunkerPositionAdapter as ChunkerPositionAdapter
+from .position_adapter import position_aware as position_aware
+from .recursive_character import RecursiveCharacterChunker as RecursiveCharacterChunker

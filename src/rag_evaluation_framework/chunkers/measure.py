@@ -1,0 +1,113 @@
+"""Measuring a document once, so that the length of any stretch of it is a subtraction."""
+
+from abc import ABC, abstractmethod
+from bisect import bisect_left
+from collections.abc import Iterable
+from typing import Any
+
+from rag_evaluation_framework.contracts.tokenizer import Tokenizer
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.tokenizers import resolve_tokenizer
+from rag_evaluation_framework.types import Document, PositionAwareChunk
+
+
+class Measure(ABC):
+    """The length of stretches of one text, in characters or in tokens."""
+
+    @abstractmethod
+    def length(self, start: int, end: int) -> int:
+        """Return how long the characters `start` to `end` are."""
+
+    @abstractmethod
+    def advance(self, start: int, units: int) -> int:
+        """Return the position `units` further on than `start`, at most the end of the text."""
+
+    @abstractmethod
+    def retreat(self, end: int, units: int) -> int:
+        """Return the position `units` before `end`, at least 0."""
+
+    @abstractmethod
+    def exactly(self, start: int, end: int) -> int:
+        """Return how long the stretch is when it is measured by itself, as its reader will measure it."""
+
+    def longest(self, start: int, end: int, size: int) -> int:
+        """Return the furthest end, up to `end`, of a stretch from `start` that is at most `size` long by itself.
+
+        Cutting a text changes its tokens at the cut, rarely to more of them; then it is cut a token earlier. One
+        character is the least: a size below the tokens of a single character cannot be kept.
+        """
+        end = min(end, max(self.advance(start, size), start + 1))
+        while end > start + 1 and self.exactly(start, end) > size:
+            end = max(start + 1, min(self.retreat(end, 1), end - 1))
+        return end
+
+
+class Characters(Measure):
+    """Length in Unicode code points."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def length(self, start: int, end: int) -> int:
+        """Return the number of characters."""
+        return end - start
+
+    def advance(self, start: int, units: int) -> int:
+        """Return `start + units`, at most the end of the text."""
+        return min(start + units, len(self.text))
+
+    def retreat(self, end: int, units: int) -> int:
+        """Return `end - units`, at least 0."""
+        return max(end - units, 0)
+
+    def exactly(self, start: int, end: int) -> int:
+        """Return the number of characters."""
+        return end - start
+
+
+class Tokens(Measure):
+    """Length in tokens of the whole text: a stretch has the tokens that start in it."""
+
+    def __init__(self, text: str, tokenizer: Tokenizer) -> None:
+        self.text = text
+        self.tokenizer = tokenizer
+        self.starts: list[int] = tokenizer.offsets(text).tolist()
+
+    def length(self, start: int, end: int) -> int:
+        """Return the number of tokens that start in the stretch."""
+        return bisect_left(self.starts, end) - bisect_left(self.starts, start)
+
+    def advance(self, start: int, units: int) -> int:
+        """Return where the token `units` after the one at `start` starts."""
+        token = bisect_left(self.starts, start) + units
+        return self.starts[token] if token < len(self.starts) else len(self.text)
+
+    def retreat(self, end: int, units: int) -> int:
+        """Return where the token `units` before the one at `end` starts."""
+        return self.starts[max(bisect_left(self.starts, end) - units, 0)] if self.starts else 0
+
+    def exactly(self, start: int, end: int) -> int:
+        """Return the number of tokens of the stretch, encoded by itself."""
+        return self.tokenizer.count(self.text[start:end])
+
+
+def measured(text: str, length: Any) -> Measure:
+    """Return the measure of a text in `"characters"`, or in tokens of a tokenizer."""
+    return Characters(text) if length == "characters" else Tokens(text, resolve_tokenizer(length))
+
+
+def check_sizes(owner: str, size_name: str, size: int, overlap: int) -> None:
+    """Raise ConfigError unless size is at least 1 and 0 <= overlap < size."""
+    if size < 1:
+        raise ConfigError(f"{owner}: {size_name}={size}; wanted at least 1")
+    if not 0 <= overlap < size:
+        raise ConfigError(f"{owner}: overlap={overlap} with {size_name}={size}; wanted 0 <= overlap < {size_name}")
+
+
+def cut_out(document: Document, places: Iterable[tuple[int, int]]) -> list[PositionAwareChunk]:
+    """Return the stretches of a document as chunks; those of nothing but white space are left out."""
+    return [
+        PositionAwareChunk.of(document, start, end)
+        for start, end in places
+        if start < end and not document.content[start:end].isspace()
+    ]

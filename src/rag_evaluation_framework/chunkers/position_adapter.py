@@ -1,0 +1,130 @@
+"""Finding the place of the chunks of a chunker that does not tell it."""
+
+import re
+import warnings
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.types import Document, PositionAwareChunk
+
+_BEAM = 32
+_OVERLAPPING_CANDIDATES = 8
+
+Place = tuple[int, int]
+
+
+def position_aware(chunker: Chunker) -> PositionAwareChunker:
+    """Return the chunker itself if it knows positions, else wrapped in a `ChunkerPositionAdapter`."""
+    return chunker if isinstance(chunker, PositionAwareChunker) else ChunkerPositionAdapter(chunker)
+
+
+class ChunkerPositionAdapter(PositionAwareChunker):
+    """Makes any chunker position-aware by finding its chunks in the document.
+
+    Chunks are taken to come in reading order, overlapping or not. Where a text occurs more than once, the places are
+    chosen that together cover the most of the document. A chunk that does not fit the order is looked for from the
+    beginning. A chunk that differs from the document in nothing but white space is found as well and becomes the
+    document's own text. A chunk that was changed in any other way cannot be found: it is skipped with a warning, and
+    counted.
+
+    Attributes:
+        chunker: The wrapped chunker.
+        skipped_chunks: How many chunks could not be found so far.
+    """
+
+    def __init__(self, chunker: Chunker) -> None:
+        self.chunker = chunker
+        self.skipped_chunks = 0
+
+    @property
+    def name(self) -> str:
+        """`PositionAdapter(...)` around the chunker's name."""
+        return f"PositionAdapter({self.chunker.name})"
+
+    def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
+        """Return the chunks that could be found, in the order of the chunker."""
+        texts = [text for text in self.chunker.chunk(document.content) if text]
+        chunks: list[PositionAwareChunk] = []
+        for text, place in zip(texts, _locate(document.content, texts), strict=True):
+            if place is not None:
+                chunks.append(PositionAwareChunk.of(document, *place))
+                continue
+            self.skipped_chunks += 1
+            warnings.warn(
+                f"{self.name}: a chunk is not in document {document.id!r} and was skipped: {text[:50]!r}. The chunker "
+                "changes the text; make it position-aware to keep such chunks",
+                stacklevel=2,
+            )
+        return chunks
+
+
+class _Finder:
+    """Finds one text in a document: verbatim, or where it is nowhere verbatim, up to white space."""
+
+    def __init__(self, content: str, text: str) -> None:
+        self.content, self.text = content, text
+        self.verbatim = text in content
+        self.pattern = None if self.verbatim else re.compile(r"\s+".join(map(re.escape, text.split())) or r"(?!)")
+
+    def first(self, position: int) -> Place | None:
+        if self.pattern is not None:
+            match = self.pattern.search(self.content, position)
+            return match.span() if match else None
+        start = self.content.find(self.text, position)
+        return (start, start + len(self.text)) if start >= 0 else None
+
+    def following(self, start: int, end: int) -> list[Place]:
+        """Return the places behind `start`: the last few that overlap what ends at `end`, and the first behind it."""
+        overlapping: list[Place] = []
+        place = self.first(start + 1)
+        while place is not None and place[0] < end:
+            overlapping = [*overlapping, place][-_OVERLAPPING_CANDIDATES:]
+            place = self.first(place[0] + 1)
+        return overlapping if place is None else [*overlapping, place]
+
+
+class _State(NamedTuple):
+    covered: int
+    place: Place
+    reached: int
+    before: "_State | None"
+
+
+def _locate(content: str, texts: Sequence[str]) -> list[Place | None]:
+    """Find all texts: a beam search, in reading order, for the places that together cover the most characters."""
+    places: list[Place | None] = [None] * len(texts)
+    beam: list[_State] = []
+    run: list[int] = []  # the chunks that the beam has placed
+    for number, text in enumerate(texts):
+        finder = _Finder(content, text)
+        anywhere = finder.first(0)
+        if anywhere is None:
+            continue
+        following = _extended(beam, finder)
+        if not following:
+            _settle(places, run, beam)
+            run = []
+            following = [_State(anywhere[1] - anywhere[0], anywhere, anywhere[1], None)]
+        beam = following
+        run.append(number)
+    _settle(places, run, beam)
+    return places
+
+
+def _extended(beam: list[_State], finder: _Finder) -> list[_State]:
+    best: dict[Place, _State] = {}
+    for state in beam:
+        for place in finder.following(state.place[0], state.reached):
+            covered = state.covered + max(0, place[1] - max(state.reached, place[0]))
+            if place not in best or covered > best[place].covered:
+                best[place] = _State(covered, place, max(state.reached, place[1]), state)
+    return sorted(best.values(), key=lambda state: (-state.covered, state.place))[:_BEAM]
+
+
+def _settle(places: list[Place | None], run: list[int], beam: list[_State]) -> None:
+    state = beam[0] if beam else None
+    for number in reversed(run):
+        if state is not None:
+            places[number] = state.place
+            state = state.before

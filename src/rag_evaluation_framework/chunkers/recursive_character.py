@@ -1,0 +1,119 @@
+"""Cutting at the largest natural boundary that fits."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rag_evaluation_framework.chunkers.measure import Measure, check_sizes, cut_out, measured
+from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
+from rag_evaluation_framework.types import Document, PositionAwareChunk
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class RecursiveCharacterChunker(PositionAwareChunker):
+    """Cuts at paragraphs, then lines, then sentences, then words, and only then inside a word.
+
+    A text that is too long is cut behind every occurrence of the first separator that it contains; neighbouring pieces
+    are put together as long as they fit, and a piece that is too long by itself is cut in the same way at the next
+    separators. A separator and the white space behind it stay with the piece before. Nothing is trimmed: the chunks
+    of a document cover all of it but stretches of pure white space.
+
+    Attributes:
+        chunk_size: The most that a chunk may hold, in the unit of `length`; never exceeded, but by a single character
+            that is longer than this in tokens.
+        overlap: The most that a chunk may repeat of the one before it, in whole pieces; less than `chunk_size`.
+        separators: Where to cut, from the largest to the smallest unit of text.
+        length: `"characters"`, or anything that `resolve_tokenizer` takes, such as `"cl100k_base"`.
+
+    Raises:
+        ConfigError: A size is impossible.
+    """
+
+    chunk_size: int = 200
+    overlap: int = 0
+    separators: tuple[str, ...] = ("\n\n", "\n", ".", "?", "!", " ")
+    length: Any = "characters"
+
+    def __post_init__(self) -> None:
+        check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap)
+        object.__setattr__(self, "separators", tuple(self.separators))
+
+    @property
+    def name(self) -> str:
+        """The class with its sizes."""
+        unit = "" if self.length == "characters" else f", length={self.length!r}"
+        return f"RecursiveCharacterChunker(chunk_size={self.chunk_size}, overlap={self.overlap}{unit})"
+
+    def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
+        """Return the chunks in reading order; none for a blank document."""
+        cutter = _Cutter(document.content, self, measured(document.content, self.length))
+        return cut_out(document, cutter.cut(0, len(document.content), 0))
+
+
+class _Cutter:
+    """The recursion over one text."""
+
+    def __init__(self, text: str, chunker: RecursiveCharacterChunker, measure: Measure) -> None:
+        self.text = text
+        self.size, self.overlap = chunker.chunk_size, chunker.overlap
+        self.boundaries = [re.compile(re.escape(separator) + r"\s*") for separator in chunker.separators if separator]
+        self.measure = measure
+
+    def cut(self, start: int, end: int, level: int) -> Iterator[Place]:
+        if self.fits(start, end):
+            yield start, end
+            return
+        pieces: list[Place] = []
+        while len(pieces) < 2 and level < len(self.boundaries):
+            pieces = self.pieces(start, end, self.boundaries[level])
+            level += 1
+        if len(pieces) < 2:
+            yield from self.windows(start, end)
+            return
+        together: list[Place] = []
+        for piece in pieces:
+            if self.fits(*piece):
+                together.append(piece)
+            else:
+                yield from self.merged(together)
+                together = []
+                yield from self.cut(*piece, level)
+        yield from self.merged(together)
+
+    def fits(self, start: int, end: int) -> bool:
+        return self.measure.length(start, end) <= self.size and self.measure.exactly(start, end) <= self.size
+
+    def pieces(self, start: int, end: int, boundary: re.Pattern[str]) -> list[Place]:
+        """Cut behind every boundary that has something other than white space before it."""
+        ends = [match.end() for match in boundary.finditer(self.text, start, end)]
+        if ends and self.text[start : ends[0]].isspace():
+            del ends[0]
+        if not ends or ends[-1] < end:
+            ends.append(end)
+        return list(zip([start, *ends[:-1]], ends, strict=True))
+
+    def merged(self, pieces: list[Place]) -> Iterator[Place]:
+        """Put neighbouring pieces together as long as they fit, repeating up to `overlap` of the chunk before."""
+        first = 0
+        for number, (_, end) in enumerate(pieces):
+            if first < number and not self.fits(pieces[first][0], end):
+                before = pieces[number - 1][1]
+                yield pieces[first][0], before
+                while first < number and (
+                    self.measure.length(pieces[first][0], before) > self.overlap or not self.fits(pieces[first][0], end)
+                ):
+                    first += 1
+        if pieces:
+            yield pieces[first][0], pieces[-1][1]
+
+    def windows(self, start: int, end: int) -> Iterator[Place]:
+        """Cut anywhere: windows of `chunk_size` that overlap by `overlap`."""
+        while True:
+            stop = self.measure.longest(start, end, self.size)
+            yield start, stop
+            if stop >= end:
+                return
+            start = max(self.measure.retreat(stop, self.overlap), start + 1) if self.overlap else stop

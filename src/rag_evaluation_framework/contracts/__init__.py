@@ -1,0 +1,5 @@
+"""What a part must be able to do, one contract a file; parts on the same floor know each other only through these."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

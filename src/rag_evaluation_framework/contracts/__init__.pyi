@@ -1,0 +1,14 @@
+from .chunker import Chunker as Chunker
+from .chunker import PositionAwareChunker as PositionAwareChunker
+from .embedder import Embedder as Embedder
+from .engine import Engine as Engine
+from .metric import ChunkLevelMetric as ChunkLevelMetric
+from .metric import Metric as Metric
+from .metric import TokenLevelMetric as TokenLevelMetric
+from .part import Part as Part
+from .reranker import Reranker as Reranker
+from .retriever import Retriever as Retriever
+from .synthesis import LLMClient as LLMClient
+from .synthesis import QuestionStrategy as QuestionStrategy
+from .tokenizer import Tokenizer as Tokenizer
+from .vector_store import VectorStore as VectorStore

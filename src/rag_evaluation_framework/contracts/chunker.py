@@ -1,0 +1,28 @@
+"""Cutting documents into chunks."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from rag_evaluation_framework.contracts.part import Part
+from rag_evaluation_framework.ids import DocumentId
+from rag_evaluation_framework.types import Document, PositionAwareChunk
+
+
+class Chunker(Part, ABC):
+    """Cuts a text into pieces, without saying where they stood. Evaluations wrap it in `ChunkerPositionAdapter`."""
+
+    @abstractmethod
+    def chunk(self, text: str) -> list[str]:
+        """Return the pieces in reading order; no pieces for an empty text."""
+
+
+class PositionAwareChunker(Chunker):
+    """Cuts a document into chunks that know their place."""
+
+    @abstractmethod
+    def chunk_with_positions(self, document: Document) -> Sequence[PositionAwareChunk]:
+        """Return the chunks in reading order, each with `document.content[start:end] == content`."""
+
+    def chunk(self, text: str) -> list[str]:
+        """Return the texts of the chunks."""
+        return [chunk.content for chunk in self.chunk_with_positions(Document(DocumentId(""), text))]

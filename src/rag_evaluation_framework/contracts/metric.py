@@ -1,0 +1,51 @@
+"""Scoring what was retrieved against what is relevant."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from rag_evaluation_framework.contracts.part import Part
+from rag_evaluation_framework.ids import ChunkId, DocumentId, EvaluationType
+from rag_evaluation_framework.spans import CharacterSpan
+
+U_contra = TypeVar("U_contra", bound=DocumentId | ChunkId | CharacterSpan, contravariant=True)
+
+
+class Metric(Part, ABC, Generic[U_contra]):
+    """One number for one question: how good is what was retrieved?
+
+    `calculate` is all that a metric of one's own needs. It is called once a question and cutoff.
+    """
+
+    evaluation_types: ClassVar[frozenset[EvaluationType]]
+    """The levels it can score: the run-time witness of the type parameter."""
+
+    @property
+    def name(self) -> str:
+        """The class name in snake case; `span_recall` for `SpanRecall`."""
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(self).__name__).lower()
+
+    @abstractmethod
+    def calculate(self, retrieved: Sequence[U_contra], ground_truth: Sequence[U_contra]) -> float:
+        """Score one ranking.
+
+        Args:
+            retrieved: The retrieved units, best first, already cut at the cutoff.
+            ground_truth: The relevant units, in no particular order.
+
+        Returns:
+            The score, a finite number. In an evaluation, questions without relevant units are not asked.
+        """
+
+
+class ChunkLevelMetric(Metric[ChunkId]):
+    """A metric over chunk ids."""
+
+    evaluation_types: ClassVar[frozenset[EvaluationType]] = frozenset({"chunk-level"})
+
+
+class TokenLevelMetric(Metric[CharacterSpan]):
+    """A metric over character spans."""
+
+    evaluation_types: ClassVar[frozenset[EvaluationType]] = frozenset({"token-level"})

@@ -1,0 +1,42 @@
+"""Finding what answers a question."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from rag_evaluation_framework.contracts.part import Part
+from rag_evaluation_framework.types import Corpus, PositionAwareChunk, Retrieved
+
+
+class Retriever(Part, ABC):
+    """Finds, for a question, the best results in a corpus. It never knows how it is scored."""
+
+    @property
+    def prefix_stable(self) -> bool:
+        """Whether the ranking at k is the beginning of the ranking at any larger k.
+
+        If so, one deep retrieval serves all cutoffs; if not, each k is retrieved on its own.
+        """
+        return True
+
+    @abstractmethod
+    def index(self, corpus: Corpus) -> None:
+        """Prepare the documents for retrieval; whatever was indexed before is forgotten."""
+
+    @abstractmethod
+    def retrieve(self, query: str, k: int) -> Retrieved:
+        """Return at most `k` results, best first, the same each time.
+
+        Raises:
+            NotIndexed: `index` has not been called.
+        """
+
+    def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
+        """Return one ranking a question, in their order; by default one after the other."""
+        return [self.retrieve(query, k) for query in queries]
+
+    def chunks(self) -> Sequence[PositionAwareChunk] | None:
+        """Return everything that could be retrieved, or None if that cannot be listed."""
+        return None
+
+    def close(self) -> None:
+        """Release what `index` built; called once after the last question, also after an error."""

@@ -1,0 +1,38 @@
+"""Keeping vectors and finding the nearest."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.contracts.part import Part
+from rag_evaluation_framework.types import PositionAwareChunk
+
+
+class VectorStore(Part, ABC):
+    """Keeps chunks with their vectors; chunks are told apart by place, so equal texts at two places both stay."""
+
+    @abstractmethod
+    def add(self, chunks: Sequence[PositionAwareChunk], embeddings: NDArray[np.float32]) -> None:
+        """Add chunks.
+
+        Args:
+            chunks: What to keep, places, metadata and all.
+            embeddings: One row a chunk, shape (len(chunks), dimension).
+
+        Raises:
+            InputError: The numbers of chunks and rows differ, or the dimension is not that of the store.
+        """
+
+    @abstractmethod
+    def search(self, query_embedding: NDArray[np.float32], k: int) -> list[PositionAwareChunk]:
+        """Return at most `k` chunks by falling cosine; chunks that tie stay in the order in which they were added."""
+
+    def search_many(self, query_embeddings: NDArray[np.float32], k: int) -> list[list[PositionAwareChunk]]:
+        """Return one ranking a row of `query_embeddings`; by default one after the other."""
+        return [self.search(row, k) for row in query_embeddings]
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Forget everything; the store can be used again."""

@@ -1,0 +1,25 @@
+"""Letting a component's methods be coroutines: they run on one background event loop."""
+
+import asyncio
+import inspect
+from functools import lru_cache
+from threading import Thread
+from typing import Any
+
+
+def resolved(value: Any) -> Any:
+    """Return the value, or, of a coroutine, what it returns.
+
+    The loop lives in a thread of its own, so this works inside a running loop (a notebook) too, and clients that are
+    bound to a loop meet the same one each time.
+    """
+    if not inspect.iscoroutine(value):
+        return value
+    return asyncio.run_coroutine_threadsafe(value, _loop()).result()
+
+
+@lru_cache(maxsize=1)
+def _loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    Thread(target=loop.run_forever, name="rag-eval-coroutines", daemon=True).start()
+    return loop

@@ -1,0 +1,135 @@
+"""Documents and the collection of them that is searched."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from rag_evaluation_framework.errors import CorpusError
+from rag_evaluation_framework.ids import DocumentId
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text of the corpus.
+
+    Attributes:
+        id: How datasets and results name the document; unique in its corpus.
+        content: The whole text; all offsets count its code points.
+        metadata: Anything else that is known about it.
+    """
+
+    id: DocumentId
+    content: str
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Corpus:
+    """The documents that are searched, in a fixed order.
+
+    Attributes:
+        documents: Any iterable of documents; kept as a tuple.
+        metadata: Anything known about the whole; `from_folder` notes the folder under `"source"`.
+
+    Raises:
+        CorpusError: Two documents share an id.
+    """
+
+    documents: tuple[Document, ...]
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __init__(self, documents: Iterable[Document], metadata: Mapping[str, Any] | None = None) -> None:
+        object.__setattr__(self, "documents", tuple(documents))
+        object.__setattr__(self, "metadata", {} if metadata is None else metadata)
+        if len(self._by_id) < len(self.documents):
+            seen: set[str] = set()
+            twice = sorted({d.id for d in self.documents if d.id in seen or seen.add(d.id)})
+            raise CorpusError(f"duplicate document ids: {', '.join(map(repr, twice[:5]))}; give every document its own")
+
+    @classmethod
+    def from_folder(cls, folder_path: str | Path, glob_pattern: str = "**/*.md") -> "Corpus":
+        r"""Read every matching text file below a folder.
+
+        A document's id is its POSIX path relative to the folder. The order is that of the ids. Newlines are left as
+        they are (`\r\n` stays two characters); a byte order mark at the start of a file is not part of its text, so
+        it never shifts an offset. Hidden files and folders (names that start with a dot) are no part of a corpus.
+
+        Args:
+            folder_path: The folder.
+            glob_pattern: Which files, relative to the folder; by default all Markdown files, recursively.
+
+        Raises:
+            CorpusError: The folder is missing, nothing matches, the pattern leaves the folder, or a file cannot be
+                read or is no UTF-8.
+        """
+        folder = Path(folder_path)
+        if not folder.is_dir():
+            problem = "is a file" if folder.exists() else "does not exist"
+            raise CorpusError(f"{folder}: {problem}; wanted a folder of text files")
+        pattern = PurePosixPath(glob_pattern)
+        if not glob_pattern or pattern.is_absolute() or ".." in pattern.parts:
+            raise CorpusError(f"glob pattern {glob_pattern!r}: wanted one relative to the folder, such as '**/*.txt'")
+        paths = {
+            path.relative_to(folder).as_posix(): path
+            for path in folder.glob(glob_pattern)
+            if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        }
+        if not paths:
+            raise CorpusError(f"{folder}: no file matches {glob_pattern!r}. {_what_is_there(folder)}")
+        documents = (Document(DocumentId(name), _read_text(paths[name])) for name in sorted(paths))
+        return cls(documents, {"source": str(folder), "glob_pattern": glob_pattern})
+
+    @cached_property
+    def _by_id(self) -> dict[DocumentId, Document]:
+        return {document.id: document for document in self.documents}
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 over ids and contents, 64 hexadecimal digits; the order of the documents plays no part."""
+        digest = hashlib.sha256()
+        for document in sorted(self.documents, key=lambda document: document.id):
+            for text in (document.id, document.content):
+                data = text.encode("utf-8", "surrogatepass")
+                digest.update(len(data).to_bytes(8, "big") + data)
+        return digest.hexdigest()
+
+    def __getitem__(self, document_id: str) -> Document:
+        """Return the document of that id, or raise KeyError."""
+        return self._by_id[DocumentId(document_id)]
+
+    def __contains__(self, document_id: object) -> bool:
+        return document_id in self._by_id
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self.documents)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __repr__(self) -> str:
+        characters = sum(len(document.content) for document in self.documents)
+        return f"Corpus({len(self.documents)} documents, {characters:,} characters)"
+
+
+def _read_text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{path}: no UTF-8 at byte {error.start} (0x{data[error.start]:02x}); convert the file to UTF-8, "
+            "or leave it out with a narrower glob pattern"
+        ) from error
+
+
+def _what_is_there(folder: Path) -> str:
+    suffixes = sorted({path.suffix for path in folder.rglob("*") if path.is_file() and path.suffix})
+    if not suffixes:
+        return "The folder holds no files with an ending."
+    return f"It holds files ending in {', '.join(suffixes[:8])}; choose with glob_pattern='**/*{suffixes[0]}'."

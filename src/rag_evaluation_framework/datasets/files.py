@@ -1,0 +1,42 @@
+"""Opening dataset files, and writing them so that a reader never meets half a file."""
+
+import os
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from rag_evaluation_framework.errors import DatasetError
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a UTF-8 file, newlines untouched, without a byte order mark.
+
+    Raises:
+        DatasetError: The file cannot be read, or is no UTF-8.
+    """
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{path}: no UTF-8 at byte {error.start}; save the file as UTF-8") from error
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        DatasetError: There is a file of that name already; nothing is overwritten.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile(
+        "w", encoding="utf-8", newline="", dir=path.parent, prefix=f".{path.name}.", delete=False
+    ) as part:
+        part.write(text)
+    try:
+        os.link(part.name, path)  # unlike a rename, a link never replaces a file
+    except FileExistsError:
+        raise DatasetError(
+            f"{path}: exists already and is not overwritten; choose another name or move it away"
+        ) from None
+    finally:
+        Path(part.name).unlink()

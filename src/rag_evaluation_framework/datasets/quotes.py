@@ -1,0 +1,245 @@
+"""Questions with quotes: what people have on day one.
+
+A CSV or JSONL file of `question, quote[, document]`: one row a quote, several rows a question where the answer stands
+in several places, an empty quote where the corpus holds no answer. Quotes are located in the corpus, so nobody counts
+offsets. Other columns are kept as metadata of the question; a column `id` names it.
+"""
+
+import csv
+import io
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from rag_evaluation_framework.corpus import Corpus
+from rag_evaluation_framework.datasets.files import read_text
+from rag_evaluation_framework.datasets.naming import DocumentNames
+from rag_evaluation_framework.datasets.native import json_lines, problem_list
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.ground_truth import Dataset, TokenLevelGroundTruth
+from rag_evaluation_framework.ids import QueryId, QueryText, generate_query_id
+from rag_evaluation_framework.levels import TOKEN
+from rag_evaluation_framework.locator import TextLocator
+from rag_evaluation_framework.spans import CharacterSpan
+from rag_evaluation_framework.types import Query
+
+QuoteStatus = Literal["located", "ambiguous", "missing", "no-answer"]
+
+_COLUMNS = ("question", "quote", "document", "id")
+
+
+@dataclass(frozen=True)
+class QuoteRow:
+    """One row of the file and what became of its quote.
+
+    Attributes:
+        number: The line of the file on which the row starts, the header being line 1.
+        question: The question.
+        quote: The quote as it was given.
+        document: The document that was named, or "".
+        status: `located`: stands in exactly one place. `ambiguous`: stands in several. `missing`: stands nowhere.
+            `no-answer`: the quote is empty, so the corpus holds no answer.
+        places: Where it stands; the places of an ambiguous quote, at most 20.
+        advice: What to do about it; "" for located rows.
+        id: What the file calls the question, or "".
+        metadata: The other columns.
+    """
+
+    number: int
+    question: str
+    quote: str
+    document: str
+    status: QuoteStatus
+    places: tuple[CharacterSpan, ...]
+    advice: str
+    id: str
+    metadata: Mapping[str, str]
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{span.doc_id}[{span.start}:{span.end}]" for span in self.places[:3])
+        more = f" and {len(self.places) - 3} more" if len(self.places) > 3 else ""
+        return f"line {self.number:<4} {self.status:<10} {where}{more}{' ' if where else ''}{self.advice}"
+
+
+@dataclass(frozen=True)
+class QuoteCheck:
+    """Which quotes of a file were found in the corpus, row by row.
+
+    Attributes:
+        source: The file.
+        corpus: The documents.
+        rows: One entry a row, in order.
+    """
+
+    source: str
+    corpus: Corpus
+    rows: tuple[QuoteRow, ...]
+
+    @property
+    def problems(self) -> tuple[QuoteRow, ...]:
+        """The rows whose quote is ambiguous or missing."""
+        return tuple(row for row in self.rows if row.status in ("ambiguous", "missing"))
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The questions that the dataset leaves out because one of their quotes has no certain place."""
+        return tuple(dict.fromkeys(row.question for row in self.problems))
+
+    def dataset(self, name: str | None = None) -> Dataset[CharacterSpan]:
+        """Return the questions all of whose quotes were located.
+
+        A question with a quote that is missing or ambiguous is left out whole: scoring it by the rest would call text
+        wrong that is right.
+
+        Raises:
+            DatasetError: No question is left.
+        """
+        problematic = set(self.left_out)
+        by_question: dict[str, list[QuoteRow]] = {}
+        for row in self.rows:
+            if row.question not in problematic:
+                by_question.setdefault(row.question, []).append(row)
+        if not by_question:
+            raise DatasetError(problem_list(self.source, [str(row) for row in self.problems]))
+        entries = [
+            TokenLevelGroundTruth(_query(rows), tuple(span for row in rows for span in row.places))
+            for rows in by_question.values()
+        ]
+        return Dataset(entries, TOKEN, name=name or Path(self.source).stem, corpus=self.corpus)
+
+    def __str__(self) -> str:
+        counts = Counter(row.status for row in self.rows)
+        summary = ", ".join(f"{counts[status]} {status}" for status in ("located", "ambiguous", "missing", "no-answer"))
+        lines = [f"{self.source}: {len(self.rows)} rows: {summary}", *map(str, self.problems)]
+        if self.problems:
+            lines.append(f"{len(self.left_out)} questions are left out until their quotes are certain")
+        return "\n".join(lines)
+
+
+def _query(rows: list[QuoteRow]) -> Query:
+    metadata = {key: value for row in reversed(rows) for key, value in row.metadata.items() if value}
+    identity = QueryId(rows[0].id) if rows[0].id else generate_query_id(rows[0].question)
+    return Query(identity, QueryText(rows[0].question), metadata)
+
+
+def check_quotes(path: str | Path, corpus: Corpus) -> QuoteCheck:
+    """Locate the quotes of a CSV or JSONL file in the corpus.
+
+    A quote is located where it stands verbatim or, where it stands nowhere verbatim, where it differs in nothing but
+    white space. Likeness is never enough: a quote that stands nowhere is shown with the passage nearest to it.
+
+    Raises:
+        DatasetError: The file cannot be read, lacks a column, or has a row without a question.
+    """
+    path = Path(path)
+    locator, names = TextLocator(corpus), DocumentNames(corpus)
+    records = list(_csv_records(path) if path.suffix.lower() in (".csv", ".tsv") else _jsonl_records(path))
+    if not records:
+        raise DatasetError(f"{path}: holds no questions")
+    answered = {record["question"] for _, record in records if record["quote"].strip()}
+    return QuoteCheck(
+        str(path),
+        corpus,
+        tuple(_check(number, record, locator, names, record["question"] in answered) for number, record in records),
+    )
+
+
+def _check(number: int, record: dict[str, str], locator: TextLocator, names: DocumentNames, answered: bool) -> QuoteRow:
+    status, places, advice = _located(record["quote"], record["document"], locator, names, answered)
+    metadata = {key: value for key, value in record.items() if key not in _COLUMNS}
+    return QuoteRow(
+        number,
+        record["question"],
+        record["quote"],
+        record["document"],
+        status,
+        tuple(places),
+        advice,
+        record["id"],
+        metadata,
+    )
+
+
+def _located(
+    quote: str, document: str, locator: TextLocator, names: DocumentNames, answered: bool
+) -> tuple[QuoteStatus, list[CharacterSpan], str]:
+    if not quote.strip():
+        if answered:
+            return "missing", [], "the quote is empty, yet other rows answer the question: remove the row or fill it in"
+        return "no-answer", [], ""
+    try:
+        doc_id = names.resolve(document) if document.strip() else None
+    except DatasetError as error:
+        return "missing", [], str(error)
+    places = locator.places(quote, doc_id)
+    if len(places) == 1:
+        return "located", places, ""
+    if places:
+        several = len({span.doc_id for span in places}) > 1
+        return "ambiguous", places, "name its document, or quote more" if several else "quote more of the passage"
+    return "missing", [], _nearest(quote, locator)
+
+
+def _nearest(quote: str, locator: TextLocator) -> str:
+    nearest = locator.nearest(quote)
+    if nearest is None:
+        return "nothing in the corpus is like it"
+    span, likeness = nearest
+    text = " ".join(span.text.split())
+    shown = text if len(text) <= 120 else f"{text[:119]}…"
+    return f"nearest ({likeness:.0f} % alike): {span.doc_id}[{span.start}:{span.end}] “{shown}”; quote it verbatim"
+
+
+def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    text = read_text(path)
+    header = text.partition("\n")[0]
+    delimiter = max(",;\t", key=header.count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or []]
+    if len(set(reader.fieldnames)) < len(reader.fieldnames):
+        raise DatasetError(f"{path}: line 1: two columns share a name: {', '.join(reader.fieldnames)}")
+    first = reader.line_num + 1
+    try:
+        for row in reader:
+            if None in row or None in row.values():
+                raise DatasetError(
+                    f"{path}: line {first}: wanted {len(reader.fieldnames)} columns; put quotation marks around text "
+                    f"that contains {delimiter!r}"
+                )
+            yield first, _record(row, f"{path}: line {first}")
+            first = reader.line_num + 1
+    except csv.Error as error:
+        raise DatasetError(f"{path}: line {first}: {error}") from error
+
+
+def _jsonl_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    for number, row in json_lines(path):
+        if not isinstance(row, dict):
+            raise DatasetError(f"{path}: line {number}: wanted an object with 'question' and 'quote'")
+        yield (
+            number,
+            _record({key: "" if value is None else value for key, value in row.items()}, f"{path}: line {number}"),
+        )
+
+
+def _record(row: Mapping[str, object], where: str) -> dict[str, str]:
+    for column in ("question", "quote"):
+        if column not in row:
+            raise DatasetError(f"{where}: no {column!r}; wanted the columns question, quote and, optionally, document")
+    record = {"document": "", "id": "", **{str(key): str(value) for key, value in row.items()}}
+    record["question"] = record["question"].strip()
+    if not record["question"]:
+        raise DatasetError(f"{where}: the question is empty")
+    return record
+
+
+def dataset_from_quotes(path: Path, corpus: Corpus) -> Dataset[CharacterSpan]:
+    """Return the dataset of a file of quotes, warning of the questions that are left out."""
+    check = check_quotes(path, corpus)
+    dataset = check.dataset()
+    if check.problems:
+        warnings.warn(str(check), stacklevel=3)
+    return dataset

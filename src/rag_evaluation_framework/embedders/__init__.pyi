@@ -1,0 +1,1 @@
+from .lsa import LsaEmbedder as LsaEmbedder

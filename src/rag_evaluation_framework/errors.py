@@ -1,0 +1,63 @@
+"""Everything that can go wrong, as one tree.
+
+```text
+RagEvalError                     base of all errors that this package raises on purpose
+├── InputError (ValueError)      what the caller gave cannot be used; nothing was done
+│   ├── CorpusError              a folder or a document
+│   ├── SpanError                a place in a text
+│   ├── DatasetError             questions and their ground truth
+│   ├── ConfigError              a configuration, a cutoff, a metric name, a component's parameters
+│   └── TokenizerError           a tokenizer that is unknown or cannot be loaded
+├── LevelMismatch (TypeError)    parts of different evaluation types were combined
+├── MissingDependency (ImportError)  an optional package is not installed; the message names the extra
+├── NotIndexed (RuntimeError)    retrieval was asked for before `index`
+└── ResultError (ValueError)     a stored result cannot be read
+```
+
+Each class also inherits the built-in exception that a caller would catch anyway. A query that fails while a run is
+under way is no exception but a `Failure` in the result.
+"""
+
+
+class RagEvalError(Exception):
+    """Base of all errors that this package raises on purpose; the message says what, where and how to mend it."""
+
+
+class InputError(RagEvalError, ValueError):
+    """What the caller gave cannot be used."""
+
+
+class CorpusError(InputError):
+    """A folder, file or document cannot be used as a corpus."""
+
+
+class SpanError(InputError):
+    """A place in a text is impossible."""
+
+
+class DatasetError(InputError):
+    """Questions or their ground truth cannot be used."""
+
+
+class ConfigError(InputError):
+    """A configuration, cutoff, metric name or component parameter cannot be used."""
+
+
+class TokenizerError(InputError):
+    """A tokenizer is unknown or cannot be loaded."""
+
+
+class LevelMismatch(RagEvalError, TypeError):
+    """Parts that belong to different evaluation types were combined."""
+
+
+class MissingDependency(RagEvalError, ImportError):
+    """An optional package is not installed."""
+
+
+class NotIndexed(RagEvalError, RuntimeError):
+    """A retriever, store or embedder was asked before it was given anything."""
+
+
+class ResultError(RagEvalError, ValueError):
+    """A stored result cannot be read."""

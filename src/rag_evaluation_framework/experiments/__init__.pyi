@@ -1,0 +1,10 @@
+from .config import ExperimentConfig as ExperimentConfig
+from .evaluation import TokenLevelEvaluation as TokenLevelEvaluation
+from .evaluation import evaluate as evaluate
+from .query_result import Failure as Failure
+from .query_result import QueryResult as QueryResult
+from .results import EvaluationResult as EvaluationResult
+from .results import load_result as load_result
+from .run_file import RunFile as RunFile
+from .run_file import load_run_file as load_run_file
+from .runner import run_experiment as run_experiment

@@ -1,0 +1,201 @@
+"""What an experiment found, down to every question."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic
+
+from pydantic import TypeAdapter, ValidationError
+
+from rag_evaluation_framework._optional import DISTRIBUTION, require
+from rag_evaluation_framework.cutoffs import Cutoff, ScoreName
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
+from rag_evaluation_framework.experiments import store, summary
+from rag_evaluation_framework.experiments.query_result import Failure, QueryResult, Scores
+from rag_evaluation_framework.ids import EvaluationType
+from rag_evaluation_framework.levels import TOKEN, Level, U
+from rag_evaluation_framework.spans import CharacterSpan
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False)
+class EvaluationResult(Generic[U]):
+    """The result of one experiment.
+
+    Attributes:
+        name: What it is called; by default the retriever's name.
+        evaluation_type: The level at which it was scored.
+        queries: One entry a question, in the order of the dataset.
+        metric_names: The metrics, in order.
+        cutoffs: The cutoffs as they are printed, in order; the first is the run's k.
+        count_as_zero: Which questions without a score count as 0.0 in the means.
+        config: A record of the parts and their parameters, the dataset and the corpus, with their hashes.
+        timings: Seconds spent indexing, retrieving and scoring.
+        warnings: What the parts warned of.
+        created: When the run started, UTC, ISO 8601.
+        version: The version of this package.
+        experiment_url: Where the result was published, if it was.
+        raw_results: What the publisher returned, if it was published.
+    """
+
+    name: str
+    evaluation_type: EvaluationType
+    queries: tuple[QueryResult[U], ...]
+    metric_names: tuple[str, ...]
+    cutoffs: tuple[str, ...]
+    count_as_zero: tuple[str, ...]
+    config: Mapping[str, Any]
+    timings: Mapping[str, float]
+    warnings: tuple[str, ...]
+    created: str
+    version: str = field(default_factory=lambda: version(DISTRIBUTION))
+    experiment_url: str | None = None
+    raw_results: Any = field(default=None, compare=False)
+
+    @cached_property
+    def metrics(self) -> Scores:
+        """The mean of every score over the questions that have one, None if none has.
+
+        Questions without an answer and questions that failed are left out, unless the run counts them as zero.
+        """
+        return Scores({name: _mean(list(self.per_query(name).values())) for name in self.score_names}, self.cutoffs[0])
+
+    @property
+    def score_names(self) -> tuple[str, ...]:
+        """The names of all scores: every metric at every cutoff."""
+        return tuple(
+            str(ScoreName(metric, Cutoff.parse(cutoff))) for metric in self.metric_names for cutoff in self.cutoffs
+        )
+
+    def per_query(self, name: str) -> dict[str, float | None]:
+        """Return one score by question id, in order; None where a question has none.
+
+        Args:
+            name: The score, such as `span_recall@5`; a metric alone stands for the run's k.
+
+        Raises:
+            ConfigError: There is no such score.
+        """
+        full = str(ScoreName.parse(name)) if "@" in name else f"{name}@{self.cutoffs[0]}"
+        if full not in self.score_names:
+            raise ConfigError(f"no score {name!r}; there are {', '.join(self.score_names)}")
+        return {query.query_id: self._score(query, full) for query in self.queries}
+
+    def _score(self, query: QueryResult[U], name: str) -> float | None:
+        return 0.0 if query.status in self.count_as_zero else query.scores.get(name)
+
+    def worst(self, n: int = 5, name: str | None = None) -> list[QueryResult[U]]:
+        """Return the questions with the lowest scores, the worst first; of equals, the earlier in the dataset.
+
+        Args:
+            n: How many; questions without a score are not among them.
+            name: By which score; by default the first metric at the run's k.
+        """
+        scores = self.per_query(self.metric_names[0] if name is None else name)
+        scored = [
+            (score, query) for score, query in zip(scores.values(), self.queries, strict=True) if score is not None
+        ]
+        return [query for _, query in sorted(scored, key=lambda pair: pair[0])[:n]]
+
+    @property
+    def failures(self) -> dict[str, tuple[Failure, ...]]:
+        """What went wrong, by question id."""
+        return {query.query_id: query.failures for query in self.queries if query.failures}
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many questions were scored, have no answer and failed, and how many hits there were and lack a place."""
+        statuses = [query.status for query in self.queries]
+        return {
+            "questions": len(statuses),
+            "scored": statuses.count("scored"),
+            "no_answer": statuses.count("no-answer"),
+            "failed": statuses.count("failed"),
+            "hits": sum(len(query.hits) for query in self.queries),
+            "unlocated_hits": sum(query.unlocated for query in self.queries),
+        }
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """Return one row a question: id, wording, status, a column a score, and a column of seconds a stage.
+
+        Raises:
+            MissingDependency: pandas is not installed.
+        """
+        pandas = require("pandas", extra="pandas", needed_by="to_dataframe")
+        columns = {name: self.per_query(name) for name in self.score_names}
+        rows = [
+            {
+                "query_id": query.query_id,
+                "query": query.text,
+                "status": query.status,
+                **{name: column[query.query_id] for name, column in columns.items()},
+                **{f"{stage}_seconds": seconds for stage, seconds in query.stages.items()},
+            }
+            for query in self.queries
+        ]
+        frame: pd.DataFrame = pandas.DataFrame(rows).set_index("query_id")
+        return frame
+
+    def save(self, folder: str | Path | None = None, *, root: str | Path = store.ROOT) -> Path:
+        """Write the result as `report.json` and `summary.md` into a folder of its own.
+
+        Args:
+            folder: The folder to make; by default `<root>/runs/<UTC time>-<dataset>`.
+            root: Where runs are kept.
+
+        Returns:
+            The folder.
+
+        Raises:
+            ResultError: The folder exists and is not empty: nothing is overwritten.
+        """
+        content = TypeAdapter(EvaluationResult[Any]).dump_python(self, mode="json", exclude={"raw_results"})
+        target = (
+            Path(folder) if folder is not None else store.run_folder(root, self.created, self.config["dataset"]["name"])
+        )
+        return store.write_folder(
+            target,
+            {
+                store.REPORT: store.report_text({**content, "metrics": self.metrics, "counts": self.counts}),
+                store.SUMMARY: summary.as_markdown(self),
+            },
+        )
+
+    def __repr__(self) -> str:
+        return summary.as_text(self)
+
+    def _repr_html_(self) -> str:
+        return summary.as_html(self)
+
+
+def load_result(path: str | Path, level: Level[CharacterSpan] = TOKEN) -> EvaluationResult[CharacterSpan]:
+    """Read a result that was saved.
+
+    Args:
+        path: The run's folder, or its `report.json`.
+        level: The evaluation type that is wanted.
+
+    Raises:
+        ResultError: The file is missing, is no report, or was written by a version with another schema.
+        LevelMismatch: The result is of another evaluation type.
+    """
+    content = store.read_report(Path(path))
+    if content.get("evaluation_type") != level.evaluation_type:
+        raise LevelMismatch(f"{path}: is {content.get('evaluation_type')}, wanted {level.evaluation_type}")
+    known = {field.name for field in fields(EvaluationResult)}
+    try:
+        return TypeAdapter(EvaluationResult[CharacterSpan]).validate_python(
+            {key: value for key, value in content.items() if key in known}
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ResultError(f"{path}: $.{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def _mean(values: list[float | None]) -> float | None:
+    scored = [value for value in values if value is not None]
+    return sum(scored) / len(scored) if scored else None

@@ -1,0 +1,186 @@
+"""Running an experiment: index, retrieve, judge, score; what fails becomes data."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from time import perf_counter
+from typing import Any
+
+from tqdm import tqdm
+
+from rag_evaluation_framework.coroutines import resolved
+from rag_evaluation_framework.cutoffs import Cutoff
+from rag_evaluation_framework.errors import LevelMismatch
+from rag_evaluation_framework.experiments.config import ExperimentConfig
+from rag_evaluation_framework.experiments.query_result import Failure, QueryResult
+from rag_evaluation_framework.experiments.rankings import HitPlacer, Purse, Ranked, RankingSource
+from rag_evaluation_framework.experiments.results import EvaluationResult
+from rag_evaluation_framework.experiments.scoring import Cut, Truth, judge_rankings, score_spans
+from rag_evaluation_framework.ground_truth import GroundTruth
+from rag_evaluation_framework.levels import TOKEN, U
+from rag_evaluation_framework.registry import describe
+from rag_evaluation_framework.types import Hit
+
+
+def run_experiment(config: ExperimentConfig[U]) -> EvaluationResult[U]:
+    """Run an experiment: index the corpus, retrieve for every question, score every metric at every cutoff.
+
+    A question whose retrieval raises, or a metric that does, becomes a `Failure` of the result. The retriever is closed
+    at the end, also after an error. Latencies are those of one question at a time.
+
+    Raises:
+        LevelMismatch: The dataset's evaluation type cannot be run.
+        Exception: Whatever the retriever raises while it indexes.
+    """
+    if config.dataset.level is not TOKEN:
+        raise LevelMismatch(
+            f"dataset {config.dataset.name!r} is {config.dataset.level.evaluation_type}; wanted token-level"
+        )
+    started = datetime.now(UTC)
+    clock = perf_counter()
+    noted: list[str] = list(config.warnings)
+    placer = HitPlacer(config.corpus)
+    purses = [Purse(budget, config.tokenizer, placer) for budget in config.budgets]
+    source = RankingSource(config.retriever, config.cutoffs, placer, purses)
+    with _closing(config), _noting(noted):
+        resolved(config.retriever.index(config.corpus))
+        indexed = perf_counter()
+        outcomes = [_rank(source, entry) for entry in _with_progress(config.dataset.ground_truth)]
+    retrieved = perf_counter()
+    queries = _scored(config, outcomes, purses)
+    scored = perf_counter()
+    if source.unstable:
+        noted.append(
+            f"{source.unstable} rankings changed at the top when more results were asked for; scores at small k are "
+            "read off the deeper ranking. If that is how the retriever works, let its prefix_stable be False"
+        )
+    return EvaluationResult(
+        name=config.name,
+        evaluation_type=config.dataset.level.evaluation_type,
+        queries=tuple(queries),
+        metric_names=tuple(metric.name for metric in config.metrics),
+        cutoffs=tuple(map(str, config.cutoffs)),
+        count_as_zero=tuple(sorted(config.count_as_zero)),
+        config=_record(config, source.depth),
+        timings={"index": indexed - clock, "retrieve": retrieved - indexed, "score": scored - retrieved},
+        warnings=tuple(dict.fromkeys(noted)),
+        created=started.isoformat(timespec="seconds"),
+    )
+
+
+def _with_progress(entries: Sequence[GroundTruth[U]]) -> Iterator[GroundTruth[U]]:
+    yield from tqdm(entries, desc="Retrieving", unit="question", delay=2, disable=None, leave=False)
+
+
+@contextmanager
+def _closing(config: ExperimentConfig[Any]) -> Iterator[None]:
+    """Close the retriever; an error while closing never hides an earlier one."""
+    try:
+        yield
+    except BaseException as error:
+        try:
+            resolved(config.retriever.close())
+        except Exception as second:  # noqa: BLE001  it is noted on the first error
+            error.add_note(f"closing {config.retriever.name} failed too: {second}")
+        raise
+    resolved(config.retriever.close())
+
+
+@contextmanager
+def _noting(noted: list[str]) -> Iterator[None]:
+    """Keep the warnings of parts for the result, instead of printing them."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            noted.append(str(warning.message))
+        else:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+
+def _rank(source: RankingSource, entry: GroundTruth[Any]) -> Ranked | Failure:
+    try:
+        return source.rank(entry.query.text)
+    except Exception as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
+        return Failure("retrieve", type(error).__name__, str(error))
+
+
+def _scored(
+    config: ExperimentConfig[Any], outcomes: Sequence[Ranked | Failure], purses: Sequence[Purse]
+) -> Iterator[QueryResult[Any]]:
+    pairs = list(zip(config.dataset.ground_truth, outcomes, strict=True))
+    scorable = [(entry, ranked) for entry, ranked in pairs if isinstance(ranked, Ranked) and entry.relevant]
+    truth = [entry.relevant for entry, _ in scorable]
+    columns = score_spans(list(_cuts(config, [ranked for _, ranked in scorable], truth, purses)), truth, config.metrics)
+    row = 0
+    for entry, outcome in pairs:
+        if isinstance(outcome, Failure):
+            yield QueryResult(entry.query.id, entry.query.text, entry.relevant, failures=(outcome,))
+            continue
+        result: QueryResult[Any] = QueryResult(
+            entry.query.id,
+            entry.query.text,
+            entry.relevant,
+            hits=tuple(map(_slim, outcome.hits)),
+            stages={stage.name: stage.seconds for stage in outcome.stages},
+        )
+        if entry.relevant:
+            result = _with_scores(result, {name: column[row] for name, column in columns.items()})
+            row += 1
+        yield result
+
+
+def _cuts(
+    config: ExperimentConfig[Any], ranked: Sequence[Ranked], truth: Truth, purses: Sequence[Purse]
+) -> Iterator[Cut]:
+    """Cut and judge the rankings; those of a prefix-stable retriever are judged once for every k."""
+    deep = [outcome.hits for outcome in ranked]
+    judged = judge_rankings(deep, truth)
+    for cutoff in map(Cutoff, config.k):
+        rankings = [outcome.at.get(cutoff, outcome.hits)[: cutoff.size] for outcome in ranked]
+        own = any(outcome.at for outcome in ranked)
+        yield Cut(cutoff, rankings, judge_rankings(rankings, truth) if own else judged.at(cutoff.size))
+    for purse in purses:
+        rankings = [purse.spend(ranking) for ranking in deep]
+        yield Cut(purse.cutoff, rankings, judge_rankings(rankings, truth))
+
+
+def _with_scores(result: QueryResult[Any], values: dict[str, float | Exception]) -> QueryResult[Any]:
+    failures = tuple(
+        Failure(f"score {name}", type(value).__name__, str(value))
+        for name, value in values.items()
+        if isinstance(value, Exception)
+    )
+    scores = {name: None if isinstance(value, Exception) else value for name, value in values.items()}
+    return replace(result, scores=scores, failures=failures)
+
+
+def _slim(hit: Hit) -> Hit:
+    """Drop the text that the place already says."""
+    return hit if hit.span is None else replace(hit, text=None)
+
+
+def _record(config: ExperimentConfig[Any], depth: int) -> dict[str, Any]:
+    return {
+        "retriever": describe(config.retriever),
+        "metrics": [describe(metric) for metric in config.metrics],
+        "k": list(config.k),
+        "budgets": [str(budget) for budget in config.budgets],
+        "tokenizer": None if config.tokenizer is None else config.tokenizer.name,
+        "depth": depth,
+        "latency": "one question at a time",
+        "dataset": {
+            "name": config.dataset.name,
+            "questions": len(config.dataset),
+            "hash": config.dataset.content_hash,
+        },
+        "corpus": {
+            "source": config.corpus.metadata.get("source"),
+            "documents": len(config.corpus),
+            "characters": sum(len(document.content) for document in config.corpus),
+            "hash": config.corpus.content_hash,
+        },
+    }

@@ -1,0 +1,79 @@
+"""Where results are kept: one folder a run, written whole or not at all, never overwritten."""
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from rag_evaluation_framework.errors import ResultError
+
+ROOT = Path(".rag-eval")
+REPORT = "report.json"
+SUMMARY = "summary.md"
+SCHEMA_VERSION = 1
+
+
+def run_folder(root: str | Path, created: str, dataset: str) -> Path:
+    """Return a folder that does not exist yet: `<root>/runs/<UTC time>-<dataset>`, with a number if it is taken."""
+    time = datetime.fromisoformat(created).strftime("%Y%m%dT%H%M%SZ")
+    name = f"{time}-{re.sub(r'[^A-Za-z0-9._-]+', '-', dataset)[:60].strip('-.') or 'dataset'}"
+    folders = (Path(root) / "runs" / (name if number == 1 else f"{name}-{number}") for number in count(1))
+    return next(folder for folder in folders if not folder.exists())
+
+
+def write_folder(folder: Path, files: Mapping[str, str]) -> Path:
+    """Make a folder with these files, all at once.
+
+    Raises:
+        ResultError: The folder exists and is not empty, or cannot be made.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise ResultError(f"{folder}: cannot be made ({error.strerror}); choose another place") from error
+    try:
+        for name, text in files.items():
+            (part / name).write_bytes(text.encode("utf-8", "backslashreplace"))
+        part.chmod(0o755)
+        part.rename(folder)  # replaces nothing but an empty folder
+    except OSError as error:
+        shutil.rmtree(part, ignore_errors=True)
+        raise ResultError(
+            f"{folder}: exists already or cannot be written ({error.strerror}); nothing was overwritten"
+        ) from error
+    return folder
+
+
+def report_text(content: Mapping[str, Any]) -> str:
+    """Return a report as strict JSON, one line a question, so that it can be read and compared by eye."""
+    head = {"schema_version": SCHEMA_VERSION, **{key: value for key, value in content.items() if key != "queries"}}
+    text = json.dumps(head, ensure_ascii=False, allow_nan=False, indent=1)
+    rows = ",\n  ".join(json.dumps(query, ensure_ascii=False, allow_nan=False) for query in content["queries"])
+    return f'{text[:-2]},\n "queries": [\n  {rows}\n ]\n}}\n'
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """Return what a report file holds.
+
+    Raises:
+        ResultError: It is missing, is no JSON object, or has another schema version.
+    """
+    file = path / REPORT if path.is_dir() else path
+    try:
+        content = json.loads(file.read_bytes())
+    except OSError as error:
+        raise ResultError(
+            f"{file}: cannot be read ({error.strerror}); wanted a run's folder or its {REPORT}"
+        ) from error
+    except ValueError as error:
+        raise ResultError(f"{file}: no valid JSON: {error}") from error
+    if not isinstance(content, dict) or content.get("schema_version") != SCHEMA_VERSION:
+        found = content.get("schema_version") if isinstance(content, dict) else None
+        raise ResultError(f"{file}: schema_version is {found!r}; this version reads {SCHEMA_VERSION}")
+    return content

@@ -1,0 +1,13 @@
+from .defaults import DEFAULT_TOKEN_METRICS as DEFAULT_TOKEN_METRICS
+from .judgements import SpanColumns as SpanColumns
+from .judgements import SpanJudgements as SpanJudgements
+from .judgements import judge_spans as judge_spans
+from .span_dcg import SpanDCG as SpanDCG
+from .span_f1 import SpanF1 as SpanF1
+from .span_hit import SpanHit as SpanHit
+from .span_iou import SpanIoU as SpanIoU
+from .span_iou_raw import SpanIoURaw as SpanIoURaw
+from .span_metric import SpanMetric as SpanMetric
+from .span_precision import SpanPrecision as SpanPrecision
+from .span_precision_raw import SpanPrecisionRaw as SpanPrecisionRaw
+from .span_recall import SpanRecall as SpanRecall

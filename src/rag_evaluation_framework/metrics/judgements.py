@@ -1,0 +1,213 @@
+"""Judging: what each rank adds, in characters. Done once; every span metric at every cutoff is read off it.
+
+The spans of all questions are compared in one pass over flat arrays. A stretch that several results of one question
+cover belongs to the first of them, so that along the rank each character counts once. Time O(n log n) in the number of
+spans n, and in the number of pieces into which overlapping results fall apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.spans import CharacterSpan
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class SpanColumns:
+    """Spans of many questions as columns of equal length.
+
+    Attributes:
+        query: Number of the question, 0-based, ascending.
+        document: Number of the document; retrieved and true spans use the same numbers.
+        start: First character.
+        end: One past the last character.
+        rank: Position in the question's ranking, 0-based; of no meaning in ground truth.
+    """
+
+    query: Integers
+    document: Integers
+    start: Integers
+    end: Integers
+    rank: Integers
+
+    @classmethod
+    def of(cls, spans: Sequence[Sequence[CharacterSpan]], numbers: dict[str, int]) -> "SpanColumns":
+        """Lay out one list of spans a question; `numbers` maps document ids to numbers and is added to."""
+        counts = np.fromiter(map(len, spans), dtype=np.int64, count=len(spans))
+        flat = list(chain.from_iterable(spans))
+        total = len(flat)
+        for doc_id in dict.fromkeys(map(attrgetter("doc_id"), flat)):
+            numbers.setdefault(doc_id, len(numbers))
+        return cls(
+            query=np.repeat(np.arange(len(spans)), counts),
+            document=np.fromiter(
+                map(numbers.__getitem__, map(attrgetter("doc_id"), flat)), dtype=np.int64, count=total
+            ),
+            start=np.fromiter(map(attrgetter("start"), flat), dtype=np.int64, count=total),
+            end=np.fromiter(map(attrgetter("end"), flat), dtype=np.int64, count=total),
+            rank=np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SpanJudgements:
+    """What each rank of each question adds, in characters; arrays of shape (questions, depth) but for `truth`.
+
+    Attributes:
+        covered: Relevant characters that this rank is the first to cover.
+        retrieved: Characters that this rank is the first to cover, relevant or not.
+        length: Characters at this rank, overlaps with earlier ranks counted again.
+        truth: Relevant characters of the question, each once; shape (questions,).
+    """
+
+    covered: Integers
+    retrieved: Integers
+    length: Integers
+    truth: Integers
+
+    def at(self, depth: int) -> "SpanJudgements":
+        """Return the judgements of the first `depth` ranks only."""
+        return SpanJudgements(self.covered[:, :depth], self.retrieved[:, :depth], self.length[:, :depth], self.truth)
+
+
+def judge_spans(retrieved: SpanColumns, truth: SpanColumns, queries: int, depth: int) -> SpanJudgements:
+    """Judge the rankings of all questions.
+
+    Args:
+        retrieved: What was retrieved; ranks below `depth`.
+        truth: What is relevant; overlapping spans count once.
+        queries: The number of questions; rankings and truth of some may be empty.
+        depth: The number of ranks.
+
+    Returns:
+        The judgements; zeros where a ranking is shorter than `depth`.
+    """
+    groups, truth_groups, width = _groups(retrieved, truth)
+    cell = retrieved.query * depth + retrieved.rank
+    starts, ends = groups * width + retrieved.start, groups * width + retrieved.end
+    pieces = _first_covered(starts, ends, cell)
+    merged = _merged(truth_groups * width + truth.start, truth_groups * width + truth.end)
+    shared, amounts = _overlaps(pieces, merged)
+
+    def per_cell(cells: Integers, characters: Integers) -> Integers:
+        # Sums of whole numbers below 2^53 are exact in double precision.
+        sums = np.bincount(cells, weights=characters, minlength=queries * depth)
+        return sums.astype(np.int64).reshape(queries, depth)
+
+    lengths = np.bincount(truth.query[merged.rows], weights=merged.ends - merged.starts, minlength=queries)
+    return SpanJudgements(
+        covered=per_cell(pieces.cells[shared], amounts),
+        retrieved=per_cell(pieces.cells, pieces.ends - pieces.starts),
+        length=per_cell(cell, retrieved.end - retrieved.start),
+        truth=lengths.astype(np.int64),
+    )
+
+
+def judge(retrieved: Sequence[Sequence[CharacterSpan]], truth: Sequence[Sequence[CharacterSpan]]) -> SpanJudgements:
+    """Judge rankings that are given as objects: one list of spans a question, and one of truth."""
+    numbers: dict[str, int] = {}
+    depth = max(map(len, retrieved), default=0)
+    return judge_spans(SpanColumns.of(retrieved, numbers), SpanColumns.of(truth, numbers), len(retrieved), depth)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pieces:
+    """Stretches that overlap nowhere, ascending; each belongs to a cell of the (question, rank) table."""
+
+    starts: Integers
+    ends: Integers
+    cells: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class _Merged:
+    """Disjoint stretches, ascending, and for each the row of the input in which it starts."""
+
+    starts: Integers
+    ends: Integers
+    rows: NDArray[np.intp]
+
+
+def _groups(retrieved: SpanColumns, truth: SpanColumns) -> tuple[Integers, Integers, int]:
+    """Number the (question, document) pairs so that every pair has a stretch of `width` integers to itself."""
+    documents = 1 + max(_largest(retrieved.document), _largest(truth.document))
+    width = 1 + max(_largest(retrieved.end), _largest(truth.end))
+    queries = 1 + max(_largest(retrieved.query), _largest(truth.query))
+    groups = np.concatenate([retrieved.query, truth.query]) * documents
+    groups += np.concatenate([retrieved.document, truth.document])
+    if queries * documents * width >= 2**63:
+        groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    return groups[: len(retrieved.query)], groups[len(retrieved.query) :], width
+
+
+def _largest(column: Integers) -> int:
+    return int(column.max()) if len(column) else 0
+
+
+def _merged(starts: Integers, ends: Integers) -> _Merged:
+    order = np.argsort(starts, kind="stable")
+    starts, ends = starts[order], np.maximum.accumulate(ends[order])
+    opens = np.ones(len(starts), dtype=bool)
+    opens[1:] = starts[1:] > ends[:-1]
+    closes = np.ones(len(starts), dtype=bool)
+    closes[:-1] = opens[1:]
+    return _Merged(starts[opens], ends[closes], order[opens])
+
+
+def _spread(counts: Integers) -> tuple[Integers, Integers]:
+    """Return, for counts (2, 0, 3), the owners (0, 0, 2, 2, 2) and their running numbers (0, 1, 0, 1, 2)."""
+    owners = np.repeat(np.arange(len(counts)), counts)
+    return owners, np.arange(len(owners)) - (np.cumsum(counts) - counts)[owners]
+
+
+def _leads(column: Integers) -> NDArray[np.bool_]:
+    """Return which entries of a sorted column differ from the one before."""
+    leads = np.ones(len(column), dtype=bool)
+    leads[1:] = column[1:] != column[:-1]
+    return leads
+
+
+def _overlaps(pieces: _Pieces, merged: _Merged) -> tuple[Integers, Integers]:
+    """Return the pieces that share characters with the truth, one entry a pair, and how many they share."""
+    first = np.searchsorted(pieces.ends, merged.starts, side="right")
+    counts = np.maximum(np.searchsorted(pieces.starts, merged.ends, side="left") - first, 0)
+    stretch, number = _spread(counts)
+    piece = first[stretch] + number
+    shared = np.minimum(pieces.ends[piece], merged.ends[stretch])
+    return piece, shared - np.maximum(pieces.starts[piece], merged.starts[stretch])
+
+
+def _first_covered(starts: Integers, ends: Integers, cells: Integers) -> _Pieces:
+    """Cut overlapping stretches into pieces and give each piece to the best rank that covers it."""
+    order = np.argsort(starts, kind="stable")
+    starts, ends, cells = starts[order], ends[order], cells[order]
+    overlapping = np.zeros(len(starts), dtype=bool)
+    overlapping[1:] = starts[1:] < np.maximum.accumulate(ends)[:-1]
+    if not overlapping.any():
+        return _Pieces(starts, ends, cells)
+    # A stretch and what overlaps it form a knot; only knots are cut into pieces.
+    overlapping[:-1] |= overlapping[1:]
+    bounds = np.sort(np.concatenate([starts[overlapping], ends[overlapping]]))
+    bounds = bounds[_leads(bounds)]
+    first = np.searchsorted(bounds, starts[overlapping])
+    owner, number = _spread(np.searchsorted(bounds, ends[overlapping]) - first)
+    # Cells ascend with the rank, so the least (piece, cell) of a piece names the best rank that covers it.
+    cell_count = int(cells.max()) + 1
+    keys = np.sort((first[owner] + number) * cell_count + cells[overlapping][owner])
+    piece, cell = np.divmod(keys, cell_count)
+    leads = _leads(piece)
+    piece, cell = piece[leads], cell[leads]
+    alone = ~overlapping
+    starts = np.concatenate([starts[alone], bounds[piece]])
+    order = np.argsort(starts, kind="stable")
+    return _Pieces(
+        starts[order],
+        np.concatenate([ends[alone], bounds[piece + 1]])[order],
+        np.concatenate([cells[alone], cell])[order],
+    )

@@ -1,0 +1,34 @@
+"""The base of all built-in span metrics."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.contracts.metric import TokenLevelMetric
+from rag_evaluation_framework.metrics.judgements import Integers, SpanJudgements, judge
+from rag_evaluation_framework.spans import CharacterSpan
+
+Scores = NDArray[np.float64]
+
+
+class SpanMetric(TokenLevelMetric):
+    """A metric that is read off span judgements, for all questions at once.
+
+    `calculate` is the same code with one question, so there is one implementation.
+    """
+
+    @abstractmethod
+    def score(self, judged: SpanJudgements) -> Scores:
+        """Return one score a question, shape (questions,); the judgements are already cut at the cutoff."""
+
+    def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
+        """Score one ranking; the class says what is returned where the score is undefined."""
+        return float(self.score(judge([retrieved], [ground_truth]))[0])
+
+
+def ratio(numerator: Integers | Scores, denominator: Integers | Scores, undefined: float = 0.0) -> Scores:
+    """Return numerator / denominator, and `undefined` where the denominator is 0."""
+    result = np.full(len(numerator), undefined)
+    return np.divide(numerator, denominator, out=result, where=denominator != 0)

@@ -1,0 +1,186 @@
+"""Components by name: one table for built-ins and plug-ins, loaded only when chosen.
+
+A component is written `name`, `name:parameter=value,...` or, for one's own, `module:attribute`; in files also as a
+mapping with `type` and the parameters, in which components can be nested. Plug-ins announce themselves as entry points
+of the group `rag_evaluation_framework.<kind>`.
+"""
+
+import inspect
+import json
+import re
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from rag_evaluation_framework.contracts.part import Part, parameters
+from rag_evaluation_framework.errors import ConfigError, RagEvalError
+
+Kind = Literal["chunker", "embedder", "vector_store", "retriever", "metric"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_PACKAGE = "rag_evaluation_framework"
+_BUILT_IN: dict[Kind, dict[str, str]] = {
+    "chunker": {
+        "fixed-token": f"{_PACKAGE}.chunkers:FixedTokenChunker",
+        "recursive-character": f"{_PACKAGE}.chunkers:RecursiveCharacterChunker",
+    },
+    "embedder": {"lsa": f"{_PACKAGE}.embedders:LsaEmbedder"},
+    "vector_store": {"in-memory": f"{_PACKAGE}.vector_stores:InMemoryVectorStore"},
+    "retriever": {
+        "bm25": f"{_PACKAGE}.retrievers:BM25Retriever",
+        "vector-rag": f"{_PACKAGE}.retrievers:VectorRAGRetriever",
+    },
+    "metric": {
+        "span_dcg": f"{_PACKAGE}.metrics:SpanDCG",
+        "span_f1": f"{_PACKAGE}.metrics:SpanF1",
+        "span_hit": f"{_PACKAGE}.metrics:SpanHit",
+        "span_iou": f"{_PACKAGE}.metrics:SpanIoU",
+        "span_iou_raw": f"{_PACKAGE}.metrics:SpanIoURaw",
+        "span_precision": f"{_PACKAGE}.metrics:SpanPrecision",
+        "span_precision_raw": f"{_PACKAGE}.metrics:SpanPrecisionRaw",
+        "span_recall": f"{_PACKAGE}.metrics:SpanRecall",
+    },
+}
+
+# How configurations of the TypeScript design call these parameters, beyond writing them in camelCase.
+_FOREIGN_PARAMETERS = {"chunk_overlap": "overlap", "tokens_per_chunk": "tokens"}
+
+
+@cache
+def components(kind: Kind) -> Mapping[str, str]:
+    """Return the names of a kind and where each is to be found, sorted by name."""
+    table = dict(_BUILT_IN[kind])
+    for point in entry_points(group=f"{_PACKAGE}.{kind}"):
+        if point.name in table:
+            warnings.warn(f"plug-in {point.value!r} calls itself {point.name!r}, which is taken", stacklevel=2)
+        else:
+            table[point.name] = point.value
+    return dict(sorted(table.items()))
+
+
+def build(kind: Kind, component: Any) -> Any:
+    """Return the component that a configuration describes.
+
+    Args:
+        kind: What is wanted.
+        component: A text, a mapping with `type`, or an object, which is returned as it is.
+
+    Raises:
+        ConfigError: The name or a parameter is unknown, or a value is refused.
+    """
+    if isinstance(component, str):
+        name, given = _parsed(kind, component)
+    elif isinstance(component, Mapping):
+        given = dict(component)
+        name = given.pop("type", None)
+        if not isinstance(name, str):
+            raise ConfigError(f"{kind}: wanted a 'type', one of {', '.join(components(kind))} or module:attribute")
+    else:
+        return component
+    target = _load(kind, name)
+    if not inspect.isclass(target):
+        if given:
+            raise ConfigError(f"{kind} {name!r} is no class and takes no parameters, got {', '.join(given)}")
+        return target
+    accepted = inspect.signature(target).parameters
+    values = {_parameter(kind, name, key, accepted): value for key, value in given.items()}
+    nested = {key: build(key, value) if key in KINDS and value is not None else value for key, value in values.items()}
+    try:
+        return target(**nested)
+    except RagEvalError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{kind} {name!r} refuses {given}: {error}") from error
+
+
+def describe(part: object) -> dict[str, Any]:
+    """Return how a part would be written in a configuration: its type and parameters, for records."""
+    return {"type": _type_name(part), **{key: _plain(value) for key, value in parameters(part).items()}}
+
+
+def load_attribute(reference: str) -> Any:
+    """Return what `module:attribute` names; modules of the working directory are found as `python -m` finds them.
+
+    Raises:
+        ConfigError: There is no such module or attribute.
+    """
+    module_name, _, attribute = reference.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        target = import_module(module_name)
+    except ImportError as error:
+        raise ConfigError(f"{reference!r}: module {module_name!r} cannot be imported: {error}") from error
+    for part in attribute.split("."):
+        if not hasattr(target, part):
+            raise ConfigError(f"{reference!r}: module {module_name!r} has no {attribute!r}")
+        target = getattr(target, part)
+    return target
+
+
+def _parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
+    name, _, rest = text.strip().partition(":")
+    if rest and name not in components(kind):
+        attribute, _, rest = rest.partition(":")
+        name = f"{name}:{attribute}"
+    given: dict[str, Any] = {}
+    for item in filter(None, rest.split(",")):
+        key, equals, value = item.partition("=")
+        if not equals:
+            raise ConfigError(f"{kind} {text!r}: wanted parameter=value, got {item!r}")
+        given[key.strip()] = _value(value.strip())
+    return name, given
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _load(kind: Kind, name: str) -> Callable[..., Any]:
+    reference = components(kind).get(name, name if ":" in name else None)
+    if reference is None:
+        known = ", ".join(components(kind))
+        raise ConfigError(f"{kind} {name!r} is unknown; there are {known}; one of your own is written module:attribute")
+    target: Callable[..., Any] = load_attribute(reference)
+    return target
+
+
+def _parameter(kind: Kind, name: str, key: str, accepted: Mapping[str, inspect.Parameter]) -> str:
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", str(key)).lower()
+    for candidate in (str(key), snake, _FOREIGN_PARAMETERS.get(snake, snake)):
+        if candidate in accepted:
+            return candidate
+    known = ", ".join(accepted) or "none"
+    raise ConfigError(f"{kind} {name!r} has no parameter {key!r}; it has {known}")
+
+
+def _type_name(part: object) -> str:
+    home = type(part)
+    for kind in KINDS:
+        for name, reference in _BUILT_IN[kind].items():
+            module, _, attribute = reference.partition(":")
+            if attribute == home.__name__ and home.__module__.startswith(module):
+                return name
+    return f"{home.__module__}:{home.__qualname__}"
+
+
+def _plain(value: object) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Part):
+        return describe(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    name = getattr(value, "__qualname__", None)
+    return (
+        f"{getattr(value, '__module__', '')}:{name}" if name else f"{type(value).__module__}:{type(value).__qualname__}"
+    )

@@ -1,0 +1,3 @@
+from .bm25 import BM25Retriever as BM25Retriever
+from .function import FunctionRetriever as FunctionRetriever
+from .vector_rag import VectorRAGRetriever as VectorRAGRetriever

@@ -1,0 +1,94 @@
+"""Lexical retrieval."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import bm25s
+from bm25s.tokenization import Tokenized
+
+from rag_evaluation_framework.contracts.chunker import Chunker
+from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.errors import ConfigError, NotIndexed
+from rag_evaluation_framework.ranking import top_k
+from rag_evaluation_framework.retrievers.chunking import DEFAULT_CHUNKER, chunk_corpus
+from rag_evaluation_framework.types import Corpus, Hit, PositionAwareChunk, Retrieval, Stage
+
+# Scripts that write words without spaces are indexed by the character.
+_WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_]+")
+
+
+class _Index(NamedTuple):
+    chunks: list[PositionAwareChunk]
+    vocabulary: dict[str, int]
+    scorer: Any
+
+
+@dataclass(frozen=True)
+class BM25Retriever(Retriever):
+    """Okapi BM25 over chunks, with the bm25s library: nothing to configure, download or pay for.
+
+    Words are lower-cased and compared whole, without stemming or stop words; scripts without spaces are compared by the
+    character. Chunks that share no word with the question are not returned. Robertson & Zaragoza 2009, "The
+    Probabilistic Relevance Framework: BM25 and Beyond".
+
+    Attributes:
+        chunker: How documents are cut; any chunker, position-aware or not.
+        k1: How much repeating a word counts; at least 0.
+        b: How much long chunks are held back; from 0 to 1.
+
+    Raises:
+        ConfigError: `k1` or `b` is out of range.
+    """
+
+    chunker: Chunker = DEFAULT_CHUNKER
+    k1: float = 1.5
+    b: float = 0.75
+    _index: _Index | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.k1 < 0 or not 0 <= self.b <= 1:
+            raise ConfigError(f"BM25Retriever: k1={self.k1}, b={self.b}; wanted k1 >= 0 and 0 <= b <= 1")
+
+    def index(self, corpus: Corpus) -> None:
+        """Cut the documents and count their words."""
+        chunks = chunk_corpus(corpus, self.chunker)
+        vocabulary: dict[str, int] = {}
+        numbers = [[vocabulary.setdefault(word, len(vocabulary)) for word in _words(c.content)] for c in chunks]
+        vocabulary.setdefault("", len(vocabulary))  # bm25s cannot index a corpus without any word
+        scorer = bm25s.BM25(k1=self.k1, b=self.b)
+        scorer.index(Tokenized(ids=numbers, vocab=vocabulary), show_progress=False)
+        object.__setattr__(self, "_index", _Index(chunks, vocabulary, scorer))
+
+    def retrieve(self, query: str, k: int) -> Retrieval:
+        """Return the `k` chunks of the highest score; chunks that tie keep the order of the documents."""
+        index = self._indexed
+        start = perf_counter()
+        known = [number for word in _words(query) if (number := index.vocabulary.get(word)) is not None]
+        hits: tuple[Hit, ...] = ()
+        if known:
+            scores = index.scorer.get_scores_from_ids(known)
+            hits = tuple(
+                Hit.of(index.chunks[best], float(scores[best])) for best in top_k(scores, k) if scores[best] > 0
+            )
+        return Retrieval(hits, (Stage("search", perf_counter() - start),))
+
+    def chunks(self) -> Sequence[PositionAwareChunk]:
+        """Return everything that could be retrieved."""
+        return self._indexed.chunks
+
+    def close(self) -> None:
+        """Forget the index."""
+        object.__setattr__(self, "_index", None)
+
+    @property
+    def _indexed(self) -> _Index:
+        if self._index is None:
+            raise NotIndexed("BM25Retriever: call index(corpus) before retrieve()")
+        return self._index
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())

@@ -1,0 +1,114 @@
+"""Anybody's own pipeline, as a plain function."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.ids import DocumentId
+from rag_evaluation_framework.types import Chunk, Corpus, Hit, PositionAwareChunk, Retrieval, Retrieved
+
+_KEYS = {
+    "doc_id": ("doc_id", "document", "document_id", "docId", "source"),
+    "start": ("start",),
+    "end": ("end",),
+    "chunk_id": ("chunk_id", "chunkId", "id"),
+    "text": ("text", "content", "page_content"),
+    "score": ("score",),
+}
+
+
+@dataclass(frozen=True)
+class FunctionRetriever(Retriever):
+    """A plain function `(query, k) -> results`, best first.
+
+    A result is a text, a chunk, a `Hit` or a mapping with what is known of `doc_id`, `start`, `end`, `text`, `score`
+    and `chunk_id`. What has no place is located in the corpus by the runner. The function may be a coroutine function.
+
+    Attributes:
+        function: The pipeline.
+        stable: Whether its ranking at k is the beginning of its ranking at any larger k. If not, it is called once for
+            each k.
+    """
+
+    function: Callable[[str, int], Any]
+    stable: bool = True
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return str(getattr(self.function, "__qualname__", type(self.function).__name__))
+
+    @property
+    def prefix_stable(self) -> bool:
+        """What `stable` says."""
+        return self.stable
+
+    def index(self, corpus: Corpus) -> None:
+        """Do nothing: the function has its own index."""
+
+    def retrieve(self, query: str, k: int) -> Retrieved:
+        """Return what the function returns."""
+        found: Retrieved = self.function(query, k)
+        return found
+
+
+def as_hits(results: Any, source: str) -> tuple[Hit, ...]:
+    """Read what a retriever returned as hits.
+
+    Args:
+        results: A `Retrieval`, or a sequence of texts, chunks, hits or mappings.
+        source: The retriever's name, for messages.
+
+    Raises:
+        InputError: It is nothing of the kind.
+    """
+    if isinstance(results, Retrieval):
+        return results.hits
+    if isinstance(results, str | bytes | Mapping) or not isinstance(results, Sequence):
+        raise InputError(
+            f"{source} returned {type(results).__name__}; wanted a list of texts, chunks or dicts, best first"
+        )
+    return tuple(_as_hit(result, source) for result in results)
+
+
+def _as_hit(result: Any, source: str) -> Hit:
+    match result:
+        case Hit():
+            return result
+        case PositionAwareChunk():
+            return Hit.of(result)
+        case Chunk():
+            return Hit(result.doc_id, chunk_id=result.id, text=result.content)
+        case str():
+            return Hit(text=result)
+        case Mapping():
+            return _from_mapping(result, source)
+        case _:
+            raise InputError(
+                f"{source} returned a result of type {type(result).__name__}; wanted a text, a chunk, or a dict with "
+                "'text', or with 'doc_id', 'start' and 'end'"
+            )
+
+
+def _from_mapping(result: Mapping[str, Any], source: str) -> Hit:
+    known = {
+        name: next((result[key] for key in keys if result.get(key) is not None), None) for name, keys in _KEYS.items()
+    }
+    placed = known["doc_id"] is not None and known["start"] is not None and known["end"] is not None
+    if not placed and known["text"] is None:
+        raise InputError(
+            f"{source} returned a dict with the keys {sorted(map(str, result))}; wanted 'text', or 'doc_id', 'start' and 'end'"
+        )
+    start, end = (known["start"], known["end"]) if placed else (None, None)
+    if placed and not (isinstance(start, int) and isinstance(end, int) and 0 <= start <= end):
+        raise InputError(f"{source} returned start={start!r}, end={end!r}; wanted whole numbers, 0 <= start <= end")
+    return Hit(
+        doc_id=None if known["doc_id"] is None else DocumentId(str(known["doc_id"])),
+        start=start,
+        end=end,
+        chunk_id=None if known["chunk_id"] is None else str(known["chunk_id"]),
+        text=None if known["text"] is None else str(known["text"]),
+        score=None if known["score"] is None else float(known["score"]),
+    )

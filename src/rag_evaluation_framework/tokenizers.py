@@ -1,0 +1,177 @@
+"""Tokenizers of other libraries under the one contract.
+
+A tokenizer is named (`"cl100k_base"`), given as a file (`"tokenizer.json"`, `"cl100k_base.tiktoken"`), or passed as an
+object: a `tiktoken.Encoding`, a `tokenizers.Tokenizer`, a Hugging Face fast tokenizer, or any callable from text to a
+list of tokens.
+"""
+
+import re
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework._optional import require
+from rag_evaluation_framework.contracts.tokenizer import Tokenizer
+from rag_evaluation_framework.errors import TokenizerError
+from rag_evaluation_framework.vocabularies import load_encoding
+
+_WORD = re.compile(r"\s*\S+|\s+")
+
+
+def resolve_tokenizer(tokenizer: Any) -> Tokenizer:
+    """Return the tokenizer that a name, file, object or callable stands for.
+
+    Raises:
+        TokenizerError: The name is unknown, the file cannot be read, or the object is no tokenizer.
+        MissingDependency: The library it belongs to is not installed.
+    """
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer
+    if isinstance(tokenizer, str | Path):
+        return _named(str(tokenizer))
+    tokenizer = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    home = type(tokenizer).__module__.partition(".")[0]
+    if home == "tiktoken":
+        return TiktokenTokenizer(tokenizer)
+    if home == "tokenizers":
+        return HuggingFaceTokenizer(tokenizer, "tokenizers.Tokenizer")
+    if callable(tokenizer):
+        return CallableTokenizer(tokenizer)
+    raise TokenizerError(
+        f"{tokenizer!r} is no tokenizer; wanted a tiktoken name such as 'cl100k_base', a tokenizer.json or .tiktoken "
+        "file, a tokenizer object, or a callable from text to a list of tokens"
+    )
+
+
+@lru_cache(maxsize=32)
+def _named(name: str) -> Tokenizer:
+    path = Path(name)
+    if path.suffix == ".json":
+        return HuggingFaceTokenizer.from_file(path)
+    if path.suffix == ".tiktoken":
+        return TiktokenTokenizer(load_encoding(path.stem, path))
+    return TiktokenTokenizer(load_encoding(name))
+
+
+@dataclass(frozen=True)
+class TiktokenTokenizer(Tokenizer):
+    """A `tiktoken.Encoding`."""
+
+    encoding: Any
+
+    @property
+    def name(self) -> str:
+        """The encoding's name."""
+        return str(self.encoding.name)
+
+    def encode(self, text: str) -> Sequence[Hashable]:
+        """Return token ids; text that looks like a special token is ordinary text."""
+        ids: list[int] = self.encoding.encode_ordinary(text)
+        return ids
+
+    def offsets(self, text: str) -> NDArray[np.int64]:
+        """Return where each token starts, in characters."""
+        lengths = np.fromiter(map(len, self.encoding.decode_tokens_bytes(self.encode(text))), dtype=np.int64)
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]) if len(lengths) else lengths
+        data = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        if len(data) == len(text):
+            return starts
+        begun = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])  # characters begun before each byte
+        characters: NDArray[np.int64] = begun[starts]
+        return characters
+
+
+@dataclass(frozen=True)
+class HuggingFaceTokenizer(Tokenizer):
+    """A `tokenizers.Tokenizer`, used without truncation, padding and special tokens."""
+
+    tokenizer: Any
+    label: str
+
+    def __post_init__(self) -> None:
+        # A copy: switching truncation off in the caller's object would change what it does elsewhere.
+        copy = type(self.tokenizer).from_str(self.tokenizer.to_str())
+        copy.no_truncation()
+        copy.no_padding()
+        object.__setattr__(self, "tokenizer", copy)
+
+    @classmethod
+    def from_file(cls, path: Path) -> "HuggingFaceTokenizer":
+        """Read a `tokenizer.json`.
+
+        Raises:
+            TokenizerError: The file cannot be read as one.
+        """
+        library = require("tokenizers", extra="tokenizers", needed_by=f"the tokenizer {str(path)!r}")
+        if not path.is_file():
+            raise TokenizerError(f"{path}: no such file; wanted the tokenizer.json of a Hugging Face tokenizer")
+        try:
+            return cls(library.Tokenizer.from_file(str(path)), str(path))
+        except Exception as error:
+            raise TokenizerError(f"{path}: cannot be read as a Hugging Face tokenizer: {error}") from error
+
+    @property
+    def name(self) -> str:
+        """The file it was read from, or the class of the object it was given as."""
+        return self.label
+
+    def encode(self, text: str) -> Sequence[Hashable]:
+        """Return token ids."""
+        ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def offsets(self, text: str) -> NDArray[np.int64]:
+        """Return where each token starts, in characters."""
+        places = self.tokenizer.encode(text, add_special_tokens=False).offsets
+        starts = np.fromiter((start for start, _ in places), dtype=np.int64, count=len(places))
+        starts[:1] = 0
+        return np.maximum.accumulate(starts)
+
+
+@dataclass(frozen=True)
+class CallableTokenizer(Tokenizer):
+    """Any function from text to a list of tokens.
+
+    Tokens that are strings are found in the text, one after the other. Of other tokens only the number is known: then
+    each word counts as one indivisible piece.
+    """
+
+    function: Callable[[str], Sequence[Hashable]]
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return str(getattr(self.function, "__qualname__", type(self.function).__name__))
+
+    def encode(self, text: str) -> Sequence[Hashable]:
+        """Return what the function returns.
+
+        Raises:
+            TokenizerError: It does not return a list.
+        """
+        tokens = self.function(text)
+        if isinstance(tokens, str) or not hasattr(tokens, "__len__"):
+            raise TokenizerError(f"tokenizer {self.name}: wanted a list of tokens, got {type(tokens).__name__}")
+        return tokens
+
+    def offsets(self, text: str) -> NDArray[np.int64]:
+        """Return where each token starts; for tokens that are no strings, where its word starts."""
+        found: list[int] = []
+        position = 0
+        for token in self.encode(text):
+            place = text.find(token, position) if isinstance(token, str) else -1
+            if place < 0:
+                return self._word_offsets(text)
+            found.append(place)
+            position = place + len(str(token))
+        return np.array([0, *found[1:]] if found else [], dtype=np.int64)
+
+    def _word_offsets(self, text: str) -> NDArray[np.int64]:
+        words = list(_WORD.finditer(text))
+        counts = [self.count(word[0]) for word in words]
+        return np.repeat(np.array([word.start() for word in words], dtype=np.int64), counts)

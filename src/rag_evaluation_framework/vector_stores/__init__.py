@@ -1,0 +1,5 @@
+"""Vector stores: keeping vectors and finding the nearest."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

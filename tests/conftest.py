@@ -1,0 +1,37 @@
+"""What all tests share: the public data, a small corpus, and settings that make runs repeatable."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from rag_evaluation_framework import Corpus, Document, DocumentId
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--shared", default=None, help="folder with the public data and golden cases (data/, facts/)")
+
+
+@pytest.fixture(scope="session")
+def shared(request) -> Path:
+    """The folder of public data; checks on it are skipped, visibly, where it is not given."""
+    folder = request.config.getoption("--shared")
+    if folder is None:
+        pytest.skip("needs the public data: pytest --shared FOLDER")
+    return Path(folder).resolve()
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    """Three short documents with a passage in common."""
+    texts = {
+        "billing.md": "# Billing\n\nInvoices are sent on the first day of the month. Refunds take five working days.\n",
+        "guides/start.md": "# Start\n\nInstall the agent. Restart the server once. Support answers within one day.\n",
+        "guides/stop.md": "# Stop\n\nExport your data first. Then close the account. Support answers within one day.\n",
+    }
+    return Corpus(Document(DocumentId(name), text) for name, text in texts.items())
