@@ -1,6 +1,7 @@
 """The one way in which optional packages are imported."""
 
-from importlib import import_module
+from collections.abc import Mapping
+from importlib import import_module, util
 from types import ModuleType
 
 from rag_evaluation_framework.errors import MissingDependency
@@ -25,6 +26,23 @@ def require(module: str, *, extra: str, needed_by: str) -> ModuleType:
         package = module.partition(".")[0]
         raise MissingDependency(
             f"{needed_by} needs the package that provides `{package}`, which cannot be imported ({error}). "
-            f"Install it with: pip install '{DISTRIBUTION}[{extra}]'",
+            f"Install it with: {install_command(extra)}",
             name=package,
         ) from error
+
+
+def missing_extras(requires: Mapping[str, str]) -> list[str]:
+    """Return the extras of those modules that are not installed, without importing any."""
+    return sorted({extra for module, extra in requires.items() if not _installed(module)})
+
+
+def _installed(module: str) -> bool:
+    try:
+        return util.find_spec(module) is not None
+    except ModuleNotFoundError:  # of the package that the module is in
+        return False
+
+
+def install_command(*extras: str) -> str:
+    """Return the command that installs these extras."""
+    return f"pip install '{DISTRIBUTION}[{','.join(extras)}]'"

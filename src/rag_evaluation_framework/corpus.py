@@ -1,6 +1,7 @@
 """Documents and the collection of them that is searched."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,7 +24,7 @@ class Document:
 
     id: DocumentId
     content: str
-    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -39,14 +40,14 @@ class Corpus:
     """
 
     documents: tuple[Document, ...]
-    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def __init__(self, documents: Iterable[Document], metadata: Mapping[str, Any] | None = None) -> None:
         object.__setattr__(self, "documents", tuple(documents))
         object.__setattr__(self, "metadata", {} if metadata is None else metadata)
         if len(self._by_id) < len(self.documents):
-            seen: set[str] = set()
-            twice = sorted({d.id for d in self.documents if d.id in seen or seen.add(d.id)})
+            counts = Counter(document.id for document in self.documents)
+            twice = sorted(name for name, count in counts.items() if count > 1)
             raise CorpusError(f"duplicate document ids: {', '.join(map(repr, twice[:5]))}; give every document its own")
 
     @classmethod
@@ -72,11 +73,10 @@ class Corpus:
         pattern = PurePosixPath(glob_pattern)
         if not glob_pattern or pattern.is_absolute() or ".." in pattern.parts:
             raise CorpusError(f"glob pattern {glob_pattern!r}: wanted one relative to the folder, such as '**/*.txt'")
-        paths = {
-            path.relative_to(folder).as_posix(): path
-            for path in folder.glob(glob_pattern)
-            if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        }
+        try:
+            paths = {path.relative_to(folder).as_posix(): path for path in _visible(folder, glob_pattern)}
+        except (ValueError, IndexError, NotImplementedError) as error:
+            raise CorpusError(f"glob pattern {glob_pattern!r}: {error}; wanted one such as '**/*.txt'") from error
         if not paths:
             raise CorpusError(f"{folder}: no file matches {glob_pattern!r}. {_what_is_there(folder)}")
         documents = (Document(DocumentId(name), _read_text(paths[name])) for name in sorted(paths))
@@ -128,8 +128,14 @@ def _read_text(path: Path) -> str:
         ) from error
 
 
+def _visible(folder: Path, glob_pattern: str) -> Iterator[Path]:
+    for path in folder.glob(glob_pattern):
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
+            yield path
+
+
 def _what_is_there(folder: Path) -> str:
-    suffixes = sorted({path.suffix for path in folder.rglob("*") if path.is_file() and path.suffix})
+    suffixes = sorted({path.suffix for path in _visible(folder, "**/*") if path.suffix})
     if not suffixes:
         return "The folder holds no files with an ending."
     return f"It holds files ending in {', '.join(suffixes[:8])}; choose with glob_pattern='**/*{suffixes[0]}'."

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from rag_evaluation_framework.errors import ConfigError
 
@@ -33,8 +33,10 @@ class Cutoff:
     whole: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not _is_count(self.size):
             raise ConfigError(f"cutoff {self.size!r}: wanted a whole number of at least 1")
+        if self.unit not in get_args(Unit):
+            raise ConfigError(f"cutoff unit {self.unit!r}: wanted 'ch', 'tok', or '' for results")
         if self.whole and not self.unit:
             raise ConfigError(f"cutoff '{self.size}_whole': results are always whole; `_whole` goes with a budget")
 
@@ -84,7 +86,11 @@ class ScoreName:
         metric, at, cutoff = text.strip().partition("@")
         if not metric or (at and not cutoff):
             raise ConfigError(f"score name {text!r}: wanted metric@cutoff, the cutoff being {_FORMS}")
-        return cls(metric, Cutoff.parse(cutoff) if at else None)
+        return cls(metric.strip(), Cutoff.parse(cutoff) if at else None)
 
     def __str__(self) -> str:
         return self.metric if self.cutoff is None else f"{self.metric}@{self.cutoff}"
+
+
+def _is_count(size: object) -> bool:
+    return isinstance(size, int) and not isinstance(size, bool) and size >= 1

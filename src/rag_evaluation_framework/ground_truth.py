@@ -144,14 +144,15 @@ class Dataset(Generic[U]):
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         entries = tuple(ground_truth)
-        for attribute, value in (
-            ("ground_truth", entries),
-            ("level", level),
-            ("name", name),
-            ("corpus", corpus),
-            ("corpus_hash", corpus.content_hash if corpus_hash is None and corpus is not None else corpus_hash),
-            ("metadata", {} if metadata is None else metadata),
-        ):
+        values: dict[str, Any] = {
+            "ground_truth": entries,
+            "level": level,
+            "name": name,
+            "corpus": corpus,
+            "corpus_hash": corpus.content_hash if corpus_hash is None and corpus is not None else corpus_hash,
+            "metadata": {} if metadata is None else metadata,
+        }
+        for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
         seen: set[str] = set()
         for entry in entries:
@@ -199,6 +200,22 @@ class Dataset(Generic[U]):
         unanswered = sum(not entry.relevant for entry in self.ground_truth)
         note = f", {unanswered} without an answer" if unanswered else ""
         return f"Dataset({self.name!r}, {self.level.evaluation_type}, {len(self)} questions{note})"
+
+
+def misplaced(span: CharacterSpan, corpus: Corpus) -> str | None:
+    """Return why a labelled span cannot be one of this corpus, or None if it can."""
+    where = f"{span.doc_id}[{span.start}:{span.end}]"
+    if span.doc_id not in corpus:
+        return f"no document {span.doc_id!r} in the corpus"
+    content = corpus[span.doc_id].content
+    if span.start == span.end:
+        return f"{where} covers no text"
+    if span.end > len(content):
+        return f"{where} ends after the document's {len(content)} characters"
+    there = content[span.start : span.end]
+    if span.text and span.text != there:
+        return f"{where} reads {there[:40]!r}, the dataset says {span.text[:40]!r}"
+    return None
 
 
 def _unit_key(unit: DocumentId | ChunkId | CharacterSpan) -> list[Any] | str:

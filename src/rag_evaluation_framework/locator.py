@@ -1,5 +1,6 @@
 """Finding where a text stands in the corpus: exactly, or up to white space, never by likeness."""
 
+import re
 from bisect import bisect_right
 from functools import cached_property
 from itertools import accumulate
@@ -15,6 +16,8 @@ from rag_evaluation_framework.spans import CharacterSpan
 _WHITESPACE = np.array([code for code in range(0x3001) if chr(code).isspace()], dtype=np.uint32)
 _BETWEEN_DOCUMENTS = "\0"
 _NEAREST_CANDIDATES = 5
+_PARTIAL_WORD_BEFORE = re.compile(r"\S{1,30}\Z")
+_PARTIAL_WORD_BEHIND = re.compile(r"\S{1,30}")
 
 
 class TextLocator:
@@ -46,7 +49,8 @@ class TextLocator:
         """Return the passage most like a text, and how like it is (0 to 100), to show to a person.
 
         The likeness is the normalised indel similarity of the best window (RapidFuzz `partial_ratio`), over the five
-        documents that share the most words with the text. None for a blank text or where nothing is alike.
+        documents that share the most words with the text; the passage is that window, widened to whole words. None for
+        a blank text or where nothing is alike.
         """
         words = set(text.casefold().split())
         shared = {doc_id: len(words & vocabulary) for doc_id, vocabulary in self._vocabularies.items()}
@@ -56,7 +60,7 @@ class TextLocator:
             content = self.corpus[doc_id].content
             window = fuzz.partial_ratio_alignment(text, content, score_cutoff=best[1] if best else 1.0)
             if window is not None and window.dest_end > window.dest_start and (best is None or window.score > best[1]):
-                start, end = window.dest_start, window.dest_end
+                start, end = _whole_words(content, window.dest_start, window.dest_end)
                 best = CharacterSpan(doc_id, start, end, content[start:end]), window.score
         return best
 
@@ -105,6 +109,11 @@ class _Text:
         if self.offsets is not None:
             start, end = int(self.offsets[number][start]), int(self.offsets[number][end - 1]) + 1
         return CharacterSpan(document.id, start, end, document.content[start:end])
+
+
+def _whole_words(content: str, start: int, end: int) -> tuple[int, int]:
+    before, behind = _PARTIAL_WORD_BEFORE.search(content, 0, start), _PARTIAL_WORD_BEHIND.match(content, end)
+    return before.start() if before else start, behind.end() if behind else end
 
 
 def _collapse_whitespace(text: str) -> tuple[str, NDArray[np.int64]]:

@@ -11,11 +11,12 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from rag_evaluation_framework.contracts.part import Part, parameters
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
@@ -73,22 +74,25 @@ def build(kind: Kind, component: Any) -> Any:
     Raises:
         ConfigError: The name or a parameter is unknown, or a value is refused.
     """
+    given: dict[str, Any]
     if isinstance(component, str):
         name, given = _parsed(kind, component)
     elif isinstance(component, Mapping):
-        given = dict(component)
+        given = {**component}
         name = given.pop("type", None)
         if not isinstance(name, str):
             raise ConfigError(f"{kind}: wanted a 'type', one of {', '.join(components(kind))} or module:attribute")
     else:
         return component
-    target = _load(kind, name)
+    target = load(kind, name)
     if not inspect.isclass(target):
         if given:
             raise ConfigError(f"{kind} {name!r} is no class and takes no parameters, got {', '.join(given)}")
         return target
     accepted = inspect.signature(target).parameters
     values = {_parameter(kind, name, key, accepted): value for key, value in given.items()}
+    if len(values) < len(given):
+        raise ConfigError(f"{kind} {name!r}: a parameter is given twice among {', '.join(given)}")
     nested = {key: build(key, value) if key in KINDS and value is not None else value for key, value in values.items()}
     try:
         return target(**nested)
@@ -100,7 +104,10 @@ def build(kind: Kind, component: Any) -> Any:
 
 def describe(part: object) -> dict[str, Any]:
     """Return how a part would be written in a configuration: its type and parameters, for records."""
-    return {"type": _type_name(part), **{key: _plain(value) for key, value in parameters(part).items()}}
+    name = "" if is_dataclass(part) else getattr(part, "name", "")
+    if name not in ("", type(part).__name__):
+        return {"type": _type_name(part), "name": str(name)}
+    return {"type": _type_name(part), **{key: plain(value) for key, value in parameters(part).items()}}
 
 
 def load_attribute(reference: str) -> Any:
@@ -110,6 +117,8 @@ def load_attribute(reference: str) -> Any:
         ConfigError: There is no such module or attribute.
     """
     module_name, _, attribute = reference.partition(":")
+    if not all(part.isidentifier() for part in (*module_name.split("."), *attribute.split("."))):
+        raise ConfigError(f"{reference!r}: wanted module:attribute, such as my_module:search")
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.insert(0, here)
@@ -133,7 +142,11 @@ def _parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
     for item in filter(None, rest.split(",")):
         key, equals, value = item.partition("=")
         if not equals:
-            raise ConfigError(f"{kind} {text!r}: wanted parameter=value, got {item!r}")
+            raise ConfigError(
+                f"{kind} {text!r}: wanted parameter=value, got {item!r}; lists are written in a configuration file"
+            )
+        if key.strip() in given:
+            raise ConfigError(f"{kind} {text!r}: {key.strip()} is given twice")
         given[key.strip()] = _value(value.strip())
     return name, given
 
@@ -145,7 +158,12 @@ def _value(text: str) -> Any:
         return text
 
 
-def _load(kind: Kind, name: str) -> Callable[..., Any]:
+def load(kind: Kind, name: str) -> Callable[..., Any]:
+    """Return what a name of that kind, or `module:attribute`, stands for: a class or a function.
+
+    Raises:
+        ConfigError: There is no such component.
+    """
     reference = components(kind).get(name, name if ":" in name else None)
     if reference is None:
         known = ", ".join(components(kind))
@@ -173,13 +191,18 @@ def _type_name(part: object) -> str:
     return f"{home.__module__}:{home.__qualname__}"
 
 
-def _plain(value: object) -> Any:
+def plain(value: object) -> Any:
+    """Return a parameter as a record can hold it: parts described, functions named, unknown objects by their class."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Part):
         return describe(value)
+    if isinstance(value, dict):
+        entries = cast("dict[object, object]", value)
+        return {str(key): plain(item) for key, item in entries.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        items: list[object] = [*value]
+        return [plain(item) for item in items]
     name = getattr(value, "__qualname__", None)
     return (
         f"{getattr(value, '__module__', '')}:{name}" if name else f"{type(value).__module__}:{type(value).__qualname__}"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from rag_evaluation_framework.errors import TokenizerError
 from rag_evaluation_framework.vocabularies import load_encoding
 
 _WORD = re.compile(r"\s*\S+|\s+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def resolve_tokenizer(tokenizer: Any) -> Tokenizer:
@@ -34,18 +35,23 @@ def resolve_tokenizer(tokenizer: Any) -> Tokenizer:
         return tokenizer
     if isinstance(tokenizer, str | Path):
         return _named(str(tokenizer))
-    tokenizer = getattr(tokenizer, "backend_tokenizer", tokenizer)
-    home = type(tokenizer).__module__.partition(".")[0]
+    backend: Any = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    home = type(backend).__module__.partition(".")[0]
     if home == "tiktoken":
-        return TiktokenTokenizer(tokenizer)
+        return TiktokenTokenizer(backend)
     if home == "tokenizers":
-        return HuggingFaceTokenizer(tokenizer, "tokenizers.Tokenizer")
-    if callable(tokenizer):
-        return CallableTokenizer(tokenizer)
+        return HuggingFaceTokenizer(backend, "tokenizers.Tokenizer")
+    if callable(backend):
+        return CallableTokenizer(cast("Callable[[str], Sequence[Hashable]]", backend))
     raise TokenizerError(
-        f"{tokenizer!r} is no tokenizer; wanted a tiktoken name such as 'cl100k_base', a tokenizer.json or .tiktoken "
+        f"{backend!r} is no tokenizer; wanted a tiktoken name such as 'cl100k_base', a tokenizer.json or .tiktoken "
         "file, a tokenizer object, or a callable from text to a list of tokens"
     )
+
+
+def tokenizer_name(tokenizer: Any) -> str:
+    """Return what a tokenizer is called, without loading it."""
+    return str(tokenizer) if isinstance(tokenizer, str | Path) else resolve_tokenizer(tokenizer).name
 
 
 @lru_cache(maxsize=32)
@@ -71,14 +77,14 @@ class TiktokenTokenizer(Tokenizer):
 
     def encode(self, text: str) -> Sequence[Hashable]:
         """Return token ids; text that looks like a special token is ordinary text."""
-        ids: list[int] = self.encoding.encode_ordinary(text)
+        ids: list[int] = self.encoding.encode_ordinary(_encodable(text))
         return ids
 
     def offsets(self, text: str) -> NDArray[np.int64]:
         """Return where each token starts, in characters."""
         lengths = np.fromiter(map(len, self.encoding.decode_tokens_bytes(self.encode(text))), dtype=np.int64)
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]) if len(lengths) else lengths
-        data = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        data = np.frombuffer(_encodable(text).encode(), dtype=np.uint8)
         if len(data) == len(text):
             return starts
         begun = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])  # characters begun before each byte
@@ -95,7 +101,7 @@ class HuggingFaceTokenizer(Tokenizer):
 
     def __post_init__(self) -> None:
         # A copy: switching truncation off in the caller's object would change what it does elsewhere.
-        copy = type(self.tokenizer).from_str(self.tokenizer.to_str())
+        copy: Any = self.tokenizer.__class__.from_str(self.tokenizer.to_str())
         copy.no_truncation()
         copy.no_padding()
         object.__setattr__(self, "tokenizer", copy)
@@ -122,15 +128,17 @@ class HuggingFaceTokenizer(Tokenizer):
 
     def encode(self, text: str) -> Sequence[Hashable]:
         """Return token ids."""
-        ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
+        ids: list[int] = self.tokenizer.encode(_encodable(text), add_special_tokens=False).ids
         return ids
 
     def offsets(self, text: str) -> NDArray[np.int64]:
         """Return where each token starts, in characters."""
-        places = self.tokenizer.encode(text, add_special_tokens=False).offsets
-        starts = np.fromiter((start for start, _ in places), dtype=np.int64, count=len(places))
+        places = self.tokenizer.encode(_encodable(text), add_special_tokens=False).offsets
+        bounds = np.array(places, dtype=np.int64).reshape(-1, 2)
+        starts = bounds[:, 0]
         starts[:1] = 0
-        return np.maximum.accumulate(starts)
+        starts[1:] = np.maximum(starts[1:], np.maximum.accumulate(bounds[:, 1])[:-1])
+        return starts
 
 
 @dataclass(frozen=True)
@@ -138,7 +146,7 @@ class CallableTokenizer(Tokenizer):
     """Any function from text to a list of tokens.
 
     Tokens that are strings are found in the text, one after the other. Of other tokens only the number is known: then
-    each word counts as one indivisible piece.
+    the tokens of each word are taken to be equally long.
     """
 
     function: Callable[[str], Sequence[Hashable]]
@@ -160,7 +168,7 @@ class CallableTokenizer(Tokenizer):
         return tokens
 
     def offsets(self, text: str) -> NDArray[np.int64]:
-        """Return where each token starts; for tokens that are no strings, where its word starts."""
+        """Return where each token starts; for tokens that are no strings, about where."""
         found: list[int] = []
         position = 0
         for token in self.encode(text):
@@ -172,6 +180,11 @@ class CallableTokenizer(Tokenizer):
         return np.array([0, *found[1:]] if found else [], dtype=np.int64)
 
     def _word_offsets(self, text: str) -> NDArray[np.int64]:
-        words = list(_WORD.finditer(text))
-        counts = [self.count(word[0]) for word in words]
-        return np.repeat(np.array([word.start() for word in words], dtype=np.int64), counts)
+        words = [(match.start(), match.end(), self.count(match[0])) for match in _WORD.finditer(text)]
+        pieces = [np.linspace(start, end, count, endpoint=False, dtype=np.int64) for start, end, count in words]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *pieces])
+
+
+def _encodable(text: str) -> str:
+    """Return the text with lone surrogates, which no tokenizer can encode, as replacement characters."""
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -57,7 +57,7 @@ class Chunk:
     id: ChunkId
     content: str
     doc_id: DocumentId
-    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class PositionAwareChunk:
     doc_id: DocumentId
     start: int
     end: int
-    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.start <= self.end:
@@ -111,7 +111,7 @@ class Query:
 
     id: QueryId
     text: QueryText
-    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     @classmethod
     def from_text(cls, text: str) -> "Query":
@@ -186,3 +186,6 @@ class Retrieval:
 
 Retrieved: TypeAlias = Retrieval | Sequence[PositionAwareChunk] | Sequence[Hit]
 """What a retriever may return: the full record, or just its ranked chunks or hits."""
+
+Json: TypeAlias = dict[str, Any] | list[Any] | str | float | None
+"""What a JSON text can hold."""

@@ -76,7 +76,10 @@ def _encoding_from(file: Path, name: str, tiktoken: ModuleType, public: ModuleTy
         return {base64.b64decode(token): int(rank) for token, rank in rows}
 
     # The encoding's pattern and special tokens stand in tiktoken's constructor; only its download is replaced.
-    with mock.patch.object(public, "load_tiktoken_bpe", ranks):
+    with (
+        mock.patch.object(public, "load_tiktoken_bpe", ranks),
+        mock.patch.object(public, "data_gym_to_mergeable_bpe_ranks", side_effect=_OtherVocabularyError),
+    ):
         try:
             return tiktoken.Encoding(**public.ENCODING_CONSTRUCTORS[name]())
         except _OtherVocabularyError:

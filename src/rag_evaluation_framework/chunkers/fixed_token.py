@@ -1,12 +1,12 @@
 """Cutting into windows of equally many tokens."""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from rag_evaluation_framework.chunkers.measure import Tokens, check_sizes, cut_out
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
-from rag_evaluation_framework.tokenizers import resolve_tokenizer
+from rag_evaluation_framework.tokenizers import resolve_tokenizer, tokenizer_name
 from rag_evaluation_framework.types import Document, PositionAwareChunk
 
 
@@ -26,6 +26,8 @@ class FixedTokenChunker(PositionAwareChunker):
         ConfigError: A size is impossible.
     """
 
+    requires: ClassVar[Mapping[str, str]] = {"tiktoken": "tiktoken"}
+
     tokens: int = 100
     overlap: int = 0
     tokenizer: Any = "cl100k_base"
@@ -36,18 +38,11 @@ class FixedTokenChunker(PositionAwareChunker):
     @property
     def name(self) -> str:
         """The class with its sizes."""
-        return f"FixedTokenChunker(tokens={self.tokens}, overlap={self.overlap})"
+        tokenizer = tokenizer_name(self.tokenizer)
+        unit = "" if tokenizer == "cl100k_base" else f", tokenizer={tokenizer}"
+        return f"FixedTokenChunker(tokens={self.tokens}, overlap={self.overlap}{unit})"
 
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
         """Return the chunks in reading order; none for a blank document."""
-        return cut_out(document, self._windows(document.content))
-
-    def _windows(self, text: str) -> Iterator[tuple[int, int]]:
-        measure = Tokens(text, resolve_tokenizer(self.tokenizer))
-        start = 0
-        while start < len(text):
-            end = measure.longest(start, len(text), self.tokens)
-            yield start, end
-            if end == len(text):
-                return
-            start = max(measure.retreat(end, self.overlap), start + 1) if self.overlap else end
+        measure = Tokens(document.content, resolve_tokenizer(self.tokenizer))
+        return cut_out(document, measure.windows(0, len(document.content), self.tokens, self.overlap))

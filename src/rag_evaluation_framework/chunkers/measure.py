@@ -2,9 +2,10 @@
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from rag_evaluation_framework.contracts.part import check_count
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.tokenizers import resolve_tokenizer
@@ -40,6 +41,17 @@ class Measure(ABC):
         while end > start + 1 and self.exactly(start, end) > size:
             end = max(start + 1, min(self.retreat(end, 1), end - 1))
         return end
+
+    def windows(self, start: int, end: int, size: int, overlap: int) -> Iterator[tuple[int, int]]:
+        """Yield stretches of at most `size` in order, each repeating up to `overlap` of the one before."""
+        stop = self.longest(start, end, size)
+        yield start, stop
+        while stop < end:
+            start = max(self.retreat(stop, overlap), start + 1) if overlap else stop
+            while (reach := self.longest(start, end, size)) <= stop:  # a window that would show nothing new
+                start = min(max(self.advance(start, 1), start + 1), stop)
+            stop = reach
+            yield start, stop
 
 
 class Characters(Measure):
@@ -97,10 +109,10 @@ def measured(text: str, length: Any) -> Measure:
 
 
 def check_sizes(owner: str, size_name: str, size: int, overlap: int) -> None:
-    """Raise ConfigError unless size is at least 1 and 0 <= overlap < size."""
-    if size < 1:
-        raise ConfigError(f"{owner}: {size_name}={size}; wanted at least 1")
-    if not 0 <= overlap < size:
+    """Raise ConfigError unless size is at least 1 and 0 <= overlap < size, both whole numbers."""
+    check_count(owner, size_name, size)
+    check_count(owner, "overlap", overlap, least=0)
+    if overlap >= size:
         raise ConfigError(f"{owner}: overlap={overlap} with {size_name}={size}; wanted 0 <= overlap < {size_name}")
 
 

@@ -19,14 +19,18 @@ def position_aware(chunker: Chunker) -> PositionAwareChunker:
     return chunker if isinstance(chunker, PositionAwareChunker) else ChunkerPositionAdapter(chunker)
 
 
+class SkippedChunkWarning(UserWarning):
+    """A chunk could not be found in its document."""
+
+
 class ChunkerPositionAdapter(PositionAwareChunker):
     """Makes any chunker position-aware by finding its chunks in the document.
 
     Chunks are taken to come in reading order, overlapping or not. Where a text occurs more than once, the places are
-    chosen that together cover the most of the document. A chunk that does not fit the order is looked for from the
-    beginning. A chunk that differs from the document in nothing but white space is found as well and becomes the
-    document's own text. A chunk that was changed in any other way cannot be found: it is skipped with a warning, and
-    counted.
+    chosen that together cover the most of the document; where a text repeats itself within an overlap, several readings
+    cover the same, and the earliest is taken. A chunk that does not fit the order is looked for from the beginning. A
+    chunk that differs from the document in nothing but white space is found as well and becomes the document's own
+    text. A chunk that was changed in any other way cannot be found: it is skipped with a warning, and counted.
 
     Attributes:
         chunker: The wrapped chunker.
@@ -54,6 +58,7 @@ class ChunkerPositionAdapter(PositionAwareChunker):
             warnings.warn(
                 f"{self.name}: a chunk is not in document {document.id!r} and was skipped: {text[:50]!r}. The chunker "
                 "changes the text; make it position-aware to keep such chunks",
+                SkippedChunkWarning,
                 stacklevel=2,
             )
         return chunks
@@ -68,20 +73,35 @@ class _Finder:
         self.pattern = None if self.verbatim else re.compile(r"\s+".join(map(re.escape, text.split())) or r"(?!)")
 
     def first(self, position: int) -> Place | None:
+        """Return the first place that starts at `position` or later."""
         if self.pattern is not None:
             match = self.pattern.search(self.content, position)
             return match.span() if match else None
-        start = self.content.find(self.text, position)
-        return (start, start + len(self.text)) if start >= 0 else None
+        return self._place(self.content.find(self.text, position))
+
+    def last(self, after: int, before: int) -> Place | None:
+        """Return the last place that starts behind `after` and before `before`."""
+        if self.pattern is None:
+            return self._place(self.content.rfind(self.text, after + 1, max(0, before - 1) + len(self.text)))
+        found, place = None, self.first(after + 1)
+        while place is not None and place[0] < before:
+            found, place = place, self.first(place[0] + 1)
+        return found
 
     def following(self, start: int, end: int) -> list[Place]:
-        """Return the places behind `start`: the last few that overlap what ends at `end`, and the first behind it."""
-        overlapping: list[Place] = []
-        place = self.first(start + 1)
-        while place is not None and place[0] < end:
-            overlapping = [*overlapping, place][-_OVERLAPPING_CANDIDATES:]
-            place = self.first(place[0] + 1)
-        return overlapping if place is None else [*overlapping, place]
+        """Return places behind `start`: the first, the last few that overlap what ends at `end`, and the next."""
+        found = {place for place in (self.first(start + 1), self.first(end)) if place is not None}
+        before = end
+        for _ in range(_OVERLAPPING_CANDIDATES):
+            place = self.last(start, before)
+            if place is None:
+                break
+            found.add(place)
+            before = place[0]
+        return sorted(found)
+
+    def _place(self, start: int) -> Place | None:
+        return (start, start + len(self.text)) if start >= 0 else None
 
 
 class _State(NamedTuple):
@@ -94,14 +114,15 @@ class _State(NamedTuple):
 def _locate(content: str, texts: Sequence[str]) -> list[Place | None]:
     """Find all texts: a beam search, in reading order, for the places that together cover the most characters."""
     places: list[Place | None] = [None] * len(texts)
+    finders = {text: _Finder(content, text) for text in texts}
+    latest = _latest_starts(content, [finders[text] for text in texts])
     beam: list[_State] = []
     run: list[int] = []  # the chunks that the beam has placed
     for number, text in enumerate(texts):
-        finder = _Finder(content, text)
-        anywhere = finder.first(0)
+        anywhere = finders[text].first(0)
         if anywhere is None:
             continue
-        following = _extended(beam, finder)
+        following = _extended(beam, finders[text], latest[number]) or _extended(beam, finders[text], len(content))
         if not following:
             _settle(places, run, beam)
             run = []
@@ -112,12 +133,23 @@ def _locate(content: str, texts: Sequence[str]) -> list[Place | None]:
     return places
 
 
-def _extended(beam: list[_State], finder: _Finder) -> list[_State]:
+def _latest_starts(content: str, finders: Sequence[_Finder]) -> list[int]:
+    """Return, for each text, the last start that still leaves room for all that follow it in order."""
+    latest: list[int] = []
+    bound = len(content) + 1
+    for finder in reversed(finders):
+        place = finder.last(-1, bound) or finder.last(-1, len(content) + 1)
+        bound = bound if place is None else place[0]
+        latest.append(bound)
+    return latest[::-1]
+
+
+def _extended(beam: list[_State], finder: _Finder, latest: int) -> list[_State]:
     best: dict[Place, _State] = {}
     for state in beam:
         for place in finder.following(state.place[0], state.reached):
             covered = state.covered + max(0, place[1] - max(state.reached, place[0]))
-            if place not in best or covered > best[place].covered:
+            if place[0] <= latest and (place not in best or covered > best[place].covered):
                 best[place] = _State(covered, place, max(state.reached, place[1]), state)
     return sorted(best.values(), key=lambda state: (-state.covered, state.place))[:_BEAM]
 

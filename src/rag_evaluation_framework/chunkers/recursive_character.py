@@ -7,6 +7,8 @@ from typing import Any
 
 from rag_evaluation_framework.chunkers.measure import Measure, check_sizes, cut_out, measured
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.tokenizers import tokenizer_name
 from rag_evaluation_framework.types import Document, PositionAwareChunk
 
 Place = tuple[int, int]
@@ -25,6 +27,7 @@ class RecursiveCharacterChunker(PositionAwareChunker):
         chunk_size: The most that a chunk may hold, in the unit of `length`; never exceeded, but by a single character
             that is longer than this in tokens.
         overlap: The most that a chunk may repeat of the one before it, in whole pieces; less than `chunk_size`.
+            Tokens are counted in the whole document here, so that by itself the repeated text may have a few more.
         separators: Where to cut, from the largest to the smallest unit of text.
         length: `"characters"`, or anything that `resolve_tokenizer` takes, such as `"cl100k_base"`.
 
@@ -39,12 +42,15 @@ class RecursiveCharacterChunker(PositionAwareChunker):
 
     def __post_init__(self) -> None:
         check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap)
+        given: object = self.separators
+        if isinstance(given, str):
+            raise ConfigError(f"RecursiveCharacterChunker: separators={given!r}; wanted a list of texts")
         object.__setattr__(self, "separators", tuple(self.separators))
 
     @property
     def name(self) -> str:
         """The class with its sizes."""
-        unit = "" if self.length == "characters" else f", length={self.length!r}"
+        unit = "" if self.length == "characters" else f", length={tokenizer_name(self.length)}"
         return f"RecursiveCharacterChunker(chunk_size={self.chunk_size}, overlap={self.overlap}{unit})"
 
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
@@ -71,7 +77,7 @@ class _Cutter:
             pieces = self.pieces(start, end, self.boundaries[level])
             level += 1
         if len(pieces) < 2:
-            yield from self.windows(start, end)
+            yield from self.measure.windows(start, end, self.size, self.overlap)
             return
         together: list[Place] = []
         for piece in pieces:
@@ -108,12 +114,3 @@ class _Cutter:
                     first += 1
         if pieces:
             yield pieces[first][0], pieces[-1][1]
-
-    def windows(self, start: int, end: int) -> Iterator[Place]:
-        """Cut anywhere: windows of `chunk_size` that overlap by `overlap`."""
-        while True:
-            stop = self.measure.longest(start, end, self.size)
-            yield start, stop
-            if stop >= end:
-                return
-            start = max(self.measure.retreat(stop, self.overlap), start + 1) if self.overlap else stop

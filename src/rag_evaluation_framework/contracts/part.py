@@ -1,11 +1,17 @@
 """What all exchangeable parts share: a name for tables and records."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+from rag_evaluation_framework.errors import ConfigError
 
 
 class Part:
     """Anything that is chosen for a run and named in its result."""
+
+    requires: ClassVar[Mapping[str, str]] = {}
+    """Optional modules that it imports when it is used, each with the extra that installs it."""
 
     @property
     def name(self) -> str:
@@ -23,10 +29,18 @@ def parameters(part: object) -> dict[str, Any]:
 
 def changed_parameters(part: object) -> dict[str, Any]:
     """Return those parameters of a dataclass part that differ from their defaults."""
-    if not is_dataclass(part):
-        return {}
-    defaults = {field.name: _default(field) for field in fields(part)}
+    defaults = default_parameters(type(part))
     return {key: value for key, value in parameters(part).items() if value != defaults[key]}
+
+
+def default_parameters(kind: Callable[..., Any]) -> dict[str, Any]:
+    """Return the parameters of a dataclass and their defaults, `dataclasses.MISSING` where there is none.
+
+    Other classes, and functions, have none that could be known.
+    """
+    if not is_dataclass(kind):
+        return {}
+    return {field.name: _default(field) for field in fields(kind) if field.init}
 
 
 def _default(field: Field[Any]) -> Any:
@@ -35,3 +49,9 @@ def _default(field: Field[Any]) -> Any:
 
 def _shown(value: object) -> str:
     return value.name if isinstance(value, Part) else repr(value)
+
+
+def check_count(owner: str, name: str, value: object, least: int = 1) -> None:
+    """Raise ConfigError unless a parameter is a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ConfigError(f"{owner}: {name}={value!r}; wanted a whole number of at least {least}")

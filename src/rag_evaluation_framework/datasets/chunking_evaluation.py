@@ -8,7 +8,7 @@ from typing import Any
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.datasets.files import read_text
 from rag_evaluation_framework.datasets.naming import DocumentNames
-from rag_evaluation_framework.datasets.native import parse_json, problem_list
+from rag_evaluation_framework.datasets.native import problem_list, read_json_text
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.ground_truth import Dataset, TokenLevelGroundTruth
 from rag_evaluation_framework.ids import DocumentId, QueryId, QueryText, generate_query_id
@@ -50,7 +50,7 @@ def _entry(row: dict[str, Any], corpus: Corpus, names: DocumentNames) -> TokenLe
     if not row["question"] or row["references"] is None or row["corpus_id"] is None:
         raise DatasetError("a column is empty")
     doc_id = names.resolve(row["corpus_id"])
-    references = parse_json(row["references"], "references")
+    references = read_json_text(row["references"], "references")
     if not isinstance(references, list):
         raise DatasetError(f"references: wanted a JSON list, got {type(references).__name__}")
     query = Query(

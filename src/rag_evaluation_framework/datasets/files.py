@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from rag_evaluation_framework.errors import DatasetError
 
@@ -25,18 +24,19 @@ def write_new(path: Path, text: str) -> None:
     """Write a file whole or not at all.
 
     Raises:
-        DatasetError: There is a file of that name already; nothing is overwritten.
+        DatasetError: There is a file of that name already, which is not overwritten, or it cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(
-        "w", encoding="utf-8", newline="", dir=path.parent, prefix=f".{path.name}.", delete=False
-    ) as part:
-        part.write(text)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        os.link(part.name, path)  # unlike a rename, a link never replaces a file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # A lone surrogate, which UTF-8 cannot hold, becomes its JSON escape.
+        part.write_bytes(text.encode("utf-8", "backslashreplace"))
+        os.link(part, path)  # unlike a rename, a link never replaces a file
     except FileExistsError:
         raise DatasetError(
             f"{path}: exists already and is not overwritten; choose another name or move it away"
         ) from None
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be written ({error.strerror}); choose another place") from error
     finally:
-        Path(part.name).unlink()
+        part.unlink(missing_ok=True)

@@ -52,7 +52,7 @@ def load_dataset(
             read_jsonl(path, corpus, utf16_offsets) if native else dataset_from_quotes(path, _needed(corpus, path))
         )
     elif path.suffix.lower() in (".csv", ".tsv"):
-        header = next(csv.reader(io.StringIO(read_text(path).partition("\n")[0])), [])
+        header = next(csv.reader(io.StringIO(read_text(path).partition("\n")[0])), ())
         reader = read_chunking_evaluation if set(header) >= COLUMNS else dataset_from_quotes
         dataset = reader(path, _needed(corpus, path))
     else:

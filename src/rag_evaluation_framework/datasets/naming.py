@@ -17,17 +17,18 @@ class DocumentNames:
         for document in corpus:
             self._by_stem[PurePosixPath(document.id).stem].append(document.id)
 
+    def find(self, name: str) -> DocumentId | None:
+        """Return the document of that id or, if there is none, the only one of that stem; None if there is no such."""
+        alike = self._alike(name)
+        return alike[0] if len(alike) == 1 else None
+
     def resolve(self, name: str) -> DocumentId:
-        """Return the document of that id or, if there is none, the only one of that stem.
+        """Return what `find` returns.
 
         Raises:
             DatasetError: No document, or more than one, could be meant.
         """
-        name = name.strip()
-        if name in self.corpus:
-            return self.corpus[name].id
-        path = PurePosixPath(name.replace("\\", "/"))
-        alike = [doc for doc in self._by_stem[path.stem] if path.name in (path.stem, PurePosixPath(doc).name)]
+        alike = self._alike(name)
         if len(alike) == 1:
             return alike[0]
         if alike:
@@ -37,3 +38,11 @@ class DocumentNames:
         known = ", ".join(document.id for document in self.corpus.documents[:3])
         more = ", …" if len(self.corpus) > 3 else ""
         raise DatasetError(f"no document {name!r} in the corpus, which holds {known}{more}")
+
+    def _alike(self, name: str) -> list[DocumentId]:
+        name = name.strip()
+        if name in self.corpus:
+            return [self.corpus[name].id]
+        path = PurePosixPath(name.replace("\\", "/"))
+        alike = self._by_stem.get(path.stem, [])
+        return [doc_id for doc_id in alike if path.name in (path.stem, PurePosixPath(doc_id).name)]

@@ -4,7 +4,7 @@ import json
 import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeGuard, TypeVar
 
 import numpy as np
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field, ValidationError
@@ -14,11 +14,12 @@ from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.datasets.files import read_text, write_new
 from rag_evaluation_framework.datasets.naming import DocumentNames
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.ground_truth import Dataset, TokenLevelGroundTruth
+from rag_evaluation_framework.ground_truth import Dataset, TokenLevelGroundTruth, misplaced
 from rag_evaluation_framework.ids import DocumentId, EvaluationType, QueryId, QueryText
 from rag_evaluation_framework.levels import TOKEN
 from rag_evaluation_framework.spans import CharacterSpan
-from rag_evaluation_framework.types import Query
+from rag_evaluation_framework.strict_json import parse_json
+from rag_evaluation_framework.types import Json, Query
 
 SCHEMA_VERSION = 1
 _CONTEXT = 32
@@ -59,7 +60,7 @@ class _Header(_Record):
     metadata: dict[str, Any] = {}
 
 
-def is_native(first: object) -> bool:
+def is_native(first: Json) -> TypeGuard[dict[str, Any]]:
     """Return whether a JSON file's object, or the first line of a JSONL file, is a header of this format."""
     return isinstance(first, dict) and not {"schema_version", "schemaVersion"}.isdisjoint(first)
 
@@ -70,11 +71,11 @@ def read_json(path: Path, corpus: Corpus | None, utf16_offsets: bool) -> Dataset
     Raises:
         DatasetError: With every problem and the JSON path at which it stands.
     """
-    content = parse_json(read_text(path), str(path))
+    content = read_json_text(read_text(path), str(path))
     if not is_native(content):
         raise DatasetError(f"{path}: $.schema_version is missing; wanted a dataset file of version {SCHEMA_VERSION}")
     reader = _Reader(path, corpus, utf16_offsets)
-    questions = content.pop("questions", None)
+    questions: Json = content.pop("questions", None)
     if not isinstance(questions, list):
         raise DatasetError(f"{path}: $.questions: wanted a list of questions, got {type(questions).__name__}")
     header = reader.validate(_Header, content, "$")
@@ -94,21 +95,19 @@ def read_jsonl(path: Path, corpus: Corpus | None, utf16_offsets: bool) -> Datase
     return reader.dataset(header, [reader.question(item, f"line {number}: $") for number, item in lines])
 
 
-def parse_json(text: str, where: str) -> Any:
+def read_json_text(text: str, where: str) -> Json:
     """Return the value of a JSON text.
 
     Raises:
-        DatasetError: It is no JSON, or repeats a key.
+        DatasetError: It cannot be parsed.
     """
     try:
-        return json.loads(text, object_pairs_hook=_unique_keys)
+        return parse_json(text)
     except ValueError as error:
         raise DatasetError(f"{where}: no valid JSON: {error}") from error
-    except RecursionError as error:
-        raise DatasetError(f"{where}: no valid JSON: nested too deeply") from error
 
 
-def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
+def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
     """Yield the number and value of each line that is not blank.
 
     Raises:
@@ -118,7 +117,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, Any]]:
         with path.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
-                    yield number, parse_json(line, f"{path}: line {number}")
+                    yield number, read_json_text(line, f"{path}: line {number}")
     except OSError as error:
         raise DatasetError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
     except UnicodeDecodeError as error:
@@ -135,9 +134,23 @@ def save_dataset(dataset: Dataset[CharacterSpan], path: str | Path) -> Path:
         The path.
 
     Raises:
-        DatasetError: The ending is neither, or the file exists.
+        DatasetError: The ending is neither, the file exists, a span does not match the corpus, or a question holds a
+            lone surrogate.
     """
     path = Path(path)
+    problems = [
+        f"question {entry.query.id!r}: holds a lone surrogate, which no file of text can hold"
+        for entry in dataset
+        if not _storable(f"{entry.query.id}{entry.query.text}")
+    ]
+    problems += [
+        f"question {entry.query.id!r}: {problem}"
+        for entry in dataset
+        for span in entry.relevant
+        if dataset.corpus is not None and (problem := misplaced(span, dataset.corpus))
+    ]
+    if problems:
+        raise DatasetError(problem_list(f"dataset {dataset.name!r}", problems))
     header = {
         "schema_version": SCHEMA_VERSION,
         "evaluation_type": dataset.level.evaluation_type,
@@ -163,6 +176,14 @@ def save_dataset(dataset: Dataset[CharacterSpan], path: str | Path) -> Path:
         raise DatasetError(f"{path}: wanted a name that ends in .json or .jsonl")
     write_new(path, text)
     return path
+
+
+def _storable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _span_record(span: CharacterSpan, corpus: Corpus | None) -> dict[str, Any]:
@@ -197,18 +218,20 @@ class _Reader:
             self.problems += [f"{where}{_json_path(item['loc'])}: {item['msg']}" for item in error.errors()]
             return None
         for key in record.model_extra or {}:
-            self.unknown.setdefault(key, where)
+            self.unknown.setdefault(key, f"{where}: unknown key {key!r} is kept as metadata")
         return record
 
     def question(self, data: Any, where: str) -> TokenLevelGroundTruth | None:
         record = self.validate(_Question, data, where)
         if record is None:
             return None
-        spans = (self.span(span, f"{where}.relevant_spans[{n}]") for n, span in enumerate(record.relevant_spans))
+        spans = [self.span(span, f"{where}.relevant_spans[{n}]") for n, span in enumerate(record.relevant_spans)]
         query = Query(QueryId(record.id), QueryText(record.query), {**record.metadata, **(record.model_extra or {})})
         return TokenLevelGroundTruth(query, tuple(span for span in spans if span is not None))
 
     def span(self, record: _Span, where: str) -> CharacterSpan | None:
+        for key in record.model_extra or {}:
+            self.unknown.setdefault(key, f"{where}: unknown key {key!r} is not kept")
         try:
             doc_id = DocumentId(record.doc_id) if self.names is None else self.names.resolve(record.doc_id)
             start, end = record.start, record.end
@@ -228,8 +251,8 @@ class _Reader:
             raise DatasetError(
                 f"{self.path}: $.evaluation_type is {header.evaluation_type!r}; this version reads token-level datasets"
             )
-        for key, where in self.unknown.items():
-            warnings.warn(f"{self.path}: {where}: unknown key {key!r} is kept as metadata", stacklevel=2)
+        for note in self.unknown.values():
+            warnings.warn(f"{self.path}: {note}", stacklevel=2)
         return Dataset(
             [entry for entry in entries if entry is not None],
             TOKEN,
@@ -251,14 +274,6 @@ def problem_list(source: str, problems: list[str]) -> str:
 
 def _json_path(location: tuple[int | str, ...]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"duplicate key {next(key for key in keys if keys.count(key) > 1)!r}")
-    return content
 
 
 class _Utf16Offsets:

@@ -108,15 +108,24 @@ class QuoteCheck:
             TokenLevelGroundTruth(_query(rows), tuple(span for row in rows for span in row.places))
             for rows in by_question.values()
         ]
-        return Dataset(entries, TOKEN, name=name or Path(self.source).stem, corpus=self.corpus)
+        metadata = {"left_out": list(self.left_out)} if self.left_out else {}
+        return Dataset(entries, TOKEN, name=name or Path(self.source).stem, corpus=self.corpus, metadata=metadata)
+
+    def summary(self) -> str:
+        """Return how many rows have which status, and every row whose quote is ambiguous or missing."""
+        return "\n".join([self._counted(), *map(str, self.problems)])
 
     def __str__(self) -> str:
+        """Return every row, and how many have which status."""
+        return "\n".join([*map(str, self.rows), self._counted()])
+
+    def _counted(self) -> str:
         counts = Counter(row.status for row in self.rows)
-        summary = ", ".join(f"{counts[status]} {status}" for status in ("located", "ambiguous", "missing", "no-answer"))
-        lines = [f"{self.source}: {len(self.rows)} rows: {summary}", *map(str, self.problems)]
-        if self.problems:
-            lines.append(f"{len(self.left_out)} questions are left out until their quotes are certain")
-        return "\n".join(lines)
+        statuses = ", ".join(
+            f"{counts[status]} {status}" for status in ("located", "ambiguous", "missing", "no-answer")
+        )
+        left_out = f"; questions left out until their quotes are certain: {len(self.left_out)}" if self.left_out else ""
+        return f"{self.source}: {len(self.rows)} rows: {statuses}{left_out}"
 
 
 def _query(rows: list[QuoteRow]) -> Query:
@@ -201,24 +210,28 @@ def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or []]
     if len(set(reader.fieldnames)) < len(reader.fieldnames):
         raise DatasetError(f"{path}: line 1: two columns share a name: {', '.join(reader.fieldnames)}")
-    first = reader.line_num + 1
+    last = reader.line_num
     try:
         for row in reader:
+            last = reader.line_num
+            first = last - sum(text.count("\n") for text in row.values() if isinstance(text, str))
             if None in row or None in row.values():
                 raise DatasetError(
                     f"{path}: line {first}: wanted {len(reader.fieldnames)} columns; put quotation marks around text "
                     f"that contains {delimiter!r}"
                 )
             yield first, _record(row, f"{path}: line {first}")
-            first = reader.line_num + 1
     except csv.Error as error:
-        raise DatasetError(f"{path}: line {first}: {error}") from error
+        raise DatasetError(f"{path}: line {last + 1}: {error}") from error
 
 
 def _jsonl_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     for number, row in json_lines(path):
         if not isinstance(row, dict):
             raise DatasetError(f"{path}: line {number}: wanted an object with 'question' and 'quote'")
+        for column in _COLUMNS:
+            if not isinstance(row.get(column), str | None):
+                raise DatasetError(f"{path}: line {number}: {column!r}: wanted a text, got {row[column]!r:.60}")
         yield (
             number,
             _record({key: "" if value is None else value for key, value in row.items()}, f"{path}: line {number}"),
@@ -241,5 +254,5 @@ def dataset_from_quotes(path: Path, corpus: Corpus) -> Dataset[CharacterSpan]:
     check = check_quotes(path, corpus)
     dataset = check.dataset()
     if check.problems:
-        warnings.warn(str(check), stacklevel=3)
+        warnings.warn(check.summary(), stacklevel=3)
     return dataset

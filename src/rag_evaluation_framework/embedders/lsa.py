@@ -1,18 +1,25 @@
 """Latent semantic analysis: vectors learnt from the corpus itself."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework._optional import require
 from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
+from rag_evaluation_framework.contracts.part import check_count
+from rag_evaluation_framework.errors import InputError, NotIndexed
 
 _PASSAGE = re.compile(r"(?:\S+\s*){1,100}")
+_WORD = r"(?u)\b\w+\b"  # words of a single letter included
+
+
+class _Model(NamedTuple):
+    vectorizer: Any
+    components: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -30,13 +37,14 @@ class LsaEmbedder(Embedder):
         ConfigError: `dimensions` is below 1.
     """
 
+    requires: ClassVar[Mapping[str, str]] = {"sklearn": "local"}
+
     dimensions: int = 128
     seed: int = 0
-    _model: Any = field(default=None, init=False, repr=False, compare=False)
+    _model: _Model | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.dimensions < 1:
-            raise ConfigError(f"LsaEmbedder: dimensions={self.dimensions}; wanted at least 1")
+        check_count("LsaEmbedder", "dimensions", self.dimensions)
 
     @property
     def dimension(self) -> int:
@@ -45,7 +53,7 @@ class LsaEmbedder(Embedder):
         Raises:
             NotIndexed: The embedder has not been fitted.
         """
-        return int(self._fitted[-2].components_.shape[0])
+        return len(self._fitted.components)
 
     def fit(self, documents: Sequence[str]) -> "LsaEmbedder":
         """Return an embedder fitted on the passages of these documents.
@@ -55,20 +63,16 @@ class LsaEmbedder(Embedder):
             InputError: The documents hold no words.
         """
         text = require("sklearn.feature_extraction.text", extra="local", needed_by="LsaEmbedder")
-        decomposition = require("sklearn.decomposition", extra="local", needed_by="LsaEmbedder")
-        pipeline = require("sklearn.pipeline", extra="local", needed_by="LsaEmbedder")
-        preprocessing = require("sklearn.preprocessing", extra="local", needed_by="LsaEmbedder")
+        extmath = require("sklearn.utils.extmath", extra="local", needed_by="LsaEmbedder")
         passages = [passage for document in documents for passage in _PASSAGE.findall(document)]
-        vectorizer = text.TfidfVectorizer(sublinear_tf=True, strip_accents="unicode", token_pattern=r"(?u)\b\w+\b")
+        vectorizer = text.TfidfVectorizer(sublinear_tf=True, strip_accents="unicode", token_pattern=_WORD)
         try:
-            vectorizer.fit(passages)
+            weights = vectorizer.fit_transform(passages)
         except ValueError as error:
             raise InputError("LsaEmbedder: the documents hold no words to learn from") from error
-        rank = min(self.dimensions, len(passages), len(vectorizer.vocabulary_))
-        svd = decomposition.TruncatedSVD(rank, random_state=self.seed)
+        _, _, components = extmath.randomized_svd(weights, min(self.dimensions, *weights.shape), random_state=self.seed)
         fitted = LsaEmbedder(self.dimensions, self.seed)
-        model = pipeline.make_pipeline(vectorizer, svd, preprocessing.Normalizer(copy=False))
-        object.__setattr__(fitted, "_model", model.fit(passages))
+        object.__setattr__(fitted, "_model", _Model(vectorizer, components))
         return fitted
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -77,13 +81,16 @@ class LsaEmbedder(Embedder):
         Raises:
             NotIndexed: The embedder has not been fitted.
         """
+        model = self._fitted
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        vectors: NDArray[np.float32] = self._fitted.transform(texts).astype(np.float32)
-        return vectors
+        vectors = model.vectorizer.transform(texts) @ model.components.T
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit: NDArray[np.float32] = (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32)
+        return unit
 
     @property
-    def _fitted(self) -> Any:
+    def _fitted(self) -> _Model:
         if self._model is None:
             raise NotIndexed("LsaEmbedder learns from the corpus: call fit(documents) first, and use what it returns")
         return self._model

@@ -7,4 +7,5 @@ from .results import EvaluationResult as EvaluationResult
 from .results import load_result as load_result
 from .run_file import RunFile as RunFile
 from .run_file import load_run_file as load_run_file
+from .run_file import parse_run as parse_run
 from .runner import run_experiment as run_experiment

@@ -1,6 +1,6 @@
 """What is to be measured: everything is checked here, before any work is done."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal
 
@@ -10,14 +10,16 @@ from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.cutoffs import Cutoff
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch
-from rag_evaluation_framework.ground_truth import Dataset
+from rag_evaluation_framework.ground_truth import Dataset, misplaced
 from rag_evaluation_framework.levels import TOKEN, U
 from rag_evaluation_framework.metrics.defaults import DEFAULT_TOKEN_METRICS
+from rag_evaluation_framework.retrievers.function import as_retriever
 from rag_evaluation_framework.spans import CharacterSpan
 from rag_evaluation_framework.tokenizers import resolve_tokenizer
 
 Unscored = Literal["no-answer", "failed"]
 
+_UNSCORED: frozenset[Unscored] = frozenset(("no-answer", "failed"))
 _MOST_PROBLEMS = 5
 
 
@@ -26,7 +28,7 @@ class ExperimentConfig(Generic[U]):
     """One retriever, one dataset, and what to report.
 
     Attributes:
-        retriever: What is evaluated.
+        retriever: What is evaluated; a function `(query, k) -> results` is taken as a `FunctionRetriever`.
         dataset: The questions and their truth; it decides the evaluation type.
         corpus: The documents; by default those of the dataset.
         metrics: What is reported; by default span recall, precision and IoU.
@@ -57,7 +59,7 @@ class ExperimentConfig(Generic[U]):
 
     def __init__(
         self,
-        retriever: Retriever,
+        retriever: Retriever | Callable[[str, int], Any],
         dataset: Dataset[U],
         *,
         corpus: Corpus | None = None,
@@ -68,12 +70,14 @@ class ExperimentConfig(Generic[U]):
         count_as_zero: Iterable[Unscored] = (),
         name: str | None = None,
     ) -> None:
-        chosen = _default_metrics(dataset) if metrics is None else tuple(metrics)
-        _check_metrics(chosen, dataset)
+        pipeline = as_retriever(retriever)
+        if not isinstance(dataset, Dataset):  # pyright: ignore[reportUnnecessaryIsInstance]  for those without a checker
+            raise DatasetError(f"dataset={dataset!r:.80}: wanted a Dataset; load_dataset(path, corpus=...) reads one")
+        chosen = _checked_metrics(dataset, metrics)
         ks, cuts = _cutoffs(k, budgets)
         documents = _check_corpus(dataset.corpus if corpus is None else corpus)
         values: dict[str, Any] = {
-            "retriever": retriever,
+            "retriever": pipeline,
             "dataset": dataset,
             "corpus": documents,
             "metrics": chosen,
@@ -81,7 +85,7 @@ class ExperimentConfig(Generic[U]):
             "budgets": cuts,
             "tokenizer": _check_tokenizer(tokenizer, cuts),
             "count_as_zero": _check_unscored(count_as_zero),
-            "name": retriever.name if name is None else name,
+            "name": pipeline.name if name is None else name,
             "warnings": _check_dataset(dataset, documents),
         }
         for attribute, value in values.items():
@@ -93,28 +97,37 @@ class ExperimentConfig(Generic[U]):
         return (*map(Cutoff, self.k), *self.budgets)
 
 
-def _default_metrics(dataset: Dataset[Any]) -> tuple[Metric[Any], ...]:
-    if dataset.level is TOKEN:
+def _checked_metrics(dataset: Dataset[Any], metrics: Any) -> tuple[Metric[Any], ...]:
+    level = dataset.level.evaluation_type
+    if metrics is None:
+        if dataset.level is not TOKEN:
+            raise LevelMismatch(f"dataset {dataset.name!r} is {level}; wanted token-level: this version runs no other")
         return DEFAULT_TOKEN_METRICS
-    raise LevelMismatch(f"dataset {dataset.name!r} is {dataset.level.evaluation_type}; name the metrics to report")
-
-
-def _check_metrics(metrics: tuple[Metric[Any], ...], dataset: Dataset[Any]) -> None:
-    if not metrics:
+    if not hasattr(metrics, "__iter__"):
+        raise ConfigError(f"metrics={metrics!r:.80}: wanted a list, such as [SpanRecall()]")
+    chosen: tuple[Any, ...] = tuple(metrics)
+    if not chosen:
         raise ConfigError("no metrics were given; name at least one, or leave them out for the defaults")
-    for metric in metrics:
-        if dataset.level.evaluation_type not in metric.evaluation_types:
+    for metric in chosen:
+        if not isinstance(metric, Metric):
+            raise ConfigError(f"metric {metric!r:.80}: wanted an instance of a metric, such as SpanRecall()")
+        if level not in metric.evaluation_types:
             raise LevelMismatch(
                 f"metric {metric.name!r} scores {' and '.join(sorted(metric.evaluation_types))} truth, dataset "
-                f"{dataset.name!r} is {dataset.level.evaluation_type}: choose metrics of the dataset's level"
+                f"{dataset.name!r} is {level}: choose metrics of the dataset's level"
             )
-    names = [metric.name for metric in metrics]
+    names = [metric.name for metric in chosen]
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(f"two metrics are called {name!r}; names must be unique")
+    return chosen
 
 
-def _cutoffs(k: int | Sequence[int], budgets: Sequence[str | Cutoff]) -> tuple[tuple[int, ...], tuple[Cutoff, ...]]:
+def _cutoffs(
+    k: str | int | Sequence[int], budgets: Sequence[str | Cutoff]
+) -> tuple[tuple[int, ...], tuple[Cutoff, ...]]:
+    if not isinstance(budgets, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  for those without a checker
+        raise ConfigError(f"budgets={budgets!r:.80}: wanted a list such as ['4000ch'], or [] for none")
     if isinstance(budgets, str):
         raise ConfigError(f"budgets={budgets!r}: wanted a list such as ['{budgets}']")
     numbers = list(k) if isinstance(k, Sequence) and not isinstance(k, str) else [k]
@@ -146,11 +159,11 @@ def _check_tokenizer(tokenizer: Any, budgets: tuple[Cutoff, ...]) -> Tokenizer |
     return None
 
 
-def _check_unscored(count_as_zero: Iterable[Unscored]) -> frozenset[Unscored]:
+def _check_unscored(count_as_zero: str | Iterable[str]) -> frozenset[Unscored]:
     chosen = frozenset([count_as_zero] if isinstance(count_as_zero, str) else count_as_zero)
-    if not chosen <= {"no-answer", "failed"}:
+    if not chosen <= _UNSCORED:
         raise ConfigError(f"count_as_zero={sorted(chosen)}: wanted some of 'no-answer' and 'failed'")
-    return chosen
+    return _UNSCORED & chosen
 
 
 def _check_corpus(corpus: Corpus | None) -> Corpus:
@@ -168,7 +181,7 @@ def _check_dataset(dataset: Dataset[Any], corpus: Corpus) -> tuple[str, ...]:
         f"question {entry.query.id!r}: {problem}"
         for entry in dataset
         for unit in entry.relevant
-        if isinstance(unit, CharacterSpan) and (problem := _misplaced(unit, corpus))
+        if isinstance(unit, CharacterSpan) and (problem := misplaced(unit, corpus))
     ]
     if problems:
         more = f"; and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
@@ -176,18 +189,14 @@ def _check_dataset(dataset: Dataset[Any], corpus: Corpus) -> tuple[str, ...]:
             f"dataset {dataset.name!r} does not match the corpus in {len(problems)} places: "
             f"{'; '.join(problems[:_MOST_PROBLEMS])}{more}. Was it labelled on other documents, or have they changed?"
         )
+    notes: list[str] = []
+    left_out = dataset.metadata.get("left_out", ())
+    if left_out:
+        notes.append(f"questions left out of the dataset because their quotes have no certain place: {len(left_out)}")
     if dataset.corpus_hash not in (None, corpus.content_hash):
-        return ("the corpus has changed since the dataset was labelled; every labelled span still reads the same",)
-    return ()
-
-
-def _misplaced(span: CharacterSpan, corpus: Corpus) -> str | None:
-    if span.doc_id not in corpus:
-        return f"no document {span.doc_id!r} in the corpus"
-    content = corpus[span.doc_id].content
-    if span.end > len(content):
-        return f"{span.doc_id}[{span.start}:{span.end}] ends after the document's {len(content)} characters"
-    there = content[span.start : span.end]
-    if span.text and span.text != there:
-        return f"{span.doc_id}[{span.start}:{span.end}] reads {there[:40]!r}, the dataset says {span.text[:40]!r}"
-    return None
+        unread = sum(not unit.text for entry in dataset for unit in entry.relevant if isinstance(unit, CharacterSpan))
+        checked = (
+            f"labelled spans that carry no text to compare: {unread}" if unread else "all labelled spans still match"
+        )
+        notes.append(f"the corpus has changed since the dataset was labelled; {checked}")
+    return tuple(notes)

@@ -18,7 +18,6 @@ from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.ground_truth import Dataset
 from rag_evaluation_framework.levels import TOKEN, U
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
-from rag_evaluation_framework.retrievers.function import FunctionRetriever
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
 from rag_evaluation_framework.spans import CharacterSpan
 
@@ -56,7 +55,7 @@ def evaluate(
     """
     return run_experiment(
         ExperimentConfig(
-            retriever if isinstance(retriever, Retriever) else FunctionRetriever(retriever),
+            retriever,
             dataset,
             corpus=corpus,
             metrics=metrics,
@@ -95,11 +94,11 @@ class TokenLevelEvaluation:
         self,
         chunker: Chunker | None = None,
         embedder: Embedder | None = None,
-        vector_store: VectorStore | None = None,
+        *,
         k: int | Sequence[int] = 5,
+        vector_store: VectorStore | None = None,
         metrics: Sequence[Metric[CharacterSpan]] | None = None,
         retriever: Retriever | Callable[[str, int], Any] | None = None,
-        *,
         budgets: Sequence[str | Cutoff] = ("4000ch",),
         tokenizer: Any = None,
         name: str | None = None,
@@ -114,7 +113,7 @@ class TokenLevelEvaluation:
             InputError: Something else that was given cannot be used.
         """
         chosen: Retriever | Callable[[str, int], Any]
-        parts = {
+        parts: dict[str, Any] = {
             key: part
             for key, part in (("chunker", chunker), ("embedder", embedder), ("vector_store", vector_store))
             if part is not None

@@ -43,8 +43,8 @@ class QueryResult(Generic[U]):
     text: str
     relevant: tuple[U, ...]
     hits: Ranking = ()
-    scores: Mapping[str, float | None] = field(default_factory=dict)
-    stages: Mapping[str, float] = field(default_factory=dict)
+    scores: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    stages: Mapping[str, float] = field(default_factory=dict[str, float])
     failures: tuple[Failure, ...] = ()
 
     @property
@@ -82,7 +82,7 @@ class Scores(dict[str, float | None]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the score of that name, or the default."""
-        return self[name] if name in self else default
+        return self[name] if name in self else default  # noqa: SIM401  this is `get`
 
     def full_name(self, name: str) -> str:
         """Return the name with its cutoff."""

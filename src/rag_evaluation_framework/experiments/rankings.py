@@ -11,24 +11,27 @@ from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.coroutines import resolved
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.cutoffs import Cutoff
+from rag_evaluation_framework.datasets.naming import DocumentNames
 from rag_evaluation_framework.locator import TextLocator
 from rag_evaluation_framework.retrievers.function import as_hits
 from rag_evaluation_framework.spans import CharacterSpan
 from rag_evaluation_framework.types import Hit, Ranking, Retrieval, Stage
 
 _FIRST_DEPTH = 10
+_MOST_FREE = 1000
 
 
 class HitPlacer:
     """Gives hits their place in the corpus.
 
-    A hit that names a place keeps it, if the corpus has such a place. A hit that brings text is located; of a text that
-    stands in several places, each hit of a ranking takes the next free one. What cannot be placed keeps its rank
-    without covering anything.
+    A hit that names a place of the corpus keeps it. Any other hit that brings text is located, in the document that it
+    names if the corpus has it; of a text that stands in several places, each hit of a ranking takes the next free one.
+    What cannot be placed keeps its rank, and its text counts as retrieved and not relevant.
     """
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
+        self.names = DocumentNames(corpus)
         self.locator = TextLocator(corpus)
         self.known: dict[tuple[str, str | None], list[CharacterSpan]] = {}
 
@@ -44,22 +47,34 @@ class HitPlacer:
         return tuple(placed)
 
     def _placed(self, hit: Hit, taken: set[CharacterSpan]) -> Hit:
-        if hit.span is not None:
-            inside = hit.span.doc_id in self.corpus and hit.span.end <= len(self.corpus[hit.span.doc_id].content)
-            return hit if inside else replace(hit, start=None, end=None)
-        if hit.text is None:
+        doc_id = None if hit.doc_id is None else self.names.find(hit.doc_id)
+        hit = hit if doc_id is None else replace(hit, doc_id=doc_id)
+        if hit.span is not None and doc_id is not None and hit.span.end <= len(self.corpus[doc_id].content):
             return hit
-        key = (hit.text, hit.doc_id)
+        if hit.text is None:
+            return replace(hit, start=None, end=None)
+        key = (hit.text, doc_id)
         if key not in self.known:
-            self.known[key] = self.locator.places(hit.text, hit.doc_id)
+            self.known[key] = self.locator.places(hit.text, doc_id)
         places = self.known[key]
         place = next((place for place in places if place not in taken), places[0] if places else None)
-        return replace(hit, doc_id=place.doc_id, start=place.start, end=place.end) if place else hit
+        if place is None:
+            return replace(hit, start=None, end=None)
+        return replace(hit, doc_id=place.doc_id, start=place.start, end=place.end)
 
     def text(self, hit: Hit) -> str:
         """Return what the reader of a hit reads."""
-        if hit.text is not None:
-            return hit.text
+        return self._there(hit) if hit.text is None else hit.text
+
+    def contradicts(self, hit: Hit) -> bool:
+        """Return whether a placed hit names a place that reads other than its text."""
+        return (
+            hit.span is not None
+            and hit.text is not None
+            and " ".join(hit.text.split()) != " ".join(self._there(hit).split())
+        )
+
+    def _there(self, hit: Hit) -> str:
         return self.corpus[hit.span.doc_id].content[hit.span.start : hit.span.end] if hit.span else ""
 
 
@@ -130,7 +145,12 @@ class Ranked:
 
 
 class RankingSource:
-    """Asks a retriever for rankings that are deep enough for all cutoffs."""
+    """Asks a retriever for rankings that are deep enough for all cutoffs.
+
+    Attributes:
+        depth: How deep the retriever is asked; it grows with what budgets turn out to need.
+        unstable: How many rankings changed at the top when more results were asked for.
+    """
 
     def __init__(self, retriever: Retriever, cutoffs: Sequence[Cutoff], placer: HitPlacer, purses: list[Purse]) -> None:
         self.retriever, self.placer, self.purses = retriever, placer, purses
@@ -140,30 +160,36 @@ class RankingSource:
 
     def rank(self, query: str) -> Ranked:
         """Return the rankings of one question; whatever the retriever raises is passed on."""
-        stable = self.retriever.prefix_stable
-        at = {} if stable else {cutoff: self._retrieve(query, cutoff.size).hits for cutoff in self.ks}
-        deepest = self._deep_enough(query)
+        if self.retriever.prefix_stable:
+            deepest = self._deep_enough(query, self._retrieve(query, self.depth), self.depth)
+            at: dict[Cutoff, Ranking] = {}
+        else:
+            retrieved = {cutoff: self._retrieve(query, cutoff.size) for cutoff in self.ks}
+            at = {cutoff: found.hits for cutoff, found in retrieved.items()}
+            largest = max(self.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
+            deepest = retrieved.get(largest) or self._retrieve(query, largest.size)
+            deepest = self._deep_enough(query, deepest, largest.size)
         reached = [purse.depth(deepest.hits) or len(deepest.hits) for purse in self.purses]
         reach = max([*(cutoff.size for cutoff in self.ks), *reached])
         return Ranked(deepest.hits[:reach], at, deepest.stages)
 
-    def _deep_enough(self, query: str) -> Retrieval:
-        """Retrieve, at first as deep as the last question needed, until every budget can be spent."""
-        depth = self.depth
-        found = self._retrieve(query, depth)
+    def _deep_enough(self, query: str, found: Retrieval, depth: int) -> Retrieval:
+        """Ask for more results until every budget can be spent, or there are no more."""
         while len(found.hits) == depth and (wanted := max(self._wanted(found.hits), default=0)) > depth:
             before, depth = found.hits, wanted
             found = self._retrieve(query, depth)
-            self.unstable += found.hits[: len(before)] != before
-        self.depth = depth
+            self.unstable += self.retriever.prefix_stable and found.hits[: len(before)] != before
+        self.depth = max(self.depth, depth)
         return found
 
     def _wanted(self, hits: Ranking) -> Iterator[int]:
         """Yield, for each budget that is not spent, a depth at which it should be."""
         for purse in self.purses:
-            if purse.depth(hits) is None:
-                spent = sum(map(purse.cost, hits))
-                yield max(2 * len(hits), ceil(1.2 * len(hits) * purse.cutoff.size / spent) if spent else 0)
+            spent = sum(map(purse.cost, hits))
+            if 0 < spent < purse.cutoff.size:
+                yield max(2 * len(hits), ceil(1.2 * len(hits) * purse.cutoff.size / spent))
+            elif spent == 0 and len(hits) < _MOST_FREE:
+                yield 2 * len(hits)
 
     def _retrieve(self, query: str, k: int) -> Retrieval:
         start = perf_counter()

@@ -12,14 +12,17 @@ from pydantic import TypeAdapter, ValidationError
 from rag_evaluation_framework._optional import DISTRIBUTION, require
 from rag_evaluation_framework.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
-from rag_evaluation_framework.experiments import store, summary
+from rag_evaluation_framework.experiments import store
 from rag_evaluation_framework.experiments.query_result import Failure, QueryResult, Scores
+from rag_evaluation_framework.experiments.summary import Summary, number
 from rag_evaluation_framework.ids import EvaluationType
 from rag_evaluation_framework.levels import TOKEN, Level, U
 from rag_evaluation_framework.spans import CharacterSpan
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_FAILURES_SHOWN = 5
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,7 +89,8 @@ class EvaluationResult(Generic[U]):
         return {query.query_id: self._score(query, full) for query in self.queries}
 
     def _score(self, query: QueryResult[U], name: str) -> float | None:
-        return 0.0 if query.status in self.count_as_zero else query.scores.get(name)
+        unscored = query.status if query.relevant else "no-answer"
+        return 0.0 if unscored in self.count_as_zero else query.scores.get(name)
 
     def worst(self, n: int = 5, name: str | None = None) -> list[QueryResult[U]]:
         """Return the questions with the lowest scores, the worst first; of equals, the earlier in the dataset.
@@ -118,6 +122,57 @@ class EvaluationResult(Generic[U]):
             "hits": sum(len(query.hits) for query in self.queries),
             "unlocated_hits": sum(query.unlocated for query in self.queries),
         }
+
+    def summary(self) -> Summary:
+        """Return what a reader must know, in words: the means, what stands behind them, the weakest questions."""
+        name = self.score_names[0]
+        corpus, dataset = self.config["corpus"], self.config["dataset"]
+        return Summary(
+            title=self.name,
+            headline=self._headline(),
+            header=("", *(f"@{cutoff}" for cutoff in self.cutoffs)),
+            rows=tuple(
+                (metric, *(number(self.metrics[f"{metric}@{cutoff}"]) for cutoff in self.cutoffs))
+                for metric in self.metric_names
+            ),
+            notes=tuple(self._notes()),
+            worst_by=name,
+            worst=tuple((number(query.scores.get(name)), query.query_id, query.text) for query in self.worst()),
+            facts=(
+                *(f"{stage}: {seconds:.3f} s" for stage, seconds in self.timings.items()),
+                f"corpus: {corpus['source']}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}",
+                f"dataset: {dataset['name']}, sha256 {dataset['hash'][:12]}",
+                f"tokenizer: {self.config['tokenizer'] or 'none, budgets in characters'}",
+                f"made {self.created} with version {self.version}",
+            ),
+        )
+
+    def _headline(self) -> str:
+        counts = self.counts
+        parts = [f"{counts['scored']} scored"]
+        if counts["no_answer"]:
+            parts.append(f"{counts['no_answer']} without an answer")
+        if counts["failed"]:
+            parts.append(f"{counts['failed']} failed")
+        if self.count_as_zero:
+            parts.append(f"counting as 0: {', '.join(self.count_as_zero)}")
+        dataset = self.config["dataset"]["name"]
+        return f"{dataset}, {counts['questions']} questions ({', '.join(parts)}), {self.evaluation_type}"
+
+    def _notes(self) -> list[str]:
+        notes = [
+            f"{query_id}: {failures[0].stage}: {failures[0].kind}: {failures[0].message}"
+            for query_id, failures in list(self.failures.items())[:_FAILURES_SHOWN]
+        ]
+        if len(self.failures) > _FAILURES_SHOWN:
+            notes.append(f"questions with more failures: {len(self.failures) - _FAILURES_SHOWN}")
+        unlocated, hits = self.counts["unlocated_hits"], self.counts["hits"]
+        if unlocated:
+            share = f"{unlocated / hits:.0%}"
+            notes.append(
+                f"{unlocated} of {hits} results ({share}) have no place in the corpus; they count as not relevant"
+            )
+        return notes + list(self.warnings)
 
     def to_dataframe(self) -> "pd.DataFrame":
         """Return one row a question: id, wording, status, a column a score, and a column of seconds a stage.
@@ -161,15 +216,15 @@ class EvaluationResult(Generic[U]):
             target,
             {
                 store.REPORT: store.report_text({**content, "metrics": self.metrics, "counts": self.counts}),
-                store.SUMMARY: summary.as_markdown(self),
+                store.SUMMARY: self.summary().as_markdown(),
             },
         )
 
     def __repr__(self) -> str:
-        return summary.as_text(self)
+        return self.summary().as_text()
 
     def _repr_html_(self) -> str:
-        return summary.as_html(self)
+        return self.summary().as_html()
 
 
 def load_result(path: str | Path, level: Level[CharacterSpan] = TOKEN) -> EvaluationResult[CharacterSpan]:

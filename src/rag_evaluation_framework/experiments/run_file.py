@@ -1,6 +1,5 @@
 """Experiments from files: the one place where a configuration is parsed."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +7,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments.config import ExperimentConfig, Unscored
 from rag_evaluation_framework.registry import build
-from rag_evaluation_framework.retrievers.function import FunctionRetriever
 from rag_evaluation_framework.spans import CharacterSpan
+from rag_evaluation_framework.strict_json import parse_json
 
 Component = str | dict[str, Any]
 
@@ -37,7 +35,7 @@ class RunFile(BaseModel):
     embedder: Component | None = None
     vector_store: Component | None = None
     metrics: list[Component] | None = None
-    k: list[int] = Field(default=[5, 10])
+    k: int | list[int] = Field(default=[5, 10])
     budgets: list[str] = Field(default=["4000ch"])
     tokenizer: str | None = None
     count_as_zero: list[Unscored] = Field(default=[])
@@ -62,12 +60,16 @@ class RunFile(BaseModel):
             metrics=metrics,
             k=self.k,
             budgets=self.budgets,
-            tokenizer=self.tokenizer,
+            tokenizer=self._tokenizer(folder),
             count_as_zero=self.count_as_zero,
             name=self.name,
         )
 
-    def _retriever(self) -> Retriever:
+    def _tokenizer(self, folder: Path) -> str | None:
+        is_file = self.tokenizer is not None and self.tokenizer.endswith((".json", ".tiktoken"))
+        return str(folder / self.tokenizer) if self.tokenizer is not None and is_file else self.tokenizer
+
+    def _retriever(self) -> Any:
         parts = {
             key: value
             for key, value in (
@@ -86,13 +88,7 @@ class RunFile(BaseModel):
             raise ConfigError(f"retriever and {', '.join(parts)} were given; write the parts inside the retriever")
         else:
             retriever = build("retriever", self.retriever)
-        if isinstance(retriever, Retriever):
-            return retriever
-        if callable(retriever):
-            return FunctionRetriever(retriever)
-        raise ConfigError(
-            f"retriever {self.retriever!r} is {type(retriever).__name__}; wanted a Retriever or a function"
-        )
+        return retriever
 
 
 def load_run_file(path: str | Path) -> RunFile:
@@ -109,7 +105,10 @@ def load_run_file(path: str | Path) -> RunFile:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: no UTF-8 at byte {error.start}; save the file as UTF-8") from error
     try:
-        content = json.loads(text) if path.suffix == ".json" else YAML(typ="safe", pure=True).load(text)
+        yaml: Any = YAML(typ="safe", pure=True)
+        content = parse_json(text) if path.suffix == ".json" else yaml.load(text)
+    except RecursionError as error:
+        raise ConfigError(f"{path}: cannot be parsed: nested too deeply") from error
     except (YAMLError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be parsed: {' '.join(str(error).split())}") from error
     return parse_run(content, str(path))
@@ -132,11 +131,16 @@ def parse_run(content: Any, source: str) -> RunFile:
     try:
         return RunFile.model_validate(content)
     except ValidationError as error:
-        problems = [
-            f"$.{'.'.join(map(str, item['loc'][:2]))}: {_message(item['type'], item['msg'])}" for item in error.errors()
-        ]
+        problems = [f"$.{_path(item['loc'])}: {_message(item['type'], item['msg'])}" for item in error.errors()]
         raise ConfigError(f"{source}: {'; '.join(dict.fromkeys(problems))}") from error
 
 
+def _path(location: tuple[int | str, ...]) -> str:
+    """Return the path of a value in the file; what follows names alternatives of its type."""
+    return str(location[0]) + "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
+
+
 def _message(kind: str, message: str) -> str:
-    return f"unknown key; there are {', '.join(RunFile.model_fields)}" if kind == "extra_forbidden" else message
+    if kind == "extra_forbidden":
+        return f"unknown key; there are {', '.join(RunFile.model_fields)}"
+    return message[0].lower() + message[1:]

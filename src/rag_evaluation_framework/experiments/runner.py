@@ -1,7 +1,7 @@
 """Running an experiment: index, retrieve, judge, score; what fails becomes data."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -44,22 +44,19 @@ def run_experiment(config: ExperimentConfig[U]) -> EvaluationResult[U]:
     placer = HitPlacer(config.corpus)
     purses = [Purse(budget, config.tokenizer, placer) for budget in config.budgets]
     source = RankingSource(config.retriever, config.cutoffs, placer, purses)
-    with _closing(config), _noting(noted):
-        resolved(config.retriever.index(config.corpus))
-        indexed = perf_counter()
-        outcomes = [_rank(source, entry) for entry in _with_progress(config.dataset.ground_truth)]
-    retrieved = perf_counter()
-    queries = _scored(config, outcomes, purses)
-    scored = perf_counter()
-    if source.unstable:
-        noted.append(
-            f"{source.unstable} rankings changed at the top when more results were asked for; scores at small k are "
-            "read off the deeper ranking. If that is how the retriever works, let its prefix_stable be False"
-        )
+    with _noting(noted):
+        with _closing(config):
+            resolved(config.retriever.index(config.corpus))
+            indexed = perf_counter()
+            outcomes = [_rank(source, entry) for entry in _with_progress(config.dataset.ground_truth)]
+        retrieved = perf_counter()
+        queries = tuple(_scored(config, outcomes, purses))
+        scored = perf_counter()
+    noted += _remarks(source, outcomes)
     return EvaluationResult(
         name=config.name,
         evaluation_type=config.dataset.level.evaluation_type,
-        queries=tuple(queries),
+        queries=queries,
         metric_names=tuple(metric.name for metric in config.metrics),
         cutoffs=tuple(map(str, config.cutoffs)),
         count_as_zero=tuple(sorted(config.count_as_zero)),
@@ -70,35 +67,56 @@ def run_experiment(config: ExperimentConfig[U]) -> EvaluationResult[U]:
     )
 
 
+def _remarks(source: RankingSource, outcomes: Sequence[Ranked | Failure]) -> Iterator[str]:
+    if source.unstable:
+        yield (
+            f"{source.unstable} rankings changed at the top when more results were asked for; scores at small k are "
+            "read off the deeper ranking. If that is how the retriever works, let its prefix_stable be False"
+        )
+    ranked = (outcome for outcome in outcomes if isinstance(outcome, Ranked))
+    contradicting = sum(source.placer.contradicts(hit) for outcome in ranked for hit in outcome.hits)
+    if contradicting:
+        yield (
+            f"results that name a place which reads other than their text: {contradicting}; the place "
+            "was taken. If the retriever does not change texts, its offsets are wrong (they count code points)"
+        )
+
+
 def _with_progress(entries: Sequence[GroundTruth[U]]) -> Iterator[GroundTruth[U]]:
     yield from tqdm(entries, desc="Retrieving", unit="question", delay=2, disable=None, leave=False)
 
 
 @contextmanager
-def _closing(config: ExperimentConfig[Any]) -> Iterator[None]:
+def _closing(config: ExperimentConfig[Any]) -> Generator[None]:
     """Close the retriever; an error while closing never hides an earlier one."""
+    close: Callable[[], Any] = config.retriever.close
     try:
         yield
     except BaseException as error:
         try:
-            resolved(config.retriever.close())
+            resolved(close())
         except Exception as second:  # noqa: BLE001  it is noted on the first error
             error.add_note(f"closing {config.retriever.name} failed too: {second}")
         raise
-    resolved(config.retriever.close())
+    resolved(close())
 
 
 @contextmanager
-def _noting(noted: list[str]) -> Iterator[None]:
-    """Keep the warnings of parts for the result, instead of printing them."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield
-    for warning in caught:
-        if issubclass(warning.category, UserWarning):
-            noted.append(str(warning.message))
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+def _noting(noted: list[str]) -> Generator[None]:
+    """Keep the warnings of parts for the result, instead of printing them; if there is none, print them after all."""
+    finished = False
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            yield
+        finished = True
+    finally:
+        for warning in caught:
+            if finished and issubclass(warning.category, UserWarning):
+                noted.append(str(warning.message))
+            else:
+                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def _rank(source: RankingSource, entry: GroundTruth[Any]) -> Ranked | Failure:

@@ -8,13 +8,10 @@ from typing import Any
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.ids import DocumentId
-from rag_evaluation_framework.levels import TOKEN
 from rag_evaluation_framework.metrics.judgements import SpanJudgements, judge
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
 from rag_evaluation_framework.spans import CharacterSpan
 from rag_evaluation_framework.types import Ranking
-
-_UNPLACED = CharacterSpan(DocumentId(""), 0, 0)  # covers nothing, but holds its rank
 
 Truth = Sequence[Sequence[CharacterSpan]]
 Column = list[float | Exception]
@@ -31,8 +28,16 @@ class Cut:
 
 
 def judge_rankings(rankings: Sequence[Ranking], truth: Truth) -> SpanJudgements:
-    """Judge rankings of placed hits; a hit without a place covers nothing, but holds its rank."""
-    return judge([[hit.span or _UNPLACED for hit in ranking] for ranking in rankings], truth)
+    """Judge rankings of placed hits."""
+    return judge([spans(ranking) for ranking in rankings], truth)
+
+
+def spans(ranking: Ranking) -> list[CharacterSpan]:
+    """Return one span a hit, in order. What has no place in the corpus stands in a document of its own, in none."""
+    return [
+        hit.span or CharacterSpan(DocumentId(f"\0{rank}"), 0, len(hit.text or ""))
+        for rank, hit in enumerate(ranking, start=1)
+    ]
 
 
 def score_spans(cuts: Sequence[Cut], truth: Truth, metrics: Sequence[Metric[CharacterSpan]]) -> dict[str, Column]:
@@ -52,14 +57,20 @@ def score_spans(cuts: Sequence[Cut], truth: Truth, metrics: Sequence[Metric[Char
 
 def _column(metric: Metric[CharacterSpan], cut: Cut, truth: Truth) -> Column:
     if isinstance(metric, SpanMetric):
-        scores: Column = metric.score(cut.judged).tolist()
-        return scores
+        try:
+            values: list[Any] = metric.score(cut.judged).tolist()
+        except Exception as error:  # noqa: BLE001  a metric of the user's may raise anything; it becomes data
+            return [error] * len(truth)
+        return [_finite(value) for value in values]
     return [_calculated(metric, ranking, right) for ranking, right in zip(cut.rankings, truth, strict=True)]
 
 
 def _calculated(metric: Metric[Any], ranking: Ranking, right: Sequence[CharacterSpan]) -> float | Exception:
     try:
-        value = float(metric.calculate(TOKEN.units(ranking), right))
+        return _finite(float(metric.calculate(spans(ranking), right)))
     except Exception as error:  # noqa: BLE001  a metric of the user's may raise anything; it becomes data
         return error
+
+
+def _finite(value: float) -> float | Exception:
     return value if math.isfinite(value) else ValueError(f"returned {value}; wanted a finite number")

@@ -11,6 +11,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from rag_evaluation_framework.errors import ResultError
+from rag_evaluation_framework.types import Json
 
 ROOT = Path(".rag-eval")
 REPORT = "report.json"
@@ -66,7 +67,7 @@ def read_report(path: Path) -> dict[str, Any]:
     """
     file = path / REPORT if path.is_dir() else path
     try:
-        content = json.loads(file.read_bytes())
+        content: Json = json.loads(file.read_bytes())
     except OSError as error:
         raise ResultError(
             f"{file}: cannot be read ({error.strerror}); wanted a run's folder or its {REPORT}"

@@ -7,6 +7,7 @@ spans n, and in the number of pieces into which overlapping results fall apart.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from operator import attrgetter
 
@@ -16,6 +17,9 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.spans import CharacterSpan
 
 Integers = NDArray[np.int64]
+
+_BLOCK = 8192
+"""So many cells are judged at a time: their columns stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +46,30 @@ class SpanColumns:
         counts = np.fromiter(map(len, spans), dtype=np.int64, count=len(spans))
         flat = list(chain.from_iterable(spans))
         total = len(flat)
-        for doc_id in dict.fromkeys(map(attrgetter("doc_id"), flat)):
+        doc_ids = list(map(attrgetter("doc_id"), flat))
+        for doc_id in dict.fromkeys(doc_ids):
             numbers.setdefault(doc_id, len(numbers))
         return cls(
             query=np.repeat(np.arange(len(spans)), counts),
-            document=np.fromiter(
-                map(numbers.__getitem__, map(attrgetter("doc_id"), flat)), dtype=np.int64, count=total
-            ),
+            document=np.fromiter(map(numbers.__getitem__, doc_ids), dtype=np.int64, count=total),
             start=np.fromiter(map(attrgetter("start"), flat), dtype=np.int64, count=total),
             end=np.fromiter(map(attrgetter("end"), flat), dtype=np.int64, count=total),
             rank=np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts),
+        )
+
+    def covering(self) -> "SpanColumns":
+        """Return the spans that cover something."""
+        rows = self.end > self.start
+        if rows.all():
+            return self
+        return SpanColumns(self.query[rows], self.document[rows], self.start[rows], self.end[rows], self.rank[rows])
+
+    def between(self, first: int, last: int) -> "SpanColumns":
+        """Return the spans of the questions `first` to `last - 1`, the questions numbered from 0."""
+        begin, end = np.searchsorted(self.query, [first, last])
+        rows = slice(begin, end)
+        return SpanColumns(
+            self.query[rows] - first, self.document[rows], self.start[rows], self.end[rows], self.rank[rows]
         )
 
 
@@ -71,6 +89,27 @@ class SpanJudgements:
     length: Integers
     truth: Integers
 
+    @classmethod
+    def zeros(cls, queries: int, depth: int) -> "SpanJudgements":
+        """Return the judgements of questions for which nothing was retrieved and nothing is relevant."""
+        covered, retrieved, length = (np.zeros((queries, depth), dtype=np.int64) for _ in range(3))
+        return cls(covered, retrieved, length, np.zeros(queries, dtype=np.int64))
+
+    @cached_property
+    def found(self) -> Integers:
+        """Relevant characters that were retrieved, each once: |T ∩ R|; shape (questions,)."""
+        return _totals(self.covered)
+
+    @cached_property
+    def extent(self) -> Integers:
+        """Retrieved characters, each once: |R|; shape (questions,)."""
+        return _totals(self.retrieved)
+
+    @cached_property
+    def expense(self) -> Integers:
+        """Summed lengths of the results: Σ |r|; shape (questions,)."""
+        return _totals(self.length)
+
     def at(self, depth: int) -> "SpanJudgements":
         """Return the judgements of the first `depth` ranks only."""
         return SpanJudgements(self.covered[:, :depth], self.retrieved[:, :depth], self.length[:, :depth], self.truth)
@@ -88,10 +127,23 @@ def judge_spans(retrieved: SpanColumns, truth: SpanColumns, queries: int, depth:
     Returns:
         The judgements; zeros where a ranking is shorter than `depth`.
     """
+    whole = SpanJudgements.zeros(queries, depth)
+    step = max(1, _BLOCK // max(depth, 1))
+    for first in range(0, queries, step):
+        last = min(first + step, queries)
+        block = _judge_block(retrieved.between(first, last), truth.between(first, last), last - first, depth)
+        whole.covered[first:last], whole.retrieved[first:last] = block.covered, block.retrieved
+        whole.length[first:last], whole.truth[first:last] = block.length, block.truth
+    return whole
+
+
+def _judge_block(retrieved: SpanColumns, truth: SpanColumns, queries: int, depth: int) -> SpanJudgements:
+    retrieved, truth = retrieved.covering(), truth.covering()
     groups, truth_groups, width = _groups(retrieved, truth)
-    cell = retrieved.query * depth + retrieved.rank
-    starts, ends = groups * width + retrieved.start, groups * width + retrieved.end
-    pieces = _first_covered(starts, ends, cell)
+    starts = groups * width + retrieved.start
+    ends = groups * width + retrieved.end
+    cells = retrieved.query * depth + retrieved.rank
+    pieces = _first_covered(starts, ends, cells)
     merged = _merged(truth_groups * width + truth.start, truth_groups * width + truth.end)
     shared, amounts = _overlaps(pieces, merged)
 
@@ -100,12 +152,12 @@ def judge_spans(retrieved: SpanColumns, truth: SpanColumns, queries: int, depth:
         sums = np.bincount(cells, weights=characters, minlength=queries * depth)
         return sums.astype(np.int64).reshape(queries, depth)
 
-    lengths = np.bincount(truth.query[merged.rows], weights=merged.ends - merged.starts, minlength=queries)
+    relevant = np.bincount(truth.query[merged.rows], weights=merged.ends - merged.starts, minlength=queries)
     return SpanJudgements(
         covered=per_cell(pieces.cells[shared], amounts),
         retrieved=per_cell(pieces.cells, pieces.ends - pieces.starts),
-        length=per_cell(cell, retrieved.end - retrieved.start),
-        truth=lengths.astype(np.int64),
+        length=per_cell(cells, retrieved.end - retrieved.start),
+        truth=relevant.astype(np.int64),
     )
 
 
@@ -139,11 +191,19 @@ def _groups(retrieved: SpanColumns, truth: SpanColumns) -> tuple[Integers, Integ
     documents = 1 + max(_largest(retrieved.document), _largest(truth.document))
     width = 1 + max(_largest(retrieved.end), _largest(truth.end))
     queries = 1 + max(_largest(retrieved.query), _largest(truth.query))
-    groups = np.concatenate([retrieved.query, truth.query]) * documents
-    groups += np.concatenate([retrieved.document, truth.document])
+    groups = retrieved.query * documents
+    groups += retrieved.document
+    truth_groups = truth.query * documents
+    truth_groups += truth.document
     if queries * documents * width >= 2**63:
-        groups = np.unique(groups, return_inverse=True)[1].astype(np.int64)
-    return groups[: len(retrieved.query)], groups[len(retrieved.query) :], width
+        numbers = np.unique(np.concatenate([groups, truth_groups]), return_inverse=True)[1]
+        groups, truth_groups = numbers[: len(groups)], numbers[len(groups) :]
+    return groups, truth_groups, width
+
+
+def _totals(characters: Integers) -> Integers:
+    totals: Integers = characters.sum(axis=1)
+    return totals
 
 
 def _largest(column: Integers) -> int:
@@ -204,10 +264,9 @@ def _first_covered(starts: Integers, ends: Integers, cells: Integers) -> _Pieces
     leads = _leads(piece)
     piece, cell = piece[leads], cell[leads]
     alone = ~overlapping
-    starts = np.concatenate([starts[alone], bounds[piece]])
-    order = np.argsort(starts, kind="stable")
+    place = np.searchsorted(starts[alone], bounds[piece])
     return _Pieces(
-        starts[order],
-        np.concatenate([ends[alone], bounds[piece + 1]])[order],
-        np.concatenate([cells[alone], cell])[order],
+        np.insert(starts[alone], place, bounds[piece]),
+        np.insert(ends[alone], place, bounds[piece + 1]),
+        np.insert(cells[alone], place, cell),
     )

@@ -10,7 +10,7 @@ from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, rat
 
 @dataclass(frozen=True)
 class SpanDCG(SpanMetric):
-    """Newly covered shares of the truth, discounted by rank: Σ_r (|T ∩ new_r| / |T|) / log2(r + 1), r = 1, 2, …
+    """Newly covered shares of the truth, discounted by rank: Σ_r (|T ∩ new_r| / |T|) / log2(r + 1), r from 1.
 
     T is the set of relevant characters, new_r what rank r is the first to retrieve: each character is worth something
     once. Comparable across chunkings, as nothing in it counts chunks. Range [0, 1]; 1 if the first result covers all;
@@ -19,5 +19,6 @@ class SpanDCG(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Scores:
         """Return the discounted recall of each question."""
-        discounts = np.log2(np.arange(judged.covered.shape[1]) + 2.0)
+        depth: int = judged.covered.shape[1]
+        discounts = np.log2(np.arange(2, depth + 2))
         return ratio((judged.covered / discounts).sum(axis=1), judged.truth)

@@ -16,4 +16,4 @@ class SpanF1(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Scores:
         """Return the F1 of each question."""
-        return ratio(2 * judged.covered.sum(axis=1), judged.truth + judged.retrieved.sum(axis=1))
+        return ratio(2 * judged.found, judged.truth + judged.extent)

@@ -17,4 +17,4 @@ class SpanHit(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Scores:
         """Return the hit of each question."""
-        return (judged.covered.sum(axis=1) > 0).astype(np.float64)
+        return (judged.found > 0).astype(np.float64)

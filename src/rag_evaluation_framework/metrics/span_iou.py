@@ -1,9 +1,11 @@
 """How alike the retrieved and the relevant text are."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_evaluation_framework.metrics.judgements import SpanJudgements
 from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, ratio
+from rag_evaluation_framework.spans import CharacterSpan
 
 
 @dataclass(frozen=True)
@@ -21,5 +23,8 @@ class SpanIoU(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Scores:
         """Return the intersection over union of each question."""
-        covered = judged.covered.sum(axis=1)
-        return ratio(covered, judged.truth + judged.retrieved.sum(axis=1) - covered, undefined=1.0)
+        return ratio(judged.found, judged.truth + judged.extent - judged.found)
+
+    def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
+        """Score one ranking; 1.0 where both are empty."""
+        return super().calculate(retrieved, ground_truth) if retrieved or ground_truth else 1.0

@@ -1,16 +1,18 @@
 """Intersection over union in which retrieving the same text twice costs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_evaluation_framework.metrics.judgements import SpanJudgements
 from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, ratio
+from rag_evaluation_framework.spans import CharacterSpan
 
 
 @dataclass(frozen=True)
 class SpanIoURaw(SpanMetric):
-    """Relevant characters that were retrieved, over the summed lengths of the results and what they miss.
+    r"""Relevant characters that were retrieved, over the summed lengths of the results and what they miss.
 
-    |T ∩ R| / (Σ |r| + |T \\ R|). Range [0, 1]; 1.0 where both are empty, 0.0 where one is. Smith & Troynikov 2024 (IoU,
+    |T ∩ R| / (Σ |r| + |T \ R|). Range [0, 1]; 1.0 where both are empty, 0.0 where one is. Smith & Troynikov 2024 (IoU,
     as their code computes it).
     """
 
@@ -21,5 +23,8 @@ class SpanIoURaw(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Scores:
         """Return the raw intersection over union of each question."""
-        covered = judged.covered.sum(axis=1)
-        return ratio(covered, judged.length.sum(axis=1) + judged.truth - covered, undefined=1.0)
+        return ratio(judged.found, judged.expense + judged.truth - judged.found)
+
+    def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
+        """Score one ranking; 1.0 where both are empty."""
+        return super().calculate(retrieved, ground_truth) if retrieved or ground_truth else 1.0

@@ -28,7 +28,6 @@ class SpanMetric(TokenLevelMetric):
         return float(self.score(judge([retrieved], [ground_truth]))[0])
 
 
-def ratio(numerator: Integers | Scores, denominator: Integers | Scores, undefined: float = 0.0) -> Scores:
-    """Return numerator / denominator, and `undefined` where the denominator is 0."""
-    result = np.full(len(numerator), undefined)
-    return np.divide(numerator, denominator, out=result, where=denominator != 0)
+def ratio(numerator: Integers | Scores, denominator: Integers | Scores) -> Scores:
+    """Return numerator / denominator, and 0.0 where the denominator is 0."""
+    return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator != 0)

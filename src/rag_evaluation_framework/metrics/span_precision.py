@@ -17,4 +17,4 @@ class SpanPrecision(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Scores:
         """Return the precision of each question."""
-        return ratio(judged.covered.sum(axis=1), judged.retrieved.sum(axis=1))
+        return ratio(judged.found, judged.extent)

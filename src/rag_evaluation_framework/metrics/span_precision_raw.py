@@ -17,4 +17,4 @@ class SpanPrecisionRaw(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Scores:
         """Return the raw precision of each question."""
-        return ratio(judged.covered.sum(axis=1), judged.length.sum(axis=1))
+        return ratio(judged.found, judged.expense)

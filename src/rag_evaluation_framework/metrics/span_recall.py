@@ -16,4 +16,4 @@ class SpanRecall(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Scores:
         """Return the recall of each question."""
-        return ratio(judged.covered.sum(axis=1), judged.truth)
+        return ratio(judged.found, judged.truth)

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple
+from unicodedata import category, normalize
 
 import bm25s
 from bm25s.tokenization import Tokenized
@@ -13,11 +15,13 @@ from rag_evaluation_framework.contracts.chunker import Chunker
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.errors import ConfigError, NotIndexed
 from rag_evaluation_framework.ranking import top_k
-from rag_evaluation_framework.retrievers.chunking import DEFAULT_CHUNKER, chunk_corpus
+from rag_evaluation_framework.retrievers.chunking import DEFAULT_CHUNKER, check_parts, chunk_corpus
 from rag_evaluation_framework.types import Corpus, Hit, PositionAwareChunk, Retrieval, Stage
 
-# Scripts that write words without spaces are indexed by the character.
-_WORD = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_]+")
+# Scripts that write words without spaces are indexed by the character; combining marks belong to their word.
+_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)).startswith("M"))
+_WORD = re.compile(f"[{_UNSPACED}]|[^\\W_](?:[^\\W_]|[{re.escape(_MARKS)}])*")
 
 
 class _Index(NamedTuple):
@@ -49,7 +53,8 @@ class BM25Retriever(Retriever):
     _index: _Index | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.k1 < 0 or not 0 <= self.b <= 1:
+        check_parts("BM25Retriever", chunker=(self.chunker, Chunker))
+        if not (0 <= self.k1 < inf and 0 <= self.b <= 1):
             raise ConfigError(f"BM25Retriever: k1={self.k1}, b={self.b}; wanted k1 >= 0 and 0 <= b <= 1")
 
     def index(self, corpus: Corpus) -> None:
@@ -57,9 +62,9 @@ class BM25Retriever(Retriever):
         chunks = chunk_corpus(corpus, self.chunker)
         vocabulary: dict[str, int] = {}
         numbers = [[vocabulary.setdefault(word, len(vocabulary)) for word in _words(c.content)] for c in chunks]
-        vocabulary.setdefault("", len(vocabulary))  # bm25s cannot index a corpus without any word
-        scorer = bm25s.BM25(k1=self.k1, b=self.b)
-        scorer.index(Tokenized(ids=numbers, vocab=vocabulary), show_progress=False)
+        scorer: Any = bm25s.BM25(k1=self.k1, b=self.b)
+        if vocabulary:  # bm25s cannot index a corpus without any word
+            scorer.index(Tokenized(ids=numbers, vocab=vocabulary), show_progress=False)
         object.__setattr__(self, "_index", _Index(chunks, vocabulary, scorer))
 
     def retrieve(self, query: str, k: int) -> Retrieval:
@@ -70,9 +75,8 @@ class BM25Retriever(Retriever):
         hits: tuple[Hit, ...] = ()
         if known:
             scores = index.scorer.get_scores_from_ids(known)
-            hits = tuple(
-                Hit.of(index.chunks[best], float(scores[best])) for best in top_k(scores, k) if scores[best] > 0
-            )
+            ranked: list[int] = top_k(scores, k).tolist()
+            hits = tuple(Hit.of(index.chunks[best], float(scores[best])) for best in ranked if scores[best] > 0)
         return Retrieval(hits, (Stage("search", perf_counter() - start),))
 
     def chunks(self) -> Sequence[PositionAwareChunk]:
@@ -91,4 +95,4 @@ class BM25Retriever(Retriever):
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+    return _WORD.findall(normalize("NFC", text).lower())

@@ -1,11 +1,13 @@
 """What every retriever over chunks does first."""
 
+import warnings
+
 from tqdm import tqdm
 
-from rag_evaluation_framework.chunkers.position_adapter import position_aware
+from rag_evaluation_framework.chunkers.position_adapter import SkippedChunkWarning, position_aware
 from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
 from rag_evaluation_framework.contracts.chunker import Chunker
-from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.types import Corpus, PositionAwareChunk
 
 DEFAULT_CHUNKER = RecursiveCharacterChunker(chunk_size=800)
@@ -20,7 +22,23 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker) -> list[PositionAwareChunk]:
     """
     positioned = position_aware(chunker)
     documents = tqdm(corpus, desc="Chunking", unit="document", delay=2, disable=None, leave=False)
-    chunks = [chunk for document in documents for chunk in positioned.chunk_with_positions(document)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SkippedChunkWarning)
+        chunks = [chunk for document in documents for chunk in positioned.chunk_with_positions(document)]
+    skipped = [warning for warning in caught if issubclass(warning.category, SkippedChunkWarning)]
+    for warning in caught:
+        if warning not in skipped:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    if skipped:
+        total = len(chunks) + len(skipped)
+        warnings.warn(f"{len(skipped)} of {total} chunks were skipped, the first: {skipped[0].message}", stacklevel=2)
     if not chunks:
         raise InputError(f"{positioned.name} made no chunks from {len(corpus)} documents: there is nothing to search")
     return chunks
+
+
+def check_parts(owner: str, **parts: tuple[object, type]) -> None:
+    """Raise ConfigError if a part is no instance of what it has to be."""
+    for name, (part, wanted) in parts.items():
+        if not isinstance(part, wanted):
+            raise ConfigError(f"{owner}: {name}={part!r:.80}; wanted an instance of {wanted.__name__}")

@@ -1,13 +1,18 @@
 """Anybody's own pipeline, as a plain function."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass, replace
+from math import isfinite
+from operator import index
+from typing import Any, TypeGuard
 
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.ids import DocumentId
 from rag_evaluation_framework.types import Chunk, Corpus, Hit, PositionAwareChunk, Retrieval, Retrieved
+
+Result = Hit | PositionAwareChunk | Chunk | str | Mapping[str, Any]
+"""One result of a pipeline, with whatever is known of it."""
 
 _KEYS = {
     "doc_id": ("doc_id", "document", "document_id", "docId", "source"),
@@ -54,26 +59,45 @@ class FunctionRetriever(Retriever):
         return found
 
 
+def as_retriever(pipeline: Retriever | Callable[[str, int], Any]) -> Retriever:
+    """Return a retriever as it is, and a function as a retriever.
+
+    Raises:
+        ConfigError: It is neither.
+    """
+    if isinstance(pipeline, Retriever):
+        return pipeline
+    if isinstance(pipeline, type):
+        raise ConfigError(f"{pipeline.__name__} is a class; pass an instance, {pipeline.__name__}(...)")
+    if callable(pipeline):
+        return FunctionRetriever(pipeline)
+    raise ConfigError(
+        f"{pipeline!r} is {type(pipeline).__name__}; wanted a Retriever or a function (query, k) -> results"
+    )
+
+
 def as_hits(results: Any, source: str) -> tuple[Hit, ...]:
     """Read what a retriever returned as hits.
 
     Args:
-        results: A `Retrieval`, or a sequence of texts, chunks, hits or mappings.
+        results: A `Retrieval`, or an iterable of texts, chunks, hits or mappings.
         source: The retriever's name, for messages.
 
     Raises:
         InputError: It is nothing of the kind.
     """
     if isinstance(results, Retrieval):
-        return results.hits
-    if isinstance(results, str | bytes | Mapping) or not isinstance(results, Sequence):
-        raise InputError(
-            f"{source} returned {type(results).__name__}; wanted a list of texts, chunks or dicts, best first"
-        )
-    return tuple(_as_hit(result, source) for result in results)
+        results = results.hits
+    if _is_ranked(results):
+        return tuple(_sound(_as_hit(result, source), source) for result in results)
+    raise InputError(f"{source} returned {type(results).__name__}; wanted a list of texts, chunks or dicts, best first")
 
 
-def _as_hit(result: Any, source: str) -> Hit:
+def _is_ranked(results: Any) -> TypeGuard[Iterable[Result]]:
+    return isinstance(results, Iterable) and not isinstance(results, str | bytes | Mapping | Set)
+
+
+def _as_hit(result: Result, source: str) -> Hit:
     match result:
         case Hit():
             return result
@@ -99,16 +123,27 @@ def _from_mapping(result: Mapping[str, Any], source: str) -> Hit:
     placed = known["doc_id"] is not None and known["start"] is not None and known["end"] is not None
     if not placed and known["text"] is None:
         raise InputError(
-            f"{source} returned a dict with the keys {sorted(map(str, result))}; wanted 'text', or 'doc_id', 'start' and 'end'"
+            f"{source} returned a dict with the keys {sorted(map(str, result))}; wanted 'text', or 'doc_id', 'start' "
+            "and 'end'"
         )
-    start, end = (known["start"], known["end"]) if placed else (None, None)
-    if placed and not (isinstance(start, int) and isinstance(end, int) and 0 <= start <= end):
-        raise InputError(f"{source} returned start={start!r}, end={end!r}; wanted whole numbers, 0 <= start <= end")
     return Hit(
         doc_id=None if known["doc_id"] is None else DocumentId(str(known["doc_id"])),
-        start=start,
-        end=end,
+        start=known["start"] if placed else None,
+        end=known["end"] if placed else None,
         chunk_id=None if known["chunk_id"] is None else str(known["chunk_id"]),
         text=None if known["text"] is None else str(known["text"]),
-        score=None if known["score"] is None else float(known["score"]),
+        score=known["score"],
     )
+
+
+def _sound(hit: Hit, source: str) -> Hit:
+    """Return a hit with plain numbers: NumPy's become Python's, and a score that is not finite is no score."""
+    try:
+        start = None if hit.start is None else index(hit.start)
+        end = None if hit.end is None else index(hit.end)
+        score = None if hit.score is None else float(hit.score)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{source} returned a start, end or score that is no number: {error}") from error
+    if start is not None and end is not None and not 0 <= start <= end:
+        raise InputError(f"{source} returned start={start}, end={end}; wanted 0 <= start <= end")
+    return replace(hit, start=start, end=end, score=score if score is not None and isfinite(score) else None)

@@ -56,12 +56,14 @@ class InMemoryVectorStore(VectorStore):
                 f"InMemoryVectorStore.search: a query of dimension {query_embeddings.shape[1]}, the store holds "
                 f"dimension {self._vectors.shape[1]}; embed queries and chunks with the same embedder"
             )
+        if not np.isfinite(query_embeddings).all():
+            raise InputError("InMemoryVectorStore.search: the query's embedding holds NaN or infinity")
         queries = _unit(query_embeddings)
         step = max(1, _SCORES_AT_ONCE // len(self._chunks))
         rankings: list[list[PositionAwareChunk]] = []
         for first in range(0, len(queries), step):
-            for scores in np.round(queries[first : first + step] @ self._vectors.T, _DECIMALS):
-                rankings.append([self._chunks[number] for number in top_k(scores, k)])
+            batch = np.round(queries[first : first + step] @ self._vectors.T, _DECIMALS)
+            rankings.extend([self._chunks[number] for number in top_k(scores, k)] for scores in batch)
         return rankings
 
     def clear(self) -> None:

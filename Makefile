@@ -1,0 +1,51 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`. `make check` is what a commit must pass.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SHARED := $(wildcard ../shared)
+PYTEST_ARGS ?= $(if $(SHARED),--shared $(SHARED))
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench build clean
+
+help: ## Show the targets.
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# The stamps hold what is installed, so that nothing is installed twice.
+$(VENV)/demo.stamp: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) -e '.[local]'
+	@touch $@
+
+$(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt requirements-dev.txt
+	$(PIP) -e '.[all]' -r requirements-dev.txt
+	@touch $@ $(VENV)/demo.stamp
+
+demo: $(VENV)/demo.stamp ## Run a real evaluation on the built-in handbook.
+	$(BIN)/rag-eval demo
+
+test: $(VENV)/dev.stamp ## Run all tests.
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+check: $(VENV)/dev.stamp ## Format, lint, types, tests and docs, with coverage.
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered --cov-fail-under=90 $(PYTEST_ARGS)
+
+format: $(VENV)/dev.stamp ## Format the code and mend what lint can mend.
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/dev.stamp ## Run every benchmark.
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+build: $(VENV)/dev.stamp ## Build the wheel and the source distribution.
+	$(BIN)/python -m build --outdir dist
+
+clean: ## Remove the virtual environment and everything that was built.
+	rm -rf $(VENV) dist build .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis

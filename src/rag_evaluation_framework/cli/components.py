@@ -1,0 +1,43 @@
+"""`rag-eval components`: what can be named in a configuration."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from rag_evaluation_framework import registry
+from rag_evaluation_framework._optional import install_command, missing_extras
+from rag_evaluation_framework.contracts.part import Part, default_parameters
+
+
+def components(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """List the components that can be named, their parameters and what they need."""
+    listed = {kind: [_described(kind, name) for name in registry.components(kind)] for kind in registry.KINDS}
+    if as_json:
+        typer.echo(json.dumps(listed, indent=1))
+        return
+    for kind, entries in listed.items():
+        typer.secho(kind, bold=True)
+        for entry in entries:
+            parameters = ",".join(f"{key}={value}" for key, value in entry["parameters"].items())
+            needs = f"   (needs: {entry['install']})" if entry["install"] else ""
+            problem = f"   (broken: {entry['problem']})" if entry["problem"] else ""
+            typer.echo(f"  {entry['name']}{':' if parameters else ''}{parameters}{needs}{problem}")
+    typer.echo("\nA component of your own is written module:attribute, for example --retriever my_module:search")
+
+
+def _described(kind: registry.Kind, name: str) -> dict[str, Any]:
+    try:
+        target = registry.load(kind, name)
+    except Exception as error:  # noqa: BLE001  a plug-in may fail in any way; the others are listed all the same
+        return {"name": name, "parameters": {}, "install": None, "problem": f"{type(error).__name__}: {error}"}
+    extras = missing_extras(getattr(target, "requires", {}))
+    return {
+        "name": name,
+        "parameters": {
+            key: value.name if isinstance(value, Part) else registry.plain(value)
+            for key, value in default_parameters(target).items()
+        },
+        "install": install_command(*extras) if extras else None,
+        "problem": None,
+    }

@@ -1,0 +1,95 @@
+"""`rag-eval demo`: a real evaluation on the built-in corpus."""
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+from tqdm import tqdm
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import demo as built_in
+from rag_evaluation_framework import reports
+from rag_evaluation_framework._optional import install_command, missing_extras
+from rag_evaluation_framework.cli.console import stdout
+
+_SIZES = (250, 800, 2000)
+_AT_K, _AT_BUDGET = "span_recall@5", "span_recall@4000ch"
+Row: TypeAlias = "tuple[str, str, rag.EvaluationResult[rag.CharacterSpan]]"
+_SCORES = (_AT_K, "span_recall@10", _AT_BUDGET, "span_precision@5", "span_iou@5")
+
+
+def demo(
+    root: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path(".rag-eval"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+) -> None:
+    """Compare three chunkers, by words and by vectors, on a handbook that comes with the package.
+
+    No key, no network, no downloaded weights.
+    """
+    dataset = built_in.load_handbook()
+    missing = missing_extras(rag.LsaEmbedder.requires)
+    rows: list[Row] = []
+    for kind, size, retriever in tqdm(_cells(bool(missing)), desc="Evaluating", delay=2, disable=None, leave=False):
+        rows.append((kind, f"recursive {size}", rag.evaluate(retriever, dataset)))
+    folders = [result.save(root=root) for _, _, result in rows]
+    if as_json:
+        runs = [
+            {"run": str(folder), "name": result.name, "metrics": result.metrics, "counts": result.counts}
+            for (_, _, result), folder in zip(rows, folders, strict=True)
+        ]
+        typer.echo(json.dumps({"runs": runs, "missing_extras": missing}, allow_nan=False))
+        return
+    _show(dataset, rows, folders, missing)
+
+
+def _cells(words_only: bool) -> list[tuple[str, int, rag.Retriever]]:
+    chunkers = {size: rag.RecursiveCharacterChunker(chunk_size=size) for size in _SIZES}
+    words = [("BM25", size, rag.BM25Retriever(chunker=chunker)) for size, chunker in chunkers.items()]
+    vectors = [("LSA vectors", size, rag.VectorRAGRetriever(chunker=chunker)) for size, chunker in chunkers.items()]
+    return [*words] if words_only else [*words, *vectors]
+
+
+def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: list[Path], missing: list[str]) -> None:
+    console = stdout()
+    corpus, scored = dataset.corpus, rows[0][2].counts["scored"]
+    if corpus is None:
+        return
+    console.print("[bold]How well does each chunker let the answer be found?[/bold]")
+    console.print(
+        f"A handbook of {len(corpus)} documents, {len(dataset)} questions with verbatim answers.", style="dim"
+    )
+    reports.show_comparison(console, rows, _SCORES)
+    console.print(
+        "Chunk sizes are in characters. @5 and @10: the first results; @4000ch: as many\n"
+        "as fill 4,000 characters of context, the last one cut.\n"
+        f"{_verdict(rows)}\n{scored} questions cannot show differences below about "
+        f"{reports.detectable_difference(scored):.2f}.\n",
+        highlight=False,
+        markup=False,
+    )
+    best = _best(rows, _AT_BUDGET)
+    console.print(f"{best[0]}, {best[1]}: where it fails", style="dim", highlight=False)
+    reports.show_worst(console, best[2], corpus, 5)
+    if missing:
+        console.print(f"\nFor vectors beside BM25: {install_command(*missing)}", highlight=False, markup=False)
+    console.print(
+        f"\nSaved {len(folders)} runs to {folders[0].parent}, the first as {folders[0].name}", highlight=False
+    )
+
+
+def _verdict(rows: list[Row]) -> str:
+    by_k, by_budget = _best(rows, _AT_K), _best(rows, _AT_BUDGET)
+    if by_k is by_budget:
+        return f"Highest by both: {by_k[0]}, {by_k[1]}."
+    return (
+        f"Highest at 5 results: {by_k[0]}, {by_k[1]}. Highest at equal context: {by_budget[0]}, {by_budget[1]}.\n"
+        "A fixed number of results rewards big chunks."
+    )
+
+
+def _best(rows: list[Row], score: str) -> Row:
+    return max(rows, key=lambda row: row[2].metrics[score] or 0.0)

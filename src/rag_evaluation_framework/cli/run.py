@@ -1,0 +1,107 @@
+"""`rag-eval run`: one evaluation, from a file or from flags."""
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import experiments, reports
+from rag_evaluation_framework.cli.console import check_root, stdout
+from rag_evaluation_framework.errors import ConfigError
+
+
+def run(
+    config: Annotated[Path | None, typer.Argument(help="A YAML or JSON file; flags override what it says.")] = None,
+    corpus: Annotated[Path | None, typer.Option(help="Folder of documents.")] = None,
+    glob: Annotated[str | None, typer.Option(help="Which files of the folder; by default **/*.md.")] = None,
+    dataset: Annotated[
+        Path | None, typer.Option(help="Dataset (.json, .jsonl), or questions with quotes (.csv).")
+    ] = None,
+    chunker: Annotated[str | None, typer.Option(help="For example recursive-character:chunk_size=200.")] = None,
+    embedder: Annotated[str | None, typer.Option(help="For example lsa; without one, retrieval is lexical.")] = None,
+    vector_store: Annotated[str | None, typer.Option(help="For example in-memory.")] = None,
+    retriever: Annotated[str | None, typer.Option(help="bm25, vector-rag, or your own: my_module:search.")] = None,
+    metric: Annotated[list[str] | None, typer.Option(help="For example span_recall; repeatable.")] = None,
+    k: Annotated[list[int] | None, typer.Option(help="Number of results; repeatable.")] = None,
+    budget: Annotated[list[str] | None, typer.Option(help="Context budget, 4000ch or 1000tok; repeatable.")] = None,
+    tokenizer: Annotated[
+        str | None, typer.Option(help="Counts the tokens of budgets, for example cl100k_base.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="What the result is called.")] = None,
+    root: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path(".rag-eval"),
+    worst: Annotated[int, typer.Option(min=0, help="How many of the weakest questions to show.")] = 5,
+    allow_failures: Annotated[int, typer.Option(min=0, help="Failed questions up to which the exit code is 0.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+) -> None:
+    """Evaluate one retriever, show the scores and the weakest questions, and keep the run.
+
+    The run is kept in <root>/runs/<UTC time>-<dataset>/ as report.json and summary.md.
+    """
+    flags: dict[str, Any] = {
+        "corpus": str(corpus.absolute()) if corpus else None,
+        "glob": glob,
+        "dataset": str(dataset.absolute()) if dataset else None,
+        "chunker": chunker,
+        "embedder": embedder,
+        "vector_store": vector_store,
+        "retriever": retriever,
+        "metrics": metric or None,
+        "k": k or None,
+        "budgets": budget or None,
+        "tokenizer": tokenizer,
+        "name": name,
+    }
+    experiment = _experiment(config, {key: value for key, value in flags.items() if value is not None})
+    check_root(root)
+    result = rag.run_experiment(experiment)
+    folder = result.save(root=root)
+    failed = result.counts["failed"]
+    if as_json:
+        typer.echo(json.dumps(_summary(result, folder, worst), ensure_ascii=False, allow_nan=False))
+    else:
+        console = stdout()
+        reports.show_result(console, result)
+        reports.show_worst(console, result, experiment.corpus, worst)
+        console.print(f"\nSaved to {folder}", highlight=False, markup=False, soft_wrap=True)
+    if not result.counts["scored"]:
+        raise ConfigError(f"no question was scored; the run is kept in {folder}")
+    if failed > allow_failures:
+        raise ConfigError(
+            f"{failed} of {result.counts['questions']} questions failed, --allow-failures allows {allow_failures}; "
+            f"the run is kept in {folder}"
+        )
+
+
+def _experiment(config: Path | None, flags: dict[str, Any]) -> rag.ExperimentConfig[rag.CharacterSpan]:
+    if config is None:
+        missing = [f"--{key}" for key in ("corpus", "dataset") if key not in flags]
+        if missing:
+            raise ConfigError(
+                f"{' and '.join(missing)} missing; wanted a configuration file, or --corpus and --dataset"
+            )
+        return experiments.parse_run(flags, "flags").experiment()
+    written = experiments.load_run_file(config).model_dump(exclude_unset=True)
+    if "retriever" in flags:  # it stands for the whole pipeline of the file
+        written = {key: value for key, value in written.items() if key not in ("chunker", "embedder", "vector_store")}
+    return experiments.parse_run({**written, **flags}, str(config)).experiment(config.parent)
+
+
+def _summary(result: rag.EvaluationResult[rag.CharacterSpan], folder: Path, worst: int) -> dict[str, Any]:
+    name = result.score_names[0]
+    return {
+        "run": str(folder),
+        "name": result.name,
+        "metrics": result.metrics,
+        "counts": result.counts,
+        "warnings": list(result.warnings),
+        "failures": {query: [asdict(failure) for failure in failures] for query, failures in result.failures.items()},
+        "worst": [
+            {"id": query.query_id, "query": query.text, name: query.scores.get(name)} for query in result.worst(worst)
+        ],
+    }

@@ -1,0 +1,5 @@
+"""The built-in corpus, a handbook on measuring retrieval, and questions about it with verbatim answers."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+from .handbook import load_handbook as load_handbook

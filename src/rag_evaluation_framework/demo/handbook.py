@@ -1,0 +1,15 @@
+"""Loading the built-in corpus and its questions."""
+
+from pathlib import Path
+
+from rag_evaluation_framework.corpus import Corpus
+from rag_evaluation_framework.datasets.load import load_dataset
+from rag_evaluation_framework.ground_truth import Dataset
+from rag_evaluation_framework.spans import CharacterSpan
+
+_HERE = Path(__file__).parent
+
+
+def load_handbook() -> Dataset[CharacterSpan]:
+    """Return the questions about the handbook, with the handbook as their corpus."""
+    return load_dataset(_HERE / "questions.json", corpus=Corpus.from_folder(_HERE / "corpus"))

@@ -1,0 +1,5 @@
+"""Conformance suites: what every part must keep, for the built-in ones and for your own."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,5 @@
+from .chunkers import ChunkerConformance as ChunkerConformance
+from .embedders import EmbedderConformance as EmbedderConformance
+from .metrics import MetricConformance as MetricConformance
+from .retrievers import RetrieverConformance as RetrieverConformance
+from .vector_stores import VectorStoreConformance as VectorStoreConformance

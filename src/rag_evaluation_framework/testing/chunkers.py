@@ -1,0 +1,153 @@
+"""What every chunker must keep."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from random import Random
+from typing import ClassVar
+
+from rag_evaluation_framework.chunkers.position_adapter import position_aware
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.ids import DocumentId, generate_pa_chunk_id
+from rag_evaluation_framework.types import Document, PositionAwareChunk
+
+_PROSE = (
+    "# Refunds\n\nRefunds take five working days. Ask support if yours takes longer!\n\n"
+    "- Keep the receipt.\n- Name the invoice, e.g. INV-2041.\n\n\nDoes it cost anything? No.\n"
+)
+_AWKWARD = {
+    "prose": _PROSE,
+    "leading blanks": "   \n\t  Indented first line.\n  Second line.   ",
+    "CRLF": "First line.\r\nSecond line.\r\n\r\nNew paragraph.\r\n",
+    "empty paragraphs": "One.\n\n\nTwo.\n\n\n\n\nThree.",
+    "emoji": "Ship it 🚀🚀 now 👩‍👩‍👧‍👦 and celebrate 🎉. " * 8,
+    "CJK": "検索の評価では、正しい文章が見つかったかどうかを調べます。" * 8,
+    "combining marks": "Cafe\u0301 cre\u0300me bru\u0302le\u0301e, हिन्दी भाषा, עִבְרִית. " * 8,
+    "no separators": "x" * 3_000,
+    "one character": "x",
+    "repeated text": "ab ab ab ab ab ab ab ab ab ab ab ab",
+    "repeated paragraphs": "Same words.\n\n" * 20,
+    "special token": "before <|endoftext|> after <|fim_prefix|> end",
+    "other newlines": "a\x0bb\x0cc\x85d\u2028e\u2029f\u00a0g\u200bh\ufeffi",
+    "white space only": " \n\t \r\n  ",
+    "empty": "",
+}
+_ALPHABET = [*"abc XYZ 019 .?!,;", " ", "\n", "\n\n", "\r\n", "\t", "é", "e\u0301", "ß", "中", "文", "か", "🚀", "👩‍👧"]
+_RANDOM_DOCUMENTS = 60
+
+
+class ChunkerConformance(ABC):
+    """Subclass it, return your chunker from `make`, and let pytest collect the subclass.
+
+    A chunker that returns plain texts is tested as evaluations use it, inside a `ChunkerPositionAdapter`.
+
+    Attributes:
+        covers_everything: Whether every character that is no white space belongs to a chunk. Set it to False for a
+            chunker that leaves text out on purpose.
+    """
+
+    covers_everything: ClassVar[bool] = True
+
+    @abstractmethod
+    def make(self) -> Chunker:
+        """Return the chunker under test."""
+
+    def test_content_is_the_text_of_its_place(self) -> None:
+        """`document.content[start:end] == content` for every chunk."""
+        for case, document, chunks in self._cases():
+            for chunk in chunks:
+                there = document.content[chunk.start : chunk.end]
+                assert chunk.content == there, (
+                    f"{case}: the chunk at [{chunk.start}:{chunk.end}] holds {chunk.content!r}, the document {there!r}"
+                )
+
+    def test_chunks_lie_inside_the_document(self) -> None:
+        """Each chunk starts and ends inside the text, and is not empty."""
+        for case, document, chunks in self._cases():
+            for chunk in chunks:
+                assert 0 <= chunk.start < chunk.end <= len(document.content), (
+                    f"{case}: [{chunk.start}:{chunk.end}] of {len(document.content)} characters; "
+                    "wanted 0 <= start < end <= length"
+                )
+
+    def test_chunks_come_in_reading_order(self) -> None:
+        """The starts of the chunks never fall."""
+        for case, _, chunks in self._cases():
+            starts = [chunk.start for chunk in chunks]
+            assert starts == sorted(starts), f"{case}: chunks start at {starts}"
+
+    def test_every_visible_character_is_covered(self) -> None:
+        """No character but white space is lost, unless `covers_everything` is False."""
+        for case, document, chunks in self._cases():
+            covered = {position for chunk in chunks for position in range(chunk.start, chunk.end)}
+            lost = [
+                position
+                for position, character in enumerate(document.content)
+                if position not in covered and not character.isspace()
+            ]
+            assert not (lost and self.covers_everything), (
+                f"{case}: {len(lost)} characters belong to no chunk, the first at {lost[0]}: "
+                f"{document.content[lost[0] : lost[0] + 20]!r}"
+            )
+
+    def test_chunks_are_the_same_every_time(self) -> None:
+        """A chunker that is used twice, and another one of the same parameters, cut in the same way."""
+        chunker = position_aware(self.make())
+        for case, document, chunks in self._cases():
+            for _ in range(2):
+                again = list(chunker.chunk_with_positions(document))
+                assert again == chunks, f"{case}: cut into {chunks}, then into {again}"
+
+    def test_ids_come_from_the_content(self) -> None:
+        """Each id is `generate_pa_chunk_id(content)`, so that equal texts have equal ids in every run."""
+        for case, _, chunks in self._cases():
+            for chunk in chunks:
+                wanted = generate_pa_chunk_id(chunk.content)
+                assert chunk.id == wanted, f"{case}: {chunk.content!r} has the id {chunk.id!r}, wanted {wanted!r}"
+
+    def test_chunks_keep_the_document_id(self) -> None:
+        """Each chunk names its document."""
+        for case, document, chunks in self._cases():
+            for chunk in chunks:
+                assert chunk.doc_id == document.id, f"{case}: doc_id {chunk.doc_id!r}, wanted {document.id!r}"
+
+    def test_the_document_is_not_changed(self) -> None:
+        """Cutting leaves the document and its metadata as they were."""
+        document = Document(DocumentId("a.md"), _PROSE, {"tags": ["billing"]})
+        position_aware(self.make()).chunk_with_positions(document)
+        assert document == Document(DocumentId("a.md"), _PROSE, {"tags": ["billing"]}), f"changed to {document}"
+
+    def test_an_empty_document_has_no_chunks(self) -> None:
+        """Nothing comes from nothing."""
+        chunks = self._chunks(Document(DocumentId("empty.md"), ""))
+        assert chunks == [], f"an empty document gave {chunks}"
+
+    def test_chunk_returns_the_texts(self) -> None:
+        """`chunk` returns plain texts, of a position-aware chunker those of its chunks."""
+        chunker = self.make()
+        texts = chunker.chunk(_PROSE)
+        assert all(isinstance(text, str) for text in texts), f"chunk() returned {texts!r}"
+        if isinstance(chunker, PositionAwareChunker):
+            contents = [chunk.content for chunk in self._chunks(Document(DocumentId("a.md"), _PROSE))]
+            assert texts == contents, f"chunk() returned {texts!r}, chunk_with_positions() {contents!r}"
+
+    def test_the_name_fits_into_a_table(self) -> None:
+        """The name is one line of text and the same each time."""
+        name = self.make().name
+        assert name.strip(), f"name {name!r}: wanted a text"
+        assert name.isprintable(), f"name {name!r}: wanted one printable line"
+        assert name == self.make().name, f"two equal chunkers are called {name!r} and {self.make().name!r}"
+
+    def _chunks(self, document: Document) -> list[PositionAwareChunk]:
+        return list(position_aware(self.make()).chunk_with_positions(document))
+
+    def _cases(self) -> Iterator[tuple[str, Document, list[PositionAwareChunk]]]:
+        for case, text in (*_AWKWARD.items(), *_random_texts()):
+            document = Document(DocumentId("notes/a.md"), text)
+            yield case, document, self._chunks(document)
+
+
+def _random_texts() -> Iterator[tuple[str, str]]:
+    random = Random(20_261_120)  # noqa: S311  # repeatable texts, no secret
+    for number in range(_RANDOM_DOCUMENTS):
+        length = random.choice((1, 5, 40, 300, 900))
+        yield f"random text {number}", "".join(random.choices(_ALPHABET, k=length))

@@ -1,0 +1,149 @@
+"""What every embedder must keep."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.errors import NotIndexed
+
+_DOCUMENTS = (
+    "Invoices are sent on the first day of the month. Refunds take five working days after approval.",
+    "Install the agent on every server. Restart the server once, then check that the agent reports.",
+    "Reset your password from the login page. Passwords must have twelve characters and one digit.",
+)
+_OTHER_DOCUMENTS = (
+    "Glaciers carve valleys over thousands of years and leave moraines behind.",
+    "Volcanoes build mountains from lava, ash and broken rock within a few centuries.",
+)
+_TEXTS = (
+    "How long do refunds take?",
+    "install the agent on a server",
+    "reset the password",
+    "refunds take five working days",
+    "検索 🚀 zzzqqq",
+)
+_EMOJI, _UNKNOWN, _LONG = "🚀🎉", "zzzqqq xxyyzz", "refund " * 5_000
+
+
+class EmbedderConformance(ABC):
+    """Subclass it, return your embedder from `make`, and let pytest collect the subclass.
+
+    Attributes:
+        tolerance: How far a number of a vector may be off when a text is embedded in another batch, relative to the
+            length of the vector.
+    """
+
+    tolerance: ClassVar[float] = 1e-5
+
+    @abstractmethod
+    def make(self) -> Embedder:
+        """Return the embedder under test; one that learns from the corpus need not be fitted."""
+
+    def test_vectors_are_rows_of_float32(self) -> None:
+        """`embed` returns a float32 array of shape (len(texts), dimension)."""
+        embedder = self._fitted()
+        vectors = embedder.embed(_TEXTS)
+        assert vectors.dtype == np.float32, f"dtype {vectors.dtype}, wanted float32"
+        wanted = (len(_TEXTS), embedder.dimension)
+        assert vectors.shape == wanted, f"shape {vectors.shape}, wanted {wanted}"
+
+    def test_row_i_is_the_vector_of_text_i(self) -> None:
+        """A text has the same vector whatever stands beside it, and in whatever order."""
+        embedder = self._fitted()
+        vectors = embedder.embed(_TEXTS)
+        for number, text in enumerate(_TEXTS):
+            self._assert_close(embedder.embed([text])[0], vectors[number], f"{text!r} alone and in a batch")
+        self._assert_close(embedder.embed(_TEXTS[::-1])[::-1], vectors, "the texts in reverse order")
+
+    def test_equal_texts_have_equal_vectors(self) -> None:
+        """A text that comes twice in a batch has two equal rows."""
+        vectors = self._fitted().embed([_TEXTS[0], _TEXTS[1], _TEXTS[0]])
+        self._assert_close(vectors[2], vectors[0], "the same text twice in one batch")
+
+    def test_different_texts_have_different_vectors(self) -> None:
+        """Texts about different things are told apart."""
+        first, second = self._fitted().embed(_TEXTS[:2])
+        assert not np.allclose(first, second), f"{_TEXTS[0]!r} and {_TEXTS[1]!r} have the same vector"
+
+    def test_vectors_are_finite(self) -> None:
+        """No NaN and no infinity, whatever the text."""
+        vectors = self._fitted().embed([*_TEXTS, _EMOJI, _UNKNOWN, _LONG])
+        assert np.isfinite(vectors).all(), f"NaN or infinity in the rows {np.flatnonzero(~np.isfinite(vectors).all(1))}"
+
+    def test_no_texts_give_no_rows(self) -> None:
+        """An empty list gives an array of shape (0, dimension)."""
+        embedder = self._fitted()
+        vectors = embedder.embed([])
+        assert vectors.shape == (0, embedder.dimension), f"shape {vectors.shape}, wanted (0, {embedder.dimension})"
+        assert vectors.dtype == np.float32, f"dtype {vectors.dtype}, wanted float32"
+
+    def test_a_question_is_one_vector(self) -> None:
+        """`embed_query` returns a finite float32 array of shape (dimension,)."""
+        embedder = self._fitted()
+        for text in (_TEXTS[0], _EMOJI, _UNKNOWN):
+            vector = embedder.embed_query(text)
+            assert vector.shape == (embedder.dimension,), f"shape {vector.shape}, wanted ({embedder.dimension},)"
+            assert vector.dtype == np.float32, f"dtype {vector.dtype}, wanted float32"
+            assert np.isfinite(vector).all(), f"the vector of {text!r} holds NaN or infinity"
+
+    def test_vectors_are_the_same_every_time(self) -> None:
+        """The same texts give the same vectors, also after fitting anew."""
+        embedder = self._fitted()
+        vectors, query = embedder.embed(_TEXTS), embedder.embed_query(_TEXTS[0])
+        self._assert_close(embedder.embed(_TEXTS), vectors, "embed called twice")
+        self._assert_close(embedder.embed_query(_TEXTS[0]), query, "embed_query called twice")
+        self._assert_close(self._fitted().embed(_TEXTS), vectors, "another embedder fitted on the same documents")
+
+    def test_fit_leaves_the_embedder_as_it_is(self) -> None:
+        """`fit` returns an embedder; the one it was called on embeds as before, or still has to be fitted."""
+        embedder = self.make()
+        before = _if_fitted(lambda: embedder.embed(_TEXTS))
+        fitted = embedder.fit(_DOCUMENTS)
+        assert isinstance(fitted, Embedder), f"fit returned {fitted!r}, wanted an embedder"
+        after = _if_fitted(lambda: embedder.embed(_TEXTS))
+        assert (before is None) == (after is None), "fit changed whether the original is fitted"
+        if before is not None and after is not None:
+            self._assert_close(after, before, "embed before and after fit")
+
+    def test_fitting_anew_leaves_the_first_result_alone(self) -> None:
+        """Two corpora can be used side by side."""
+        embedder = self.make()
+        first = embedder.fit(_DOCUMENTS)
+        vectors = first.embed(_TEXTS)
+        embedder.fit(_OTHER_DOCUMENTS)
+        first.fit(_OTHER_DOCUMENTS)
+        self._assert_close(first.embed(_TEXTS), vectors, "embed before and after fitting on another corpus")
+
+    def test_the_texts_are_not_changed(self) -> None:
+        """Lists that are passed in stay as they are."""
+        documents, texts = list(_DOCUMENTS), list(_TEXTS)
+        self.make().fit(documents).embed(texts)
+        assert documents == list(_DOCUMENTS), "fit changed the list of documents"
+        assert texts == list(_TEXTS), "embed changed the list of texts"
+
+    def test_the_name_fits_into_a_table(self) -> None:
+        """The name is one line of text and the same each time."""
+        name = self.make().name
+        assert name.strip(), f"name {name!r}: wanted a text"
+        assert name.isprintable(), f"name {name!r}: wanted one printable line"
+        assert name == self.make().name, f"two equal embedders are called {name!r} and {self.make().name!r}"
+
+    def _fitted(self) -> Embedder:
+        return self.make().fit(_DOCUMENTS)
+
+    def _assert_close(self, got: NDArray[np.float32], wanted: NDArray[np.float32], what: str) -> None:
+        assert got.shape == wanted.shape, f"{what}: shape {got.shape}, then {wanted.shape}"
+        scale = max(1e-30, float(np.linalg.norm(wanted, axis=-1).max(initial=0)))
+        off = float(np.abs(got - wanted).max(initial=0)) / scale
+        assert off <= self.tolerance, f"{what}: vectors differ by {off:.2g} of their length, allowed {self.tolerance:g}"
+
+
+def _if_fitted(embed: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32] | None:
+    try:
+        return embed()
+    except NotIndexed:
+        return None

@@ -1,0 +1,200 @@
+"""What every vector store must keep."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.contracts.vector_store import VectorStore
+from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.ids import DocumentId, generate_pa_chunk_id
+from rag_evaluation_framework.types import PositionAwareChunk
+
+_DIMENSION = 8
+_MANY = 6_000  # more than some databases take at a time
+_METADATA: tuple[dict[str, Any], ...] = (
+    {},
+    {"section": "Einführung 🚀", "page": 3, "share": 0.25, "draft": False, "author": None},
+    {"tags": ["billing", "refund"], "empty": [], "nested": {"levels": [1, {"deep": "yes"}], "none": None}},
+    {"doc_id": "mine", "start": -1, "end": "late", "content": "mine", "id": 7},
+)
+
+
+class VectorStoreConformance(ABC):
+    """Subclass it, return an empty store from `make`, and let pytest collect the subclass."""
+
+    @abstractmethod
+    def make(self) -> VectorStore:
+        """Return a new, empty store."""
+
+    def test_the_nearest_come_first(self) -> None:
+        """Chunks come by falling cosine, whatever the lengths of the vectors."""
+        chunks, vectors = _chunks(60), _vectors(60, seed=1)
+        store = self._filled(chunks, vectors)
+        for query in _vectors(10, seed=2):
+            cosines = vectors @ query / np.linalg.norm(vectors, axis=1)
+            nearest: list[int] = np.argsort(-cosines)[:10].tolist()
+            wanted = [chunks[number] for number in nearest]
+            _assert_ranking(store.search(query, 10), wanted)
+
+    def test_more_than_there_is_gives_all(self) -> None:
+        """A `k` above the number of chunks gives every chunk once."""
+        chunks, vectors = _chunks(5), _vectors(5)
+        found = self._filled(chunks, vectors).search(vectors[0], 50)
+        assert sorted(map(_place, found)) == sorted(map(_place, chunks)), f"found {list(map(_place, found))}"
+
+    def test_ties_keep_the_order_of_adding(self) -> None:
+        """Of equally near chunks, the one that was added first comes first."""
+        chunks = _chunks(20)
+        vectors = np.tile(_vectors(1), (20, 1))
+        store = self._filled(chunks, vectors)
+        for k in (1, 7, 20):
+            _assert_ranking(store.search(vectors[0], k), chunks[:k])
+
+    def test_equal_texts_at_two_places_both_stay(self) -> None:
+        """A text that stands in two documents, and twice in one, is kept at each place."""
+        chunks = [_chunk("a.md", 0), _chunk("b.md", 0), _chunk("b.md", 90)]
+        store = self._filled(chunks, np.tile(_vectors(1), (3, 1)))
+        _assert_ranking(store.search(_vectors(1)[0], 3), chunks)
+
+    def test_a_zero_vector_is_like_nothing(self) -> None:
+        """A chunk without direction comes after one that points the same way as the question, and is no error."""
+        chunks, vectors = _chunks(3), np.zeros((3, _DIMENSION), dtype=np.float32)
+        vectors[2] = 1
+        found = self._filled(chunks, vectors).search(vectors[2], 3)
+        assert found[0] == chunks[2], f"the nearest is {_place(found[0])}, wanted {_place(chunks[2])}"
+        assert len(found) == 3, f"{len(found)} chunks of 3 were found"
+
+    def test_a_question_without_direction_is_no_error(self) -> None:
+        """To the zero vector all chunks are equally near."""
+        chunks = _chunks(4)
+        found = self._filled(chunks, _vectors(4)).search(np.zeros(_DIMENSION, dtype=np.float32), 2)
+        _assert_ranking(found, chunks[:2])
+
+    def test_chunks_come_back_as_they_were(self) -> None:
+        """Text, place, id and metadata of all JSON types survive."""
+        chunks = [_chunk("a.md", 100 * number, metadata) for number, metadata in enumerate(_METADATA)]
+        vectors = np.eye(len(chunks), _DIMENSION, dtype=np.float32)
+        store = self._filled(chunks, vectors)
+        for chunk, vector in zip(chunks, vectors, strict=True):
+            (found,) = store.search(vector, 1)
+            assert found == chunk, f"stored {chunk!r}, found {found!r}"
+
+    def test_clear_leaves_nothing(self) -> None:
+        """After `clear` nothing is found, and vectors of another dimension can be added."""
+        store = self._filled(_chunks(5), _vectors(5))
+        store.clear()
+        found = store.search(_vectors(1)[0], 5)
+        assert found == [], f"after clear() there still were {list(map(_place, found))}"
+        chunks, vectors = [_chunk("new.md", 0)], np.ones((1, _DIMENSION + 3), dtype=np.float32)
+        store.add(chunks, vectors)
+        _assert_ranking(store.search(vectors[0], 5), chunks)
+
+    def test_two_stores_do_not_see_each_other(self) -> None:
+        """What one instance holds, another does not find."""
+        first = self._filled(_chunks(3), _vectors(3))
+        second = self.make()
+        assert second.search(_vectors(1)[0], 5) == [], "a new store found chunks of another one"
+        second.add([_chunk("second.md", 0)], _vectors(1))
+        second.clear()
+        _assert_ranking(first.search(_vectors(3)[0], 1), _chunks(1))
+
+    def test_an_empty_store_finds_nothing(self) -> None:
+        """Searching before anything was added is no error."""
+        store = self.make()
+        assert store.search(_vectors(1)[0], 5) == [], "an empty store found something"
+        assert list(map(list, store.search_many(_vectors(2), 5))) == [[], []], "wanted one empty ranking a question"
+
+    def test_chunks_can_be_added_in_turns(self) -> None:
+        """Two calls of `add` give what one call with all chunks gives."""
+        chunks, vectors = _chunks(12), _vectors(12)
+        store = self._filled(chunks[:5], vectors[:5])
+        store.add(chunks[5:], vectors[5:])
+        once = self._filled(chunks, vectors)
+        for query in _vectors(5, seed=2):
+            _assert_ranking(store.search(query, 12), once.search(query, 12))
+
+    def test_adding_nothing_is_no_error(self) -> None:
+        """`add` takes an empty list."""
+        store = self._filled(_chunks(2), _vectors(2))
+        store.add([], np.zeros((0, _DIMENSION), dtype=np.float32))
+        assert len(store.search(_vectors(1)[0], 5)) == 2, "adding nothing changed what is found"
+
+    def test_many_chunks_can_be_added_at_once(self) -> None:
+        """Thousands of chunks go in with one call."""
+        chunks, vectors = _chunks(_MANY), _vectors(_MANY)
+        store = self._filled(chunks, vectors)
+        _assert_ranking(store.search(vectors[-1], 1), chunks[-1:])
+
+    def test_many_questions_are_answered_like_one_by_one(self) -> None:
+        """`search_many` returns what `search` returns for each row."""
+        store, queries = self._filled(_chunks(30), _vectors(30)), _vectors(7, seed=2)
+        rankings = store.search_many(queries, 5)
+        assert len(rankings) == len(queries), f"{len(rankings)} rankings for {len(queries)} questions"
+        for ranking, query in zip(rankings, queries, strict=True):
+            _assert_ranking(ranking, store.search(query, 5))
+
+    def test_numbers_of_chunks_and_vectors_must_agree(self) -> None:
+        """A difference raises InputError, and nothing is added."""
+        store = self.make()
+        for rows in (0, 2, 4):
+            _assert_refused(partial(store.add, _chunks(3), _vectors(rows)), f"3 chunks with {rows} vectors")
+        assert store.search(_vectors(1)[0], 5) == [], "a refused call of add() left chunks behind"
+
+    def test_dimensions_must_agree(self) -> None:
+        """Vectors of another dimension than the store's raise InputError."""
+        store = self._filled(_chunks(3), _vectors(3))
+        wider = np.ones((1, _DIMENSION + 1), dtype=np.float32)
+        _assert_refused(partial(store.add, [_chunk("b.md", 0)], wider), "a vector of another dimension")
+
+    def test_what_was_passed_in_is_not_changed(self) -> None:
+        """Vectors and chunks of the caller stay as they are, and changing them later changes nothing in the store."""
+        chunks, vectors = _chunks(6), _vectors(6)
+        given, query = vectors.copy(), vectors[4].copy()
+        store = self._filled(chunks, given)
+        store.search(query, 3)
+        assert (given == vectors).all(), "add() changed the array of the caller"
+        assert (query == vectors[4]).all(), "search() changed the array of the caller"
+        given[:] = 1
+        chunks.clear()
+        _assert_ranking(store.search(query, 1), _chunks(6)[4:5])
+
+    def _filled(self, chunks: Sequence[PositionAwareChunk], vectors: NDArray[np.float32]) -> VectorStore:
+        store = self.make()
+        store.add(chunks, vectors)
+        return store
+
+
+def _chunk(doc_id: str, start: int, metadata: dict[str, Any] | None = None) -> PositionAwareChunk:
+    content = "Support answers within one day."
+    return PositionAwareChunk(
+        generate_pa_chunk_id(content), content, DocumentId(doc_id), start, start + len(content), metadata or {}
+    )
+
+
+def _chunks(count: int) -> list[PositionAwareChunk]:
+    return [_chunk("a.md", 100 * number) for number in range(count)]
+
+
+def _vectors(count: int, seed: int = 0) -> NDArray[np.float32]:
+    vectors = np.random.default_rng(seed).normal(size=(count, _DIMENSION))
+    return (vectors * np.linspace(0.1, 5, count)[:, np.newaxis]).astype(np.float32)
+
+
+def _place(chunk: PositionAwareChunk) -> tuple[str, int, int]:
+    return chunk.doc_id, chunk.start, chunk.end
+
+
+def _assert_refused(action: Callable[[], None], what: str) -> None:
+    try:
+        action()
+    except InputError:
+        return
+    raise AssertionError(f"{what}: wanted InputError, nothing was raised")
+
+
+def _assert_ranking(found: Sequence[PositionAwareChunk], wanted: Sequence[PositionAwareChunk]) -> None:
+    assert list(found) == list(wanted), f"found {list(map(_place, found))}, wanted {list(map(_place, wanted))}"

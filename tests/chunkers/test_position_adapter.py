@@ -1,0 +1,224 @@
+import itertools
+import warnings
+from dataclasses import dataclass
+from time import perf_counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rag_evaluation_framework import (
+    Chunker,
+    ChunkerPositionAdapter,
+    Document,
+    DocumentId,
+    PositionAwareChunk,
+    PositionAwareChunker,
+    RecursiveCharacterChunker,
+    generate_pa_chunk_id,
+)
+from rag_evaluation_framework.chunkers import position_aware
+
+
+class Fixed(Chunker):
+    """Returns the texts that it was given."""
+
+    def __init__(self, *texts):
+        self.texts = list(texts)
+
+    def chunk(self, text):
+        return self.texts
+
+
+@dataclass(frozen=True)
+class Windows(Chunker):
+    """Windows of characters, as long as there are whole ones."""
+
+    size: int
+    step: int
+
+    def chunk(self, text):
+        return [text[start : start + self.size] for start in self.starts(text)]
+
+    def starts(self, text):
+        return list(range(0, len(text) - self.size + 1, self.step))
+
+
+def adapted(chunker, text):
+    return ChunkerPositionAdapter(chunker).chunk_with_positions(Document(DocumentId("a.md"), text))
+
+
+def places(chunker, text):
+    return [(chunk.start, chunk.end) for chunk in adapted(chunker, text)]
+
+
+def starts(chunker, text):
+    return [chunk.start for chunk in adapted(chunker, text)]
+
+
+class TestContract:
+    def test_chunk_is_all_that_a_chunker_needs(self):
+        with pytest.raises(TypeError, match="abstract"):
+            Chunker()
+        with pytest.raises(TypeError, match="chunk_with_positions"):
+            PositionAwareChunker()
+        assert Windows(2, 2).chunk("abcd") == ["ab", "cd"]
+
+    def test_a_chunker_is_called_by_its_class_and_changed_parameters(self):
+        @dataclass(frozen=True)
+        class Sized(Chunker):
+            size: int = 5
+
+            def chunk(self, text):
+                return [text]
+
+        assert Fixed().name == "Fixed"
+        assert (Sized().name, Sized(7).name) == ("Sized", "Sized(size=7)")
+
+    def test_the_adapter_names_what_it_wraps(self):
+        assert ChunkerPositionAdapter(Fixed()).name == "PositionAdapter(Fixed)"
+        assert ChunkerPositionAdapter(Windows(4, 2)).name == "PositionAdapter(Windows(size=4, step=2))"
+
+    def test_a_chunker_that_knows_positions_is_not_wrapped(self):
+        chunker = RecursiveCharacterChunker()
+        assert position_aware(chunker) is chunker
+
+    def test_a_chunker_that_does_not_is_wrapped(self):
+        wrapped = position_aware(Fixed("a"))
+        assert isinstance(wrapped, ChunkerPositionAdapter)
+        assert position_aware(wrapped) is wrapped
+
+    def test_the_chunks_are_whole(self):
+        (chunk,) = adapted(Fixed("two"), "one two")
+        assert chunk == PositionAwareChunk(generate_pa_chunk_id("two"), "two", DocumentId("a.md"), 4, 7)
+
+    def test_chunk_returns_the_texts(self):
+        assert ChunkerPositionAdapter(Windows(2, 2)).chunk("abcd") == ["ab", "cd"]
+
+
+class TestSequence:
+    def test_chunks_are_found_one_after_the_other(self):
+        assert places(Fixed("AA", "BB", "CC"), "AABBCC") == [(0, 2), (2, 4), (4, 6)]
+
+    def test_gaps_between_chunks_are_skipped(self):
+        assert places(Fixed("one", "two"), "  one -- two") == [(2, 5), (9, 12)]
+
+    def test_a_text_that_repeats_is_found_at_its_next_place(self):
+        assert places(Fixed("ab", "ab", "ab"), "ab ab ab") == [(0, 2), (3, 5), (6, 8)]
+
+    def test_a_footer_of_every_section_is_found_in_its_section(self):
+        text = "One.\nFooter.\nTwo.\nFooter.\nThree.\nFooter.\n"
+        assert places(Fixed(*text.splitlines()), text) == [(0, 4), (5, 12), (13, 17), (18, 25), (26, 32), (33, 40)]
+
+    def test_chunks_out_of_order_are_looked_for_from_the_beginning(self):
+        assert places(Fixed("CC", "AA", "BB"), "AABBCC") == [(4, 6), (0, 2), (2, 4)]
+
+    def test_empty_chunks_are_no_chunks(self):
+        assert places(Fixed("", "AA", ""), "AABB") == [(0, 2)]
+
+    def test_no_chunks_have_no_places(self):
+        assert places(Fixed(), "AABB") == []
+        assert places(Windows(2, 2), "") == []
+
+    @settings(max_examples=150)
+    @given(st.text("ab \n", min_size=1, max_size=80), st.integers(1, 9))
+    def test_pieces_that_tile_the_text_get_their_places_back(self, text, size):
+        class Tiles(Chunker):
+            def chunk(self, text):
+                return [text[start : start + size] for start in range(0, len(text), size)]
+
+        assert starts(Tiles(), text) == list(range(0, len(text), size))
+
+    @settings(max_examples=150)
+    @given(st.text("ab é🚀\n", max_size=60), st.integers(1, 12), st.integers(1, 12))
+    def test_content_is_the_text_of_its_place(self, text, size, step):
+        chunks = adapted(Windows(size, step), text)
+        assert [chunk.content for chunk in chunks] == [text[s : s + size] for s in Windows(size, step).starts(text)]
+        assert all(chunk.content == text[chunk.start : chunk.end] for chunk in chunks)
+
+
+class TestOverlap:
+    """T03: with windows that overlap and a text that repeats itself, only the order tells the places."""
+
+    @pytest.mark.parametrize("text", ["ab ab ab ab", "ab ab ab ab ab ab", "xxxxxxxxxxxx", "abcabcabcabcabc"])
+    def test_windows_over_repeated_text_cover_all_of_it_in_order(self, text):
+        to_the_end = [
+            (size, step) for size in range(1, len(text)) for step in range(1, size + 1) if not (len(text) - size) % step
+        ]
+        for size, step in to_the_end:
+            found = places(Windows(size, step), text)
+            assert {position for start, end in found for position in range(start, end)} == set(range(len(text)))
+            assert all(before[0] < after[0] for before, after in itertools.pairwise(found))
+
+    def test_the_places_are_those_where_the_windows_stood(self):
+        text = "ab ab ab ab"
+        assert starts(Windows(5, 3), text) == [0, 3, 6]
+        assert starts(Windows(8, 3), text) == [0, 3]
+        assert starts(Windows(4, 1), text) == [0, 1, 2, 3, 4, 5, 6, 7]
+        assert starts(Windows(2, 1), text) == list(range(10))
+
+    def test_windows_over_different_words_keep_their_places(self):
+        text = "The agent restarts the server and the server restarts the agent, again and again and again."
+        for size, step in ((20, 10), (30, 7), (12, 5), (25, 24)):
+            assert starts(Windows(size, step), text) == Windows(size, step).starts(text)
+
+    @pytest.mark.parametrize("repeats", [30, 100, 300])
+    def test_long_repeated_text_keeps_its_places(self, repeats):
+        # There are as many places as windows, so only one reading has them all in order.
+        text = "ab " * repeats
+        assert starts(Windows(5, 3), text) == Windows(5, 3).starts(text)
+
+    @pytest.mark.parametrize(("length", "size", "step"), [(2_000, 200, 100), (10_000, 200, 100)])
+    def test_windows_over_one_repeated_letter_stay_in_order_and_cover_it(self, length, size, step):
+        found = starts(Windows(size, step), "x" * length)
+        assert len(found) == len(Windows(size, step).starts("x" * length))
+        assert found == sorted(set(found))
+        assert all(after - before <= size for before, after in itertools.pairwise(found))
+
+    def test_repeated_text_takes_no_square_of_time(self):
+        start = perf_counter()
+        adapted(Windows(1_000, 500), "x" * 20_000)
+        assert perf_counter() - start < 10
+
+
+class TestChangedText:
+    def test_white_space_may_differ(self):
+        (chunk,) = adapted(Fixed("one two three"), "Zero. one\n  two\tthree.")
+        assert (chunk.start, chunk.end, chunk.content) == (6, 21, "one\n  two\tthree")
+        assert chunk.id == generate_pa_chunk_id("one\n  two\tthree")
+
+    def test_stripped_chunks_get_their_true_places(self):
+        assert places(Fixed("one", "two"), "\n\n  one \r\n two \n") == [(4, 7), (11, 14)]
+
+    def test_a_chunk_that_cannot_be_found_is_skipped_with_a_warning_and_counted(self):
+        adapter = ChunkerPositionAdapter(Fixed("one", "ONE" + "x" * 60, "two"))
+        preview = "ONE" + "x" * 47
+        with pytest.warns(UserWarning, match=rf"PositionAdapter\(Fixed\).*'a\.md'.*skipped: '{preview}'") as caught:
+            chunks = adapter.chunk_with_positions(Document(DocumentId("a.md"), "one two"))
+        assert [chunk.content for chunk in chunks] == ["one", "two"]
+        assert adapter.skipped_chunks == len(caught) == 1
+
+    def test_skipped_chunks_are_counted_over_all_documents(self):
+        adapter = ChunkerPositionAdapter(Fixed("one", "two"))
+        for text in ("one", "two"):
+            with pytest.warns(UserWarning, match="skipped"):
+                adapter.chunk_with_positions(Document(DocumentId("a.md"), text))
+        adapter.chunk_with_positions(Document(DocumentId("a.md"), "one two"))
+        assert adapter.skipped_chunks == 2
+
+    def test_a_skipped_chunk_does_not_disturb_the_others(self):
+        with pytest.warns(UserWarning, match="skipped"):
+            assert places(Fixed("ab", "lost", "ab", "ab"), "ab ab ab") == [(0, 2), (3, 5), (6, 8)]
+
+    def test_nothing_is_warned_of_where_all_is_found(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert places(Fixed("a", "b"), "a b") == [(0, 1), (2, 3)]
+
+    def test_characters_with_a_meaning_in_patterns_are_characters(self):
+        assert places(Fixed("a.* b", "(c)"), "x a.*  b [(c)]") == [(2, 8), (10, 13)]
+
+    def test_blank_chunks_are_found_where_they_stand_or_skipped(self):
+        assert places(Fixed("a", " "), "a b") == [(0, 1), (1, 2)]
+        with pytest.warns(UserWarning, match="skipped"):
+            assert places(Fixed("a", "\t"), "a b") == [(0, 1)]

@@ -1,0 +1,54 @@
+"""Running the command line in the test's own process, in an empty folder."""
+
+import importlib
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from rag_evaluation_framework.cli.main import main
+
+
+class Outcome(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def rag_eval(tmp_path, monkeypatch, capfd):
+    """Run `rag-eval` with these arguments."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+    monkeypatch.delitem(sys.modules, "own", raising=False)
+    importlib.invalidate_caches()
+
+    def run(*arguments: str) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["rag-eval", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as leaving:
+            code = int(leaving.code or 0)
+        return Outcome(code, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder of two documents and questions with quotes, one of which stands in both documents."""
+    (tmp_path / "docs" / "guides").mkdir(parents=True)
+    (tmp_path / "docs" / "billing.md").write_text("# Billing\n\nInvoices are sent on the first day. Support helps.\n")
+    (tmp_path / "docs" / "guides" / "start.md").write_text("# Start\n\nInstall the agent first. Support helps.\n")
+    (tmp_path / "questions.csv").write_text(
+        "question,quote\n"
+        "When do invoices come?,Invoices are sent on the first day.\n"
+        "What comes first?,Install the agent first.\n"
+        "Who helps?,Support helps.\n"
+        "How do I upgrade?,Upgrade the agent first.\n"
+        "Who is the chief?,\n"
+    )
+    return tmp_path

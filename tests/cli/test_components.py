@@ -1,0 +1,20 @@
+import importlib.util
+import json
+
+from rag_evaluation_framework import registry
+from rag_evaluation_framework.registry import KINDS
+
+
+def test_every_component_is_listed_with_its_parameters(rag_eval):
+    outcome = rag_eval("components")
+    assert outcome.code == 0
+    assert all(name in outcome.out for kind in KINDS for name in registry.components(kind))
+    assert "bm25:chunker=RecursiveCharacterChunker(chunk_size=800, overlap=0),k1=1.5,b=0.75" in outcome.out
+
+
+def test_a_component_that_lacks_its_package_says_how_to_install_it(rag_eval, monkeypatch):
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "sklearn" else real(name))
+    listed = json.loads(rag_eval("components", "--json").out)
+    assert listed["embedder"][0]["install"] == "pip install 'rag-evaluation-framework[local]'"
+    assert listed["retriever"][0]["install"] is None

@@ -1,0 +1,40 @@
+import importlib.util
+import json
+
+import pytest
+
+from rag_evaluation_framework import load_result
+
+
+def test_the_demo_compares_three_chunkers_by_words_and_by_vectors(rag_eval, tmp_path):
+    outcome = rag_eval("demo")
+    assert outcome.code == 0
+    assert outcome.out.count("BM25 ") >= 3
+    assert outcome.out.count("LSA vectors ") >= 3
+    assert "Weakest questions by span_recall@5" in outcome.out
+    assert "@4000ch" in outcome.out
+    runs = list((tmp_path / ".rag-eval/runs").iterdir())
+    assert len(runs) == 6
+    assert all(load_result(run).counts["scored"] == 73 for run in runs)
+
+
+def test_the_demo_is_the_same_each_time(rag_eval):
+    first, second = (json.loads(rag_eval("demo", "--json").out)["runs"] for _ in range(2))
+    assert [run["metrics"] for run in first] == [run["metrics"] for run in second]
+
+
+def test_without_the_extra_the_demo_shows_bm25_and_names_the_extra(rag_eval, monkeypatch):
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "sklearn" else real(name))
+    outcome = rag_eval("demo")
+    assert "pip install 'rag-evaluation-framework[local]'" in outcome.out
+    assert "LSA" not in outcome.out
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_the_demo_fits_a_narrow_terminal(rag_eval, monkeypatch, width):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(width))
+    outcome = rag_eval("demo")
+    assert outcome.code == 0
+    assert "…" not in next(line for line in outcome.out.splitlines() if "span_recall" in line)

@@ -1,0 +1,72 @@
+import shlex
+
+import pytest
+
+from rag_evaluation_framework import Corpus, load_dataset
+
+
+def test_init_says_what_was_located_and_the_command_it_prints_works(rag_eval, folder):
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    assert outcome.code == 0
+    assert "2 of 5 quotes located, 1 ambiguous, 1 missing; questions without an answer: 1" in outcome.out
+    assert "billing.md[47:61], guides/start.md[34:48]" in outcome.out
+    assert "Install the agent first." in outcome.out  # the passage nearest to the missing quote
+    printed = next(line for line in outcome.out.splitlines() if line.startswith("  rag-eval run"))
+    following = rag_eval(*shlex.split(printed)[1:])
+    assert following.code == 0
+    assert "span_recall" in following.out
+
+
+def test_the_dataset_holds_the_questions_whose_quotes_are_certain(rag_eval, folder):
+    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    dataset = load_dataset(folder / ".rag-eval/datasets/questions.json", corpus=Corpus.from_folder(folder / "docs"))
+    assert [entry.query.text for entry in dataset] == [
+        "When do invoices come?",
+        "What comes first?",
+        "Who is the chief?",
+    ]
+    assert dataset.metadata == {"left_out": ["Who helps?", "How do I upgrade?"]}
+
+
+@pytest.mark.parametrize("edited", [".rag-eval/questions.yaml", ".rag-eval/datasets/questions.json"])
+def test_nothing_is_overwritten(rag_eval, folder, edited):
+    (folder / edited).parent.mkdir(parents=True)
+    (folder / edited).write_text("mine")
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    assert outcome.code == 2
+    assert edited.rpartition("/")[2] in outcome.err
+    assert (folder / edited).read_text() == "mine"
+    assert [path.name for path in (folder / ".rag-eval").rglob("*") if path.is_file()] == [edited.rpartition("/")[2]]
+
+
+def test_init_twice_with_another_name_makes_two_datasets(rag_eval, folder):
+    assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
+    assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 2
+    assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--name", "again").code == 0
+
+
+def test_names_with_spaces_and_other_scripts_work(rag_eval, folder):
+    (folder / "docs").rename(folder / "meine Bücher: 1")
+    outcome = rag_eval("init", "--corpus", "meine Bücher: 1", "--questions", "questions.csv", "--name", "my set")
+    assert outcome.code == 0, outcome.err
+    assert rag_eval("run", ".rag-eval/my set.yaml").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--corpus", "nowhere", "--questions", "questions.csv"], "does not exist"),
+        (["--corpus", "docs", "--questions", "nowhere.csv"], "cannot be read"),
+        (["--corpus", "docs", "--questions", "questions.csv", "--glob", "*.txt"], "no file matches"),
+        (["--corpus", "docs", "--questions", "questions.csv", "--name", "../up"], "plain name"),
+        (["--corpus", "docs", "--questions", "bad.csv"], "no UTF-8"),
+        (["--corpus", "docs", "--questions", "lost.csv"], "missing"),
+    ],
+)
+def test_bad_input_is_refused_and_nothing_is_written(rag_eval, folder, arguments, said):
+    (folder / "bad.csv").write_bytes(b"question,quote\nWhy?,\xff\n")
+    (folder / "lost.csv").write_text("question,quote\nWhy?,This stands nowhere.\n")
+    outcome = rag_eval("init", *arguments)
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert not (folder / ".rag-eval").exists()

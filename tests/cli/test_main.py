@@ -1,0 +1,74 @@
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+main_module = importlib.import_module("rag_evaluation_framework.cli.main")
+COMMANDS = ("demo", "init", "run", "components")
+
+
+def test_help_names_every_command_and_the_exit_codes(rag_eval):
+    outcome = rag_eval("--help")
+    assert outcome.code == 0
+    assert all(command in outcome.out for command in COMMANDS)
+    assert "Exit codes" in outcome.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(rag_eval, command):
+    outcome = rag_eval(command, "--help")
+    assert outcome.code == 0
+    assert "--help" in outcome.out
+
+
+def test_version_is_that_of_the_distribution(rag_eval):
+    assert rag_eval("--version").out.strip() == "0.1.0"
+
+
+@pytest.mark.parametrize("arguments", [["--nonsense"], ["fly"], ["run", "--k", "many"], ["run", "--worst", "-1"]])
+def test_wrong_usage_exits_with_2(rag_eval, arguments):
+    outcome = rag_eval(*arguments)
+    assert outcome.code == 2
+    assert "Traceback" not in outcome.err
+
+
+def test_an_unexpected_error_ends_in_a_message_and_its_traceback_on_request(rag_eval, monkeypatch):
+    def explode():
+        raise ZeroDivisionError("by \x1b[31mzero")
+
+    monkeypatch.setattr(main_module, "app", explode)
+    outcome = rag_eval("demo")
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: ZeroDivisionError: by \N{REPLACEMENT CHARACTER}[31mzero")
+    monkeypatch.setenv("RAG_EVAL_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        rag_eval("demo")
+
+
+def test_an_interrupt_exits_with_130_and_without_a_traceback(rag_eval, monkeypatch):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main_module, "app", interrupt)
+    assert rag_eval("demo") == (130, "", "")
+
+
+@pytest.mark.parametrize("command", ["rag-eval", "rag-evaluation-framework"])
+def test_the_command_is_installed_under_both_names(command):
+    executable = Path(sys.executable).with_name(command)
+    shown = subprocess.run([executable, "--help"], capture_output=True, text=True, check=True, env=os.environ)
+    assert "Measure retrieval" in shown.stdout
+
+
+def test_help_loads_neither_numpy_nor_pydantic():
+    code = (
+        "import sys; sys.argv = ['rag-eval', '--help']\n"
+        "from rag_evaluation_framework.cli.main import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print(sorted({'numpy', 'pydantic', 'bm25s', 'sklearn'} & set(sys.modules)))"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines()[-1] == "[]"

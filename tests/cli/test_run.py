@@ -1,0 +1,128 @@
+import json
+
+import pytest
+
+FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
+
+
+def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, folder):
+    outcome = rag_eval("run", *FLAGS, "--retriever", "bm25", "--k", "1")
+    assert outcome.code == 0
+    assert "3 questions (2 scored, 1 without an answer)" in outcome.out
+    assert "@4000ch" in outcome.out
+    (run,) = (folder / ".rag-eval/runs").iterdir()
+    assert run.name.endswith("-questions")
+    assert sorted(path.name for path in run.iterdir()) == ["report.json", "summary.md"]
+    assert f"Saved to .rag-eval/runs/{run.name}" in outcome.out
+
+
+def test_a_question_that_misses_shows_its_answer_and_where_it_was_met(rag_eval, folder):
+    (folder / "own.py").write_text("def search(query, k):\n    return ['Install the agent first.']\n")
+    outcome = rag_eval("run", *FLAGS, "--retriever", "own:search")
+    assert "0.000  When do invoices come?" in outcome.out
+    assert "billing.md not among 1 results “Invoices are sent on the first day.”" in " ".join(outcome.out.split())
+
+
+def test_left_out_questions_are_said_on_standard_error_and_in_the_result(rag_eval, folder):
+    outcome = rag_eval("run", *FLAGS)
+    assert outcome.err.startswith("warning: ")
+    assert "ambiguous" in outcome.err
+    assert "questions left out of the dataset because their quotes have no certain place: 2" in outcome.out
+
+
+def test_json_is_one_object_on_standard_output(rag_eval, folder):
+    outcome = rag_eval("run", *FLAGS, "--json", "--metric", "span_recall", "--k", "1", "--k", "2", "--budget", "50ch")
+    printed = json.loads(outcome.out)
+    assert list(printed["metrics"]) == ["span_recall@1", "span_recall@2", "span_recall@50ch"]
+    assert printed["counts"]["no_answer"] == 1
+    assert (folder / printed["run"] / "report.json").is_file()
+
+
+@pytest.mark.parametrize("ending", ["yaml", "json"])
+def test_a_file_and_flags_give_the_same_scores_and_flags_override_the_file(rag_eval, folder, ending):
+    content = {
+        "corpus": "docs",
+        "dataset": "questions.csv",
+        "retriever": "bm25",
+        "chunker": {"type": "recursive-character", "chunkSize": 30},
+        "k": [1],
+        "budgets": ["50ch"],
+    }
+    (folder / f"run.{ending}").write_text(json.dumps(content))
+    from_file = json.loads(rag_eval("run", f"run.{ending}", "--json").out)
+    flags = ("--chunker", "recursive-character:chunk_size=30", "--k", "1", "--budget", "50ch")
+    assert json.loads(rag_eval("run", *FLAGS, *flags, "--json").out)["metrics"] == from_file["metrics"]
+    overridden = json.loads(rag_eval("run", f"run.{ending}", "--k", "2", "--json").out)
+    assert next(iter(overridden["metrics"])) == "span_recall@2"
+
+
+def test_failed_questions_are_shown_and_end_in_exit_code_2_unless_allowed(rag_eval, folder):
+    (folder / "own.py").write_text(
+        "def search(query, k):\n"
+        "    if 'invoices' in query:\n"
+        "        raise OSError('index \\x1b[31mgone')\n"
+        "    return ['Install the agent first.']\n"
+    )
+    outcome = rag_eval("run", *FLAGS, "--retriever", "own:search")
+    assert outcome.code == 2
+    assert "1 of 3 questions failed" in outcome.err
+    assert "retrieve: OSError: index \N{REPLACEMENT CHARACTER}[31mgone" in outcome.out
+    assert "\x1b[31m" not in outcome.out
+    assert rag_eval("run", *FLAGS, "--retriever", "own:search", "--allow-failures", "1").code == 0
+
+
+def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_eval, folder):
+    (folder / "own.py").write_text(
+        "from rag_evaluation_framework import Retriever\n"
+        "class Broken(Retriever):\n"
+        "    def index(self, corpus): raise RuntimeError('no disk')\n"
+        "    def retrieve(self, query, k): return []\n"
+    )
+    outcome = rag_eval("run", *FLAGS, "--retriever", "own:Broken")
+    assert outcome.code == 2
+    assert "RuntimeError: no disk" in outcome.err
+    assert "Traceback" not in outcome.err
+    assert not (folder / ".rag-eval").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "--corpus and --dataset missing"),
+        (["--corpus", "docs"], "--dataset missing"),
+        ([*FLAGS, "--k", "0"], "cutoff 0"),
+        ([*FLAGS, "--budget", "1000tok"], "name the tokenizer"),
+        ([*FLAGS, "--budget", "10"], "budget '10'"),
+        ([*FLAGS, "--retriever", "nonsense"], "bm25"),
+        ([*FLAGS, "--retriever", "nowhere:search"], "cannot be imported"),
+        ([*FLAGS, "--chunker", "recursive-character:size=3"], "chunk_size"),
+        ([*FLAGS, "--chunker", "recursive-character:chunk_size=0"], "at least 1"),
+        ([*FLAGS, "--metric", "span_magic"], "span_recall"),
+        (["--corpus", "docs", "--dataset", "docs/billing.md"], ".json, .jsonl or .csv"),
+        (["unknown.yaml"], "cannot be read"),
+        (["extra.yaml"], "unknown key"),
+        (["twice.yaml"], "duplicate key"),
+        (["tag.yaml"], "cannot be parsed"),
+        ([*FLAGS[:2], "--dataset", "moved.json"], "does not match the corpus"),
+        ([*FLAGS[:2], "--dataset", "empty.json"], "holds no questions"),
+        ([*FLAGS[:2], "--dataset", "twice.json"], "duplicate question id"),
+    ],
+)
+def test_bad_input_is_one_clear_message_exit_code_2_and_nothing_written(rag_eval, folder, arguments, said):
+    (folder / "extra.yaml").write_text("corpus: docs\ndataset: questions.csv\nretreiver: bm25\n")
+    (folder / "twice.yaml").write_text("corpus: docs\ncorpus: docs\ndataset: questions.csv\n")
+    (folder / "tag.yaml").write_text("corpus: !!python/object/apply:os.system ['true']\ndataset: q.csv\n")
+    question = {"id": "a", "query": "Why?", "relevant_spans": [{"doc_id": "billing.md", "start": 5000, "end": 5010}]}
+    unanswered = {"id": "a", "query": "Why?", "relevant_spans": []}
+    for name, questions in (
+        ("moved.json", [question]),
+        ("empty.json", []),
+        ("twice.json", [unanswered, unanswered]),
+    ):
+        (folder / name).write_text(json.dumps({"schema_version": 1, "questions": questions}))
+    outcome = rag_eval("run", *arguments)
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert "Traceback" not in outcome.err
+    assert outcome.out == ""
+    assert not (folder / ".rag-eval").exists()

@@ -1,0 +1,90 @@
+import csv
+import json
+
+import pytest
+
+from rag_evaluation_framework import CharacterSpan, Corpus, DatasetError, Document, DocumentId, load_dataset
+
+TEXT = "Zoë paid 5 €. Then 😀 she left. Zoë paid 5 €."
+
+
+@pytest.fixture
+def corpus():
+    return Corpus([Document(DocumentId("tale.md"), TEXT), Document(DocumentId("other.md"), "Nothing.")])
+
+
+def reference(start, end, **changes):
+    return {"content": TEXT[start:end], "start_index": start, "end_index": end, **changes}
+
+
+def table(folder, *rows, header=("question", "references", "corpus_id")):
+    path = folder / "questions_df.csv"
+    with path.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows([header, *rows])
+    return path
+
+
+def test_references_become_spans_in_code_points(tmp_path, corpus):
+    # the second place of a repeated sentence is labelled, and an emoji stands before it
+    references = json.dumps([reference(31, 44), reference(19, 20)])
+    dataset = load_dataset(table(tmp_path, ["Who paid?", references, "tale"]), corpus=corpus)
+    (entry,) = dataset
+    assert entry.relevant == (
+        CharacterSpan(DocumentId("tale.md"), 31, 44),
+        CharacterSpan(DocumentId("tale.md"), 19, 20),
+    )
+    assert [span.text for span in entry.relevant] == ["Zoë paid 5 €.", "😀"]
+    assert entry.query.metadata == {"corpus_id": "tale"}
+    assert (dataset.name, dataset.corpus) == ("questions_df", corpus)
+
+
+def test_a_question_without_references_has_no_answer(tmp_path, corpus):
+    assert load_dataset(table(tmp_path, ["Why?", "[]", "other"]), corpus=corpus).ground_truth[0].relevant == ()
+
+
+GOOD = json.dumps([reference(0, 3)])
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (["Who?", json.dumps([reference(1, 4, content="Zoë")]), "tale"], r"tale\.md\[1:4\] reads 'oë ', .* says 'Zoë'"),
+        (["Who?", json.dumps([reference(99, 102, content="Zoë")]), "tale"], r"tale\.md\[99:102\] reads ''"),
+        (["Who?", json.dumps([reference(4, 4)]), "tale"], r"tale\.md\[4:4\]"),
+        (["Who?", json.dumps([{"content": "Zoë"}]), "tale"], "wanted content, start_index and end_index"),
+        (["Who?", json.dumps([3]), "tale"], "wanted content, start_index and end_index"),
+        (["Who?", json.dumps({}), "tale"], "references: wanted a JSON list, got dict"),
+        (["Who?", "[", "tale"], "references: no valid JSON"),
+        (["Who?", GOOD, "finance"], "no document 'finance' in the corpus"),
+        (["", GOOD, "tale"], "a column is empty"),
+        (["Who?", GOOD], "a column is empty"),
+    ],
+)
+def test_a_row_that_does_not_match_the_corpus_is_refused_by_its_line(tmp_path, corpus, row, message):
+    path = table(tmp_path, ["Fine\nover two lines?", GOOD, "tale"], row)
+    with pytest.raises(DatasetError, match=message) as caught:
+        load_dataset(path, corpus=corpus)
+    assert "line 4: " in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_all_problems_are_told_at_once(tmp_path, corpus):
+    rows = [["A?", GOOD, "finance"], ["B?", GOOD, "tale"], ["C?", "[", "tale"]]
+    with pytest.raises(DatasetError, match=r"2 problems:\s+line 2: (.|\n)*line 4: "):
+        load_dataset(table(tmp_path, *rows), corpus=corpus)
+
+
+def test_other_columns_do_no_harm(tmp_path, corpus):
+    path = table(tmp_path, ["tale", GOOD, "Who?", "x"], header=("corpus_id", "references", "question", "Unnamed: 0"))
+    assert load_dataset(path, corpus=corpus).queries[0].text == "Who?"
+
+
+def test_the_public_questions_all_match_their_texts(shared):
+    folder = shared / "data" / "chunking_questions"
+    corpus = Corpus.from_folder(folder / "corpora")
+    dataset = load_dataset(folder / "questions_df.csv", corpus=corpus)
+    assert len(dataset) == 276
+    spans = [span for entry in dataset for span in entry.relevant]
+    assert all(entry.relevant for entry in dataset)
+    assert all(corpus[span.doc_id].content[span.start : span.end] == span.text != "" for span in spans)
+    assert {span.doc_id for span in spans} == {"chatlogs.md", "state_of_the_union.md", "wikitexts.md"}

@@ -1,0 +1,122 @@
+import sys
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import ConfigError, InputError, LsaEmbedder, MissingDependency, NotIndexed
+
+DOCUMENTS = [
+    "Invoices are sent on the first day of the month. Refunds of an invoice take five working days.",
+    "Install the agent on the server. Restart the server, then the agent reports to the server.",
+    "Reset a password from the login page. Each password has twelve characters.",
+    "A glacier carves a valley. The valley keeps the shape of the glacier.",
+]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return LsaEmbedder().fit(DOCUMENTS)
+
+
+def cosine(first, second):
+    return float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
+
+
+class TestFitting:
+    def test_it_has_to_be_fitted_first(self):
+        for use in (
+            lambda e: e.embed(["x"]),
+            lambda e: e.embed([]),
+            lambda e: e.embed_query("x"),
+            lambda e: e.dimension,
+        ):
+            with pytest.raises(NotIndexed, match=r"call fit\(documents\) first, and use what it returns"):
+                use(LsaEmbedder())
+
+    def test_fit_returns_another_embedder(self):
+        embedder = LsaEmbedder()
+        assert embedder.fit(DOCUMENTS).embed(["refund"]).shape[0] == 1
+        with pytest.raises(NotIndexed):
+            embedder.embed(["refund"])
+
+    def test_what_was_learnt_is_no_parameter(self, fitted):
+        assert fitted == LsaEmbedder()
+        assert repr(fitted) == "LsaEmbedder(dimensions=128, seed=0)"
+        assert fitted.name == "LsaEmbedder"
+        assert LsaEmbedder(8).name == "LsaEmbedder(dimensions=8)"
+
+    def test_the_order_in_which_embedders_are_fitted_plays_no_part(self, fitted):
+        LsaEmbedder().fit(["Entirely different words stand here.", "And other words there."])
+        again = LsaEmbedder().fit(DOCUMENTS)
+        np.testing.assert_array_equal(again.embed(DOCUMENTS), fitted.embed(DOCUMENTS))
+
+    @pytest.mark.parametrize("documents", [[], [""], [" \n", "?!"]])
+    def test_documents_without_words_are_refused(self, documents):
+        with pytest.raises(InputError, match="hold no words to learn from"):
+            LsaEmbedder().fit(documents)
+
+    @pytest.mark.parametrize("dimensions", [0, -1, 1.5])
+    def test_dimensions_are_at_least_one(self, dimensions):
+        with pytest.raises(ConfigError, match="wanted"):
+            LsaEmbedder(dimensions=dimensions)
+
+    def test_without_scikit_learn_the_extra_is_named(self, monkeypatch):
+        for module in ["sklearn", *(name for name in sys.modules if name.startswith("sklearn."))]:
+            monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(MissingDependency, match=r"LsaEmbedder.*rag-evaluation-framework\[local\]"):
+            LsaEmbedder().fit(DOCUMENTS)
+
+
+class TestSmallCorpora:
+    """The first corpus that somebody tries is small."""
+
+    @pytest.mark.parametrize(
+        "documents",
+        [
+            ["Refunds take five working days."],
+            ["Refunds take days.", "Refunds take days."],
+            ["refunds"],
+            ["refunds", "refunds"],
+            ["refunds", "glaciers"],
+            ["Refunds take days.", ""],
+        ],
+    )
+    def test_a_few_words_are_enough(self, documents):
+        embedder = LsaEmbedder().fit(documents)
+        vectors = embedder.embed([*documents, "glaciers carve valleys"])
+        assert vectors.shape == (len(documents) + 1, embedder.dimension)
+        assert np.isfinite(vectors).all()
+        assert np.linalg.norm(vectors[0]) == pytest.approx(1)
+
+    def test_a_small_corpus_has_fewer_dimensions(self, fitted):
+        assert fitted.dimension == len(DOCUMENTS)
+        assert LsaEmbedder(dimensions=2).fit(DOCUMENTS).dimension == 2
+
+    def test_long_documents_count_by_the_passage(self):
+        long = " ".join(f"word{number} thing{number % 7}" for number in range(500))
+        assert LsaEmbedder().fit([long]).dimension == 10
+
+
+class TestVectors:
+    def test_vectors_have_unit_length(self, fitted):
+        np.testing.assert_allclose(np.linalg.norm(fitted.embed(DOCUMENTS), axis=1), 1, rtol=1e-6)
+
+    def test_texts_about_the_same_thing_are_alike(self, fitted):
+        question = fitted.embed_query("When do I get my refund? I have the invoice.")
+        likeness = [cosine(question, vector) for vector in fitted.embed(DOCUMENTS)]
+        assert np.argmax(likeness) == 0
+
+    def test_unknown_words_give_zeros(self, fitted):
+        assert not fitted.embed(["zzzqqq", "🚀", ""]).any()
+
+    def test_accents_and_case_play_no_part(self, fitted):
+        np.testing.assert_array_equal(fitted.embed_query("GLACIER"), fitted.embed_query("glacier"))
+        np.testing.assert_array_equal(fitted.embed_query("glaci\u00e9r"), fitted.embed_query("glacie\u0301r"))
+
+    def test_words_of_one_letter_count(self):
+        embedder = LsaEmbedder().fit(["vitamin a b", "vitamin c d", "vitamin e f"])
+        assert cosine(embedder.embed_query("vitamin c"), embedder.embed_query("c d")) > 0.5
+
+    def test_a_seed_is_repeatable(self):
+        first, second = (LsaEmbedder(3, seed=5).fit(DOCUMENTS).embed(DOCUMENTS) for _ in range(2))
+        np.testing.assert_array_equal(first, second)

@@ -1,0 +1,231 @@
+"""Everything that can be refused is refused before any work is done (T29, T40; issue 2, what must hold 7)."""
+
+import pytest
+
+from rag_evaluation_framework import (
+    CharacterSpan,
+    ChunkId,
+    ChunkLevelGroundTruth,
+    ChunkLevelMetric,
+    ConfigError,
+    Corpus,
+    CorpusError,
+    Cutoff,
+    Dataset,
+    DatasetError,
+    Document,
+    DocumentId,
+    ExperimentConfig,
+    LevelMismatch,
+    Query,
+    Retriever,
+    SpanIoU,
+    SpanRecall,
+    TokenizerError,
+    TokenLevelGroundTruth,
+    evaluate,
+    load_dataset,
+    run_experiment,
+)
+from rag_evaluation_framework.levels import CHUNK, TOKEN
+from rag_evaluation_framework.tokenizers import CallableTokenizer
+
+TEXT = "The sky is blue. Grass is green."
+CORPUS = Corpus([Document(DocumentId("a.md"), TEXT)])
+
+
+class Spy(Retriever):
+    """Notes everything that is asked of it."""
+
+    def __init__(self):
+        self.calls = []
+
+    def index(self, corpus):
+        self.calls.append("index")
+
+    def retrieve(self, query, k):
+        self.calls.append("retrieve")
+        return []
+
+    def close(self):
+        self.calls.append("close")
+
+
+class ChunkScore(ChunkLevelMetric):
+    def calculate(self, retrieved, ground_truth):
+        return 1.0
+
+
+def span(start, end, text="", doc_id="a.md"):
+    return CharacterSpan(DocumentId(doc_id), start, end, text)
+
+
+def dataset(*spans, corpus=CORPUS, **options):
+    return Dataset([TokenLevelGroundTruth(Query.from_text("Which?"), spans)], TOKEN, corpus=corpus, **options)
+
+
+def chunk_dataset():
+    truth = ChunkLevelGroundTruth(Query.from_text("Which?"), [ChunkId("chunk_0123456789ab")])
+    return Dataset([truth], CHUNK, corpus=CORPUS, name="chunks")
+
+
+GOOD = dataset(span(0, 16))
+
+REFUSED = {
+    # ground truth and metrics of different levels
+    "a span metric on chunk truth": (chunk_dataset(), {"metrics": [SpanRecall()]}, LevelMismatch, "span_recall.*chunk"),
+    "a chunk metric on spans": (GOOD, {"metrics": [ChunkScore()]}, LevelMismatch, "chunk_score.*token-level"),
+    "chunk truth without metrics": (chunk_dataset(), {}, LevelMismatch, "'chunks' is chunk-level"),
+    "chunk truth, which this version cannot run": (
+        chunk_dataset(),
+        {"metrics": [ChunkScore()]},
+        LevelMismatch,
+        "'chunks' is chunk-level; wanted token-level",
+    ),
+    # spans that do not match the corpus
+    "an unknown document": (dataset(span(0, 5, doc_id="b.md")), {}, DatasetError, "query_.*no document 'b.md'"),
+    "a span behind the end": (dataset(span(30, 33)), {}, DatasetError, r"a\.md\[30:33\] ends after .* 32 characters"),
+    "a text that is not there": (
+        dataset(span(0, 7, "The sea")),
+        {},
+        DatasetError,
+        r"a\.md\[0:7\] reads 'The sky', the dataset says 'The sea'",
+    ),
+    "a span that covers nothing": (dataset(span(5, 5)), {}, DatasetError, r"\[5:5\]"),
+    # nothing to work on
+    "an empty corpus": (dataset(corpus=Corpus([])), {}, CorpusError, "corpus is empty"),
+    "no corpus": (dataset(span(0, 5), corpus=None), {}, CorpusError, r"pass corpus=Corpus\.from_folder"),
+    "an empty dataset": (Dataset([], TOKEN, corpus=CORPUS), {}, DatasetError, "'dataset' is empty"),
+    "a path for a dataset": ("questions.csv", {}, (ConfigError, DatasetError, TypeError), "(?i)dataset"),
+    # cutoffs
+    "k=0": (GOOD, {"k": 0}, ConfigError, "cutoff 0: wanted a whole number of at least 1"),
+    "k=[5, 0]": (GOOD, {"k": [5, 0]}, ConfigError, "cutoff 0"),
+    "k=-1": (GOOD, {"k": -1}, ConfigError, "cutoff -1"),
+    "k=True": (GOOD, {"k": True}, ConfigError, "cutoff True"),
+    "k=[True]": (GOOD, {"k": [True]}, ConfigError, "cutoff True"),
+    "k=5.0": (GOOD, {"k": 5.0}, ConfigError, r"cutoff 5\.0"),
+    "k=None": (GOOD, {"k": None}, ConfigError, "cutoff None"),
+    "k as a budget": (GOOD, {"k": "4000ch"}, ConfigError, r"budgets=\['4000ch'\]"),
+    "no cutoff at all": (GOOD, {"k": [], "budgets": []}, ConfigError, r"wanted at least one cutoff"),
+    "the same k twice": (GOOD, {"k": [5, 10, 5]}, ConfigError, "cutoff '5' is given twice"),
+    "the same budget twice": (GOOD, {"budgets": ["9ch", Cutoff(9, "ch")]}, ConfigError, "cutoff '9ch' is given twice"),
+    "budgets as a string": (GOOD, {"budgets": "4000ch"}, ConfigError, r"wanted a list such as \['4000ch'\]"),
+    "budgets as a number": (GOOD, {"budgets": 4000}, (ConfigError, TypeError), "(?i)budget"),
+    "no budgets as None": (GOOD, {"budgets": None}, (ConfigError, TypeError), "(?i)budget"),
+    "a budget without a unit": (GOOD, {"budgets": ["4000"]}, ConfigError, r"'4000': wanted characters \(4000ch\)"),
+    "a budget of nothing": (GOOD, {"budgets": ["0ch"]}, ConfigError, "cutoff 0"),
+    "a budget in another unit": (GOOD, {"budgets": ["4000words"]}, ConfigError, "cutoff '4000words': wanted"),
+    "tokens of nobody": (GOOD, {"budgets": ["1000tok"]}, ConfigError, "tokenizer='cl100k_base'"),
+    "whole tokens of nobody": (GOOD, {"budgets": ["1000tok_whole"]}, ConfigError, "tokenizer='cl100k_base'"),
+    "a tokenizer that is none": (GOOD, {"tokenizer": 5}, TokenizerError, "5 is no tokenizer"),
+    # metrics and options
+    "no metrics": (GOOD, {"metrics": []}, ConfigError, "no metrics were given"),
+    "two metrics of one name": (GOOD, {"metrics": [SpanIoU(), SpanIoU()]}, ConfigError, "two metrics.*'span_iou'"),
+    "a metric by its name": (GOOD, {"metrics": ["span_recall"]}, (ConfigError, TypeError), "'span_recall'"),
+    "a metric's class": (GOOD, {"metrics": [SpanRecall]}, (ConfigError, TypeError), "SpanRecall"),
+    "a metric without a list": (GOOD, {"metrics": SpanRecall()}, (ConfigError, TypeError), "metrics"),
+    "an unknown status": (GOOD, {"count_as_zero": ["unsure"]}, ConfigError, "'unsure'.*'no-answer' and 'failed'"),
+}
+
+
+@pytest.mark.parametrize(("questions", "options", "error", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_cannot_be_measured_is_refused_before_the_corpus_is_indexed(questions, options, error, message):
+    spy = Spy()
+    with pytest.raises(error, match=message) as caught:
+        evaluate(spy, questions, **options)
+    assert spy.calls == []
+    assert "\n" not in str(caught.value)
+
+
+def test_the_config_object_refuses_what_evaluate_refuses():
+    with pytest.raises(ConfigError, match="cutoff 0"):
+        ExperimentConfig(Spy(), GOOD, k=0)
+    with pytest.raises(ConfigError, match="no metrics"):
+        ExperimentConfig(Spy(), GOOD, metrics=[])
+
+
+@pytest.mark.parametrize("retriever", [None, 5, "bm25", [1], Spy], ids=["None", "number", "name", "list", "class"])
+def test_what_is_neither_a_retriever_nor_a_function_is_refused(retriever):
+    with pytest.raises((ConfigError, TypeError), match=r"wanted a Retriever or a function|pass an instance"):
+        evaluate(retriever, GOOD)
+
+
+def test_of_many_spans_that_do_not_match_five_are_named_and_all_counted():
+    wrong = dataset(*[span(start, start + 40) for start in range(7)])
+    with pytest.raises(DatasetError, match=r"in 7 places: .*; and 2 more\. Was it labelled on") as caught:
+        ExperimentConfig(Spy(), wrong)
+    assert str(caught.value).count("ends after") == 5
+
+
+def test_a_file_of_bad_spans_is_refused_before_the_corpus_is_indexed(tmp_path):
+    path = tmp_path / "d.json"
+    path.write_text(
+        '{"schema_version": 1, "questions": [{"id": "q", "query": "?", '
+        '"relevant_spans": [{"doc_id": "a.md", "start": 4, "end": 7, "text": "sea"}]}]}'
+    )
+    spy = Spy()
+    with pytest.raises(DatasetError, match=r"question 'q': .* reads 'sky', the dataset says 'sea'"):
+        evaluate(spy, load_dataset(path), corpus=CORPUS)
+    assert spy.calls == []
+
+
+def test_what_is_left_out_takes_its_default():
+    config = ExperimentConfig(Spy(), GOOD)
+    assert [str(cutoff) for cutoff in config.cutoffs] == ["5", "10", "4000ch"]
+    assert [metric.name for metric in config.metrics] == ["span_recall", "span_precision", "span_iou"]
+    assert (config.corpus, config.name, config.tokenizer, config.count_as_zero) == (CORPUS, "Spy", None, frozenset())
+    assert config.warnings == ()
+
+
+def test_given_values_are_kept_as_tuples_and_never_shared():
+    metrics, k, budgets = [SpanIoU()], [3, 1], ["7tok", "9ch_whole"]
+    config = ExperimentConfig(Spy(), GOOD, metrics=metrics, k=k, budgets=budgets, tokenizer=str.split, name="mine")
+    metrics.clear()
+    k.clear()
+    budgets.clear()
+    assert config.metrics == (SpanIoU(),)
+    assert config.k == (3, 1)
+    assert config.budgets == (Cutoff(7, "tok"), Cutoff(9, "ch", True))
+    assert config.tokenizer == CallableTokenizer(str.split)
+    assert config.name == "mine"
+
+
+@pytest.mark.parametrize(("k", "expected"), [(3, (3,)), ("3", (3,)), ((1, 2), (1, 2)), (range(1, 4), (1, 2, 3))])
+def test_k_is_one_number_or_several(k, expected):
+    assert ExperimentConfig(Spy(), GOOD, k=k).k == expected
+
+
+def test_budgets_alone_are_enough_and_the_first_stands_for_the_k_of_the_run():
+    result = evaluate(lambda query, k: [TEXT[:16]], GOOD, k=[], budgets=["8ch", "16ch"])
+    assert result.cutoffs == ("8ch", "16ch")
+    assert result.metrics["span_recall"] == result.metrics["span_recall@8ch"] == 0.5
+
+
+@pytest.mark.parametrize("given", ["failed", ["failed"], {"failed"}, ("failed", "failed")])
+def test_count_as_zero_is_one_status_or_several(given):
+    assert ExperimentConfig(Spy(), GOOD, count_as_zero=given).count_as_zero == {"failed"}
+
+
+def test_a_corpus_that_is_given_goes_before_that_of_the_dataset():
+    longer = Corpus([Document(DocumentId("a.md"), TEXT + " Roses are red.")])
+    assert ExperimentConfig(Spy(), GOOD, corpus=longer).corpus is longer
+
+
+def test_a_corpus_that_changed_beside_the_spans_is_noted_in_the_result():
+    longer = Corpus([Document(DocumentId("a.md"), TEXT + " Roses are red.")])
+    (note,) = evaluate(Spy(), GOOD, corpus=longer).warnings
+    assert "corpus has changed since the dataset was labelled" in note
+
+
+def test_questions_that_the_dataset_left_out_are_noted_in_the_result():
+    (note,) = evaluate(Spy(), dataset(span(0, 16), metadata={"left_out": ["Who?", "Why?"]})).warnings
+    assert "left out" in note
+    assert note.endswith("2")
+
+
+def test_a_config_is_run_as_often_as_one_likes():
+    spy = Spy()
+    config = ExperimentConfig(spy, GOOD, k=1, budgets=[])
+    run_experiment(config)
+    run_experiment(config)
+    assert spy.calls == ["index", "retrieve", "close"] * 2

@@ -1,0 +1,171 @@
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import (
+    BM25Retriever,
+    CharacterSpan,
+    Chunker,
+    ChunkId,
+    ChunkLevelGroundTruth,
+    ConfigError,
+    Corpus,
+    CorpusError,
+    Dataset,
+    DatasetError,
+    DocumentId,
+    Embedder,
+    InMemoryVectorStore,
+    LevelMismatch,
+    LsaEmbedder,
+    Query,
+    RecursiveCharacterChunker,
+    SpanHit,
+    TokenLevelEvaluation,
+    TokenLevelGroundTruth,
+    VectorRAGRetriever,
+)
+from rag_evaluation_framework.levels import CHUNK, TOKEN
+
+REFUNDS = "Refunds take five working days."
+
+
+class Sentences(Chunker):
+    """A chunker that knows no positions."""
+
+    def chunk(self, text):
+        return [f"{sentence}." for sentence in text.split(".") if sentence.strip()]
+
+
+class Letters(Embedder):
+    """Counts letters."""
+
+    @property
+    def dimension(self):
+        return 26
+
+    def embed(self, texts):
+        counts = [[text.lower().count(chr(97 + letter)) for letter in range(26)] for text in texts]
+        return np.array(counts, dtype=np.float32)
+
+
+@pytest.fixture
+def dataset(corpus):
+    start = corpus["billing.md"].content.index(REFUNDS)
+    span = CharacterSpan(DocumentId("billing.md"), start, start + len(REFUNDS))
+    return Dataset([TokenLevelGroundTruth(Query.from_text("How long do refunds take?"), [span])], TOKEN, name="faq")
+
+
+@pytest.fixture
+def evaluation(corpus, dataset):
+    return TokenLevelEvaluation(corpus, dataset)
+
+
+def test_a_bare_run_is_lexical_retrieval_with_the_default_metrics(evaluation):
+    result = evaluation.run()
+    assert result.config["retriever"]["type"] == "bm25"
+    assert list(result.metrics) == [
+        f"{metric}@{cutoff}" for metric in ("span_recall", "span_precision", "span_iou") for cutoff in ("5", "4000ch")
+    ]
+    assert result.metrics["span_recall"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("parts", "retriever", "recorded"),
+    [
+        ({"chunker": Sentences()}, "bm25", {"chunker": "Sentences"}),
+        ({"chunker": RecursiveCharacterChunker(50)}, "bm25", {"chunker": "recursive-character"}),
+        ({"embedder": Letters()}, "vector-rag", {"embedder": "Letters"}),
+        ({"vector_store": InMemoryVectorStore()}, "vector-rag", {"vector_store": "in-memory", "embedder": "lsa"}),
+        (
+            {"chunker": Sentences(), "embedder": LsaEmbedder(8), "vector_store": InMemoryVectorStore()},
+            "vector-rag",
+            {"chunker": "Sentences", "embedder": "lsa", "vector_store": "in-memory"},
+        ),
+        ({"retriever": BM25Retriever(k1=2.0)}, "bm25", {}),
+        ({"retriever": VectorRAGRetriever()}, "vector-rag", {}),
+    ],
+    ids=["chunker without positions", "chunker", "embedder", "store", "all parts", "bm25", "vectors"],
+)
+def test_a_run_uses_the_parts_that_it_is_given(evaluation, parts, retriever, recorded):
+    result = evaluation.run(**parts)
+    assert result.config["retriever"]["type"] == retriever
+    for key, name in recorded.items():
+        assert result.config["retriever"][key]["type"].rpartition(":")[2] == name
+    assert result.counts == {
+        "questions": 1,
+        "scored": 1,
+        "no_answer": 0,
+        "failed": 0,
+        "hits": result.counts["hits"],
+        "unlocated_hits": 0,
+    }
+    assert result.counts["hits"] > 0
+
+
+def test_the_parts_make_the_difference_that_they_make(evaluation, corpus):
+    sentences = evaluation.run(chunker=Sentences(), k=1)
+    whole = evaluation.run(k=1)
+    assert sentences.metrics["span_precision"] > whole.metrics["span_precision"]
+    assert sentences.metrics["span_recall"] == whole.metrics["span_recall"] == 1.0
+
+
+def test_a_function_is_a_retriever_too(evaluation):
+    result = evaluation.run(retriever=lambda query, k: [REFUNDS], k=[1, 3], metrics=[SpanHit()], name="mine")
+    assert result.metrics == {"span_hit@1": 1.0, "span_hit@3": 1.0, "span_hit@4000ch": 1.0}
+    assert result.name == "mine"
+
+
+@pytest.mark.parametrize("part", ["chunker", "embedder", "vector_store"])
+def test_a_retriever_and_parts_that_it_would_ignore_are_refused(evaluation, part):
+    given = {"chunker": Sentences(), "embedder": Letters(), "vector_store": InMemoryVectorStore()}[part]
+    with pytest.raises(ConfigError, match=f"retriever and {part} were given"):
+        evaluation.run(retriever=BM25Retriever(), **{part: given})
+
+
+def test_a_store_that_counts_its_length_is_not_taken_for_none(evaluation):
+    class Counting(InMemoryVectorStore):
+        added = 0
+
+        def __len__(self):
+            return 0
+
+        def add(self, chunks, embeddings):
+            self.added += len(chunks)
+            super().add(chunks, embeddings)
+
+    store = Counting()
+    evaluation.run(vector_store=store)
+    assert store.added == 3
+
+
+def test_the_same_truth_serves_any_chunker(evaluation):
+    sizes = [60, 120, 400, 800]
+    results = [evaluation.run(chunker=RecursiveCharacterChunker(size), k=5) for size in sizes]
+    assert len({result.config["dataset"]["hash"] for result in results}) == 1
+    assert all(result.metrics["span_recall"] == 1.0 for result in results)
+    assert len({result.config["retriever"]["chunker"]["chunk_size"] for result in results}) == 4
+
+
+def test_budgets_tokenizer_and_name_are_passed_on(evaluation):
+    result = evaluation.run(k=2, budgets=["3tok", "20ch_whole"], tokenizer=str.split, name="mine")
+    assert result.cutoffs == ("2", "3tok", "20ch_whole")
+    assert (result.name, result.config["tokenizer"]) == ("mine", "str.split")
+
+
+@pytest.mark.parametrize(("k", "message"), [(0, "cutoff 0"), ([], "at least one cutoff")])
+def test_a_run_checks_what_it_is_given(evaluation, k, message):
+    with pytest.raises(ConfigError, match=message):
+        evaluation.run(k=k, budgets=[])
+
+
+def test_chunk_truth_is_refused_by_name_of_both_levels(corpus):
+    truth = ChunkLevelGroundTruth(Query.from_text("?"), [ChunkId("chunk_0123456789ab")])
+    with pytest.raises(LevelMismatch, match="token-level truth, dataset 'dataset' is chunk-level"):
+        TokenLevelEvaluation(corpus, Dataset([truth], CHUNK))
+
+
+def test_an_empty_corpus_and_an_empty_dataset_are_refused(corpus, dataset):
+    with pytest.raises(CorpusError, match="empty"):
+        TokenLevelEvaluation(Corpus([]), dataset).run()
+    with pytest.raises(DatasetError, match="empty"):
+        TokenLevelEvaluation(corpus, Dataset([], TOKEN)).run()

@@ -1,0 +1,170 @@
+import math
+
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import BM25Retriever, Chunker, ConfigError, Corpus, Document, DocumentId, InputError
+
+
+class Lines(Chunker):
+    """One chunk a line."""
+
+    def chunk(self, text):
+        return text.splitlines()
+
+
+def lines(*texts, **parameters):
+    """A retriever over these texts, each a chunk of its own."""
+    retriever = BM25Retriever(chunker=Lines(), **parameters)
+    retriever.index(Corpus([Document(DocumentId("a.md"), "\n".join(texts))]))
+    return retriever
+
+
+def texts(retriever, query, k=10):
+    return [hit.text for hit in retriever.retrieve(query, k).hits]
+
+
+class TestRanking:
+    def test_the_rarer_word_counts_more(self):
+        retriever = lines("the agent", "the server", "the password", "the the")
+        assert texts(retriever, "the server")[0] == "the server"
+
+    def test_the_shorter_of_two_texts_comes_first(self):
+        retriever = lines("server and agent and page and login", "server", "something else")
+        assert texts(retriever, "server") == ["server", "server and agent and page and login"]
+
+    def test_scores_are_those_of_the_formula(self):
+        # Lucene's variant: idf = ln(1 + (N - n + 0.5) / (n + 0.5)), tf / (tf + k1 (1 - b + b length / mean length))
+        retriever = lines("server server agent", "agent", "login page", k1=1.2, b=0.5)
+        (hit,) = retriever.retrieve("server", 5).hits
+        idf = math.log(1 + (3 - 1 + 0.5) / (1 + 0.5))
+        assert hit.score == pytest.approx(idf * 2 / (2 + 1.2 * (0.5 + 0.5 * 3 / 2)), rel=1e-5)
+
+    def test_a_word_asked_for_twice_counts_twice(self):
+        retriever = lines("agent x x x", "server x", "other words here")
+        once = {hit.text: hit.score for hit in retriever.retrieve("agent server", 5).hits}
+        twice = {hit.text: hit.score for hit in retriever.retrieve("agent agent server", 5).hits}
+        assert twice["agent x x x"] == pytest.approx(2 * once["agent x x x"], rel=1e-5)
+
+    def test_ties_keep_the_order_of_the_documents(self):
+        corpus = Corpus(Document(DocumentId(name), "the server restarts") for name in "dbca")
+        retriever = BM25Retriever()
+        retriever.index(corpus)
+        for k in (2, 4):
+            assert [hit.doc_id for hit in retriever.retrieve("server", k).hits] == list("dbca")[:k]
+
+    def test_chunks_without_a_word_of_the_question_are_not_returned(self):
+        assert texts(lines("the server", "an agent"), "server") == ["the server"]
+        assert texts(lines("the server", "an agent"), "password") == []
+
+    def test_case_plays_no_part(self):
+        assert texts(lines("The SERVER", "other"), "server") == ["The SERVER"]
+
+    def test_words_are_compared_whole(self):
+        assert texts(lines("servers", "other"), "server") == []
+
+    def test_punctuation_and_underscores_separate_words(self):
+        assert texts(lines("e-mail: api_key=5", "other"), "KEY") == ["e-mail: api_key=5"]
+
+    def test_scripts_without_spaces_are_compared_by_the_character(self):
+        retriever = lines("検索の評価", "天気予報", "ทดสอบ")
+        assert texts(retriever, "評価")[0] == "検索の評価"
+        assert texts(retriever, "ทดสอบ")[0] == "ทดสอบ"
+
+    @pytest.mark.parametrize(("word", "other"), [("दिन", "दान"), ("cafe\u0301", "cafe")])
+    def test_a_word_with_combining_marks_is_one_word(self, word, other):
+        assert texts(lines(f"{word} x", f"{other} x"), word) == [f"{word} x"]
+
+    def test_asking_for_none_gives_none(self):
+        assert lines("the server").retrieve("server", 0).hits == ()
+
+    def test_asking_for_more_than_there_is_gives_all(self):
+        assert len(texts(lines("server a", "server b"), "server", 1_000)) == 2
+
+
+class TestHits:
+    def test_a_hit_is_complete(self, corpus):
+        retriever = BM25Retriever()
+        retriever.index(corpus)
+        hit = retriever.retrieve("refunds", 1).hits[0]
+        assert (hit.doc_id, hit.start, hit.end) == ("billing.md", 0, len(corpus["billing.md"].content))
+        assert hit.text == corpus["billing.md"].content
+        assert hit.chunk_id == rag.generate_pa_chunk_id(hit.text)
+        assert hit.score > 0
+
+    def test_the_search_is_timed(self, corpus):
+        retriever = BM25Retriever()
+        retriever.index(corpus)
+        for question in ("refunds", "zzzqqq"):
+            (stage,) = retriever.retrieve(question, 1).stages
+            assert stage.name == "search"
+            assert stage.seconds >= 0
+
+    def test_the_chunks_are_listed(self, corpus):
+        retriever = BM25Retriever(chunker=rag.RecursiveCharacterChunker(chunk_size=40))
+        retriever.index(corpus)
+        assert list(retriever.chunks()) == [
+            chunk for document in corpus for chunk in retriever.chunker.chunk_with_positions(document)
+        ]
+
+
+class TestIndex:
+    @pytest.mark.parametrize("documents", [[], ["", " \n"]])
+    def test_a_corpus_without_text_is_refused(self, documents):
+        corpus = Corpus(Document(DocumentId(str(number)), text) for number, text in enumerate(documents))
+        with pytest.raises(InputError, match=rf"made no chunks from {len(documents)} documents"):
+            BM25Retriever().index(corpus)
+
+    def test_a_corpus_without_words_finds_nothing(self):
+        retriever = lines("?!", "🚀")
+        assert texts(retriever, "server") == texts(retriever, "?!") == []
+
+    def test_documents_without_words_are_no_trouble(self):
+        assert texts(lines("?!", "the server", "🚀"), "server") == ["the server"]
+
+    def test_a_failed_index_is_no_index(self):
+        with pytest.raises(rag.NotIndexed, match=r"call index\(corpus\) before retrieve\(\)"):
+            BM25Retriever().retrieve("server", 3)
+
+    def test_closing_forgets_the_index(self):
+        retriever = lines("the server")
+        retriever.close()
+        with pytest.raises(rag.NotIndexed):
+            retriever.retrieve("server", 1)
+        with pytest.raises(rag.NotIndexed):
+            retriever.chunks()
+
+    def test_a_plain_chunker_is_wrapped(self):
+        assert [(hit.start, hit.end) for hit in lines("the server", "an agent").retrieve("agent", 1).hits] == [(11, 19)]
+
+    def test_a_chunker_that_knows_positions_is_used_directly(self, corpus):
+        class Spy(rag.RecursiveCharacterChunker):
+            def chunk(self, text):
+                raise AssertionError("chunk() was called")
+
+        retriever = BM25Retriever(chunker=Spy())
+        retriever.index(corpus)
+        assert retriever.retrieve("refunds", 1).hits
+
+
+class TestParameters:
+    @pytest.mark.parametrize("parameters", [{"k1": -0.1}, {"b": -0.1}, {"b": 1.1}, {"k1": math.nan}, {"b": math.nan}])
+    def test_impossible_parameters_are_refused(self, parameters):
+        with pytest.raises(ConfigError, match="wanted k1 >= 0 and 0 <= b <= 1"):
+            BM25Retriever(**parameters)
+
+    def test_the_limits_are_allowed(self):
+        for parameters in ({"k1": 0}, {"b": 0}, {"b": 1}):
+            assert texts(lines("the server", "an agent here", **parameters), "server") == ["the server"]
+
+    def test_the_index_is_no_parameter(self):
+        assert lines("the server").k1 == 1.5
+        indexed = BM25Retriever()
+        indexed.index(Corpus([Document(DocumentId("a"), "the server")]))
+        assert indexed == BM25Retriever()
+        assert hash(indexed) == hash(BM25Retriever())
+        assert indexed.name == "BM25Retriever"
+
+    def test_the_name_shows_what_was_changed(self):
+        name = BM25Retriever(rag.RecursiveCharacterChunker(300), k1=0.9).name
+        assert name == "BM25Retriever(chunker=RecursiveCharacterChunker(chunk_size=300, overlap=0), k1=0.9)"

@@ -1,0 +1,147 @@
+import asyncio
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import (
+    Chunk,
+    Corpus,
+    Document,
+    DocumentId,
+    FunctionRetriever,
+    Hit,
+    InputError,
+    PositionAwareChunk,
+    Retrieval,
+    generate_chunk_id,
+)
+from rag_evaluation_framework.retrievers.function import as_hits
+
+DOCUMENT = Document(DocumentId("a.md"), "Hello, World!")
+
+
+def search(query, k):
+    return [f"{query} {number}" for number in range(k)]
+
+
+class TestFunctionRetriever:
+    def test_the_function_is_asked(self):
+        assert FunctionRetriever(search).retrieve("what", 2) == ["what 0", "what 1"]
+
+    def test_nothing_is_indexed(self):
+        retriever = FunctionRetriever(search)
+        retriever.index(Corpus([DOCUMENT]))
+        assert retriever.chunks() is None
+        retriever.close()
+        assert retriever.retrieve("what", 1) == ["what 0"]
+
+    def test_the_name_is_that_of_the_function(self):
+        class Pipeline:
+            def __call__(self, query, k):
+                return []
+
+            def search(self, query, k):
+                return []
+
+        assert FunctionRetriever(search).name == "search"
+        assert FunctionRetriever(Pipeline()).name == "Pipeline"
+        assert FunctionRetriever(Pipeline().search).name.endswith("Pipeline.search")
+
+    def test_the_user_says_whether_rankings_are_stable(self):
+        assert FunctionRetriever(search).prefix_stable
+        assert not FunctionRetriever(search, stable=False).prefix_stable
+
+    def test_a_coroutine_function_will_do(self):
+        async def find(query, k):
+            return [query] * k
+
+        assert asyncio.run(FunctionRetriever(find).retrieve("what", 2)) == ["what", "what"]
+
+    def test_many_questions_are_asked_one_by_one(self):
+        assert FunctionRetriever(search).retrieve_many(["a", "b"], 1) == [["a 0"], ["b 0"]]
+
+    def test_errors_of_the_function_come_through(self):
+        def fail(query, k):
+            raise ConnectionError("the index is down")
+
+        with pytest.raises(ConnectionError, match="the index is down"):
+            FunctionRetriever(fail).retrieve("what", 1)
+
+
+class TestAsHits:
+    def test_a_text_is_a_hit_without_a_place(self):
+        assert as_hits(["Hello"], "f") == (Hit(text="Hello"),)
+
+    def test_a_chunk_is_a_complete_hit(self):
+        chunk = PositionAwareChunk.of(DOCUMENT, 0, 5)
+        assert as_hits([chunk], "f") == (Hit.of(chunk),)
+
+    def test_a_chunk_without_a_place_keeps_its_document(self):
+        chunk = Chunk(generate_chunk_id("Hello"), "Hello", DOCUMENT.id)
+        assert as_hits((chunk,), "f") == (Hit(DOCUMENT.id, chunk_id=chunk.id, text="Hello"),)
+
+    def test_hits_and_retrievals_are_taken_as_they_are(self):
+        hit = Hit(DOCUMENT.id, 0, 5, score=1.0)
+        assert as_hits([hit], "f") == as_hits(Retrieval((hit,)), "f") == (hit,)
+
+    @pytest.mark.parametrize(
+        ("result", "hit"),
+        [
+            ({"text": "Hello"}, Hit(text="Hello")),
+            ({"page_content": "Hello", "source": "a.md"}, Hit(DOCUMENT.id, text="Hello")),
+            ({"content": "Hello", "document": "a.md", "score": 2}, Hit(DOCUMENT.id, text="Hello", score=2.0)),
+            ({"doc_id": "a.md", "start": 0, "end": 5}, Hit(DOCUMENT.id, 0, 5)),
+            ({"docId": "a.md", "start": 0, "end": 0, "text": ""}, Hit(DOCUMENT.id, 0, 0, text="")),
+            ({"document_id": 7, "start": 1, "end": 2, "chunkId": 9}, Hit(DocumentId("7"), 1, 2, "9")),
+            ({"id": "c1", "text": "Hello"}, Hit(chunk_id="c1", text="Hello")),
+            ({"text": "Hello", "doc_id": "a.md", "start": 3}, Hit(DOCUMENT.id, text="Hello")),
+            ({"text": "Hello", "score": None, "extra": object()}, Hit(text="Hello")),
+            ({"text": None, "content": "Hello"}, Hit(text="Hello")),
+        ],
+    )
+    def test_a_mapping_gives_what_it_has(self, result, hit):
+        assert as_hits([result], "f") == (hit,)
+
+    def test_offsets_of_numpy_are_numbers(self):
+        (hit,) = as_hits([{"doc_id": "a.md", "start": np.int64(0), "end": np.int32(5), "score": np.float32(0.5)}], "f")
+        assert hit == Hit(DOCUMENT.id, 0, 5, score=0.5)
+        assert (type(hit.start), type(hit.end), type(hit.score)) == (int, int, float)
+
+    def test_kinds_can_be_mixed_and_keep_their_order(self):
+        hits = as_hits(["b", {"text": "a"}, Hit(text="c")], "f")
+        assert [hit.text for hit in hits] == ["b", "a", "c"]
+
+    def test_any_iterable_with_an_order_will_do(self):
+        assert as_hits(iter(["b", "a"]), "f") == as_hits(np.array(["b", "a"]), "f") == (Hit(text="b"), Hit(text="a"))
+
+    @pytest.mark.parametrize("score", [float("nan"), float("inf")])
+    def test_a_score_that_is_not_finite_is_no_score(self, score):
+        hits = as_hits([{"text": "Hello", "score": score}, Hit(text="Hello", score=score)], "f")
+        assert hits == (Hit(text="Hello"), Hit(text="Hello"))
+
+    def test_no_results_are_no_hits(self):
+        assert as_hits([], "f") == as_hits((), "f") == ()
+
+    @pytest.mark.parametrize("results", [None, "Hello", b"Hello", {"text": "Hello"}, 5, {"Hello"}, frozenset()])
+    def test_what_is_no_list_is_refused(self, results):
+        with pytest.raises(InputError, match=r"^search returned \w+; wanted a list of texts, chunks or dicts"):
+            as_hits(results, "search")
+
+    @pytest.mark.parametrize("result", [None, 5, b"Hello", ["Hello"], DOCUMENT])
+    def test_what_is_no_result_is_refused(self, result):
+        with pytest.raises(InputError, match="search returned a result of type"):
+            as_hits([result], "search")
+
+    @pytest.mark.parametrize("result", [{}, {"doc_id": "a.md"}, {"doc_id": "a.md", "start": 0}, {"body": "Hello"}])
+    def test_a_mapping_without_text_or_place_is_refused_with_its_keys(self, result):
+        with pytest.raises(InputError, match=r"with the keys \[.*\]; wanted 'text', or 'doc_id', 'start' and 'end'"):
+            as_hits([result], "search")
+
+    @pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 4), ("0", "5"), (0.0, 5.0), (0, "5")])
+    def test_impossible_offsets_are_refused(self, start, end):
+        with pytest.raises(InputError, match=r"wanted 0 <= start <= end|that is no number"):
+            as_hits([{"doc_id": "a.md", "start": start, "end": end}], "search")
+
+    def test_a_score_that_is_no_number_is_refused(self):
+        with pytest.raises(InputError, match="score"):
+            as_hits([{"text": "Hello", "score": "high"}], "search")

@@ -1,0 +1,221 @@
+import numpy as np
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import (
+    ConfigError,
+    Corpus,
+    Document,
+    DocumentId,
+    Embedder,
+    InMemoryVectorStore,
+    InputError,
+    VectorRAGRetriever,
+)
+
+WORDS = ("refunds", "server", "password", "glacier")
+
+
+class Counting(Embedder):
+    """Counts four words: vectors that can be worked out by hand."""
+
+    dimension = len(WORDS)
+
+    def __init__(self):
+        self.batches = []
+        self.questions = []
+
+    def embed(self, texts):
+        self.batches.append(list(texts))
+        return np.array([[text.lower().count(word) for word in WORDS] for text in texts], dtype=np.float32).reshape(
+            -1, len(WORDS)
+        )
+
+    def embed_query(self, text):
+        self.questions.append(text)
+        return super().embed_query(text)
+
+
+class Lines(rag.Chunker):
+    def chunk(self, text):
+        return text.splitlines()
+
+
+def a_corpus(*texts):
+    return Corpus(Document(DocumentId(f"{number}.md"), text) for number, text in enumerate(texts))
+
+
+CORPUS = a_corpus("refunds refunds\nserver", "password server\nglacier", "refunds server password")
+
+
+def indexed(corpus=CORPUS, **parameters):
+    retriever = VectorRAGRetriever(**{"chunker": Lines(), "embedder": Counting(), **parameters})
+    retriever.index(corpus)
+    return retriever
+
+
+def places(retrieval):
+    return [(hit.doc_id, hit.start) for hit in retrieval.hits]
+
+
+class TestRetrieve:
+    def test_the_nearest_chunks_come_first(self):
+        found = indexed().retrieve("password", 3)
+        assert places(found) == [("1.md", 0), ("2.md", 0), ("0.md", 0)]
+        assert [hit.text for hit in found.hits][:2] == ["password server", "refunds server password"]
+
+    def test_embedding_and_searching_are_timed_apart(self):
+        stages = indexed().retrieve("password", 1).stages
+        assert [stage.name for stage in stages] == ["embed", "search"]
+        assert all(stage.seconds >= 0 for stage in stages)
+
+    def test_a_question_is_embedded_as_a_question(self):
+        embedder = Counting()
+        retriever = indexed(embedder=embedder)
+        retriever.retrieve("password", 1)
+        retriever.retrieve_many(["server", "refunds"], 1)
+        assert embedder.questions == ["password", "server", "refunds"]
+
+    def test_many_questions_are_searched_together(self):
+        class Store(InMemoryVectorStore):
+            def __init__(self):
+                super().__init__()
+                self.calls = []
+
+            def search_many(self, query_embeddings, k):
+                self.calls.append(len(query_embeddings))
+                return super().search_many(query_embeddings, k)
+
+        store = Store()
+        rankings = indexed(vector_store=store).retrieve_many(["server", "refunds", "glacier"], 2)
+        assert store.calls == [3]
+        assert [places(ranking)[0] for ranking in rankings] == [("0.md", 16), ("0.md", 0), ("1.md", 16)]
+
+    def test_no_questions_have_no_rankings(self):
+        assert indexed().retrieve_many([], 3) == []
+
+    def test_equal_texts_in_two_documents_are_both_found(self):
+        retriever = indexed(a_corpus("refunds", "server", "refunds"))
+        assert places(retriever.retrieve("refunds", 2)) == [("0.md", 0), ("2.md", 0)]
+        assert len(retriever.chunks()) == 3
+
+    def test_asking_for_none_gives_none(self):
+        assert indexed().retrieve("server", 0).hits == ()
+
+
+class TestIndex:
+    def test_chunks_are_embedded_in_batches(self):
+        embedder = Counting()
+        indexed(embedder=embedder, batch_size=2)
+        assert [len(batch) for batch in embedder.batches] == [2, 2, 1]
+        assert [text for batch in embedder.batches for text in batch] == [
+            "refunds refunds", "server", "password server", "glacier", "refunds server password",
+        ]  # fmt: skip
+
+    def test_the_batch_size_does_not_change_what_is_found(self):
+        wanted = places(indexed().retrieve("server", 5))
+        assert all(places(indexed(batch_size=size).retrieve("server", 5)) == wanted for size in (1, 2, 5, 100))
+
+    def test_an_embedder_that_learns_is_fitted_on_whole_documents(self):
+        class Learning(Counting):
+            def fit(self, documents):
+                seen.extend(documents)
+                return Counting()
+
+            def embed(self, texts):
+                raise AssertionError("the embedder that fit() was called on was used")
+
+        seen = []
+        retriever = indexed(embedder=Learning())
+        assert seen == [document.content for document in CORPUS]
+        assert places(retriever.retrieve("glacier", 1)) == [("1.md", 16)]
+
+    def test_a_store_of_the_callers_is_emptied_first(self):
+        store = InMemoryVectorStore()
+        indexed(a_corpus("glacier one", "glacier two"), vector_store=store)
+        retriever = indexed(a_corpus("server", "glacier"), vector_store=store)
+        assert places(retriever.retrieve("glacier", 10)) == [("1.md", 0), ("0.md", 0)]
+        assert len(store) == 2
+
+    def test_an_empty_store_of_the_callers_is_used(self):
+        store = InMemoryVectorStore()
+        indexed(vector_store=store)
+        assert len(store) == 5
+
+    def test_a_store_of_the_callers_keeps_what_it_holds_when_closed(self):
+        store = InMemoryVectorStore()
+        indexed(vector_store=store).close()
+        assert len(store) == 5
+
+    def test_two_retrievers_do_not_share_the_default_store(self):
+        first, second = indexed(), indexed(a_corpus("glacier"))
+        assert len(first.retrieve("server", 10).hits) == 5
+        assert len(second.retrieve("server", 10).hits) == 1
+
+    def test_equal_retrievers_do_not_share_an_index(self):
+        embedder = Counting()
+        first = VectorRAGRetriever(Lines(), embedder)
+        second = VectorRAGRetriever(first.chunker, embedder)
+        assert first == second
+        first.index(CORPUS)
+        with pytest.raises(rag.NotIndexed):
+            second.retrieve("server", 1)
+
+    def test_a_corpus_without_text_is_refused(self):
+        with pytest.raises(InputError, match="made no chunks from 1 documents"):
+            indexed(a_corpus(""))
+
+    def test_before_indexing_and_after_closing_there_is_nothing_to_retrieve(self):
+        retriever = VectorRAGRetriever(embedder=Counting())
+        for _ in range(2):
+            with pytest.raises(rag.NotIndexed, match=r"VectorRAGRetriever: call index\(corpus\)"):
+                retriever.retrieve("server", 1)
+            with pytest.raises(rag.NotIndexed):
+                retriever.retrieve_many(["server"], 1)
+            with pytest.raises(rag.NotIndexed):
+                retriever.chunks()
+            retriever.index(CORPUS)
+            retriever.close()
+
+    @pytest.mark.parametrize(
+        "vectors",
+        [np.ones((2, 4)), np.ones((5, 3)), np.ones(5), np.ones((4, 5)), [[1.0] * 4] * 4],
+        ids=["too few", "another dimension", "flat", "turned", "a list too short"],
+    )
+    def test_vectors_of_another_shape_are_refused(self, vectors):
+        class Wrong(Counting):
+            def embed(self, texts):
+                return vectors
+
+        with pytest.raises(InputError, match=r"Wrong\.embed returned shape .* for 5 texts; wanted \(5, 4\)"):
+            indexed(embedder=Wrong())
+
+    def test_a_list_of_lists_is_taken(self):
+        class Lists(Counting):
+            def embed(self, texts):
+                return super().embed(texts).tolist()
+
+            def embed_query(self, text):
+                return np.array(self.embed([text])[0], dtype=np.float32)
+
+        assert places(indexed(embedder=Lists()).retrieve("glacier", 1)) == [("1.md", 16)]
+
+
+class TestParameters:
+    @pytest.mark.parametrize("batch_size", [0, -1, 1.5, True])
+    def test_a_batch_holds_at_least_one_chunk(self, batch_size):
+        with pytest.raises(ConfigError, match="at least 1"):
+            VectorRAGRetriever(batch_size=batch_size)
+
+    def test_the_defaults_need_nothing(self, corpus):
+        retriever = VectorRAGRetriever()
+        assert retriever.embedder == rag.LsaEmbedder()
+        retriever.index(corpus)
+        assert retriever.retrieve("How long do refunds take?", 1).hits[0].doc_id == "billing.md"
+
+    def test_the_index_is_no_parameter(self, corpus):
+        retriever = VectorRAGRetriever()
+        retriever.index(corpus)
+        assert retriever == VectorRAGRetriever()
+        assert retriever.name == "VectorRAGRetriever"
+        assert "_index" not in repr(retriever)

@@ -1,0 +1,109 @@
+"""What a stranger gets: the wheel, installed bare, without a network."""
+
+import os
+import subprocess
+import sys
+import tomllib
+import venv
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parent.parent
+NO_NETWORK = """\
+import socket
+
+def refuse(*_arguments, **_keywords):
+    raise OSError("the network is off in this test")
+
+socket.socket.connect = socket.socket.connect_ex = socket.create_connection = socket.getaddrinfo = refuse
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """The wheel, built from this checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, PROJECT], check=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def bare(wheel, tmp_path_factory) -> Path:
+    """The folder of executables of an environment that holds the wheel and what it needs, nothing else."""
+    folder = tmp_path_factory.mktemp("bare")
+    venv.create(folder, with_pip=True)
+    command = [folder / "bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*command, "-c", PROJECT / "constraints.txt", wheel], check=True)
+    return folder / "bin"
+
+
+@pytest.fixture
+def offline(tmp_path) -> dict[str, str]:
+    """An environment in which nothing can reach a network."""
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/sitecustomize.py").write_text(NO_NETWORK)
+    return {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "COLUMNS": "100"}
+
+
+def test_a_bare_install_is_small_and_shows_its_help(bare, offline, tmp_path):
+    listed = subprocess.run(
+        [bare / "python", "-m", "pip", "list", "--format=freeze"], capture_output=True, text=True, check=True
+    )
+    packages = [line.partition("==")[0] for line in listed.stdout.split()]
+    assert len(packages) <= 25, packages
+    for command in ([bare / "python", "-c", "import rag_evaluation_framework"], [bare / "rag-eval", "--help"]):
+        subprocess.run(command, env=offline, cwd=tmp_path, capture_output=True, check=True)
+
+
+def test_the_wheel_alone_runs_the_demo_in_an_empty_folder_without_a_network(bare, offline, tmp_path):
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    shown = subprocess.run(
+        [bare / "rag-eval", "demo"], env=offline, cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert "BM25" in shown.stdout
+    assert "pip install 'rag-evaluation-framework[local]'" in shown.stdout
+    assert len(list((folder / ".rag-eval/runs").iterdir())) == 3
+
+
+def test_every_public_name_resolves_in_a_bare_install(bare, offline, tmp_path):
+    code = (
+        "import rag_evaluation_framework as rag\nfor name in rag.__all__: getattr(rag, name)\nprint(len(rag.__all__))"
+    )
+    shown = subprocess.run(
+        [bare / "python", "-c", code], env=offline, cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert int(shown.stdout) > 50
+
+
+def test_a_component_that_lacks_its_package_names_the_extra(bare, offline, tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text("Some words.\n")
+    (tmp_path / "q.csv").write_text("question,quote\nWhat?,Some words.\n")
+    arguments = ["run", "--corpus", "docs", "--dataset", "q.csv", "--embedder", "lsa"]
+    command = [bare / "rag-eval", *arguments]
+    shown = subprocess.run(command, env=offline, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert shown.returncode == 2
+    assert "rag-evaluation-framework[local]" in shown.stderr
+    assert "Traceback" not in shown.stderr
+
+
+def test_all_is_the_union_of_the_other_extras():
+    extras = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    (union,) = extras.pop("all")
+    assert union == f"rag-evaluation-framework[{','.join(sorted(extras))}]"
+
+
+def test_no_committed_file_names_a_package_registry():
+    tracked = subprocess.run(["git", "ls-files"], cwd=PROJECT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    hosts = ("pypi" + ".org", "pythonhosted" + ".org", "npmjs" + ".org", "files." + "pythonhosted")
+    for name in filter(None, tracked):
+        file = PROJECT / name
+        if file.is_file():
+            text = file.read_text(encoding="utf-8", errors="ignore")
+            assert not any(host in text for host in hosts), name

@@ -1,0 +1,340 @@
+import sys
+import warnings
+from importlib.metadata import EntryPoint
+
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import registry
+from rag_evaluation_framework.registry import KINDS, build, components, describe, load, load_attribute
+
+OWN_PARTS = """
+from dataclasses import dataclass
+import rag_evaluation_framework as rag
+
+@dataclass(frozen=True)
+class Lines(rag.Chunker):
+    skip_blank: bool = True
+    def chunk(self, text):
+        return text.splitlines()
+
+class Holder:
+    Lines = Lines
+
+def search(query, k):
+    return [query] * k
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_remembered(monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    components.cache_clear()
+    yield
+    components.cache_clear()
+
+
+@pytest.fixture
+def own_parts(tmp_path, monkeypatch):
+    """A module of one's own in the working directory."""
+    (tmp_path / "own_parts_of_test.py").write_text(OWN_PARTS)
+    monkeypatch.chdir(tmp_path)
+    yield "own_parts_of_test"
+    sys.modules.pop("own_parts_of_test", None)
+
+
+@pytest.fixture
+def plug_ins(monkeypatch):
+    """Say which entry points are installed: `plug_ins(chunker={"name": "module:Class"})`."""
+
+    def install(**by_kind):
+        def entry_points(*, group):
+            kind = group.removeprefix("rag_evaluation_framework.")
+            return [EntryPoint(name, value, group) for name, value in by_kind.get(kind, {}).items()]
+
+        monkeypatch.setattr(registry, "entry_points", entry_points)
+        components.cache_clear()
+
+    return install
+
+
+class TestBuildFromText:
+    def test_a_name_gives_the_part_with_its_defaults(self):
+        assert build("chunker", "recursive-character") == rag.RecursiveCharacterChunker()
+        assert build("metric", "span_recall") == rag.SpanRecall()
+
+    def test_parameters_follow_the_name(self):
+        chunker = build("chunker", "recursive-character:chunk_size=400, overlap=50")
+        assert chunker == rag.RecursiveCharacterChunker(chunk_size=400, overlap=50)
+
+    def test_values_are_read_as_json_and_else_as_text(self):
+        chunker = build("chunker", "fixed-token:tokens=50,tokenizer=o200k_base")
+        assert chunker == rag.FixedTokenChunker(tokens=50, tokenizer="o200k_base")
+        assert build("retriever", "bm25:k1=0.9,b=0.4") == rag.BM25Retriever(k1=0.9, b=0.4)
+
+    def test_a_text_with_an_equals_sign_in_its_value_is_read(self, own_parts):
+        assert build("chunker", "fixed-token:tokenizer=a=b") == rag.FixedTokenChunker(tokenizer="a=b")
+
+    def test_own_parts_are_written_with_their_module(self, own_parts):
+        chunker = build("chunker", f"{own_parts}:Lines")
+        assert type(chunker).__name__ == "Lines"
+        assert build("chunker", f"{own_parts}:Lines:skip_blank=false").skip_blank is False
+
+    def test_own_functions_are_returned_as_they_are(self, own_parts):
+        search = build("retriever", f"{own_parts}:search")
+        assert search("q", 2) == ["q", "q"]
+
+    def test_a_function_takes_no_parameters(self, own_parts):
+        with pytest.raises(rag.ConfigError, match="is no class and takes no parameters, got speed"):
+            build("retriever", f"{own_parts}:search:speed=2")
+
+    def test_attributes_of_attributes_are_found(self, own_parts):
+        assert type(build("chunker", f"{own_parts}:Holder.Lines")).__name__ == "Lines"
+
+    def test_what_is_no_parameter_is_refused(self):
+        with pytest.raises(rag.ConfigError, match="wanted parameter=value, got 'big'"):
+            build("chunker", "recursive-character:big")
+
+    def test_a_parameter_given_twice_is_refused(self):
+        with pytest.raises(rag.ConfigError, match="chunk_size"):
+            build("chunker", "recursive-character:chunk_size=100,chunk_size=200")
+
+
+class TestBuildFromMapping:
+    def test_the_type_is_the_name(self):
+        assert build("chunker", {"type": "fixed-token", "tokens": 7}) == rag.FixedTokenChunker(tokens=7)
+
+    def test_parts_can_be_nested(self):
+        retriever = build(
+            "retriever",
+            {
+                "type": "vector-rag",
+                "chunker": {"type": "recursive-character", "chunk_size": 99},
+                "embedder": "lsa:dimensions=8",
+                "vector_store": None,
+                "batch_size": 3,
+            },
+        )
+        assert retriever == rag.VectorRAGRetriever(
+            chunker=rag.RecursiveCharacterChunker(chunk_size=99), embedder=rag.LsaEmbedder(dimensions=8), batch_size=3
+        )
+
+    @pytest.mark.parametrize(
+        ("given", "wanted"),
+        [
+            (
+                {"type": "recursive-character", "chunkSize": 90, "chunkOverlap": 9},
+                rag.RecursiveCharacterChunker(chunk_size=90, overlap=9),
+            ),
+            ({"type": "fixed-token", "tokensPerChunk": 9}, rag.FixedTokenChunker(tokens=9)),
+            ({"type": "fixed-token", "tokens_per_chunk": 9}, rag.FixedTokenChunker(tokens=9)),
+        ],
+    )
+    def test_parameters_of_typescript_configurations_are_read(self, given, wanted):
+        assert build("chunker", given) == wanted
+
+    @pytest.mark.parametrize("other", ["chunkSize", "chunk-size"])
+    def test_two_spellings_of_one_parameter_are_refused(self, other):
+        with pytest.raises(rag.ConfigError):
+            build("chunker", {"type": "recursive-character", "chunk_size": 100, other: 200})
+
+    def test_lists_become_tuples(self):
+        chunker = build("chunker", {"type": "recursive-character", "separators": ["\n", " "]})
+        assert chunker.separators == ("\n", " ")
+
+    def test_the_mapping_is_not_changed(self):
+        given = {"type": "fixed-token", "tokens": 7}
+        build("chunker", given)
+        assert given == {"type": "fixed-token", "tokens": 7}
+
+    @pytest.mark.parametrize("given", [{}, {"tokens": 7}, {"type": 5}, {"type": None}])
+    def test_a_mapping_without_a_type_is_refused_with_the_types(self, given):
+        with pytest.raises(rag.ConfigError, match=r"chunker: wanted a 'type', one of fixed-token, recursive-character"):
+            build("chunker", given)
+
+
+class TestErrors:
+    def test_an_unknown_name_is_refused_with_those_that_exist(self):
+        message = r"chunker 'semantik' is unknown; there are fixed-token, recursive-character; .*module:attribute"
+        with pytest.raises(rag.ConfigError, match=message):
+            build("chunker", "semantik")
+
+    def test_names_belong_to_a_kind(self):
+        with pytest.raises(rag.ConfigError, match="retriever 'fixed-token' is unknown"):
+            build("retriever", "fixed-token")
+
+    def test_an_unknown_parameter_is_refused_with_those_that_exist(self):
+        message = "'recursive-character' has no parameter 'chunk_sise'; it has chunk_size, overlap, separators, length$"
+        with pytest.raises(rag.ConfigError, match=message):
+            build("chunker", "recursive-character:chunk_sise=5")
+
+    def test_private_state_is_no_parameter(self):
+        with pytest.raises(rag.ConfigError, match=r"has no parameter '_index'; it has chunker, k1, b$"):
+            build("retriever", {"type": "bm25", "_index": None})
+
+    def test_a_part_without_parameters_says_so(self):
+        with pytest.raises(rag.ConfigError, match="it has none"):
+            build("metric", "span_recall:k=5")
+
+    @pytest.mark.parametrize("size", ["big", "-1", "null", "1.5"])
+    def test_an_impossible_value_is_refused(self, size):
+        with pytest.raises(rag.ConfigError):
+            build("chunker", f"recursive-character:chunk_size={size}")
+
+    def test_a_missing_module_is_named(self):
+        with pytest.raises(rag.ConfigError, match="module 'no_such_module' cannot be imported: No module named"):
+            build("chunker", "no_such_module:Chunker")
+
+    def test_a_missing_attribute_is_named(self, own_parts):
+        with pytest.raises(rag.ConfigError, match=f"module '{own_parts}' has no 'Nothing'"):
+            build("chunker", f"{own_parts}:Nothing")
+
+    @pytest.mark.parametrize("reference", [":search", "./search.py:find", "..search:find", "search.:find"])
+    def test_what_cannot_be_a_module_is_refused(self, reference):
+        with pytest.raises(rag.ConfigError):
+            build("retriever", reference)
+
+
+class TestObjects:
+    def test_an_object_is_taken_as_it_is(self):
+        chunker = rag.RecursiveCharacterChunker()
+        assert build("chunker", chunker) is chunker
+        assert build("retriever", len) is len
+
+
+class TestDescribe:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_every_built_in_part_can_be_described_and_built_again(self, kind):
+        for name in components(kind):
+            part = build(kind, name)
+            description = describe(part)
+            assert description["type"] == name
+            again = build(kind, description)
+            assert type(again) is type(part)
+            assert again == part or kind == "vector_store"
+
+    @pytest.mark.parametrize(
+        "part",
+        [
+            rag.RecursiveCharacterChunker(90, 10, ("\n", "。"), "cl100k_base"),
+            rag.FixedTokenChunker(5, 2, "o200k_base"),
+            rag.BM25Retriever(rag.FixedTokenChunker(9), 0.9, 0.4),
+            rag.VectorRAGRetriever(rag.RecursiveCharacterChunker(70), rag.LsaEmbedder(8, 3), None, 7),
+        ],
+        ids=lambda part: type(part).__name__,
+    )
+    def test_parameters_survive(self, part):
+        kind = "retriever" if isinstance(part, rag.Retriever) else "chunker"
+        assert build(kind, describe(part)) == part
+
+    def test_a_record_is_plain_data(self):
+        retriever = rag.VectorRAGRetriever(vector_store=rag.InMemoryVectorStore())
+        assert describe(retriever) == {
+            "type": "vector-rag",
+            "chunker": {
+                "type": "recursive-character",
+                "chunk_size": 800,
+                "overlap": 0,
+                "separators": ["\n\n", "\n", ".", "?", "!", " "],
+                "length": "characters",
+            },
+            "embedder": {"type": "lsa", "dimensions": 128, "seed": 0},
+            "vector_store": {"type": "in-memory"},
+            "batch_size": 256,
+        }
+
+    def test_own_parts_are_described_by_their_module(self, own_parts):
+        part = build("chunker", f"{own_parts}:Lines:skip_blank=false")
+        assert describe(part) == {"type": f"{own_parts}:Lines", "skip_blank": False}
+        assert build("chunker", describe(part)) == part
+
+    def test_a_part_of_the_same_class_name_is_not_taken_for_a_built_in_one(self):
+        class BM25Retriever(rag.BM25Retriever):
+            pass
+
+        assert describe(BM25Retriever())["type"].startswith(__name__)
+
+    def test_functions_are_named(self):
+        described = describe(rag.RecursiveCharacterChunker(length=str.split))
+        assert described["length"].endswith(":str.split")
+
+    def test_unknown_objects_are_named_by_their_class(self):
+        described = describe(rag.FixedTokenChunker(tokenizer=object()))
+        assert described["tokenizer"] == "builtins:object"
+
+    def test_a_wrapped_chunker_is_described_too(self):
+        described = describe(rag.ChunkerPositionAdapter(rag.RecursiveCharacterChunker(chunk_size=123)))
+        assert "123" in str(described)
+
+
+class TestTable:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_every_entry_leads_to_a_class_of_its_kind(self, kind):
+        base = {
+            "chunker": rag.Chunker,
+            "embedder": rag.Embedder,
+            "vector_store": rag.VectorStore,
+            "retriever": rag.Retriever,
+            "metric": rag.Metric,
+        }[kind]
+        names = components(kind)
+        assert names
+        assert list(names) == sorted(names)
+        assert all(issubclass(load(kind, name), base) for name in names)
+
+    def test_metrics_are_listed_under_the_names_of_their_scores(self):
+        assert [build("metric", name).name for name in components("metric")] == list(components("metric"))
+
+
+class TestPlugIns:
+    def test_a_plug_in_is_used_like_a_built_in_part(self, plug_ins, own_parts):
+        plug_ins(chunker={"lines": f"{own_parts}:Lines"})
+        assert "lines" in components("chunker")
+        assert "fixed-token" in components("chunker")
+        assert build("chunker", "lines:skip_blank=false").skip_blank is False
+        assert "lines" not in components("retriever")
+
+    def test_a_plug_in_is_not_imported_before_it_is_chosen(self, plug_ins, own_parts):
+        plug_ins(chunker={"lines": f"{own_parts}:Lines"})
+        components("chunker")
+        build("chunker", "fixed-token")
+        assert own_parts not in sys.modules
+
+    def test_a_broken_plug_in_leaves_the_others_usable(self, plug_ins):
+        plug_ins(chunker={"broken": "no_such_module:Thing"})
+        assert list(components("chunker")) == ["broken", "fixed-token", "recursive-character"]
+        assert build("chunker", "fixed-token") == rag.FixedTokenChunker()
+
+    def test_choosing_a_broken_plug_in_is_an_error_that_names_it(self, plug_ins, own_parts):
+        plug_ins(chunker={"broken": "no_such_module:Thing", "stale": f"{own_parts}:Gone"})
+        with pytest.raises(rag.ConfigError, match="no_such_module"):
+            build("chunker", "broken")
+        with pytest.raises(rag.ConfigError, match=f"{own_parts}.*has no 'Gone'"):
+            build("chunker", "stale")
+
+    def test_a_plug_in_cannot_take_the_name_of_a_built_in_part(self, plug_ins, own_parts):
+        plug_ins(chunker={"fixed-token": f"{own_parts}:Lines"})
+        with pytest.warns(UserWarning, match=f"plug-in '{own_parts}:Lines' calls itself 'fixed-token', which is taken"):
+            assert build("chunker", "fixed-token") == rag.FixedTokenChunker()
+
+    def test_the_warning_comes_once(self, plug_ins, own_parts):
+        plug_ins(chunker={"fixed-token": f"{own_parts}:Lines"})
+        with pytest.warns(UserWarning, match="taken"):
+            components("chunker")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            components("chunker")
+
+
+class TestLoadAttribute:
+    def test_modules_of_the_working_directory_are_found(self, own_parts, tmp_path):
+        sys.path[:] = [entry for entry in sys.path if entry not in ("", str(tmp_path))]
+        assert load_attribute(f"{own_parts}:search")("q", 1) == ["q"]
+
+    def test_installed_modules_are_found(self):
+        assert load_attribute("json:dumps") is __import__("json").dumps
+
+    @pytest.mark.parametrize("reference", ["json", "json:", "json:no.such", "json:dumps.no"])
+    def test_a_reference_without_a_target_is_refused(self, reference):
+        with pytest.raises(rag.ConfigError, match=r"has no|wanted module:attribute"):
+            load_attribute(reference)

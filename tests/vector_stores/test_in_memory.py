@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from rag_evaluation_framework import Document, DocumentId, InMemoryVectorStore, InputError, PositionAwareChunk
+from rag_evaluation_framework.vector_stores import in_memory
+
+DOCUMENT = Document(DocumentId("a.md"), "x" * 10_000)
+
+
+def chunks(count):
+    return [PositionAwareChunk.of(DOCUMENT, number, number + 1) for number in range(count)]
+
+
+def filled(vectors):
+    store = InMemoryVectorStore()
+    store.add(chunks(len(vectors)), np.asarray(vectors, dtype=np.float32))
+    return store
+
+
+def order(found):
+    return [chunk.start for chunk in found]
+
+
+def vector(*numbers):
+    return np.array(numbers, dtype=np.float32)
+
+
+class TestSearch:
+    def test_cosine_decides_and_not_length(self):
+        store = filled([[100, 100], [0, 0.001], [-1, 0]])
+        assert order(store.search(vector(0, 1), 3)) == [1, 0, 2]
+
+    def test_ties_keep_the_order_of_adding(self):
+        store = filled([[1, 0], [0, 1], [2, 0], [0, 3], [5, 0]])
+        assert order(store.search(vector(1, 0), 5)) == [0, 2, 4, 1, 3]
+        assert order(store.search(vector(1, 0), 2)) == [0, 2]
+
+    def test_equal_vectors_of_awkward_length_tie(self):
+        rows = np.tile(np.random.default_rng(0).normal(size=(1, 127)), (50, 1)) * np.linspace(0.01, 90, 50)[:, None]
+        assert order(filled(rows).search(vector(*rows[0]), 50)) == list(range(50))
+
+    def test_a_zero_vector_stands_between_like_and_unlike(self):
+        store = filled([[-1, 0], [0, 0], [1, 0]])
+        assert order(store.search(vector(1, 0), 3)) == [2, 1, 0]
+
+    def test_very_small_and_very_large_numbers_are_no_trouble(self):
+        store = filled([[1e-38, 0], [0, 1e38], [1e38, 1e38]])
+        assert order(store.search(vector(1e-38, 0), 3)) == [0, 2, 1]
+
+    def test_asking_for_more_than_there_is_gives_all(self):
+        assert len(filled(np.eye(3)).search(vector(1, 0, 0), 10)) == 3
+
+    def test_an_empty_store_takes_any_question(self):
+        assert InMemoryVectorStore().search(vector(1, 2), 5) == []
+        assert InMemoryVectorStore().search_many(np.ones((2, 3), dtype=np.float32), 5) == [[], []]
+
+    def test_asking_for_none_gives_none(self):
+        assert filled(np.eye(3)).search(vector(1, 0, 0), 0) == []
+
+    def test_a_question_of_another_dimension_is_refused(self):
+        with pytest.raises(InputError, match=r"query of dimension 3, the store holds dimension 2; embed .* the same"):
+            filled([[1, 0]]).search(vector(1, 0, 0), 1)
+
+    def test_a_question_that_is_no_number_is_refused(self):
+        with pytest.raises(InputError, match="NaN"):
+            filled([[1, 0]]).search(vector(np.nan, 1), 1)
+
+    def test_scores_are_computed_in_portions(self, monkeypatch):
+        rng = np.random.default_rng(3)
+        store = filled(rng.normal(size=(40, 5)))
+        queries = rng.normal(size=(11, 5)).astype(np.float32)
+        whole = store.search_many(queries, 7)
+        for portion in (1, 40, 130):
+            monkeypatch.setattr(in_memory, "_SCORES_AT_ONCE", portion)
+            assert store.search_many(queries, 7) == whole
+
+    @given(
+        arrays.arrays(np.float32, st.tuples(st.integers(1, 12), st.just(3)), elements=st.integers(-2, 2).map(float)),
+        st.integers(1, 15),
+    )
+    def test_the_ranking_is_that_of_brute_force(self, rows, k):
+        query = rows[0]
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        unit = rows / np.where(lengths == 0, 1, lengths)
+        cosines = np.round(unit.astype(float) @ unit[0].astype(float), 5)
+        wanted = sorted(range(len(rows)), key=lambda number: (-cosines[number], number))[:k]
+        assert order(filled(rows).search(query, k)) == wanted
+
+
+class TestAdd:
+    def test_numbers_of_chunks_and_rows_must_agree(self):
+        with pytest.raises(InputError, match=r"3 chunks with embeddings of shape \(2, 4\); wanted .*\(3, dimension\)"):
+            InMemoryVectorStore().add(chunks(3), np.ones((2, 4), dtype=np.float32))
+
+    def test_a_single_vector_is_no_table_of_vectors(self):
+        with pytest.raises(InputError, match="wanted one row a chunk"):
+            InMemoryVectorStore().add(chunks(1), np.ones(4, dtype=np.float32))
+
+    @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+    def test_vectors_that_are_no_numbers_are_refused(self, number):
+        store = InMemoryVectorStore()
+        with pytest.raises(InputError, match="NaN or infinity"):
+            store.add(chunks(1), np.array([[1, number]], dtype=np.float32))
+        assert len(store) == 0
+
+    def test_another_dimension_is_refused(self):
+        store = filled(np.eye(2))
+        with pytest.raises(InputError, match=r"dimension 3, the store holds dimension 2; clear\(\) it"):
+            store.add(chunks(1), np.ones((1, 3), dtype=np.float32))
+        assert len(store) == 2
+
+    def test_after_clearing_another_dimension_is_fine(self):
+        store = filled(np.eye(2))
+        store.clear()
+        store.add(chunks(1), np.ones((1, 3), dtype=np.float32))
+        assert order(store.search(np.ones(3, dtype=np.float32), 5)) == [0]
+
+    def test_doubles_are_taken_too(self):
+        store = InMemoryVectorStore()
+        store.add(chunks(2), np.array([[1.0, 0.0], [0.0, 1.0]]))
+        assert order(store.search(np.array([0.0, 1.0]), 1)) == [1]
+
+    def test_the_length_is_the_number_of_chunks(self):
+        store = filled(np.eye(3))
+        assert len(store) == 3
+        store.clear()
+        assert len(store) == 0
+
+
+def test_an_empty_store_that_was_given_is_used():
+    # T29: a store without chunks is falsy; `store or Default()` would replace it.
+    assert not InMemoryVectorStore()
+
+
+def test_the_name_is_the_class():
+    assert InMemoryVectorStore().name == "InMemoryVectorStore"
