@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SHARED := $(wildcard ../shared)
-PYTEST_ARGS ?= $(if $(SHARED),--shared $(SHARED))
+PYTEST_ARGS ?= $(if $(SHARED),--shared=$(SHARED))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help

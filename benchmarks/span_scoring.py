@@ -14,7 +14,7 @@ from time import process_time
 import numpy as np
 
 from rag_evaluation_framework.ids import DocumentId
-from rag_evaluation_framework.metrics.judgements import SpanColumns, SpanJudgements, judge, judge_spans
+from rag_evaluation_framework.metrics.judgements import Numbering, SpanColumns, SpanJudgements, judge, judge_spans
 from rag_evaluation_framework.metrics.span_iou import SpanIoU
 from rag_evaluation_framework.metrics.span_precision import SpanPrecision
 from rag_evaluation_framework.metrics.span_recall import SpanRecall
@@ -79,8 +79,8 @@ def cpu_ms(work: Callable[[], object], repeats: int) -> float:
 def measure(name: str, overlapping: bool, repeats: int) -> dict[str, float]:
     """Return the figures of one kind of data."""
     retrieved, truth = make_spans(overlapping)
-    numbers: dict[str, int] = {}
-    columns = SpanColumns.of(retrieved, numbers), SpanColumns.of(truth, numbers)
+    documents = Numbering()
+    columns = SpanColumns.of(retrieved, documents), SpanColumns.of(truth, documents)
     expected = obvious(retrieved, truth)
     if not np.allclose(scores(judge(retrieved, truth)), expected, rtol=0, atol=1e-12):
         raise SystemExit("the fast and the obvious implementation disagree")

@@ -22,7 +22,7 @@ def shared(request) -> Path:
     """The folder of public data; checks on it are skipped, visibly, where it is not given."""
     folder = request.config.getoption("--shared")
     if folder is None:
-        pytest.skip("needs the public data: pytest --shared FOLDER")
+        pytest.skip("needs the public data: pytest --shared=FOLDER")
     return Path(folder).resolve()
 
 

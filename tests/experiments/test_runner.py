@@ -533,7 +533,7 @@ def test_a_metric_that_only_calculates_gets_the_ranking_cut_at_each_cutoff():
         lambda query, k: [place(0, 30), "lost", place(10, 50)][:k],
         ONE,
         k=[1, 3],
-        budgets=["20ch", "50ch", "50ch_whole", "3tok"],
+        budgets=["20ch", "30ch", "50ch", "50ch_whole", "3tok"],
         tokenizer=list,
         metrics=[Lengths()],
     )
@@ -542,6 +542,7 @@ def test_a_metric_that_only_calculates_gets_the_ranking_cut_at_each_cutoff():
         [(0, 30)],
         [(0, 30), lost, (10, 50)],
         [(0, 20)],
+        [(0, 30)],
         [(0, 30), lost, (10, 26)],
         [(0, 30), lost],
         [(0, 3)],
@@ -549,7 +550,7 @@ def test_a_metric_that_only_calculates_gets_the_ranking_cut_at_each_cutoff():
     assert [[(found.start, found.end) for found in retrieved] for retrieved, _ in seen] == cut
     assert [found.doc_id in CORPUS for found in seen[1][0]] == [True, False, True]
     assert all(truth == [span(0, 100)] for _, truth in seen)
-    assert list(result.metrics.values()) == [1.0, 3.0, 1.0, 3.0, 2.0, 1.0]
+    assert list(result.metrics.values()) == [1.0, 3.0, 1.0, 1.0, 3.0, 2.0, 1.0]
     assert next(iter(result.metrics)) == "lengths@1"
 
 

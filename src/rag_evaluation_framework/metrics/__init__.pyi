@@ -1,4 +1,5 @@
 from .defaults import DEFAULT_TOKEN_METRICS as DEFAULT_TOKEN_METRICS
+from .judgements import Numbering as Numbering
 from .judgements import SpanColumns as SpanColumns
 from .judgements import SpanJudgements as SpanJudgements
 from .judgements import judge_spans as judge_spans

@@ -22,6 +22,17 @@ _BLOCK = 8192
 """So many cells are judged at a time: their columns stay in the processor's cache."""
 
 
+_DOC_ID, _START, _END = attrgetter("doc_id"), attrgetter("start"), attrgetter("end")
+
+
+class Numbering(dict[str, int]):
+    """Numbers for names, from 0, in the order in which they are first asked for."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = number = len(self)
+        return number
+
+
 @dataclass(frozen=True, eq=False)
 class SpanColumns:
     """Spans of many questions as columns of equal length.
@@ -41,19 +52,16 @@ class SpanColumns:
     rank: Integers
 
     @classmethod
-    def of(cls, spans: Sequence[Sequence[CharacterSpan]], numbers: dict[str, int]) -> "SpanColumns":
-        """Lay out one list of spans a question; `numbers` maps document ids to numbers and is added to."""
+    def of(cls, spans: Sequence[Sequence[CharacterSpan]], documents: "Numbering") -> "SpanColumns":
+        """Lay out one list of spans a question; documents that are new are numbered."""
         counts = np.fromiter(map(len, spans), dtype=np.int64, count=len(spans))
         flat = list(chain.from_iterable(spans))
         total = len(flat)
-        doc_ids = list(map(attrgetter("doc_id"), flat))
-        for doc_id in dict.fromkeys(doc_ids):
-            numbers.setdefault(doc_id, len(numbers))
         return cls(
             query=np.repeat(np.arange(len(spans)), counts),
-            document=np.fromiter(map(numbers.__getitem__, doc_ids), dtype=np.int64, count=total),
-            start=np.fromiter(map(attrgetter("start"), flat), dtype=np.int64, count=total),
-            end=np.fromiter(map(attrgetter("end"), flat), dtype=np.int64, count=total),
+            document=np.fromiter(map(documents.__getitem__, map(_DOC_ID, flat)), dtype=np.int64, count=total),
+            start=np.fromiter(map(_START, flat), dtype=np.int64, count=total),
+            end=np.fromiter(map(_END, flat), dtype=np.int64, count=total),
             rank=np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts),
         )
 
@@ -163,9 +171,9 @@ def _judge_block(retrieved: SpanColumns, truth: SpanColumns, queries: int, depth
 
 def judge(retrieved: Sequence[Sequence[CharacterSpan]], truth: Sequence[Sequence[CharacterSpan]]) -> SpanJudgements:
     """Judge rankings that are given as objects: one list of spans a question, and one of truth."""
-    numbers: dict[str, int] = {}
+    documents = Numbering()
     depth = max(map(len, retrieved), default=0)
-    return judge_spans(SpanColumns.of(retrieved, numbers), SpanColumns.of(truth, numbers), len(retrieved), depth)
+    return judge_spans(SpanColumns.of(retrieved, documents), SpanColumns.of(truth, documents), len(retrieved), depth)
 
 
 @dataclass(frozen=True, eq=False)
