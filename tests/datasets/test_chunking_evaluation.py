@@ -74,6 +74,13 @@ def test_all_problems_are_told_at_once(tmp_path, corpus):
         load_dataset(table(tmp_path, *rows), corpus=corpus)
 
 
+def test_a_table_that_is_cut_off_is_refused_by_its_line(tmp_path, corpus):
+    path = table(tmp_path, ["Who?", GOOD, "tale"])
+    path.write_text(path.read_text(encoding="utf-8") + 'Why?,"[', encoding="utf-8")
+    with pytest.raises(DatasetError, match="line 3: "):
+        load_dataset(path, corpus=corpus)
+
+
 def test_other_columns_do_no_harm(tmp_path, corpus):
     path = table(tmp_path, ["tale", GOOD, "Who?", "x"], header=("corpus_id", "references", "question", "Unnamed: 0"))
     assert load_dataset(path, corpus=corpus).queries[0].text == "Who?"

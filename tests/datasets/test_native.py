@@ -123,6 +123,16 @@ def test_the_text_is_written_even_if_the_span_does_not_carry_it(tmp_path, corpus
     assert texts(load_dataset(save_dataset(dataset, tmp_path / "d.json"))) == [["# Billing"]]
 
 
+def test_without_corpus_a_span_is_written_with_what_it_knows(tmp_path):
+    spans = [CharacterSpan(DocumentId("a.md"), 0, 4, "Text"), CharacterSpan(DocumentId("a.md"), 5, 9)]
+    dataset = Dataset([TokenLevelGroundTruth(Query.from_text("q"), spans)], TOKEN)
+    content = json.loads(save_dataset(dataset, tmp_path / "d.json").read_text(encoding="utf-8"))
+    assert content["questions"][0]["relevant_spans"] == [
+        {"doc_id": "a.md", "start": 0, "end": 4, "text": "Text"},
+        {"doc_id": "a.md", "start": 5, "end": 9},
+    ]
+
+
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
 def test_saving_never_overwrites(tmp_path, dataset, name):
     path = tmp_path / name
@@ -137,6 +147,13 @@ def test_saving_under_another_ending_is_refused_before_anything_is_written(tmp_p
     with pytest.raises(DatasetError, match=r"\.json or \.jsonl"):
         save_dataset(dataset, tmp_path / "d.csv")
     assert names(tmp_path) == []
+
+
+def test_a_place_that_cannot_be_written_to_is_refused(tmp_path, dataset):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(DatasetError, match=r"d\.json: cannot be written"):
+        save_dataset(dataset, tmp_path / "file" / "d.json")
+    assert names(tmp_path) == ["file"]
 
 
 def test_nothing_is_left_behind_but_the_file_itself(tmp_path, dataset):

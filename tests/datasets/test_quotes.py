@@ -257,6 +257,7 @@ def test_questions_with_quotes_may_be_lines_of_json(tmp_path, corpus):
         ('["What?", "That."]', "line 2: wanted an object with 'question' and 'quote'"),
         ('{"question": "What?"}', "line 2: no 'quote'"),
         ('{"question": " ", "quote": "x"}', "line 2: the question is empty"),
+        ('{"question": "What?", "quote": ["x", "y"]}', r"line 2: 'quote': wanted a text, got \['x', 'y'\]"),
         ('{"question": "What?", "quote"', "line 2: no valid JSON"),
         ('{"question": "What?", "question": "Who?", "quote": "x"}', "line 2: no valid JSON: duplicate key 'question'"),
     ],

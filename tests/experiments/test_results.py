@@ -131,6 +131,10 @@ def test_questions_that_count_as_zero_are_among_the_worst():
     assert [query.query_id for query in result.worst(3)] == ["worst", "bad", "half"]
 
 
+def test_a_question_prints_as_one_line_with_its_first_score(result):
+    assert [str(query) for query in result.queries[1:3]] == ["best  span_recall@2 1.000  best", "none  no-answer  none"]
+
+
 def test_counts_say_what_stands_behind_the_means(result):
     assert result.counts == {"questions": 6, "scored": 4, "no_answer": 1, "failed": 1, "hits": 10, "unlocated_hits": 5}
 

@@ -748,3 +748,10 @@ def test_nothing_that_was_given_is_changed():
     copy = [dict(item) if isinstance(item, dict) else item for item in found]
     evaluate(lambda query, k: found, ONE, k=2)
     assert found == copy
+
+
+def test_a_retriever_that_cannot_be_closed_does_not_cost_the_result():
+    noting = Noting({"close": RuntimeError("no connection")})
+    result = evaluate(noting, ONE, k=1, budgets=[])
+    assert result.counts["scored"] == 1
+    assert any("could not be closed: RuntimeError: no connection" in warning for warning in result.warnings)

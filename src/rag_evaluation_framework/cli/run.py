@@ -85,7 +85,7 @@ def _experiment(config: Path | None, flags: dict[str, Any]) -> rag.ExperimentCon
             raise ConfigError(
                 f"{' and '.join(missing)} missing; wanted a configuration file, or --corpus and --dataset"
             )
-        return experiments.parse_run(flags, "flags").experiment()
+        return experiments.parse_run(flags, "flags").experiment(Path())
     written = experiments.load_run_file(config).model_dump(exclude_unset=True)
     if "retriever" in flags:  # it stands for the whole pipeline of the file
         written = {key: value for key, value in written.items() if key not in ("chunker", "embedder", "vector_store")}

@@ -31,7 +31,8 @@ class Metric(Part, ABC, Generic[U_contra]):
         """Score one ranking.
 
         Args:
-            retrieved: The retrieved units, best first, already cut at the cutoff.
+            retrieved: The retrieved units, best first, already cut at the cutoff. A text that has no place in the
+                corpus is a span of a document that does not exist, so that it keeps its rank and its length.
             ground_truth: The relevant units, in no particular order.
 
         Returns:

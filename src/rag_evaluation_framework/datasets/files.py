@@ -1,6 +1,7 @@
 """Opening dataset files, and writing them so that a reader never meets half a file."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from rag_evaluation_framework.errors import DatasetError
@@ -29,6 +30,9 @@ def write_new(path: Path, text: str) -> None:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatasetError(f"{path}: cannot be written ({error.strerror}); choose another place") from error
+    try:
         # A lone surrogate, which UTF-8 cannot hold, becomes its JSON escape.
         part.write_bytes(text.encode("utf-8", "backslashreplace"))
         os.link(part, path)  # unlike a rename, a link never replaces a file
@@ -39,4 +43,5 @@ def write_new(path: Path, text: str) -> None:
     except OSError as error:
         raise DatasetError(f"{path}: cannot be written ({error.strerror}); choose another place") from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()

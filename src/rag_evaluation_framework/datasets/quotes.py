@@ -214,6 +214,8 @@ def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         for row in reader:
             last = reader.line_num
+            if not any(row.values()):  # as spreadsheets leave them at the end
+                continue
             first = last - sum(text.count("\n") for text in row.values() if isinstance(text, str))
             if None in row or None in row.values():
                 raise DatasetError(

@@ -101,6 +101,7 @@ class TokenLevelEvaluation:
         retriever: Retriever | Callable[[str, int], Any] | None = None,
         budgets: Sequence[str | Cutoff] = ("4000ch",),
         tokenizer: Any = None,
+        count_as_zero: Iterable[Unscored] = (),
         name: str | None = None,
     ) -> EvaluationResult[CharacterSpan]:
         """Evaluate one pipeline.
@@ -126,4 +127,14 @@ class TokenLevelEvaluation:
             chosen = BM25Retriever(**parts)
         else:
             chosen = VectorRAGRetriever(**parts)
-        return evaluate(chosen, self.dataset, k, budgets, tokenizer, metrics=metrics, corpus=self.corpus, name=name)
+        return evaluate(
+            chosen,
+            self.dataset,
+            k,
+            budgets,
+            tokenizer,
+            metrics=metrics,
+            corpus=self.corpus,
+            count_as_zero=count_as_zero,
+            name=name,
+        )

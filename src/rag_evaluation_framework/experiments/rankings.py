@@ -18,7 +18,8 @@ from rag_evaluation_framework.spans import CharacterSpan
 from rag_evaluation_framework.types import Hit, Ranking, Retrieval, Stage
 
 _FIRST_DEPTH = 10
-_MOST_FREE = 1000
+_STEEPEST = 8  # results that cost next to nothing must not send the retriever down without bound
+_DEEPEST = 10_000
 
 
 class HitPlacer:
@@ -63,8 +64,9 @@ class HitPlacer:
         return replace(hit, doc_id=place.doc_id, start=place.start, end=place.end)
 
     def text(self, hit: Hit) -> str:
-        """Return what the reader of a hit reads."""
-        return self._there(hit) if hit.text is None else hit.text
+        """Return what the reader of a hit reads: its text, or that of its place if it brings less than that."""
+        there = self._there(hit)
+        return there if hit.text is None or len(hit.text) < len(there) else hit.text
 
     def contradicts(self, hit: Hit) -> bool:
         """Return whether a placed hit names a place that reads other than its text."""
@@ -186,10 +188,9 @@ class RankingSource:
         """Yield, for each budget that is not spent, a depth at which it should be."""
         for purse in self.purses:
             spent = sum(map(purse.cost, hits))
-            if 0 < spent < purse.cutoff.size:
-                yield max(2 * len(hits), ceil(1.2 * len(hits) * purse.cutoff.size / spent))
-            elif spent == 0 and len(hits) < _MOST_FREE:
-                yield 2 * len(hits)
+            if spent < purse.cutoff.size and len(hits) < _DEEPEST:
+                estimate = ceil(1.2 * len(hits) * purse.cutoff.size / max(spent, 1))
+                yield min(max(2 * len(hits), estimate), _STEEPEST * len(hits), _DEEPEST)
 
     def _retrieve(self, query: str, k: int) -> Retrieval:
         start = perf_counter()

@@ -209,16 +209,13 @@ class EvaluationResult(Generic[U]):
             ResultError: The folder exists and is not empty: nothing is overwritten.
         """
         content = TypeAdapter(EvaluationResult[Any]).dump_python(self, mode="json", exclude={"raw_results"})
-        target = (
-            Path(folder) if folder is not None else store.run_folder(root, self.created, self.config["dataset"]["name"])
-        )
-        return store.write_folder(
-            target,
-            {
-                store.REPORT: store.report_text({**content, "metrics": self.metrics, "counts": self.counts}),
-                store.SUMMARY: self.summary().as_markdown(),
-            },
-        )
+        files = {
+            store.REPORT: store.report_text({**content, "metrics": self.metrics, "counts": self.counts}),
+            store.SUMMARY: self.summary().as_markdown(),
+        }
+        if folder is not None:
+            return store.write_folder(Path(folder), files)
+        return store.write_run(root, self.created, self.config["dataset"]["name"], files)
 
     def __repr__(self) -> str:
         return self.summary().as_text()

@@ -41,11 +41,11 @@ class RunFile(BaseModel):
     count_as_zero: list[Unscored] = Field(default=[])
     name: str | None = None
 
-    def experiment(self, folder: Path = Path()) -> ExperimentConfig[CharacterSpan]:
+    def experiment(self, folder: Path) -> ExperimentConfig[CharacterSpan]:
         """Build the experiment, reading corpus and dataset.
 
         Args:
-            folder: What paths are relative to.
+            folder: What paths are relative to: the folder of the file.
 
         Raises:
             InputError: Something in it cannot be used.

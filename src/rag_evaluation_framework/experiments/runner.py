@@ -88,17 +88,23 @@ def _with_progress(entries: Sequence[GroundTruth[U]]) -> Iterator[GroundTruth[U]
 
 @contextmanager
 def _closing(config: ExperimentConfig[Any]) -> Generator[None]:
-    """Close the retriever; an error while closing never hides an earlier one."""
+    """Close the retriever; an error while closing is a warning, and never hides an earlier error or the result."""
     close: Callable[[], Any] = config.retriever.close
+    earlier: BaseException | None = None
     try:
         yield
     except BaseException as error:
+        earlier = error
+        raise
+    finally:
         try:
             resolved(close())
-        except Exception as second:  # noqa: BLE001  it is noted on the first error
-            error.add_note(f"closing {config.retriever.name} failed too: {second}")
-        raise
-    resolved(close())
+        except Exception as error:  # noqa: BLE001  the work is done, or another error is on its way
+            message = f"{config.retriever.name} could not be closed: {type(error).__name__}: {error}"
+            if earlier is None:
+                warnings.warn(message, stacklevel=2)
+            else:
+                earlier.add_note(message)
 
 
 @contextmanager

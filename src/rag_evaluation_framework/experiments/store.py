@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -19,12 +19,28 @@ SUMMARY = "summary.md"
 SCHEMA_VERSION = 1
 
 
-def run_folder(root: str | Path, created: str, dataset: str) -> Path:
-    """Return a folder that does not exist yet: `<root>/runs/<UTC time>-<dataset>`, with a number if it is taken."""
+def run_folders(root: str | Path, created: str, dataset: str) -> Iterator[Path]:
+    """Yield the folders that a run may take: `<root>/runs/<UTC time>-<dataset>`, then the same with a number."""
     time = datetime.fromisoformat(created).strftime("%Y%m%dT%H%M%SZ")
     name = f"{time}-{re.sub(r'[^A-Za-z0-9._-]+', '-', dataset)[:60].strip('-.') or 'dataset'}"
-    folders = (Path(root) / "runs" / (name if number == 1 else f"{name}-{number}") for number in count(1))
-    return next(folder for folder in folders if not folder.exists())
+    for number in count(1):
+        yield Path(root) / "runs" / (name if number == 1 else f"{name}-{number}")
+
+
+def write_run(root: str | Path, created: str, dataset: str, files: Mapping[str, str]) -> Path:
+    """Make the first folder of `run_folders` that is free, also if another process takes one at the same moment.
+
+    Raises:
+        ResultError: No folder can be made there.
+    """
+    for folder in run_folders(root, created, dataset):
+        try:
+            if not folder.exists():
+                return write_folder(folder, files)
+        except ResultError:
+            if not folder.exists():
+                raise
+    raise ResultError(f"{root}: holds no free folder")
 
 
 def write_folder(folder: Path, files: Mapping[str, str]) -> Path:
