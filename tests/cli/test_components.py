@@ -18,3 +18,13 @@ def test_a_component_that_lacks_its_package_says_how_to_install_it(rag_eval, mon
     listed = json.loads(rag_eval("components", "--json").out)
     assert listed["embedder"][0]["install"] == "pip install 'rag-evaluation-framework[local]'"
     assert listed["retriever"][0]["install"] is None
+
+
+def test_a_broken_plug_in_is_listed_as_such_beside_the_others(rag_eval, monkeypatch):
+    monkeypatch.setitem(registry._BUILT_IN["embedder"], "bad", "no_such_module_at_all:Embedder")
+    registry.components.cache_clear()
+    outcome = rag_eval("components")
+    registry.components.cache_clear()
+    assert outcome.code == 0
+    assert "bad   (broken: ConfigError: 'no_such_module_at_all:Embedder'" in outcome.out
+    assert "lsa" in outcome.out

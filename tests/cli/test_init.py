@@ -70,3 +70,8 @@ def test_bad_input_is_refused_and_nothing_is_written(rag_eval, folder, arguments
     assert outcome.code == 2
     assert said in outcome.err
     assert not (folder / ".rag-eval").exists()
+
+
+def test_a_root_of_ones_own_stands_in_the_printed_command(rag_eval, folder):
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--root", "eval")
+    assert "rag-eval run eval/questions.yaml --root eval" in outcome.out

@@ -72,3 +72,8 @@ def test_help_loads_neither_numpy_nor_pydantic():
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_package_runs_as_a_module():
+    command = [sys.executable, "-m", "rag_evaluation_framework", "--version"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0.1.0\n"

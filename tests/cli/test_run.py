@@ -126,3 +126,26 @@ def test_bad_input_is_one_clear_message_exit_code_2_and_nothing_written(rag_eval
     assert "Traceback" not in outcome.err
     assert outcome.out == ""
     assert not (folder / ".rag-eval").exists()
+
+
+def test_a_run_that_scores_nothing_ends_in_exit_code_2(rag_eval, folder):
+    (folder / "none.csv").write_text("question,quote\nWho is the chief?,\n")
+    outcome = rag_eval("run", "--corpus", "docs", "--dataset", "none.csv")
+    assert outcome.code == 2
+    assert "no question was scored" in outcome.err
+
+
+def test_a_retriever_flag_takes_the_place_of_the_files_pipeline(rag_eval, folder):
+    (folder / "own.py").write_text("def search(query, k):\n    return ['Install the agent first.']\n")
+    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    outcome = rag_eval("run", ".rag-eval/questions.yaml", "--retriever", "own:search", "--json")
+    assert json.loads(outcome.out)["name"] == "search"
+
+
+@pytest.mark.parametrize("command", [["run", *FLAGS], ["init", "--corpus", "docs", "--questions", "questions.csv"]])
+def test_a_root_that_is_a_file_is_refused_before_the_work(rag_eval, folder, command):
+    (folder / "taken").write_text("mine")
+    outcome = rag_eval(*command, "--root", "taken/deep")
+    assert outcome.code == 2
+    assert "taken is a file" in outcome.err
+    assert (folder / "taken").read_text() == "mine"

@@ -1,0 +1,29 @@
+from rag_evaluation_framework import CHUNK, DOCUMENT, TOKEN, DocumentId, Hit
+
+RANKING = (
+    Hit(DocumentId("a"), 0, 5, "pa_chunk_1"),
+    Hit(DocumentId("b"), 3, 9, "chunk_2"),
+    Hit(DocumentId("a"), 5, 9, "chunk_1"),
+    Hit(DocumentId("c")),
+    Hit(text="nowhere"),
+)
+
+
+def test_documents_keep_their_first_rank():
+    assert DOCUMENT.units(RANKING) == ("a", "b", "c")
+
+
+def test_position_aware_and_plain_ids_are_one_chunk():
+    assert CHUNK.units(RANKING) == ("chunk_1", "chunk_2")
+
+
+def test_spans_are_those_of_hits_with_a_place():
+    assert [(span.doc_id, span.start, span.end) for span in TOKEN.units(RANKING)] == [
+        ("a", 0, 5),
+        ("b", 3, 9),
+        ("a", 5, 9),
+    ]
+
+
+def test_a_level_shows_its_evaluation_type():
+    assert repr(TOKEN) == "Level('token-level')"
