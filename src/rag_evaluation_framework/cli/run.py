@@ -54,7 +54,7 @@ def run(
         "metrics": metric or None,
         "k": k or None,
         "budgets": budget or None,
-        "tokenizer": tokenizer,
+        "tokenizer": str(Path(tokenizer).absolute()) if tokenizer and Path(tokenizer).is_file() else tokenizer,
         "name": name,
     }
     experiment = _experiment(config, {key: value for key, value in flags.items() if value is not None})
@@ -102,6 +102,7 @@ def _summary(result: rag.EvaluationResult[rag.CharacterSpan], folder: Path, wors
         "warnings": list(result.warnings),
         "failures": {query: [asdict(failure) for failure in failures] for query, failures in result.failures.items()},
         "worst": [
-            {"id": query.query_id, "query": query.text, name: query.scores.get(name)} for query in result.worst(worst)
+            {"id": query.query_id, "query": query.text, name: result.per_query(name)[query.query_id]}
+            for query in result.worst(worst)
         ],
     }

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.part import Part
+from rag_evaluation_framework.coroutines import resolved
 
 
 class Embedder(Part, ABC):
@@ -23,7 +24,7 @@ class Embedder(Part, ABC):
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question: float32, shape (dimension,). By default, as any other text."""
-        vector: NDArray[np.float32] = self.embed([text])[0]
+        vector: NDArray[np.float32] = resolved(self.embed([text]))[0]
         return vector
 
     def fit(self, documents: Sequence[str]) -> "Embedder":

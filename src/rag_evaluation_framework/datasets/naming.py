@@ -44,5 +44,5 @@ class DocumentNames:
         if name in self.corpus:
             return [self.corpus[name].id]
         path = PurePosixPath(name.replace("\\", "/"))
-        alike = self._by_stem.get(path.stem, [])
-        return [doc_id for doc_id in alike if path.name in (path.stem, PurePosixPath(doc_id).name)]
+        named = [doc_id for doc_id in self._by_stem.get(path.stem, []) if PurePosixPath(doc_id).name == path.name]
+        return named or self._by_stem.get(path.name, [])

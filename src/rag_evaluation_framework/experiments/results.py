@@ -137,7 +137,7 @@ class EvaluationResult(Generic[U]):
             ),
             notes=tuple(self._notes()),
             worst_by=name,
-            worst=tuple((number(query.scores.get(name)), query.query_id, query.text) for query in self.worst()),
+            worst=tuple((number(self._score(query, name)), query.query_id, query.text) for query in self.worst()),
             facts=(
                 *(f"{stage}: {seconds:.3f} s" for stage, seconds in self.timings.items()),
                 f"corpus: {corpus['source']}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}",

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.datasets.load import load_dataset
@@ -109,6 +109,10 @@ def load_run_file(path: str | Path) -> RunFile:
         content = parse_json(text) if path.suffix == ".json" else yaml.load(text)
     except RecursionError as error:
         raise ConfigError(f"{path}: cannot be parsed: nested too deeply") from error
+    except MarkedYAMLError as error:
+        marked: Any = error  # the library's own text of it would give advice on how to suppress it
+        where = f" in line {marked.problem_mark.line + 1}" if marked.problem_mark else ""
+        raise ConfigError(f"{path}: cannot be parsed: {' '.join(str(marked.problem).split())}{where}") from error
     except (YAMLError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be parsed: {' '.join(str(error).split())}") from error
     return parse_run(content, str(path))
