@@ -1,4 +1,5 @@
 import dataclasses
+import os
 from hashlib import sha256
 
 import pytest
@@ -212,3 +213,30 @@ class TestContentHash:
 
     def test_lone_surrogates_can_be_hashed(self):
         assert len(Corpus(documents(a="\ud800")).content_hash) == 64
+
+
+class TestWhatCannotBeRead:
+    def test_a_link_that_leads_nowhere_is_refused(self, tmp_path):
+        write(tmp_path, {"a.md": "A"})
+        (tmp_path / "b.md").symlink_to(tmp_path / "gone.md")
+        with pytest.raises(CorpusError, match=r"b\.md: is a link that leads nowhere"):
+            Corpus.from_folder(tmp_path)
+
+    def test_a_link_to_a_folder_is_not_followed_and_said(self, tmp_path):
+        write(tmp_path, {"docs/a.md": "A", "other/b.md": "B"})
+        (tmp_path / "docs/link").symlink_to(tmp_path / "other")
+        with pytest.warns(UserWarning, match="link: is a link to a folder and is not followed"):
+            assert ids(Corpus.from_folder(tmp_path / "docs")) == ["a.md"]
+
+    def test_a_folder_that_cannot_be_read_is_refused(self, tmp_path, monkeypatch):
+        write(tmp_path, {"a.md": "A", "locked/b.md": "B"})
+        real = os.scandir
+
+        def scandir(path="."):
+            if str(path).endswith("locked"):
+                raise PermissionError(13, "Permission denied", str(path))
+            return real(path)
+
+        monkeypatch.setattr(os, "scandir", scandir)
+        with pytest.raises(CorpusError, match=r"locked: cannot be read \(Permission denied\)"):
+            Corpus.from_folder(tmp_path)

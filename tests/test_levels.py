@@ -17,11 +17,13 @@ def test_position_aware_and_plain_ids_are_one_chunk():
     assert CHUNK.units(RANKING) == ("chunk_1", "chunk_2")
 
 
-def test_spans_are_those_of_hits_with_a_place():
+def test_a_hit_without_a_place_stands_in_a_document_that_does_not_exist():
     assert [(span.doc_id, span.start, span.end) for span in TOKEN.units(RANKING)] == [
         ("a", 0, 5),
         ("b", 3, 9),
         ("a", 5, 9),
+        ("\x004", 0, 0),
+        ("\x005", 0, 7),
     ]
 
 

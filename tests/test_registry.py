@@ -1,5 +1,6 @@
 import sys
 import warnings
+from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -338,3 +339,19 @@ class TestLoadAttribute:
     def test_a_reference_without_a_target_is_refused(self, reference):
         with pytest.raises(rag.ConfigError, match=r"has no|wanted module:attribute"):
             load_attribute(reference)
+
+
+def test_what_a_part_does_not_show_stays_out_of_names_and_records():
+    @dataclass(frozen=True)
+    class Paid(rag.Embedder):
+        api_key: str = field(default="", repr=False)
+
+        @property
+        def dimension(self):
+            return 1
+
+        def embed(self, texts):
+            raise NotImplementedError
+
+    part = Paid("sk-secret")
+    assert "sk-secret" not in part.name + str(describe(part)) + repr(part)

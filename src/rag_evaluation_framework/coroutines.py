@@ -3,8 +3,10 @@
 import asyncio
 import inspect
 from functools import lru_cache
-from threading import Thread
+from threading import Thread, current_thread
 from typing import Any
+
+_THREAD = "rag-eval-coroutines"
 
 
 def resolved(value: Any) -> Any:
@@ -15,11 +17,14 @@ def resolved(value: Any) -> Any:
     """
     if not inspect.iscoroutine(value):
         return value
+    if current_thread().name == _THREAD:
+        value.close()
+        raise RuntimeError("a coroutine component was called from another one, where it has to be awaited")
     return asyncio.run_coroutine_threadsafe(value, _loop()).result()
 
 
 @lru_cache(maxsize=1)
 def _loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
-    Thread(target=loop.run_forever, name="rag-eval-coroutines", daemon=True).start()
+    Thread(target=loop.run_forever, name=_THREAD, daemon=True).start()
     return loop

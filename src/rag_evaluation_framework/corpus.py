@@ -1,6 +1,8 @@
 """Documents and the collection of them that is searched."""
 
 import hashlib
+import os
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -56,7 +58,8 @@ class Corpus:
 
         A document's id is its POSIX path relative to the folder. The order is that of the ids. Newlines are left as
         they are (`\r\n` stays two characters); a byte order mark at the start of a file is not part of its text, so
-        it never shifts an offset. Hidden files and folders (names that start with a dot) are no part of a corpus.
+        it never shifts an offset. Hidden files and folders (names that start with a dot) are no part of a corpus, and
+        links to folders are not followed.
 
         Args:
             folder_path: The folder.
@@ -129,9 +132,23 @@ def _read_text(path: Path) -> str:
 
 
 def _visible(folder: Path, glob_pattern: str) -> Iterator[Path]:
+    """Yield the files that match, after looking into every folder: `glob` passes over those that it cannot read."""
+    for place, folders, _ in os.walk(folder, onerror=_refuse_folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in folders:
+            if (Path(place) / name).is_symlink() and "**" in glob_pattern:
+                warnings.warn(f"{Path(place) / name}: is a link to a folder and is not followed", stacklevel=4)
     for path in folder.glob(glob_pattern):
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
+        if any(part.startswith(".") for part in path.relative_to(folder).parts):
+            continue
+        if path.is_symlink() and not path.exists():
+            raise CorpusError(f"{path}: is a link that leads nowhere; mend or remove it")
+        if path.is_file():
             yield path
+
+
+def _refuse_folder(error: OSError) -> None:
+    raise CorpusError(f"{error.filename}: cannot be read ({error.strerror}); check its permissions") from error
 
 
 def _what_is_there(folder: Path) -> str:

@@ -18,8 +18,9 @@ class Level(Generic[U]):
 
     Attributes:
         evaluation_type: Its name in files and messages.
-        units: Reads a ranking, best first, as the units of this level. Hits that lack what the level needs are left
-            out; documents and chunks that repeat keep their first rank.
+        units: Reads a ranking, best first, as the units of this level. Documents and chunks that repeat keep their
+            first rank, and hits without an id are left out; spans are one a hit, and a text without a place is a span
+            of a document that does not exist.
     """
 
     evaluation_type: EvaluationType
@@ -38,7 +39,11 @@ def _chunks(ranking: Ranking) -> tuple[ChunkId, ...]:
 
 
 def _spans(ranking: Ranking) -> tuple[CharacterSpan, ...]:
-    return tuple(span for hit in ranking if (span := hit.span) is not None)
+    # What has no place in the corpus stands in a document of its own, so that it keeps its rank and its length.
+    return tuple(
+        hit.span or CharacterSpan(DocumentId(f"\0{rank}"), 0, len(hit.text or ""))
+        for rank, hit in enumerate(ranking, start=1)
+    )
 
 
 DOCUMENT: Level[DocumentId] = Level("document-level", _documents)

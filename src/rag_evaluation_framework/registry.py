@@ -15,7 +15,8 @@ from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from pathlib import Path
+from numbers import Integral, Real
+from pathlib import Path, PurePath
 from typing import Any, Literal, cast, get_args
 
 from rag_evaluation_framework.contracts.part import Part, parameters
@@ -111,21 +112,22 @@ def describe(part: object) -> dict[str, Any]:
 
 
 def load_attribute(reference: str) -> Any:
-    """Return what `module:attribute` names; modules of the working directory are found as `python -m` finds them.
+    """Return what `module:attribute` names; modules of the working directory are found behind what is installed.
 
     Raises:
-        ConfigError: There is no such module or attribute.
+        ConfigError: There is no such module or attribute, or the module cannot be imported.
     """
     module_name, _, attribute = reference.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), *attribute.split("."))):
         raise ConfigError(f"{reference!r}: wanted module:attribute, such as my_module:search")
     here = str(Path.cwd())
-    if here not in sys.path and "" not in sys.path:
-        sys.path.insert(0, here)
+    if not module_name.startswith(_PACKAGE) and here not in sys.path and "" not in sys.path:
+        sys.path.append(here)
     try:
         target = import_module(module_name)
-    except ImportError as error:
-        raise ConfigError(f"{reference!r}: module {module_name!r} cannot be imported: {error}") from error
+    except (Exception, SystemExit) as error:
+        kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
+        raise ConfigError(f"{reference!r}: module {module_name!r} cannot be imported: {kind}{error}") from error
     for part in attribute.split("."):
         if not hasattr(target, part):
             raise ConfigError(f"{reference!r}: module {module_name!r} has no {attribute!r}")
@@ -195,6 +197,12 @@ def plain(value: object) -> Any:
     """Return a parameter as a record can hold it: parts described, functions named, unknown objects by their class."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
     if isinstance(value, Part):
         return describe(value)
     if isinstance(value, dict):
@@ -203,7 +211,7 @@ def plain(value: object) -> Any:
     if isinstance(value, list | tuple):
         items: list[object] = [*value]
         return [plain(item) for item in items]
-    name = getattr(value, "__qualname__", None)
+    name = getattr(value, "__qualname__", None) or getattr(value, "name", None)
     return (
         f"{getattr(value, '__module__', '')}:{name}" if name else f"{type(value).__module__}:{type(value).__qualname__}"
     )

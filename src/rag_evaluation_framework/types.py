@@ -89,7 +89,15 @@ class PositionAwareChunk:
 
     @classmethod
     def of(cls, document: Document, start: int, end: int) -> "PositionAwareChunk":
-        """Cut the characters `start` to `end` out of a document."""
+        """Cut the characters `start` to `end` out of a document.
+
+        Raises:
+            SpanError: The document is shorter than that, or `start` is negative or after `end`.
+        """
+        if end > len(document.content):
+            raise SpanError(
+                f"chunk [{start}:{end}] of {document.id!r} ends after the document's {len(document.content)} characters"
+            )
         content = document.content[start:end]
         return cls(generate_pa_chunk_id(content), content, document.id, start, end)
 

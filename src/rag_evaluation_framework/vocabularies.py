@@ -3,12 +3,12 @@
 import base64
 import gzip
 import hashlib
+import zlib
 from collections.abc import Iterator
 from importlib import util
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
-from unittest import mock
 
 from rag_evaluation_framework._optional import require
 from rag_evaluation_framework.errors import TokenizerError
@@ -43,6 +43,8 @@ def load_encoding(name: str, file: Path | None = None) -> Any:
         if encoding is not None:
             return encoding
     if file is not None:
+        if not file.is_file():
+            raise TokenizerError(f"{file}: cannot be read; there is no such file")
         raise TokenizerError(f"{file}: is not the vocabulary that tiktoken expects for {name!r} (its SHA-256 differs)")
     try:
         return tiktoken.get_encoding(name)
@@ -63,10 +65,11 @@ def _carried_files() -> Iterator[Path]:
 
 
 def _encoding_from(file: Path, name: str, tiktoken: ModuleType, public: ModuleType) -> Any | None:
+    """Return the encoding if the file holds its vocabulary, else None."""
     try:
         data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-    except OSError as error:
-        raise TokenizerError(f"{file}: cannot be read ({error})") from error
+    except (OSError, EOFError, zlib.error):
+        return None
     digest = hashlib.sha256(data).hexdigest()
 
     def ranks(_address: str, expected_hash: str | None = None) -> dict[bytes, int]:
@@ -75,15 +78,18 @@ def _encoding_from(file: Path, name: str, tiktoken: ModuleType, public: ModuleTy
         rows = (line.split() for line in data.splitlines() if line)
         return {base64.b64decode(token): int(rank) for token, rank in rows}
 
-    # The encoding's pattern and special tokens stand in tiktoken's constructor; only its download is replaced.
-    with (
-        mock.patch.object(public, "load_tiktoken_bpe", ranks),
-        mock.patch.object(public, "data_gym_to_mergeable_bpe_ranks", side_effect=_OtherVocabularyError),
-    ):
-        try:
-            return tiktoken.Encoding(**public.ENCODING_CONSTRUCTORS[name]())
-        except _OtherVocabularyError:
-            return None
+    def refuse(*_files: object, **_hashes: object) -> dict[bytes, int]:
+        raise _OtherVocabularyError
+
+    # The encoding's pattern and special tokens stand in tiktoken's constructors; copies of them find our reader where
+    # they look for the download.
+    names: dict[str, Any] = {**vars(public), "load_tiktoken_bpe": ranks, "data_gym_to_mergeable_bpe_ranks": refuse}
+    for constructor in public.ENCODING_CONSTRUCTORS.values():
+        names[constructor.__name__] = FunctionType(constructor.__code__, names)
+    try:
+        return tiktoken.Encoding(**names[public.ENCODING_CONSTRUCTORS[name].__name__]())
+    except _OtherVocabularyError:
+        return None
 
 
 class _OtherVocabularyError(Exception):

@@ -105,7 +105,7 @@ def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_e
         (["tag.yaml"], "cannot be parsed"),
         ([*FLAGS[:2], "--dataset", "moved.json"], "does not match the corpus"),
         ([*FLAGS[:2], "--dataset", "empty.json"], "holds no questions"),
-        ([*FLAGS[:2], "--dataset", "twice.json"], "duplicate question id"),
+        ([*FLAGS[:2], "--dataset", "twice.json"], "is the id of an earlier question"),
     ],
 )
 def test_bad_input_is_one_clear_message_exit_code_2_and_nothing_written(rag_eval, folder, arguments, said):

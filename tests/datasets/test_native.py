@@ -330,7 +330,7 @@ def test_files_of_another_kind_are_refused(tmp_path, content, message):
 
 
 def test_duplicate_question_ids_are_refused(tmp_path):
-    with pytest.raises(DatasetError, match="duplicate question id 'q1'"):
+    with pytest.raises(DatasetError, match="'q1' is the id of an earlier question"):
         load_dataset(written(tmp_path, question(), question()))
 
 

@@ -197,11 +197,14 @@ def test_blank_lines_between_rows_do_not_shift_their_numbers(tmp_path, corpus):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("question,answer\nWhat?,That.\n", "line 2: no 'quote'; wanted the columns question, quote and"),
-        ("query,quote\nWhat?,That.\n", "line 2: no 'question'"),
+        (
+            "question,answer\nWhat?,That.\n",
+            "line 1: no column 'quote' among question, answer; wanted",
+        ),
+        ("query,quote\nWhat?,That.\n", "line 1: no column 'question'"),
         ("question,quote,Quote\nWhat?,That.,This.\n", "line 1: two columns share a name"),
-        ("question,quote\nWhat?,one, two\n", "line 2: wanted 2 columns; put quotation marks around"),
-        ("question,quote,document\nWhat?,That.\n", "line 2: wanted 3 columns"),
+        ("question,quote\nWhat?,one, two\n", "line 2: wanted 2 columns, got 3; put quotation marks around"),
+        ("question,quote,document\nWhat?\n", "line 2: wanted a question and a quote, got one column"),
         ("question,quote\nA?,x\n,That.\n", "line 3: the question is empty"),
         ('question,quote\nA?,x\nB?,"never closed\n', "line 3: "),
         ("question,quote\n", "holds no questions"),
@@ -233,8 +236,23 @@ def test_other_columns_become_metadata_of_the_question_and_id_its_id(tmp_path, c
 
 def test_two_questions_of_one_id_are_refused(tmp_path, corpus):
     path = file(tmp_path, f"id,question,quote\nq,A?,{REFUNDS}\nq,B?,{INSTALL}\n")
-    with pytest.raises(DatasetError, match="duplicate question id 'q'"):
+    with pytest.raises(DatasetError, match=r"line 3: the id 'q' is that of another question, 'A\?'"):
         load_dataset(path, corpus=corpus)
+
+
+def test_one_wording_under_two_ids_is_two_questions(tmp_path, corpus):
+    path = file(tmp_path, f"id,question,quote\np,A?,{REFUNDS}\nq,A?,{INSTALL}\n")
+    assert [(entry.query.id, len(entry.relevant)) for entry in load_dataset(path, corpus=corpus)] == [
+        ("p", 1),
+        ("q", 1),
+    ]
+
+
+def test_a_quote_of_another_document_says_which(tmp_path, corpus):
+    path = file(tmp_path, f"question,quote,document\nA?,{REFUNDS},guides/stop.md\n")
+    (row,) = check_quotes(path, corpus).rows
+    assert row.status == "missing"
+    assert "stands in billing.md" in row.advice
 
 
 def test_questions_with_quotes_may_be_lines_of_json(tmp_path, corpus):

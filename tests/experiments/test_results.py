@@ -136,7 +136,15 @@ def test_a_question_prints_as_one_line_with_its_first_score(result):
 
 
 def test_counts_say_what_stands_behind_the_means(result):
-    assert result.counts == {"questions": 6, "scored": 4, "no_answer": 1, "failed": 1, "hits": 10, "unlocated_hits": 5}
+    assert result.counts == {
+        "questions": 6,
+        "scored": 4,
+        "no_answer": 1,
+        "failed": 1,
+        "metric_failed": 0,
+        "hits": 10,
+        "unlocated_hits": 5,
+    }
 
 
 def test_failures_are_found_by_question(result):

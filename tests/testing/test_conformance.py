@@ -346,11 +346,11 @@ class KeyedByText(rag.InMemoryVectorStore):
 
 
 class Shared(rag.InMemoryVectorStore):
-    _everything: list = []  # noqa: RUF012  # shared on purpose
+    _everything: tuple[list, list] = ([], [])  # shared on purpose
 
     def __init__(self):
         super().__init__()
-        self._chunks = self._everything
+        self._chunks, self._blocks = self._everything
 
 
 class Lenient(rag.InMemoryVectorStore):

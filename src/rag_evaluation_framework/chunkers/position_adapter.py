@@ -3,9 +3,10 @@
 import re
 import warnings
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.types import Document, PositionAwareChunk
 
 _BEAM = 32
@@ -48,7 +49,7 @@ class ChunkerPositionAdapter(PositionAwareChunker):
 
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
         """Return the chunks that could be found, in the order of the chunker."""
-        texts = [text for text in self.chunker.chunk(document.content) if text]
+        texts = [text for text in _checked(self.chunker.chunk(document.content), self.chunker.name) if text]
         chunks: list[PositionAwareChunk] = []
         for text, place in zip(texts, _locate(document.content, texts), strict=True):
             if place is not None:
@@ -62,6 +63,13 @@ class ChunkerPositionAdapter(PositionAwareChunker):
                 stacklevel=2,
             )
         return chunks
+
+
+def _checked(returned: Any, name: str) -> list[str]:
+    """Return the texts that a chunker of somebody's returned, if that is what they are."""
+    if isinstance(returned, str) or not all(isinstance(text, str) for text in returned or ()):
+        raise InputError(f"{name}.chunk returned {returned!r:.60}; wanted a list of texts")
+    return list(returned or ())
 
 
 class _Finder:

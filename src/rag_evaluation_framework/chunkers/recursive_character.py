@@ -103,14 +103,20 @@ class _Cutter:
 
     def merged(self, pieces: list[Place]) -> Iterator[Place]:
         """Put neighbouring pieces together as long as they fit, repeating up to `overlap` of the chunk before."""
-        first = 0
-        for number, (_, end) in enumerate(pieces):
-            if first < number and not self.fits(pieces[first][0], end):
-                before = pieces[number - 1][1]
-                yield pieces[first][0], before
-                while first < number and (
-                    self.measure.length(pieces[first][0], before) > self.overlap or not self.fits(pieces[first][0], end)
-                ):
-                    first += 1
-        if pieces:
-            yield pieces[first][0], pieces[-1][1]
+        length = self.measure.length
+        first = last = 0
+        while first < len(pieces):
+            start = pieces[first][0]
+            while last + 1 < len(pieces) and length(start, pieces[last + 1][1]) <= self.size:
+                last += 1
+            while last > first and self.measure.exactly(start, pieces[last][1]) > self.size:
+                last -= 1
+            yield start, pieces[last][1]
+            end, first, last = pieces[last][1], last + 1, last + 1
+            while (
+                first < len(pieces)
+                and pieces[first - 1][0] > start
+                and length(pieces[first - 1][0], end) <= self.overlap
+                and self.fits(pieces[first - 1][0], pieces[last][1])
+            ):
+                first -= 1

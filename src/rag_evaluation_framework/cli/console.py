@@ -1,5 +1,6 @@
 """Where the commands print, and where they write."""
 
+import os
 from pathlib import Path
 
 from rich.console import Console
@@ -14,9 +15,9 @@ def stdout() -> Console:
 
 
 def check_root(root: Path) -> None:
-    """Raise ConfigError if a folder of that name cannot be: better before the work than after it."""
-    for path in (root, *root.parents):
-        if path.exists():
-            if not path.is_dir():
-                raise ConfigError(f"--root {root}: {path} is a file; choose another folder")
-            return
+    """Raise ConfigError if nothing can be written there: better before the work than after it."""
+    place = next(path for path in (root, *root.absolute().parents) if path.exists())
+    if not place.is_dir():
+        raise ConfigError(f"--root {root}: {place} is a file; choose another folder")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise ConfigError(f"--root {root}: {place} cannot be written to; choose another folder with --root")

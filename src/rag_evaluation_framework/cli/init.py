@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import reports
+from rag_evaluation_framework import datasets, reports
 from rag_evaluation_framework.cli.console import check_root, stdout
 from rag_evaluation_framework.errors import ConfigError
 
@@ -57,17 +57,17 @@ def init(
     console = stdout()
     reports.show_quotes(console, check)
     settings = _CONFIG.format(
-        config=config.as_posix(),
+        config=shlex.quote(config.as_posix()),
         corpus=_yaml_path(corpus, root),
         glob=json.dumps(glob, ensure_ascii=False),
         dataset=_yaml_path(target, root),
     )
     rag.save_dataset(check.dataset(called), target)
     try:
-        config.write_text(settings, encoding="utf-8")
-    except OSError as error:
+        datasets.write_new(config, settings)
+    except rag.DatasetError:
         target.unlink()
-        raise ConfigError(f"{config}: cannot be written ({error.strerror})") from error
+        raise
     kept = "" if root == Path(".rag-eval") else f" --root {shlex.quote(str(root))}"
     typer.echo(f"Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}")
 

@@ -61,7 +61,7 @@ def run(
     check_root(root)
     result = rag.run_experiment(experiment)
     folder = result.save(root=root)
-    failed = result.counts["failed"]
+    failed = result.counts["failed"] + result.counts["metric_failed"]
     if as_json:
         typer.echo(json.dumps(_summary(result, folder, worst), ensure_ascii=False, allow_nan=False))
     else:
@@ -87,7 +87,7 @@ def _experiment(config: Path | None, flags: dict[str, Any]) -> rag.ExperimentCon
             )
         return experiments.parse_run(flags, "flags").experiment(Path())
     written = experiments.load_run_file(config).model_dump(exclude_unset=True)
-    if "retriever" in flags:  # it stands for the whole pipeline of the file
+    if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it stands for the whole pipeline of the file
         written = {key: value for key, value in written.items() if key not in ("chunker", "embedder", "vector_store")}
     return experiments.parse_run({**written, **flags}, str(config)).experiment(config.parent)
 

@@ -21,10 +21,13 @@ class Part:
 
 
 def parameters(part: object) -> dict[str, Any]:
-    """Return the parameters of a dataclass part in order; what is no dataclass has none that could be known."""
+    """Return the parameters of a dataclass part in order; what is no dataclass has none that could be known.
+
+    A field with `repr=False` is no parameter: keys and other secrets stay out of names and records.
+    """
     if not is_dataclass(part):
         return {}
-    return {field.name: getattr(part, field.name) for field in fields(part) if field.init}
+    return {field.name: getattr(part, field.name) for field in fields(part) if field.init and field.repr}
 
 
 def changed_parameters(part: object) -> dict[str, Any]:
@@ -40,7 +43,7 @@ def default_parameters(kind: Callable[..., Any]) -> dict[str, Any]:
     """
     if not is_dataclass(kind):
         return {}
-    return {field.name: _default(field) for field in fields(kind) if field.init}
+    return {field.name: _default(field) for field in fields(kind) if field.init and field.repr}
 
 
 def _default(field: Field[Any]) -> Any:

@@ -35,7 +35,7 @@ def write_new(path: Path, text: str) -> None:
     try:
         # A lone surrogate, which UTF-8 cannot hold, becomes its JSON escape.
         part.write_bytes(text.encode("utf-8", "backslashreplace"))
-        os.link(part, path)  # unlike a rename, a link never replaces a file
+        _publish(part, path)
     except FileExistsError:
         raise DatasetError(
             f"{path}: exists already and is not overwritten; choose another name or move it away"
@@ -45,3 +45,14 @@ def write_new(path: Path, text: str) -> None:
     finally:
         with suppress(OSError):
             part.unlink()
+
+
+def _publish(part: Path, path: Path) -> None:
+    """Give a file its name, unlike a rename never in place of another."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise
+    except OSError:  # file systems without hard links
+        with path.open("xb") as file:
+            file.write(part.read_bytes())

@@ -111,17 +111,22 @@ def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
     """Yield the number and value of each line that is not blank.
 
     Raises:
-        DatasetError: The file cannot be read, or a line is no JSON.
+        DatasetError: The file cannot be read, or a line is no UTF-8 or no JSON.
     """
     try:
-        with path.open(encoding="utf-8-sig") as lines:
+        with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield number, read_json_text(line, f"{path}: line {number}")
+                where = f"{path}: line {number}"
+                try:
+                    text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                except UnicodeDecodeError as error:
+                    raise DatasetError(
+                        f"{where}: no UTF-8 at byte {error.start} of it; save the file as UTF-8"
+                    ) from error
+                if text.strip():
+                    yield number, read_json_text(text.strip(), where)
     except OSError as error:
         raise DatasetError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
-    except UnicodeDecodeError as error:
-        raise DatasetError(f"{path}: no UTF-8 ({error.reason}); save the file as UTF-8") from error
 
 
 def save_dataset(dataset: Dataset[CharacterSpan], path: str | Path) -> Path:
@@ -168,14 +173,21 @@ def save_dataset(dataset: Dataset[CharacterSpan], path: str | Path) -> Path:
         for entry in dataset
     ]
     if path.suffix == ".json":
-        text = json.dumps({**header, "questions": questions}, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+        text = _json({**header, "questions": questions}, path, indent=1) + "\n"
     elif path.suffix == ".jsonl":
         rows: Iterable[object] = (header, *questions)
-        text = "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+        text = "".join(_json(row, path) + "\n" for row in rows)
     else:
         raise DatasetError(f"{path}: wanted a name that ends in .json or .jsonl")
     write_new(path, text)
     return path
+
+
+def _json(value: object, path: Path, indent: int | None = None) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    except (TypeError, ValueError) as error:
+        raise DatasetError(f"{path}: the metadata cannot be written as JSON: {error}") from error
 
 
 def _storable(text: str) -> bool:
@@ -208,6 +220,7 @@ class _Reader:
         self.path, self.corpus = path, corpus
         self.names = DocumentNames(corpus) if corpus is not None else None
         self.utf16 = _Utf16Offsets(corpus) if corpus is not None and utf16_offsets else None
+        self.ids: set[str] = set()
         self.problems: list[str] = []
         self.unknown: dict[str, str] = {}
 
@@ -215,7 +228,9 @@ class _Reader:
         try:
             record = model.model_validate(data)
         except ValidationError as error:
-            self.problems += [f"{where}{_json_path(item['loc'])}: {item['msg']}" for item in error.errors()]
+            self.problems += [
+                f"{where}{_json_path(item['loc'])}: {item['msg']}, got {item['input']!r:.60}" for item in error.errors()
+            ]
             return None
         for key in record.model_extra or {}:
             self.unknown.setdefault(key, f"{where}: unknown key {key!r} is kept as metadata")
@@ -226,6 +241,11 @@ class _Reader:
         if record is None:
             return None
         spans = [self.span(span, f"{where}.relevant_spans[{n}]") for n, span in enumerate(record.relevant_spans)]
+        if not record.query.strip():
+            self.problems.append(f"{where}.query: is blank")
+        if record.id in self.ids:
+            self.problems.append(f"{where}.id: {record.id!r} is the id of an earlier question; ids must be unique")
+        self.ids.add(record.id)
         query = Query(QueryId(record.id), QueryText(record.query), {**record.metadata, **(record.model_extra or {})})
         return TokenLevelGroundTruth(query, tuple(span for span in spans if span is not None))
 
@@ -238,7 +258,7 @@ class _Reader:
             if self.utf16 is not None:
                 start, end = self.utf16.code_points(doc_id, start), self.utf16.code_points(doc_id, end)
             if start == end:
-                raise DatasetError(f"[{start}:{end}] covers no text")
+                raise DatasetError(f"{doc_id}[{start}:{end}] covers no text")
             return CharacterSpan(doc_id, start, end, record.text)
         except ValueError as error:
             self.problems.append(f"{where}: {error}")

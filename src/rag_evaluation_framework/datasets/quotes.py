@@ -11,8 +11,11 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Literal
+
+from tqdm import tqdm
 
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.datasets.files import read_text
@@ -101,7 +104,7 @@ class QuoteCheck:
         by_question: dict[str, list[QuoteRow]] = {}
         for row in self.rows:
             if row.question not in problematic:
-                by_question.setdefault(row.question, []).append(row)
+                by_question.setdefault(row.id or row.question, []).append(row)
         if not by_question:
             raise DatasetError(problem_list(self.source, [str(row) for row in self.problems]))
         entries = [
@@ -148,12 +151,30 @@ def check_quotes(path: str | Path, corpus: Corpus) -> QuoteCheck:
     records = list(_csv_records(path) if path.suffix.lower() in (".csv", ".tsv") else _jsonl_records(path))
     if not records:
         raise DatasetError(f"{path}: holds no questions")
-    answered = {record["question"] for _, record in records if record["quote"].strip()}
+    wordings: dict[str, str] = {}
+    for number, record in records:
+        if record["id"] and wordings.setdefault(record["id"], record["question"]) != record["question"]:
+            raise DatasetError(
+                f"{path}: line {number}: the id {record['id']!r} is that of another question, "
+                f"{wordings[record['id']]!r:.60}; give every question its own"
+            )
+    answered = {_key(record) for _, record in records if record["quote"].strip()}
     return QuoteCheck(
         str(path),
         corpus,
-        tuple(_check(number, record, locator, names, record["question"] in answered) for number, record in records),
+        tuple(
+            _check(number, record, locator, names, _key(record) in answered)
+            for number, record in _with_progress(records)
+        ),
     )
+
+
+def _key(record: Mapping[str, str]) -> str:
+    return record["id"] or record["question"]
+
+
+def _with_progress(records: list[tuple[int, dict[str, str]]]) -> Iterator[tuple[int, dict[str, str]]]:
+    yield from tqdm(records, desc="Locating quotes", unit="quote", delay=2, disable=None, leave=False)
 
 
 def _check(number: int, record: dict[str, str], locator: TextLocator, names: DocumentNames, answered: bool) -> QuoteRow:
@@ -184,6 +205,10 @@ def _located(
     except DatasetError as error:
         return "missing", [], str(error)
     places = locator.places(quote, doc_id)
+    elsewhere = [] if places or doc_id is None else locator.places(quote, limit=3)
+    if elsewhere:
+        found = ", ".join(f"{span.doc_id}[{span.start}:{span.end}]" for span in elsewhere)
+        return "missing", [], f"stands in {found}, not in {doc_id}: name that document"
     if len(places) == 1:
         return "located", places, ""
     if places:
@@ -204,27 +229,44 @@ def _nearest(quote: str, locator: TextLocator) -> str:
 
 def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     text = read_text(path)
-    header = text.partition("\n")[0]
-    delimiter = max(",;\t", key=header.count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or []]
-    if len(set(reader.fieldnames)) < len(reader.fieldnames):
-        raise DatasetError(f"{path}: line 1: two columns share a name: {', '.join(reader.fieldnames)}")
-    last = reader.line_num
+    delimiter = max(",;\t", key=text.partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
+    last, no_cells = 0, list[str]()
+    if not text.strip():
+        return
     try:
-        for row in reader:
+        header = [name.strip().lower() for name in next(reader, no_cells)]
+        _check_header(header, path)
+        for cells in reader:
             last = reader.line_num
-            if not any(row.values()):  # as spreadsheets leave them at the end
+            first = last - sum(cell.count("\n") for cell in cells)
+            if not any(cells):  # as spreadsheets leave them at the end
                 continue
-            first = last - sum(text.count("\n") for text in row.values() if isinstance(text, str))
-            if None in row or None in row.values():
+            if len(cells) > len(header):
                 raise DatasetError(
-                    f"{path}: line {first}: wanted {len(reader.fieldnames)} columns; put quotation marks around text "
-                    f"that contains {delimiter!r}"
+                    f"{path}: line {first}: wanted {len(header)} columns, got {len(cells)}; put quotation marks around "
+                    f"text that contains {delimiter!r}"
                 )
+            if len(cells) < 2:
+                raise DatasetError(
+                    f"{path}: line {first}: wanted a question and a quote, got one column; a question without answer "
+                    f"ends in {delimiter!r}"
+                )
+            row = dict(zip_longest(header, cells, fillvalue=""))
             yield first, _record(row, f"{path}: line {first}")
     except csv.Error as error:
-        raise DatasetError(f"{path}: line {last + 1}: {error}") from error
+        raise DatasetError(f"{path}: line {last + 1}: {error}; is a quotation mark not closed?") from error
+
+
+def _check_header(header: list[str], path: Path) -> None:
+    if len(set(header)) < len(header):
+        raise DatasetError(f"{path}: line 1: two columns share a name: {', '.join(header)}")
+    for column in ("question", "quote"):
+        if column not in header:
+            raise DatasetError(
+                f"{path}: line 1: no column {column!r} among {', '.join(header) or 'none'}; wanted question, quote "
+                "and, optionally, document and id"
+            )
 
 
 def _jsonl_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:

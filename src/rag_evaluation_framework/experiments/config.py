@@ -97,6 +97,12 @@ class ExperimentConfig(Generic[U]):
         return (*map(Cutoff, self.k), *self.budgets)
 
 
+def check_options(k: Any, budgets: Any, tokenizer: Any, count_as_zero: Any) -> None:
+    """Raise what `ExperimentConfig` would raise of these, before any file is read."""
+    _check_tokenizer(tokenizer, _cutoffs(k, budgets)[1])
+    _check_unscored(count_as_zero)
+
+
 def _checked_metrics(dataset: Dataset[Any], metrics: Any) -> tuple[Metric[Any], ...]:
     level = dataset.level.evaluation_type
     if metrics is None:
@@ -111,6 +117,9 @@ def _checked_metrics(dataset: Dataset[Any], metrics: Any) -> tuple[Metric[Any], 
     for metric in chosen:
         if not isinstance(metric, Metric):
             raise ConfigError(f"metric {metric!r:.80}: wanted an instance of a metric, such as SpanRecall()")
+    for metric in chosen:
+        if not getattr(metric, "evaluation_types", None):
+            raise ConfigError(f"metric {metric.name!r}: has no evaluation_types; subclass TokenLevelMetric instead")
         if level not in metric.evaluation_types:
             raise LevelMismatch(
                 f"metric {metric.name!r} scores {' and '.join(sorted(metric.evaluation_types))} truth, dataset "

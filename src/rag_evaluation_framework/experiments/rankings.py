@@ -28,6 +28,9 @@ class HitPlacer:
     A hit that names a place of the corpus keeps it. Any other hit that brings text is located, in the document that it
     names if the corpus has it; of a text that stands in several places, each hit of a ranking takes the next free one.
     What cannot be placed keeps its rank, and its text counts as retrieved and not relevant.
+
+    Attributes:
+        ambiguous: The texts that stood in several places.
     """
 
     def __init__(self, corpus: Corpus) -> None:
@@ -35,6 +38,7 @@ class HitPlacer:
         self.names = DocumentNames(corpus)
         self.locator = TextLocator(corpus)
         self.known: dict[tuple[str, str | None], list[CharacterSpan]] = {}
+        self.ambiguous: set[str] = set()
 
     def place(self, ranking: Ranking) -> Ranking:
         """Return the ranking with every hit placed as far as possible, in unchanged order."""
@@ -48,20 +52,28 @@ class HitPlacer:
         return tuple(placed)
 
     def _placed(self, hit: Hit, taken: set[CharacterSpan]) -> Hit:
-        doc_id = None if hit.doc_id is None else self.names.find(hit.doc_id)
-        hit = hit if doc_id is None else replace(hit, doc_id=doc_id)
-        if hit.span is not None and doc_id is not None and hit.span.end <= len(self.corpus[doc_id].content):
+        if self._exists(hit):
             return hit
+        doc_id = None if hit.doc_id is None else self.names.find(hit.doc_id)
+        if doc_id is not None and doc_id != hit.doc_id:
+            return self._placed(replace(hit, doc_id=doc_id), taken)
         if hit.text is None:
             return replace(hit, start=None, end=None)
         key = (hit.text, doc_id)
         if key not in self.known:
             self.known[key] = self.locator.places(hit.text, doc_id)
         places = self.known[key]
+        if len(places) > 1:
+            self.ambiguous.add(hit.text)
         place = next((place for place in places if place not in taken), places[0] if places else None)
         if place is None:
             return replace(hit, start=None, end=None)
         return replace(hit, doc_id=place.doc_id, start=place.start, end=place.end)
+
+    def _exists(self, hit: Hit) -> bool:
+        if hit.doc_id is None or hit.start is None or hit.end is None or hit.doc_id not in self.corpus:
+            return False
+        return hit.end <= len(self.corpus[hit.doc_id].content)
 
     def text(self, hit: Hit) -> str:
         """Return what the reader of a hit reads: its text, or that of its place if it brings less than that."""
@@ -69,15 +81,14 @@ class HitPlacer:
         return there if hit.text is None or len(hit.text) < len(there) else hit.text
 
     def contradicts(self, hit: Hit) -> bool:
-        """Return whether a placed hit names a place that reads other than its text."""
-        return (
-            hit.span is not None
-            and hit.text is not None
-            and " ".join(hit.text.split()) != " ".join(self._there(hit).split())
-        )
+        """Return whether a placed hit names a place that reads other than its text, white space aside."""
+        there = self._there(hit)
+        return hit.span is not None and hit.text not in (None, there) and str(hit.text).split() != there.split()
 
     def _there(self, hit: Hit) -> str:
-        return self.corpus[hit.span.doc_id].content[hit.span.start : hit.span.end] if hit.span else ""
+        if hit.doc_id is None or hit.start is None or hit.end is None:
+            return ""
+        return self.corpus[hit.doc_id].content[hit.start : hit.end]
 
 
 class Purse:
@@ -150,38 +161,47 @@ class RankingSource:
     """Asks a retriever for rankings that are deep enough for all cutoffs.
 
     Attributes:
-        depth: How deep the retriever is asked; it grows with what budgets turn out to need.
+        depth: The most results that were asked for.
         unstable: How many rankings changed at the top when more results were asked for.
+        unspent: How many rankings ended before every budget was spent that the corpus has enough text for.
     """
 
     def __init__(self, retriever: Retriever, cutoffs: Sequence[Cutoff], placer: HitPlacer, purses: list[Purse]) -> None:
         self.retriever, self.placer, self.purses = retriever, placer, purses
         self.ks = [cutoff for cutoff in cutoffs if not cutoff.is_budget]
-        self.depth = max((cutoff.size for cutoff in self.ks), default=_FIRST_DEPTH)
-        self.unstable = 0
+        self.largest = max(self.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
+        self.depth = self.largest.size
+        self.unstable = self.unspent = 0
+        self.characters = sum(len(document.content) for document in placer.corpus)
 
     def rank(self, query: str) -> Ranked:
         """Return the rankings of one question; whatever the retriever raises is passed on."""
-        if self.retriever.prefix_stable:
-            deepest = self._deep_enough(query, self._retrieve(query, self.depth), self.depth)
-            at: dict[Cutoff, Ranking] = {}
-        else:
-            retrieved = {cutoff: self._retrieve(query, cutoff.size) for cutoff in self.ks}
-            at = {cutoff: found.hits for cutoff, found in retrieved.items()}
-            largest = max(self.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
-            deepest = retrieved.get(largest) or self._retrieve(query, largest.size)
-            deepest = self._deep_enough(query, deepest, largest.size)
-        reached = [purse.depth(deepest.hits) or len(deepest.hits) for purse in self.purses]
-        reach = max([*(cutoff.size for cutoff in self.ks), *reached])
+        first = self._retrieve(query, self.largest.size)
+        deepest = self._deep_enough(query, first)
+        at: dict[Cutoff, Ranking] = {}
+        if not self.retriever.prefix_stable:
+            at = {cutoff: self._retrieve(query, cutoff.size).hits for cutoff in self.ks if cutoff != self.largest}
+            at[self.largest] = first.hits
+        elif deepest.hits[: len(first.hits)] != first.hits:
+            self.unstable += 1
+            at = dict.fromkeys(self.ks, first.hits)
+        reached = [purse.depth(deepest.hits) for purse in self.purses]
+        self.unspent += any(
+            depth is None and purse.cutoff.size <= self.characters
+            for depth, purse in zip(reached, self.purses, strict=True)
+        )
+        reach = max([self.largest.size, *(len(deepest.hits) if depth is None else depth for depth in reached)])
         return Ranked(deepest.hits[:reach], at, deepest.stages)
 
-    def _deep_enough(self, query: str, found: Retrieval, depth: int) -> Retrieval:
-        """Ask for more results until every budget can be spent, or there are no more."""
-        while len(found.hits) == depth and (wanted := max(self._wanted(found.hits), default=0)) > depth:
-            before, depth = found.hits, wanted
-            found = self._retrieve(query, depth)
-            self.unstable += self.retriever.prefix_stable and found.hits[: len(before)] != before
-        self.depth = max(self.depth, depth)
+    def _deep_enough(self, query: str, found: Retrieval) -> Retrieval:
+        """Ask for more results until every budget can be spent, or no more come."""
+        asked = self.largest.size
+        while (wanted := max(self._wanted(found.hits), default=0)) > asked:
+            before, asked = len(found.hits), wanted
+            found = self._retrieve(query, asked)
+            if len(found.hits) <= before:
+                break
+        self.depth = max(self.depth, asked)
         return found
 
     def _wanted(self, hits: Ranking) -> Iterator[int]:

@@ -112,13 +112,14 @@ class EvaluationResult(Generic[U]):
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many questions were scored, have no answer and failed, and how many hits there were and lack a place."""
+        """How many questions were scored, have no answer, failed, or made a metric fail; how many hits lack a place."""
         statuses = [query.status for query in self.queries]
         return {
             "questions": len(statuses),
             "scored": statuses.count("scored"),
             "no_answer": statuses.count("no-answer"),
             "failed": statuses.count("failed"),
+            "metric_failed": sum(bool(query.failures) for query in self.queries) - statuses.count("failed"),
             "hits": sum(len(query.hits) for query in self.queries),
             "unlocated_hits": sum(query.unlocated for query in self.queries),
         }

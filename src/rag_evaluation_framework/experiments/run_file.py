@@ -10,7 +10,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments.config import ExperimentConfig, Unscored
+from rag_evaluation_framework.experiments.config import ExperimentConfig, Unscored, check_options
 from rag_evaluation_framework.registry import build
 from rag_evaluation_framework.spans import CharacterSpan
 from rag_evaluation_framework.strict_json import parse_json
@@ -52,6 +52,7 @@ class RunFile(BaseModel):
         """
         retriever = self._retriever()
         metrics = None if self.metrics is None else [build("metric", metric) for metric in self.metrics]
+        check_options(self.k, self.budgets, self._tokenizer(folder), self.count_as_zero)
         corpus = Corpus.from_folder(folder / self.corpus, self.glob)
         return ExperimentConfig(
             retriever,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -70,15 +71,23 @@ def run_experiment(config: ExperimentConfig[U]) -> EvaluationResult[U]:
 def _remarks(source: RankingSource, outcomes: Sequence[Ranked | Failure]) -> Iterator[str]:
     if source.unstable:
         yield (
-            f"{source.unstable} rankings changed at the top when more results were asked for; scores at small k are "
-            "read off the deeper ranking. If that is how the retriever works, let its prefix_stable be False"
+            f"rankings changed at the top when more results were asked for: {source.unstable}; their scores at k are "
+            f"those of asking for {source.largest.size}. If the retriever works so, let its prefix_stable be False"
         )
-    ranked = (outcome for outcome in outcomes if isinstance(outcome, Ranked))
-    contradicting = sum(source.placer.contradicts(hit) for outcome in ranked for hit in outcome.hits)
+    if source.unspent:
+        yield f"questions whose ranking ended before every budget was spent: {source.unspent}"
+    hits = [hit for outcome in outcomes if isinstance(outcome, Ranked) for hit in outcome.hits]
+    contradicting = sum(map(source.placer.contradicts, hits))
     if contradicting:
         yield (
-            f"results that name a place which reads other than their text: {contradicting}; the place "
-            "was taken. If the retriever does not change texts, its offsets are wrong (they count code points)"
+            f"results that name a place which reads other than their text: {contradicting}; the place was taken. If "
+            "the retriever does not change texts, its offsets are wrong (they count code points)"
+        )
+    ambiguous = sum(hit.text in source.placer.ambiguous for hit in hits)
+    if ambiguous:
+        yield (
+            f"results whose text stands in several places: {ambiguous}; the first free place was taken. Let the "
+            "retriever return doc_id, or doc_id, start and end, to be sure"
         )
 
 
@@ -162,11 +171,12 @@ def _cuts(
 ) -> Iterator[Cut]:
     """Cut and judge the rankings; those of a prefix-stable retriever are judged once for every k."""
     deep = [outcome.hits for outcome in ranked]
-    judged = judge_rankings(deep, truth)
+    shared = None
+    if not any(outcome.at for outcome in ranked):
+        shared = judge_rankings([hits[: max(config.k, default=0)] for hits in deep], truth)
     for cutoff in map(Cutoff, config.k):
         rankings = [outcome.at.get(cutoff, outcome.hits)[: cutoff.size] for outcome in ranked]
-        own = any(outcome.at for outcome in ranked)
-        yield Cut(cutoff, rankings, judge_rankings(rankings, truth) if own else judged.at(cutoff.size))
+        yield Cut(cutoff, rankings, judge_rankings(rankings, truth) if shared is None else shared.at(cutoff.size))
     for purse in purses:
         rankings = [purse.spend(ranking) for ranking in deep]
         yield Cut(purse.cutoff, rankings, judge_rankings(rankings, truth))
@@ -202,9 +212,14 @@ def _record(config: ExperimentConfig[Any], depth: int) -> dict[str, Any]:
             "hash": config.dataset.content_hash,
         },
         "corpus": {
-            "source": config.corpus.metadata.get("source"),
+            "source": _absolute(config.corpus.metadata.get("source")),
+            "glob_pattern": config.corpus.metadata.get("glob_pattern"),
             "documents": len(config.corpus),
             "characters": sum(len(document.content) for document in config.corpus),
             "hash": config.corpus.content_hash,
         },
     }
+
+
+def _absolute(source: object) -> str | None:
+    return None if source is None else str(Path(str(source)).resolve())

@@ -7,7 +7,7 @@ from typing import Any
 
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.cutoffs import Cutoff, ScoreName
-from rag_evaluation_framework.ids import DocumentId
+from rag_evaluation_framework.levels import TOKEN
 from rag_evaluation_framework.metrics.judgements import SpanJudgements, judge
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
 from rag_evaluation_framework.spans import CharacterSpan
@@ -29,15 +29,7 @@ class Cut:
 
 def judge_rankings(rankings: Sequence[Ranking], truth: Truth) -> SpanJudgements:
     """Judge rankings of placed hits."""
-    return judge([spans(ranking) for ranking in rankings], truth)
-
-
-def spans(ranking: Ranking) -> list[CharacterSpan]:
-    """Return one span a hit, in order. What has no place in the corpus stands in a document of its own, in none."""
-    return [
-        hit.span or CharacterSpan(DocumentId(f"\0{rank}"), 0, len(hit.text or ""))
-        for rank, hit in enumerate(ranking, start=1)
-    ]
+    return judge([TOKEN.units(ranking) for ranking in rankings], truth)
 
 
 def score_spans(cuts: Sequence[Cut], truth: Truth, metrics: Sequence[Metric[CharacterSpan]]) -> dict[str, Column]:
@@ -67,7 +59,7 @@ def _column(metric: Metric[CharacterSpan], cut: Cut, truth: Truth) -> Column:
 
 def _calculated(metric: Metric[Any], ranking: Ranking, right: Sequence[CharacterSpan]) -> float | Exception:
     try:
-        return _finite(float(metric.calculate(spans(ranking), right)))
+        return _finite(float(metric.calculate(TOKEN.units(ranking), right)))
     except Exception as error:  # noqa: BLE001  a metric of the user's may raise anything; it becomes data
         return error
 

@@ -27,11 +27,15 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker) -> list[PositionAwareChunk]:
         chunks = [chunk for document in documents for chunk in positioned.chunk_with_positions(document)]
     skipped = [warning for warning in caught if issubclass(warning.category, SkippedChunkWarning)]
     for warning in caught:
-        if warning not in skipped:
+        if not issubclass(warning.category, SkippedChunkWarning):
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     if skipped:
         total = len(chunks) + len(skipped)
         warnings.warn(f"{len(skipped)} of {total} chunks were skipped, the first: {skipped[0].message}", stacklevel=2)
+    made: list[object] = [*chunks]
+    for chunk in made:
+        if not isinstance(chunk, PositionAwareChunk) or chunk.doc_id not in corpus:
+            raise InputError(f"{positioned.name} made {chunk!r:.80}; wanted chunks of the document that it was given")
     if not chunks:
         raise InputError(f"{positioned.name} made no chunks from {len(corpus)} documents: there is nothing to search")
     return chunks

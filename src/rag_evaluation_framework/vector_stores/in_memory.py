@@ -22,7 +22,7 @@ class InMemoryVectorStore(VectorStore):
 
     def __init__(self) -> None:
         self._chunks: list[PositionAwareChunk] = []
-        self._vectors: NDArray[np.float64] = np.zeros((0, 0))
+        self._blocks: list[NDArray[np.float64]] = []
 
     def add(self, chunks: Sequence[PositionAwareChunk], embeddings: NDArray[np.float32]) -> None:
         """Add chunks with their vectors, shape (len(chunks), dimension); the caller's array is not changed."""
@@ -34,13 +34,12 @@ class InMemoryVectorStore(VectorStore):
             )
         if not np.isfinite(vectors).all():
             raise InputError("InMemoryVectorStore.add: an embedding holds NaN or infinity")
-        if self._chunks and vectors.shape[1] != self._vectors.shape[1]:
+        if self._blocks and vectors.shape[1] != self._blocks[0].shape[1]:
             raise InputError(
                 f"InMemoryVectorStore.add: vectors of dimension {vectors.shape[1]}, the store holds dimension "
-                f"{self._vectors.shape[1]}; clear() it before changing the embedder"
+                f"{self._blocks[0].shape[1]}; clear() it before changing the embedder"
             )
-        unit = _unit(vectors)
-        self._vectors = np.concatenate([self._vectors, unit]) if self._chunks else unit
+        self._blocks.append(_unit(vectors))
         self._chunks.extend(chunks)
 
     def search(self, query_embedding: NDArray[np.float32], k: int) -> list[PositionAwareChunk]:
@@ -51,10 +50,13 @@ class InMemoryVectorStore(VectorStore):
         """Return the `k` chunks of the highest cosine for each row."""
         if not self._chunks:
             return [[] for _ in query_embeddings]
-        if query_embeddings.shape[1] != self._vectors.shape[1]:
+        if len(self._blocks) > 1:
+            self._blocks = [np.concatenate(self._blocks)]
+        vectors = self._blocks[0]
+        if query_embeddings.shape[1] != vectors.shape[1]:
             raise InputError(
                 f"InMemoryVectorStore.search: a query of dimension {query_embeddings.shape[1]}, the store holds "
-                f"dimension {self._vectors.shape[1]}; embed queries and chunks with the same embedder"
+                f"dimension {vectors.shape[1]}; embed queries and chunks with the same embedder"
             )
         if not np.isfinite(query_embeddings).all():
             raise InputError("InMemoryVectorStore.search: the query's embedding holds NaN or infinity")
@@ -62,14 +64,14 @@ class InMemoryVectorStore(VectorStore):
         step = max(1, _SCORES_AT_ONCE // len(self._chunks))
         rankings: list[list[PositionAwareChunk]] = []
         for first in range(0, len(queries), step):
-            batch = np.round(queries[first : first + step] @ self._vectors.T, _DECIMALS)
+            batch = np.round(queries[first : first + step] @ vectors.T, _DECIMALS)
             rankings.extend([self._chunks[number] for number in top_k(scores, k)] for scores in batch)
         return rankings
 
     def clear(self) -> None:
         """Forget everything."""
         self._chunks = []
-        self._vectors = np.zeros((0, 0))
+        self._blocks = []
 
     def __len__(self) -> int:
         return len(self._chunks)
