@@ -53,6 +53,7 @@ from .levels import DOCUMENT as DOCUMENT
 from .levels import TOKEN as TOKEN
 from .levels import Level as Level
 from .metrics import DEFAULT_TOKEN_METRICS as DEFAULT_TOKEN_METRICS
+from .metrics import RankingScores as RankingScores
 from .metrics import SpanDCG as SpanDCG
 from .metrics import SpanF1 as SpanF1
 from .metrics import SpanHit as SpanHit
@@ -61,6 +62,8 @@ from .metrics import SpanIoURaw as SpanIoURaw
 from .metrics import SpanPrecision as SpanPrecision
 from .metrics import SpanPrecisionRaw as SpanPrecisionRaw
 from .metrics import SpanRecall as SpanRecall
+from .metrics import score_ranking_arrays as score_ranking_arrays
+from .metrics import score_rankings as score_rankings
 from .retrievers import BM25Retriever as BM25Retriever
 from .retrievers import FunctionRetriever as FunctionRetriever
 from .retrievers import VectorRAGRetriever as VectorRAGRetriever

@@ -1,0 +1,28 @@
+"""How early all relevant units stand."""
+
+from dataclasses import dataclass
+
+from rag_evaluation_framework.metrics.rank_judgements import Numbers, RankJudgements, totals
+from rag_evaluation_framework.metrics.rank_metric import RankMetric
+from rag_evaluation_framework.metrics.span_metric import ratio
+
+
+@dataclass(frozen=True)
+class MAP(RankMetric):
+    """Average precision: Σ over relevant units among the first k of precision at their rank, over all relevant units.
+
+    Relevant units that were not retrieved count below the line, also where they are more than k. Range [0, 1]; 0.0
+    where nothing is relevant. The mean over questions is MAP. Buckley & Voorhees 2000, "Evaluating Evaluation Measure
+    Stability"; agrees with trec_eval's `map_cut`.
+    """
+
+    @property
+    def name(self) -> str:
+        """`map`."""
+        return "map"
+
+    def score(self, judged: RankJudgements) -> Numbers:
+        """Return the average precision of each question."""
+        found = judged.found
+        precisions = (found.ordinal + 1) / (found.rank + 1)
+        return ratio(totals(found.query, precisions, len(judged.relevant)), judged.relevant)

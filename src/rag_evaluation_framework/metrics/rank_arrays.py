@@ -1,0 +1,83 @@
+"""Judging rankings that come as arrays of whole numbers."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.metrics.rank_judgements import Integers, Numbers, RankJudgements, judge_ranks
+
+_CELLS = 65_536
+
+
+def judge_arrays(ground_truth: ArrayLike, rankings: ArrayLike, gains: ArrayLike | None) -> RankJudgements:
+    """Judge rankings of whole numbers, a row a question.
+
+    Args:
+        ground_truth: Judged units, shape (questions, most judged units), filled up with -1.
+        rankings: Retrieved units, best first, shape (questions, depth), filled up with -1 at the end.
+        gains: How relevant each unit of `ground_truth` is, of the same shape; None stands for 1.
+
+    Raises:
+        DatasetError: An array has the wrong shape or type, a gain is no finite number, or a row of the ground truth
+            holds a unit twice.
+    """
+    truth, ranked = _whole_numbers("ground_truth", ground_truth), _whole_numbers("rankings", rankings)
+    weights = np.ones(truth.shape) if gains is None else _finite("gains", gains)
+    if len(truth) != len(ranked) or weights.shape != truth.shape or not len(truth):
+        raise DatasetError(
+            f"ground_truth {truth.shape}, rankings {ranked.shape}, gains {weights.shape}: wanted as many rows, at "
+            "least one, and gains for every unit of the ground truth"
+        )
+    _refuse_repeats(truth)
+    return judge_ranks(*_found_in_rows(truth, ranked, weights), (ranked >= 0).sum(axis=1))
+
+
+def _whole_numbers(name: str, given: ArrayLike) -> NDArray[Any]:
+    array = _array(name, given)
+    if array.ndim != 2 or not np.issubdtype(array.dtype, np.integer):
+        raise DatasetError(f"{name}: shape {array.shape} of {array.dtype}; wanted two dimensions of whole numbers")
+    return array
+
+
+def _finite(name: str, given: ArrayLike) -> Numbers:
+    try:
+        numbers = _array(name, given).astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        raise DatasetError(f"{name}: {error}; wanted numbers, above 0 where the unit is relevant") from error
+    if not np.isfinite(numbers).all():
+        raise DatasetError(f"{name}: one is NaN or infinite; wanted finite numbers, above 0 where the unit is relevant")
+    return numbers
+
+
+def _array(name: str, given: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except (TypeError, ValueError) as error:
+        raise DatasetError(f"{name}: {error}; wanted an array, its rows filled up with -1") from error
+
+
+def _refuse_repeats(truth: NDArray[Any]) -> None:
+    """Refuse a unit that stands in a row twice: it would count twice."""
+    in_order = np.sort(truth, axis=1)
+    again = np.argwhere((in_order[:, 1:] == in_order[:, :-1]) & (in_order[:, 1:] >= 0))
+    if len(again):
+        first = tuple(again[0])
+        raise DatasetError(f"ground_truth: row {first[0]} holds {in_order[first]} twice; wanted each unit once")
+
+
+def _found_in_rows(truth: NDArray[Any], ranked: NDArray[Any], weights: Numbers) -> tuple[Integers, Integers, Numbers]:
+    """Return question, rank (-1 if not retrieved) and gain of every relevant unit."""
+    depth = ranked.shape[1]
+    places = np.full(truth.shape, -1, dtype=np.int64)
+    step = max(1, _CELLS // max(depth, 1))
+    for first in range(0, len(truth), step):
+        block = ranked[first : first + step]
+        for column in range(truth.shape[1]):
+            at: Integers = np.flatnonzero(block == truth[first : first + step, column, np.newaxis])
+            rows = at // depth if depth else at
+            # Written backwards, so that the first of several places stays.
+            places[first + rows[::-1], column] = (at - rows * depth)[::-1]
+    query, unit = np.nonzero((truth >= 0) & (weights > 0))
+    return query, places[query, unit], weights[query, unit]
