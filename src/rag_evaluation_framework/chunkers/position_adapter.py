@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
@@ -11,6 +12,7 @@ from rag_evaluation_framework.types import Document, PositionAwareChunk
 
 _BEAM = 32
 _OVERLAPPING_CANDIDATES = 8
+_NEAR = 2_000
 
 Place = tuple[int, int]
 
@@ -73,35 +75,50 @@ def _checked(returned: Any, name: str) -> list[str]:
 
 
 class _Finder:
-    """Finds one text in a document: verbatim, or where it is nowhere verbatim, up to white space."""
+    """Finds one text in a document: verbatim, or where it is nowhere verbatim, up to white space.
+
+    Looking near first keeps the search of a long document from being quadratic.
+    """
 
     def __init__(self, content: str, text: str) -> None:
         self.content, self.text = content, text
-        self.verbatim = text in content
-        self.pattern = None if self.verbatim else re.compile(r"\s+".join(map(re.escape, text.split())) or r"(?!)")
 
-    def first(self, position: int) -> Place | None:
-        """Return the first place that starts at `position` or later."""
-        if self.pattern is not None:
-            match = self.pattern.search(self.content, position)
-            return match.span() if match else None
-        return self._place(self.content.find(self.text, position))
+    @cached_property
+    def pattern(self) -> re.Pattern[str] | None:
+        """What to look for if the text stands nowhere verbatim, else None."""
+        if self.text in self.content:
+            return None
+        return re.compile(r"\s+".join(map(re.escape, self.text.split())) or r"(?!)")
+
+    def first(self, position: int, before: int | None = None) -> Place | None:
+        """Return the first place that starts at `position` or later, and before `before`."""
+        limit = len(self.content) if before is None else before - 1 + len(self.text)
+        place = self._place(self.content.find(self.text, position, limit))
+        if place is not None or before is not None or self.pattern is None:
+            return place
+        match = self.pattern.search(self.content, position)
+        return match.span() if match else None
 
     def last(self, after: int, before: int) -> Place | None:
         """Return the last place that starts behind `after` and before `before`."""
-        if self.pattern is None:
-            return self._place(self.content.rfind(self.text, after + 1, max(0, before - 1) + len(self.text)))
-        found, place = None, self.first(after + 1)
+        found = self._place(self.content.rfind(self.text, after + 1, max(0, before - 1) + len(self.text)))
+        if found is not None or self.pattern is None:
+            return found
+        place = self.first(after + 1)
         while place is not None and place[0] < before:
             found, place = place, self.first(place[0] + 1)
         return found
 
     def following(self, start: int, end: int) -> list[Place]:
         """Return places behind `start`: the first, the last few that overlap what ends at `end`, and the next."""
-        found = {place for place in (self.first(start + 1), self.first(end)) if place is not None}
+        nearest = self.first(start + 1)
+        if nearest is None or nearest[0] >= end:
+            return [] if nearest is None else [nearest]
+        behind = self.first(end, end + len(self.text) + _NEAR)
+        found = {nearest} if behind is None else {nearest, behind}
         before = end
         for _ in range(_OVERLAPPING_CANDIDATES):
-            place = self.last(start, before)
+            place = self.last(start, before) if before > nearest[0] + 1 else None
             if place is None:
                 break
             found.add(place)
@@ -127,11 +144,11 @@ def _locate(content: str, texts: Sequence[str]) -> list[Place | None]:
     beam: list[_State] = []
     run: list[int] = []  # the chunks that the beam has placed
     for number, text in enumerate(texts):
-        anywhere = finders[text].first(0)
-        if anywhere is None:
-            continue
         following = _extended(beam, finders[text], latest[number]) or _extended(beam, finders[text], len(content))
         if not following:
+            anywhere = finders[text].first(0)
+            if anywhere is None:
+                continue
             _settle(places, run, beam)
             run = []
             following = [_State(anywhere[1] - anywhere[0], anywhere, anywhere[1], None)]
