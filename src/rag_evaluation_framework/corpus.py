@@ -45,7 +45,7 @@ class Corpus:
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def __init__(self, documents: Iterable[Document], metadata: Mapping[str, Any] | None = None) -> None:
-        object.__setattr__(self, "documents", tuple(documents))
+        object.__setattr__(self, "documents", tuple(map(_checked, documents)))
         object.__setattr__(self, "metadata", {} if metadata is None else metadata)
         if len(self._by_id) < len(self.documents):
             counts = Counter(document.id for document in self.documents)
@@ -115,6 +115,12 @@ class Corpus:
     def __repr__(self) -> str:
         characters = sum(len(document.content) for document in self.documents)
         return f"Corpus({len(self.documents)} documents, {characters:,} characters)"
+
+
+def _checked(document: Any) -> Document:
+    if not isinstance(document, Document):
+        raise CorpusError(f"got {document!r:.80}; wanted documents, such as Document('a.md', 'its text')")
+    return document
 
 
 def _read_text(path: Path) -> str:

@@ -183,13 +183,21 @@ def test_the_repr_says_what_counts_as_zero_and_shows_no_score_as_a_dash():
     assert "–" in repr(run({"none": []}))
 
 
-def test_of_many_failures_a_few_are_shown_and_the_rest_counted():
+def test_failures_that_are_alike_are_shown_once_and_counted():
     def broken(query, k):
         raise ConnectionError("gone away")
 
     text = repr(run({f"q{number}": [(0, 1)] for number in range(8)}, retriever=broken))
+    assert text.splitlines()[-1].endswith(" and 7 more: retrieve: ConnectionError: gone away")
+
+
+def test_of_many_kinds_of_failures_a_few_are_shown_and_the_rest_counted():
+    def broken(query, k):
+        raise ConnectionError(f"gone away from {query}")
+
+    text = repr(run({f"q{number}": [(0, 1)] for number in range(8)}, retriever=broken))
     assert text.count("gone away") == 5
-    assert re.search(r"failures.*\b3\b", text.splitlines()[-1])
+    assert text.splitlines()[-1] == "! failures of other kinds: 3"
 
 
 def test_the_notebook_shows_a_table_in_which_nothing_is_executed():

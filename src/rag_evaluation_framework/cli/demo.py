@@ -78,7 +78,9 @@ def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: lis
     if missing:
         console.print(f"\nFor vectors beside BM25: {install_command(*missing)}", highlight=False, markup=False)
     console.print(
-        f"\nSaved {len(folders)} runs to {folders[0].parent}, the first as {folders[0].name}", highlight=False
+        f"\nSaved {len(folders)} runs to {folders[0].parent}, the first as {folders[0].name}",
+        highlight=False,
+        markup=False,
     )
 
 

@@ -71,8 +71,7 @@ class ExperimentConfig(Generic[U]):
         name: str | None = None,
     ) -> None:
         pipeline = as_retriever(retriever)
-        if not isinstance(dataset, Dataset):  # pyright: ignore[reportUnnecessaryIsInstance]  for those without a checker
-            raise DatasetError(f"dataset={dataset!r:.80}: wanted a Dataset; load_dataset(path, corpus=...) reads one")
+        check_dataset_type(dataset)
         chosen = _checked_metrics(dataset, metrics)
         ks, cuts = _cutoffs(k, budgets)
         documents = _check_corpus(dataset.corpus if corpus is None else corpus)
@@ -95,6 +94,12 @@ class ExperimentConfig(Generic[U]):
     def cutoffs(self) -> tuple[Cutoff, ...]:
         """All cutoffs, the numbers of results first."""
         return (*map(Cutoff, self.k), *self.budgets)
+
+
+def check_dataset_type(dataset: Any) -> None:
+    """Raise DatasetError if something else was given, such as a path."""
+    if not isinstance(dataset, Dataset):
+        raise DatasetError(f"dataset={dataset!r:.80}: wanted a Dataset; load_dataset(path, corpus=...) reads one")
 
 
 def check_options(k: Any, budgets: Any, tokenizer: Any, count_as_zero: Any) -> None:
@@ -175,9 +180,11 @@ def _check_unscored(count_as_zero: str | Iterable[str]) -> frozenset[Unscored]:
     return _UNSCORED & chosen
 
 
-def _check_corpus(corpus: Corpus | None) -> Corpus:
+def _check_corpus(corpus: Any) -> Corpus:
     if corpus is None:
         raise CorpusError("the dataset does not know its corpus; pass corpus=Corpus.from_folder(...)")
+    if not isinstance(corpus, Corpus):
+        raise CorpusError(f"corpus={corpus!r:.80}: wanted a Corpus; Corpus.from_folder(path) reads one")
     if not len(corpus):
         raise CorpusError("the corpus is empty: it has no documents to search")
     return corpus

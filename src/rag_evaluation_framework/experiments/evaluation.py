@@ -12,7 +12,7 @@ from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.cutoffs import Cutoff
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
-from rag_evaluation_framework.experiments.config import ExperimentConfig, Unscored
+from rag_evaluation_framework.experiments.config import ExperimentConfig, Unscored, check_dataset_type
 from rag_evaluation_framework.experiments.results import EvaluationResult
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.ground_truth import Dataset
@@ -84,6 +84,7 @@ class TokenLevelEvaluation:
     dataset: Dataset[CharacterSpan]
 
     def __post_init__(self) -> None:
+        check_dataset_type(self.dataset)
         if self.dataset.level is not TOKEN:
             raise LevelMismatch(
                 f"TokenLevelEvaluation needs token-level truth, dataset {self.dataset.name!r} is "

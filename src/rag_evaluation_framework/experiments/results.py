@@ -161,12 +161,16 @@ class EvaluationResult(Generic[U]):
         return f"{dataset}, {counts['questions']} questions ({', '.join(parts)}), {self.evaluation_type}"
 
     def _notes(self) -> list[str]:
+        alike: dict[str, list[str]] = {}
+        for query_id, failures in self.failures.items():
+            what = f"{failures[0].stage}: {failures[0].kind}: {failures[0].message}"
+            alike.setdefault(what, []).append(query_id)
         notes = [
-            f"{query_id}: {failures[0].stage}: {failures[0].kind}: {failures[0].message}"
-            for query_id, failures in list(self.failures.items())[:_FAILURES_SHOWN]
+            f"{ids[0]}{f' and {len(ids) - 1} more' if len(ids) > 1 else ''}: {what}"
+            for what, ids in list(alike.items())[:_FAILURES_SHOWN]
         ]
-        if len(self.failures) > _FAILURES_SHOWN:
-            notes.append(f"questions with more failures: {len(self.failures) - _FAILURES_SHOWN}")
+        if len(alike) > _FAILURES_SHOWN:
+            notes.append(f"failures of other kinds: {len(alike) - _FAILURES_SHOWN}")
         unlocated, hits = self.counts["unlocated_hits"], self.counts["hits"]
         if unlocated:
             share = f"{unlocated / hits:.0%}"

@@ -34,7 +34,7 @@ def show_result(console: Console, result: Result) -> None:
     summary = result.summary()
     grid = _table(["metric"], summary.header[1:])
     for row in summary.rows:
-        grid.add_row(*map(printable, row))
+        grid.add_row(*(Text(printable(cell)) for cell in row))
     console.print(Text(printable(summary.title), style="bold"))
     console.print(Text(printable(summary.headline), style="dim"))
     console.print(grid)
@@ -71,7 +71,7 @@ def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None
     grid = Table.grid(padding=(0, 2, 0, 0))
     for query in worst:
         title = Text.assemble(f"{printable(query.text)} ", (f"({printable(query.query_id)})", "dim"))
-        answers = (Padding(_answer(span, corpus, query), (0, 0, 0, 2)) for span in query.relevant[:3])
+        answers = (Padding(_answer(span, corpus, query), (0, 0, 0, 2), expand=False) for span in query.relevant[:3])
         grid.add_row(Text(number(query.scores.get(name)), style="red"), Group(title, *answers))
     console.print(grid)
 
@@ -86,7 +86,9 @@ def show_quotes(console: Console, check: QuoteCheck) -> None:
     )
     for row in check.problems:
         console.print(Text(printable(str(row)), style="yellow"))
-        console.print(Padding(Text(f"“{printable(row.quote)[:_QUOTE_LENGTH]}”", style="dim"), (0, 0, 0, 2)))
+        console.print(
+            Padding(Text(f"“{printable(row.quote)[:_QUOTE_LENGTH]}”", style="dim"), (0, 0, 0, 2), expand=False)
+        )
     if check.problems:
         console.print(Text(f"questions left out until their quotes are certain: {len(check.left_out)}", style="yellow"))
 
@@ -103,9 +105,9 @@ def detectable_difference(questions: int) -> float:
 def _table(words: Sequence[str], numbers: Sequence[str]) -> Table:
     grid = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in words:
-        grid.add_column(column)
+        grid.add_column(Text(column))
     for column in numbers:
-        grid.add_column(column, justify="right")
+        grid.add_column(Text(column), justify="right")
     return grid
 
 
