@@ -284,3 +284,10 @@ def test_a_line_of_json_that_cannot_be_used_is_refused_by_its_number(tmp_path, c
     path = file(tmp_path, f'{{"question": "How long?", "quote": "{REFUNDS}"}}\n{line}\n', "q.jsonl")
     with pytest.raises(DatasetError, match=message):
         check_quotes(path, corpus)
+
+
+def test_an_uncertain_quote_of_one_id_leaves_the_same_wording_under_another_alone(tmp_path, corpus):
+    path = file(tmp_path, f"id,question,quote\np,A?,{REFUNDS}\nq,A?,Never written.\n")
+    check = check_quotes(path, corpus)
+    assert check.left_out == ("A?",)
+    assert [entry.query.id for entry in check.dataset()] == ["p"]

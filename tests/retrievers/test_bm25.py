@@ -168,3 +168,21 @@ class TestParameters:
     def test_the_name_shows_what_was_changed(self):
         name = BM25Retriever(rag.RecursiveCharacterChunker(300), k1=0.9).name
         assert name == "BM25Retriever(chunker=RecursiveCharacterChunker(chunk_size=300, overlap=0), k1=0.9)"
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        "no chunk",
+        rag.PositionAwareChunk(rag.generate_pa_chunk_id("x"), "x", DocumentId("b.md"), 0, 1),
+        rag.PositionAwareChunk(rag.generate_pa_chunk_id("x"), "x", DocumentId("a.md"), 0, 99),
+    ],
+    ids=["text", "another document", "behind the end"],
+)
+def test_a_chunker_that_makes_what_is_no_chunk_of_the_document_is_named(chunk):
+    class Wrong(rag.PositionAwareChunker):
+        def chunk_with_positions(self, document):
+            return [chunk]
+
+    with pytest.raises(InputError, match="Wrong made .*wanted chunks of the document"):
+        BM25Retriever(chunker=Wrong()).index(Corpus([Document(DocumentId("a.md"), "text")]))

@@ -100,10 +100,10 @@ class QuoteCheck:
         Raises:
             DatasetError: No question is left.
         """
-        problematic = set(self.left_out)
+        problematic = {row.id or row.question for row in self.problems}
         by_question: dict[str, list[QuoteRow]] = {}
         for row in self.rows:
-            if row.question not in problematic:
+            if (row.id or row.question) not in problematic:
                 by_question.setdefault(row.id or row.question, []).append(row)
         if not by_question:
             raise DatasetError(problem_list(self.source, [str(row) for row in self.problems]))

@@ -1,6 +1,7 @@
 """What every retriever over chunks does first."""
 
 import warnings
+from typing import Any
 
 from tqdm import tqdm
 
@@ -32,9 +33,8 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker) -> list[PositionAwareChunk]:
     if skipped:
         total = len(chunks) + len(skipped)
         warnings.warn(f"{len(skipped)} of {total} chunks were skipped, the first: {skipped[0].message}", stacklevel=2)
-    made: list[object] = [*chunks]
-    for chunk in made:
-        if not isinstance(chunk, PositionAwareChunk) or chunk.doc_id not in corpus:
+    for chunk in chunks:
+        if not _belongs(chunk, corpus):
             raise InputError(f"{positioned.name} made {chunk!r:.80}; wanted chunks of the document that it was given")
     if not chunks:
         raise InputError(f"{positioned.name} made no chunks from {len(corpus)} documents: there is nothing to search")
@@ -46,3 +46,8 @@ def check_parts(owner: str, **parts: tuple[object, type]) -> None:
     for name, (part, wanted) in parts.items():
         if not isinstance(part, wanted):
             raise ConfigError(f"{owner}: {name}={part!r:.80}; wanted an instance of {wanted.__name__}")
+
+
+def _belongs(chunk: Any, corpus: Corpus) -> bool:
+    known = isinstance(chunk, PositionAwareChunk) and chunk.doc_id in corpus
+    return known and chunk.end <= len(corpus[chunk.doc_id].content)
