@@ -5,7 +5,7 @@ cover belongs to the first of them, so that along the rank each character counts
 spans n, and in the number of pieces into which overlapping results fall apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -18,8 +18,7 @@ from rag_evaluation_framework.spans import CharacterSpan
 
 Integers = NDArray[np.int64]
 
-_BLOCK = 8192
-"""So many cells are judged at a time: their columns stay in the processor's cache."""
+_BLOCK = 8192  # cells that are judged at a time
 
 
 _DOC_ID, _START, _END = attrgetter("doc_id"), attrgetter("start"), attrgetter("end")
@@ -135,11 +134,22 @@ def judge_spans(retrieved: SpanColumns, truth: SpanColumns, queries: int, depth:
     Returns:
         The judgements; zeros where a ranking is shorter than `depth`.
     """
+    return _judge_in_blocks(
+        queries,
+        depth,
+        lambda first, last: (retrieved.between(first, last), truth.between(first, last)),
+    )
+
+
+def _judge_in_blocks(
+    queries: int, depth: int, columns: Callable[[int, int], tuple[SpanColumns, SpanColumns]]
+) -> SpanJudgements:
+    """Judge so many questions at a time that their columns stay in the processor's cache."""
     whole = SpanJudgements.zeros(queries, depth)
     step = max(1, _BLOCK // max(depth, 1))
     for first in range(0, queries, step):
         last = min(first + step, queries)
-        block = _judge_block(retrieved.between(first, last), truth.between(first, last), last - first, depth)
+        block = _judge_block(*columns(first, last), last - first, depth)
         whole.covered[first:last], whole.retrieved[first:last] = block.covered, block.retrieved
         whole.length[first:last], whole.truth[first:last] = block.length, block.truth
     return whole
@@ -171,9 +181,12 @@ def _judge_block(retrieved: SpanColumns, truth: SpanColumns, queries: int, depth
 
 def judge(retrieved: Sequence[Sequence[CharacterSpan]], truth: Sequence[Sequence[CharacterSpan]]) -> SpanJudgements:
     """Judge rankings that are given as objects: one list of spans a question, and one of truth."""
-    documents = Numbering()
-    depth = max(map(len, retrieved), default=0)
-    return judge_spans(SpanColumns.of(retrieved, documents), SpanColumns.of(truth, documents), len(retrieved), depth)
+
+    def columns(first: int, last: int) -> tuple[SpanColumns, SpanColumns]:
+        documents = Numbering()
+        return SpanColumns.of(retrieved[first:last], documents), SpanColumns.of(truth[first:last], documents)
+
+    return _judge_in_blocks(len(retrieved), max(map(len, retrieved), default=0), columns)
 
 
 @dataclass(frozen=True, eq=False)
