@@ -240,3 +240,16 @@ class TestWhatCannotBeRead:
         monkeypatch.setattr(os, "scandir", scandir)
         with pytest.raises(CorpusError, match=r"locked: cannot be read \(Permission denied\)"):
             Corpus.from_folder(tmp_path)
+
+    def test_a_hidden_folder_that_cannot_be_read_is_no_matter(self, tmp_path, monkeypatch):
+        write(tmp_path, {"a.md": "A", ".locked/b.md": "B"})
+        real = os.walk
+
+        def walk(top, onerror):
+            for place, folders, files in real(top):
+                yield place, folders, files
+                if ".locked" in folders:
+                    onerror(PermissionError(13, "Permission denied", ".locked"))
+
+        monkeypatch.setattr(os, "walk", walk)
+        assert ids(Corpus.from_folder(tmp_path)) == ["a.md"]

@@ -28,6 +28,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
+from rag_evaluation_framework.experiments import store
 from rag_evaluation_framework.levels import TOKEN
 
 CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)], {"source": "docs"})
@@ -520,3 +521,25 @@ def test_nothing_that_comes_from_outside_breaks_the_summary(tmp_path, options):
         assert {len(row) for row in table} == {len(table[0])}
     assert not bare(text, "`<")
     assert not any(line.startswith("next") for line in text.splitlines())
+
+
+def test_a_folder_that_another_process_takes_at_the_same_moment_is_left_to_it(tmp_path, monkeypatch):
+    real = store.write_folder
+
+    def overtaken(folder, files):
+        if not any((tmp_path / "runs").glob("*")):
+            folder.mkdir(parents=True)
+            (folder / "report.json").write_text("theirs")
+        return real(folder, files)
+
+    monkeypatch.setattr(store, "write_folder", overtaken)
+    mine = run({"q": [(0, 1)]}).save(root=tmp_path)
+    assert mine.name.endswith("-2")
+    theirs = mine.with_name(mine.name.removesuffix("-2"))
+    assert (theirs / "report.json").read_text() == "theirs"
+
+
+def test_a_root_in_which_nothing_can_be_made_is_refused(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ResultError, match="cannot be made"):
+        run({"q": [(0, 1)]}).save(root=tmp_path / "file")

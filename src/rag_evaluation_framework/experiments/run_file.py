@@ -1,5 +1,6 @@
 """Experiments from files: the one place where a configuration is parsed."""
 
+from os.path import normpath
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +54,10 @@ class RunFile(BaseModel):
         retriever = self._retriever()
         metrics = None if self.metrics is None else [build("metric", metric) for metric in self.metrics]
         check_options(self.k, self.budgets, self._tokenizer(folder), self.count_as_zero)
-        corpus = Corpus.from_folder(folder / self.corpus, self.glob)
+        corpus = Corpus.from_folder(normpath(folder / self.corpus), self.glob)
         return ExperimentConfig(
             retriever,
-            load_dataset(folder / self.dataset, corpus=corpus),
+            load_dataset(normpath(folder / self.dataset), corpus=corpus),
             corpus=corpus,
             metrics=metrics,
             k=self.k,
