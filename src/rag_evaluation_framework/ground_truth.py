@@ -5,14 +5,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic
+from math import inf
+from typing import Any, Generic, TypeVar
 
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
-from rag_evaluation_framework.ids import ChunkId, DocumentId, content_digest
+from rag_evaluation_framework.ids import ChunkId, DocumentId, canonical_chunk_id, content_digest
 from rag_evaluation_framework.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.spans import CharacterSpan
 from rag_evaluation_framework.types import Query
+
+IdT = TypeVar("IdT", DocumentId, ChunkId)
 
 
 class GroundTruth(ABC, Generic[U]):
@@ -30,6 +33,15 @@ class GroundTruth(ABC, Generic[U]):
     def level(self) -> Level[U]:
         """The evaluation type that this truth belongs to."""
 
+    def gain(self, unit: U) -> float:
+        """Return how relevant a relevant unit is; 1.0 where no gains were given."""
+        del unit
+        return 1.0
+
+    def as_labelled(self, unit: U) -> U:
+        """Return the relevant unit that a retrieved one stands for, or the retrieved one itself."""
+        return unit
+
 
 @dataclass(frozen=True)
 class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
@@ -38,23 +50,45 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
     Attributes:
         query: The question.
         relevant_document_ids: Documents that answer it.
+        relevant_prefixes: Beginnings of ids. All documents whose id begins so are one relevant unit, written
+            `prefix*`, which the first of them satisfies; a relevant id that begins so is part of it.
+        gains: How relevant each document or `prefix*` is, above 0; 1.0 where it says nothing.
+
+    Raises:
+        DatasetError: A gain is not a finite number above 0, belongs to no relevant unit, or a prefix is empty.
     """
 
     query: Query
     relevant_document_ids: tuple[DocumentId, ...]
+    relevant_prefixes: tuple[str, ...] = ()
+    gains: Mapping[DocumentId, float] = field(default_factory=dict[DocumentId, float], hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "relevant_document_ids", tuple(self.relevant_document_ids))
+        object.__setattr__(self, "relevant_prefixes", tuple(self.relevant_prefixes))
+        if not all(self.relevant_prefixes):
+            raise DatasetError(f"question {self.query.id!r}: an empty prefix would make every document relevant")
+        object.__setattr__(self, "gains", _checked_gains(self.query, self.gains, self.relevant))
 
-    @property
+    @cached_property
     def relevant(self) -> tuple[DocumentId, ...]:
-        """The relevant documents."""
-        return self.relevant_document_ids
+        """The relevant documents and `prefix*` units, each once."""
+        units = [self.as_labelled(doc_id) for doc_id in self.relevant_document_ids]
+        return tuple(dict.fromkeys([*units, *(self.as_labelled(DocumentId(p)) for p in self.relevant_prefixes)]))
 
     @property
     def level(self) -> Level[DocumentId]:
         """Document level."""
         return DOCUMENT
+
+    def gain(self, unit: DocumentId) -> float:
+        """Return how relevant a relevant unit is."""
+        return self.gains.get(unit, 1.0)
+
+    def as_labelled(self, unit: DocumentId) -> DocumentId:
+        """Return `prefix*` for a document whose id begins with a relevant prefix, of several the shortest."""
+        prefixes = [prefix for prefix in self.relevant_prefixes if unit.startswith(prefix)]
+        return DocumentId(f"{min(prefixes, key=len)}*") if prefixes else unit
 
 
 @dataclass(frozen=True)
@@ -64,23 +98,34 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
     Attributes:
         query: The question.
         relevant_chunk_ids: Chunks that answer it.
+        gains: How relevant each chunk is, above 0; 1.0 where it says nothing.
+
+    Raises:
+        DatasetError: A gain is not a finite number above 0, or belongs to no relevant chunk.
     """
 
     query: Query
     relevant_chunk_ids: tuple[ChunkId, ...]
+    gains: Mapping[ChunkId, float] = field(default_factory=dict[ChunkId, float], hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relevant_chunk_ids", tuple(self.relevant_chunk_ids))
+        object.__setattr__(self, "relevant_chunk_ids", tuple(map(canonical_chunk_id, self.relevant_chunk_ids)))
+        gains = {canonical_chunk_id(chunk_id): gain for chunk_id, gain in self.gains.items()}
+        object.__setattr__(self, "gains", _checked_gains(self.query, gains, self.relevant))
 
-    @property
+    @cached_property
     def relevant(self) -> tuple[ChunkId, ...]:
-        """The relevant chunks."""
-        return self.relevant_chunk_ids
+        """The relevant chunks, each once; position-aware and plain ids of one content are one chunk."""
+        return tuple(dict.fromkeys(self.relevant_chunk_ids))
 
     @property
     def level(self) -> Level[ChunkId]:
         """Chunk level."""
         return CHUNK
+
+    def gain(self, unit: ChunkId) -> float:
+        """Return how relevant a relevant chunk is."""
+        return self.gains.get(unit, 1.0)
 
 
 @dataclass(frozen=True)
@@ -117,6 +162,7 @@ class Dataset(Generic[U]):
         ground_truth: One entry a question, in order; any iterable is kept as a tuple.
         level: The evaluation type.
         name: How results and run folders call it.
+        chunking: `ChunkRegistry.fingerprint` of the chunks that were labelled, if known; chunk level only.
         corpus: The documents that the truth is about, if they are at hand.
         corpus_hash: `Corpus.content_hash` of the documents that were labelled, if known.
         metadata: Anything else; keys of a file that this version does not know are kept here.
@@ -131,6 +177,7 @@ class Dataset(Generic[U]):
     name: str
     corpus: Corpus | None = field(compare=False)
     corpus_hash: str | None
+    chunking: str | None
     metadata: Mapping[str, Any] = field(hash=False)
 
     def __init__(
@@ -141,6 +188,7 @@ class Dataset(Generic[U]):
         name: str = "dataset",
         corpus: Corpus | None = None,
         corpus_hash: str | None = None,
+        chunking: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
         entries = tuple(ground_truth)
@@ -150,6 +198,7 @@ class Dataset(Generic[U]):
             "name": name,
             "corpus": corpus,
             "corpus_hash": corpus.content_hash if corpus_hash is None and corpus is not None else corpus_hash,
+            "chunking": chunking,
             "metadata": {} if metadata is None else metadata,
         }
         for attribute, value in values.items():
@@ -174,7 +223,7 @@ class Dataset(Generic[U]):
     def content_hash(self) -> str:
         """SHA-256 over evaluation type, questions and truth, 64 hexadecimal digits; name and metadata play no part."""
         rows = [
-            [entry.query.id, entry.query.text, [_unit_key(unit) for unit in entry.relevant]]
+            [entry.query.id, entry.query.text, [_unit_key(unit, entry.gain(unit)) for unit in entry.relevant]]
             for entry in self.ground_truth
         ]
         return content_digest(json.dumps([self.level.evaluation_type, rows], ensure_ascii=True))
@@ -187,6 +236,7 @@ class Dataset(Generic[U]):
             name=self.name,
             corpus=corpus,
             corpus_hash=self.corpus_hash,
+            chunking=self.chunking,
             metadata=self.metadata,
         )
 
@@ -218,5 +268,19 @@ def misplaced(span: CharacterSpan, corpus: Corpus) -> str | None:
     return None
 
 
-def _unit_key(unit: DocumentId | ChunkId | CharacterSpan) -> list[Any] | str:
-    return [unit.doc_id, unit.start, unit.end] if isinstance(unit, CharacterSpan) else unit
+def _unit_key(unit: DocumentId | ChunkId | CharacterSpan, gain: float) -> list[Any] | str:
+    if isinstance(unit, CharacterSpan):
+        return [unit.doc_id, unit.start, unit.end]
+    return unit if gain == 1.0 else [unit, gain]
+
+
+def _checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, ...]) -> dict[IdT, float]:
+    for unit, gain in gains.items():
+        if unit not in relevant:
+            raise DatasetError(f"question {query.id!r}: {unit!r} has a gain, but is not among the relevant units")
+        if isinstance(gain, bool) or not isinstance(gain, int | float) or not 0 < gain < inf:
+            raise DatasetError(
+                f"question {query.id!r}: gain {gain!r} of {unit!r}: wanted a finite number above 0; what is judged and "
+                "not relevant is left out"
+            )
+    return {unit: float(gain) for unit, gain in gains.items()}

@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from rag_evaluation_framework.ids import ChunkId, DocumentId, EvaluationType, canonical_chunk_id
 from rag_evaluation_framework.spans import CharacterSpan
-from rag_evaluation_framework.types import Ranking
+from rag_evaluation_framework.types import Hit, Ranking
 
 U = TypeVar("U", bound=DocumentId | ChunkId | CharacterSpan)
 """The unit of an evaluation. Bound and invariant on purpose: results of different levels must not mix."""
@@ -18,39 +18,42 @@ class Level(Generic[U]):
 
     Attributes:
         evaluation_type: Its name in files and messages.
-        units: Reads a ranking, best first, as the units of this level. Documents and chunks that repeat keep their
-            first rank, and hits without an id are left out; spans are one a hit, and a text without a place is a span
-            of a document that does not exist.
+        unit: Reads one hit at a rank, counted from 1, as a unit of this level. What lacks the unit (a text without a
+            place, a hit without an id) is a unit of its own that is never relevant, so that it keeps its rank.
+        repeats: Whether a unit that is retrieved again counts again: overlapping text costs the reader, a document or
+            chunk that was found is found.
     """
 
     evaluation_type: EvaluationType
-    units: Callable[[Ranking], tuple[U, ...]]
+    unit: Callable[[Hit, int], U]
+    repeats: bool = False
+
+    def units(self, ranking: Ranking) -> tuple[U, ...]:
+        """Return a ranking, best first, as units; documents and chunks that repeat keep their first rank only."""
+        units = [self.unit(hit, rank) for rank, hit in enumerate(ranking, start=1)]
+        return tuple(units if self.repeats else dict.fromkeys(units))
 
     def __repr__(self) -> str:
         return f"Level({self.evaluation_type!r})"
 
 
-def _documents(ranking: Ranking) -> tuple[DocumentId, ...]:
-    return tuple(dict.fromkeys(hit.doc_id for hit in ranking if hit.doc_id is not None))
+def _document(hit: Hit, rank: int) -> DocumentId:
+    return DocumentId(f"\0{rank}") if hit.doc_id is None else hit.doc_id
 
 
-def _chunks(ranking: Ranking) -> tuple[ChunkId, ...]:
-    return tuple(dict.fromkeys(canonical_chunk_id(hit.chunk_id) for hit in ranking if hit.chunk_id is not None))
+def _chunk(hit: Hit, rank: int) -> ChunkId:
+    return ChunkId(f"\0{rank}") if hit.chunk_id is None else canonical_chunk_id(hit.chunk_id)
 
 
-def _spans(ranking: Ranking) -> tuple[CharacterSpan, ...]:
-    # What has no place in the corpus stands in a document of its own, so that it keeps its rank and its length.
-    return tuple(
-        hit.span or CharacterSpan(DocumentId(f"\0{rank}"), 0, len(hit.text or ""))
-        for rank, hit in enumerate(ranking, start=1)
-    )
+def _span(hit: Hit, rank: int) -> CharacterSpan:
+    return hit.span or CharacterSpan(DocumentId(f"\0{rank}"), 0, len(hit.text or ""))
 
 
-DOCUMENT: Level[DocumentId] = Level("document-level", _documents)
+DOCUMENT: Level[DocumentId] = Level("document-level", _document)
 """Did we find the right documents?"""
 
-CHUNK: Level[ChunkId] = Level("chunk-level", _chunks)
+CHUNK: Level[ChunkId] = Level("chunk-level", _chunk)
 """Did we find the right chunks? Bound to one chunking."""
 
-TOKEN: Level[CharacterSpan] = Level("token-level", _spans)
+TOKEN: Level[CharacterSpan] = Level("token-level", _span, repeats=True)
 """Did we find the right text? Independent of any chunker."""

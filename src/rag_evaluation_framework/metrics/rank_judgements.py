@@ -1,11 +1,13 @@
 """Judging rankings of identities: at which ranks the relevant units stand.
 
-Only relevant units are kept, as flat arrays, so that scoring grows with what is relevant and not with the number of
-questions times the depth.
+Only relevant units, and results that repeat a unit, are kept, as flat arrays, so that scoring grows with what is
+relevant and not with the number of questions times the depth.
 """
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ class Relevant:
 
     Attributes:
         query: Number of the question, 0-based.
-        rank: Position in the ranking, 0-based.
+        rank: Position among the different units of the ranking, 0-based.
         gain: How relevant the unit is, above 0.
     """
 
@@ -35,9 +37,10 @@ class Relevant:
         order = np.argsort(query * width + rank)
         return cls(query[order], rank[order], gain[order])
 
-    def at(self, depth: int) -> "Relevant":
-        """Return the units at the first `depth` ranks."""
-        rows = np.flatnonzero(self.rank < depth)
+    def before(self, depths: Integers | int) -> "Relevant":
+        """Return the units at the first ranks, as many as `depths` says, for all questions or for each."""
+        limits = depths if isinstance(depths, int) else depths[self.query]
+        rows = np.flatnonzero(self.rank < limits)
         return self if len(rows) == len(self.rank) else Relevant(self.query[rows], self.rank[rows], self.gain[rows])
 
     @cached_property
@@ -61,37 +64,63 @@ class Relevant:
 
 
 @dataclass(frozen=True, eq=False)
+class Repeats:
+    """Results that repeat a unit of their ranking, as columns.
+
+    Attributes:
+        query: Number of the question, 0-based.
+        place: Position among the results, 0-based.
+    """
+
+    query: Integers
+    place: Integers
+
+    @classmethod
+    def none(cls) -> "Repeats":
+        """Return no repeats."""
+        return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+    def before(self, depths: Integers | int) -> "Repeats":
+        """Return those among the first results, as many as `depths` says, for all questions or for each."""
+        rows = np.flatnonzero(self.place < (depths if isinstance(depths, int) else depths[self.query]))
+        return Repeats(self.query[rows], self.place[rows])
+
+
+@dataclass(frozen=True, eq=False)
 class RankJudgements:
     """Where the relevant units of all questions stand, and where they would stand at best.
+
+    Rankings are cut by their results, of which several can be of one unit; ranks count the different units.
 
     Attributes:
         found: The relevant units that were retrieved, by their rank.
         ideal: All relevant units in the best order: by falling gain.
         relevant: The number of relevant units of each question; shape (questions,).
-        retrieved: The number of units that were retrieved for each question; shape (questions,).
-        depth: Where the rankings are cut, or None if they are whole.
+        results: The number of results of each question; shape (questions,).
+        repeats: The results whose unit stands higher up already.
+        depth: Where the rankings are cut: a number of results, or one a question, shape (questions,), or None if they
+            are whole.
     """
 
     found: Relevant
     ideal: Relevant
     relevant: Integers
-    retrieved: Integers
-    depth: int | None = None
+    results: Integers
+    repeats: Repeats
+    depth: Integers | int | None = None
 
-    def at(self, depth: int) -> "RankJudgements":
-        """Return the judgements of the first `depth` ranks only."""
+    def at(self, depth: Integers | int) -> "RankJudgements":
+        """Return the judgements of the first results only, as many as `depth` says, for all questions or for each."""
+        results, repeats = np.minimum(self.results, depth), self.repeats.before(depth)
+        reach = results - np.bincount(repeats.query, minlength=len(results)) if len(repeats.query) else depth
         return RankJudgements(
-            self.found.at(depth),
-            self.ideal.at(depth),
-            self.relevant,
-            np.minimum(self.retrieved, depth),
-            depth,
+            self.found.before(reach), self.ideal.before(depth), self.relevant, results, repeats, depth
         )
 
     @property
     def places(self) -> Integers:
-        """What precision divides by: the depth, or without one the number of units retrieved; shape (questions,)."""
-        return self.retrieved if self.depth is None else np.full(len(self.relevant), self.depth)
+        """What precision divides by: the depth, or without one the number of results; shape (questions,)."""
+        return self.results if self.depth is None else np.broadcast_to(self.depth, self.results.shape)
 
     @cached_property
     def hits(self) -> Integers:
@@ -99,26 +128,69 @@ class RankJudgements:
         return np.bincount(self.found.query, minlength=len(self.relevant))
 
 
-def judge_ranks(query: Integers, rank: Integers, gain: Numbers, retrieved: Integers) -> RankJudgements:
+def judge_ranks(
+    query: Integers, rank: Integers, gain: Numbers, results: Integers, repeats: Repeats | None = None
+) -> RankJudgements:
     """Judge the units that are relevant or might be.
 
     Args:
         query: Number of the question of each judged unit, ascending.
-        rank: Its position in the ranking, 0-based, or -1 if it was not retrieved.
+        rank: Its position among the different units of the ranking, 0-based, or -1 if it was not retrieved.
         gain: How relevant it is; units with a gain of 0 or below are not relevant.
-        retrieved: The number of units that were retrieved for each question.
+        results: The number of results of each question.
+        repeats: The results whose unit stands higher up in their ranking; none by default.
 
     Returns:
         The judgements of whole rankings.
     """
-    queries = len(retrieved)
+    queries = len(results)
     if not (gain > 0).all():
         rows = gain > 0
         query, rank, gain = query[rows], rank[rows], gain[rows]
     relevant = np.bincount(query, minlength=queries)
     found = np.flatnonzero(rank >= 0)
     return RankJudgements(
-        Relevant.sorted_by_rank(query[found], rank[found], gain[found]), _ideal(query, gain), relevant, retrieved
+        Relevant.sorted_by_rank(query[found], rank[found], gain[found]),
+        _ideal(query, gain),
+        relevant,
+        results,
+        Repeats.none() if repeats is None else repeats,
+    )
+
+
+def judge_units(
+    retrieved: Sequence[Sequence[Hashable]],
+    relevant: Sequence[Sequence[Hashable]],
+    gains: Sequence[Sequence[float]],
+) -> RankJudgements:
+    """Judge rankings that are given as objects.
+
+    Args:
+        retrieved: The unit of every result, best first; one list a question.
+        relevant: The relevant units, each once; one list a question.
+        gains: How relevant each of them is, above 0.
+    """
+    counts = np.fromiter(map(len, relevant), dtype=np.int64, count=len(relevant))
+    rank = np.full(int(counts.sum()), -1, dtype=np.int64)
+    repeats: tuple[list[int], list[int]] = ([], [])
+    row = 0
+    for query, (results, right) in enumerate(zip(retrieved, relevant, strict=True)):
+        ranks: dict[Hashable, int] = {}
+        for place, unit in enumerate(results):
+            different = len(ranks)
+            ranks.setdefault(unit, different)
+            if len(ranks) == different:
+                repeats[0].append(query)
+                repeats[1].append(place)
+        for unit in right:
+            rank[row] = ranks.get(unit, -1)
+            row += 1
+    return judge_ranks(
+        np.repeat(np.arange(len(relevant)), counts),
+        rank,
+        np.fromiter(chain.from_iterable(gains), dtype=np.float64, count=len(rank)),
+        np.fromiter(map(len, retrieved), dtype=np.int64, count=len(retrieved)),
+        Repeats(np.array(repeats[0], dtype=np.int64), np.array(repeats[1], dtype=np.int64)),
     )
 
 

@@ -4,11 +4,9 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-import numpy as np
-
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.ids import EvaluationType, RelevanceId
-from rag_evaluation_framework.metrics.rank_judgements import Numbers, RankJudgements, judge_ranks
+from rag_evaluation_framework.metrics.rank_judgements import Numbers, RankJudgements, judge_units
 
 
 class RankMetric(Metric[RelevanceId]):
@@ -26,13 +24,6 @@ class RankMetric(Metric[RelevanceId]):
 
     def calculate(self, retrieved: Sequence[RelevanceId], ground_truth: Sequence[RelevanceId]) -> float:
         """Score one ranking, cut at its own length; 0.0 where nothing is relevant or nothing was retrieved."""
-        unique = list(dict.fromkeys(retrieved))
-        ranks = dict(zip(unique, range(len(unique)), strict=True))
         right = list(dict.fromkeys(ground_truth))
-        judged = judge_ranks(
-            np.zeros(len(right), dtype=np.int64),
-            np.array([ranks.get(unit, -1) for unit in right], dtype=np.int64),
-            np.ones(len(right)),
-            np.array([len(unique)], dtype=np.int64),
-        )
+        judged = judge_units([retrieved], [right], [[1.0] * len(right)])
         return float(self.score(judged.at(len(retrieved)))[0])
