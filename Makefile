@@ -7,7 +7,7 @@ PYTEST_ARGS ?= $(if $(SHARED),--shared=$(SHARED))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench build clean
+.PHONY: help demo test check docs format bench build clean
 
 help: ## Show the targets.
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -35,7 +35,11 @@ check: $(VENV)/dev.stamp ## Format, lint, types, tests and docs, with coverage.
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pyright
+	$(BIN)/python docs/generate_metrics.py --check
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered --cov-fail-under=90 $(PYTEST_ARGS)
+
+docs: $(VENV)/dev.stamp ## Write the generated parts of the documentation.
+	$(BIN)/python docs/generate_metrics.py
 
 format: $(VENV)/dev.stamp ## Format the code and mend what lint can mend.
 	$(BIN)/ruff format .

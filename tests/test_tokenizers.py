@@ -371,3 +371,9 @@ def test_every_tokenizer_keeps_the_contract(tokenizer):
         assert len(starts) == tokenizer.count(text) == len(tokenizer.encode(text))
         assert starts.tolist() == sorted(starts.tolist())
         assert not len(starts) or starts[0] == 0
+
+
+def test_a_function_that_returns_a_mapping_is_refused_since_its_keys_are_no_tokens():
+    tokenizer = resolve_tokenizer(lambda text: {"input_ids": [1, 2, 3], "attention_mask": [1, 1, 1]})
+    with pytest.raises(TokenizerError, match="wanted a list of tokens, got dict"):
+        tokenizer.encode("three small words")

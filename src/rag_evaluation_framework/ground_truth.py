@@ -5,9 +5,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf
+from numbers import Real
+from sys import float_info
 from typing import Any, Generic, TypeVar
 
+from rag_evaluation_framework.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from rag_evaluation_framework.ids import ChunkId, DocumentId, canonical_chunk_id, content_digest
@@ -70,9 +72,13 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
             raise DatasetError(f"question {self.query.id!r}: an empty prefix would make every document relevant")
         object.__setattr__(self, "gains", _checked_gains(self.query, self.gains, self.relevant))
 
-    @cached_property
+    @property
     def relevant(self) -> tuple[DocumentId, ...]:
         """The relevant documents and `prefix*` units, each once."""
+        return self._units
+
+    @cached_property
+    def _units(self) -> tuple[DocumentId, ...]:
         units = [self.as_labelled(doc_id) for doc_id in self.relevant_document_ids]
         return tuple(dict.fromkeys([*units, *(self.as_labelled(DocumentId(p)) for p in self.relevant_prefixes)]))
 
@@ -113,9 +119,13 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
         gains = {canonical_chunk_id(chunk_id): gain for chunk_id, gain in self.gains.items()}
         object.__setattr__(self, "gains", _checked_gains(self.query, gains, self.relevant))
 
-    @cached_property
+    @property
     def relevant(self) -> tuple[ChunkId, ...]:
         """The relevant chunks, each once; position-aware and plain ids of one content are one chunk."""
+        return self._units
+
+    @cached_property
+    def _units(self) -> tuple[ChunkId, ...]:
         return tuple(dict.fromkeys(self.relevant_chunk_ids))
 
     @property
@@ -142,6 +152,35 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "relevant_spans", tuple(self.relevant_spans))
+
+    @classmethod
+    def of_chunks(
+        cls, query: Query, relevant_chunk_ids: Iterable[str], registry: ChunkRegistry
+    ) -> "TokenLevelGroundTruth":
+        """Return the ground truth whose spans are the places of position-aware chunks.
+
+        A text that stands at several places is relevant at all of them: an id does not say which one was meant, and
+        they read the same. Plain ids stand for the same chunks.
+
+        Args:
+            query: The question.
+            relevant_chunk_ids: Chunks that answer it, in order; repeated ones count once.
+            registry: Where the chunks stand.
+
+        Raises:
+            DatasetError: The registry knows no place of a chunk.
+        """
+        ids = list(relevant_chunk_ids)
+        unknown = [chunk_id for chunk_id in ids if not registry.get_spans(chunk_id)]
+        if unknown:
+            more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+            raise DatasetError(
+                f"question {query.id!r}: no place is known of {', '.join(map(repr, unknown[:5]))}{more}; register the "
+                "position-aware chunks of the chunking that was labelled"
+            )
+        once = dict.fromkeys(map(canonical_chunk_id, ids))
+        spans = (span for chunk_id in once for span in registry.get_spans(chunk_id))
+        return cls(query, tuple(spans))
 
     @property
     def relevant(self) -> tuple[CharacterSpan, ...]:
@@ -274,11 +313,16 @@ def _unit_key(unit: DocumentId | ChunkId | CharacterSpan, gain: float) -> list[A
     return unit if gain == 1.0 else [unit, gain]
 
 
+def _is_gain(gain: Any) -> bool:
+    number: Any = gain
+    return not isinstance(gain, bool) and isinstance(gain, Real) and bool(0 < number <= float_info.max)
+
+
 def _checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, ...]) -> dict[IdT, float]:
     for unit, gain in gains.items():
         if unit not in relevant:
             raise DatasetError(f"question {query.id!r}: {unit!r} has a gain, but is not among the relevant units")
-        if isinstance(gain, bool) or not isinstance(gain, int | float) or not 0 < gain < inf:
+        if not _is_gain(gain):
             raise DatasetError(
                 f"question {query.id!r}: gain {gain!r} of {unit!r}: wanted a finite number above 0; what is judged and "
                 "not relevant is left out"

@@ -47,4 +47,4 @@ def generate_query_id(text: str) -> QueryId:
 
 def canonical_chunk_id(chunk_id: str) -> ChunkId:
     """Return the id under which chunk-level scoring knows a chunk: position-aware and plain ids are one chunk."""
-    return ChunkId(chunk_id.removeprefix("pa_"))
+    return ChunkId(chunk_id.removeprefix("pa_") if chunk_id.startswith("pa_chunk_") else chunk_id)

@@ -1,8 +1,9 @@
 """The evaluation type as a value: how a ranking is read as units that can be compared with the ground truth."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
 
 from rag_evaluation_framework.ids import ChunkId, DocumentId, EvaluationType, canonical_chunk_id
 from rag_evaluation_framework.spans import CharacterSpan
@@ -18,15 +19,22 @@ class Level(Generic[U]):
 
     Attributes:
         evaluation_type: Its name in files and messages.
-        unit: Reads one hit at a rank, counted from 1, as a unit of this level. What lacks the unit (a text without a
-            place, a hit without an id) is a unit of its own that is never relevant, so that it keeps its rank.
+        read: Returns the unit of a hit, or None if the hit lacks it.
+        placeholder: Returns a unit, of which nothing is relevant, for a hit that lacks one, so that it keeps its rank
+            (counted from 1).
         repeats: Whether a unit that is retrieved again counts again: overlapping text costs the reader, a document or
             chunk that was found is found.
     """
 
     evaluation_type: EvaluationType
-    unit: Callable[[Hit, int], U]
+    read: Callable[[Hit], U | None]
+    placeholder: Callable[[Hit, int], U]
     repeats: bool = False
+
+    def unit(self, hit: Hit, rank: int) -> U:
+        """Return the unit of the hit at a rank, counted from 1."""
+        unit = self.read(hit)
+        return self.placeholder(hit, rank) if unit is None else unit
 
     def units(self, ranking: Ranking) -> tuple[U, ...]:
         """Return a ranking, best first, as units; documents and chunks that repeat keep their first rank only."""
@@ -37,23 +45,30 @@ class Level(Generic[U]):
         return f"Level({self.evaluation_type!r})"
 
 
-def _document(hit: Hit, rank: int) -> DocumentId:
-    return DocumentId(f"\0{rank}") if hit.doc_id is None else hit.doc_id
+def _no_document(_: Hit, rank: int) -> DocumentId:
+    return DocumentId(f"\0{rank}")
 
 
-def _chunk(hit: Hit, rank: int) -> ChunkId:
-    return ChunkId(f"\0{rank}") if hit.chunk_id is None else canonical_chunk_id(hit.chunk_id)
+def _chunk(hit: Hit) -> ChunkId | None:
+    return None if hit.chunk_id is None else canonical_chunk_id(hit.chunk_id)
 
 
-def _span(hit: Hit, rank: int) -> CharacterSpan:
-    return hit.span or CharacterSpan(DocumentId(f"\0{rank}"), 0, len(hit.text or ""))
+def _no_chunk(_: Hit, rank: int) -> ChunkId:
+    return ChunkId(f"\0{rank}")
 
 
-DOCUMENT: Level[DocumentId] = Level("document-level", _document)
+def _no_place(hit: Hit, rank: int) -> CharacterSpan:
+    return CharacterSpan(DocumentId(f"\0{rank}"), 0, len(hit.text or ""), hit.text or "")
+
+
+DOCUMENT: Level[DocumentId] = Level("document-level", attrgetter("doc_id"), _no_document)
 """Did we find the right documents?"""
 
-CHUNK: Level[ChunkId] = Level("chunk-level", _chunk)
+CHUNK: Level[ChunkId] = Level("chunk-level", _chunk, _no_chunk)
 """Did we find the right chunks? Bound to one chunking."""
 
-TOKEN: Level[CharacterSpan] = Level("token-level", _span, repeats=True)
+TOKEN: Level[CharacterSpan] = Level("token-level", attrgetter("span"), _no_place, repeats=True)
 """Did we find the right text? Independent of any chunker."""
+
+LEVELS: Mapping[EvaluationType, Level[Any]] = {level.evaluation_type: level for level in (DOCUMENT, CHUNK, TOKEN)}
+"""The three levels by the name of their evaluation type."""

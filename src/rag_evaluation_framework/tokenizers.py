@@ -6,7 +6,7 @@ list of tokens.
 """
 
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -163,7 +163,7 @@ class CallableTokenizer(Tokenizer):
             TokenizerError: It does not return a list.
         """
         tokens = self.function(text)
-        if isinstance(tokens, str) or not hasattr(tokens, "__len__"):
+        if isinstance(tokens, str | Mapping) or not hasattr(tokens, "__len__"):
             raise TokenizerError(f"tokenizer {self.name}: wanted a list of tokens, got {type(tokens).__name__}")
         return tokens
 

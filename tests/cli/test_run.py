@@ -1,6 +1,10 @@
 import json
+import re
 
 import pytest
+
+from rag_evaluation_framework import Corpus, load_result
+from rag_evaluation_framework.registry import build
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
 
@@ -13,7 +17,7 @@ def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, 
     (run,) = (folder / ".rag-eval/runs").iterdir()
     assert run.name.endswith("-questions")
     assert sorted(path.name for path in run.iterdir()) == ["report.json", "summary.md"]
-    assert f"Saved to .rag-eval/runs/{run.name}" in outcome.out
+    assert f"Saved to {run}" in outcome.out
 
 
 def test_a_question_that_misses_shows_its_answer_and_where_it_was_met(rag_eval, folder):
@@ -149,3 +153,125 @@ def test_a_root_that_is_a_file_is_refused_before_the_work(rag_eval, folder, comm
     assert outcome.code == 2
     assert "taken is a file" in outcome.err
     assert (folder / "taken").read_text() == "mine"
+
+
+# --- the three evaluation types ---------------------------------------------------------------------------------------
+
+CHUNKER = "recursive-character:chunk_size=34"
+QUESTIONS = {"q1": "When do invoices come?", "q2": "Where is the spaceship that helps?"}
+
+
+@pytest.fixture
+def labelled(folder):
+    """Write the same questions at each level, and return the folder."""
+    corpus = Corpus.from_folder(folder / "docs")
+    spans = {
+        name: [(doc_id, corpus[doc_id].content.index(text), len(text))]
+        for name, doc_id, text in (
+            ("q1", "billing.md", "Invoices are sent on the first"),
+            ("q2", "guides/start.md", "Install the agent first."),
+        )
+    }
+    chunks = [chunk for document in corpus for chunk in build("chunker", CHUNKER).chunk_with_positions(document)]
+    truths = {
+        "token-level": lambda doc_id, start, size: {
+            "relevant_spans": [{"doc_id": doc_id, "start": start, "end": start + size}]
+        },
+        "document-level": lambda doc_id, start, size: {"relevant_document_ids": [doc_id]},
+        "chunk-level": lambda doc_id, start, size: {
+            "relevant_chunk_ids": [
+                chunk.id for chunk in chunks if (chunk.doc_id, chunk.start <= start < chunk.end) == (doc_id, True)
+            ]
+        },
+    }
+    for level, truth in truths.items():
+        questions = [{"id": name, "query": text, **truth(*spans[name][0])} for name, text in QUESTIONS.items()]
+        content = {"schema_version": 1, "evaluation_type": level, "questions": questions}
+        (folder / f"{level}.json").write_text(json.dumps(content))
+    return folder
+
+
+FIRST = {"token-level": "span_recall@1", "document-level": "hit@1", "chunk-level": "chunk_recall@1"}
+READ_AS = [(level, level) for level in FIRST] + [("token-level", "document-level"), ("token-level", "chunk-level")]
+
+
+@pytest.mark.parametrize(("written", "level"), READ_AS)
+def test_a_run_at_any_level_from_a_file_and_from_flags_gives_the_same(rag_eval, labelled, written, level):
+    content = {
+        "corpus": "docs",
+        "dataset": f"{written}.json",
+        "evaluation_type": level,
+        "chunker": CHUNKER,
+        "k": [1, 2],
+        "experiment_name": "mine",
+        "save_results_path": "kept",
+    }
+    (labelled / "run.yaml").write_text("\n".join(f"{key}: {json.dumps(value)}" for key, value in content.items()))
+    (labelled / "run.json").write_text(json.dumps(content))
+    flags = ["--corpus", "docs", "--dataset", f"{written}.json", "--evaluation-type", level, "--chunker", CHUNKER]
+    flags += ["--k", "1", "--k", "2", "--experiment-name", "mine", "--root", "kept"]
+    printed = [json.loads(rag_eval("run", *way, "--json").out) for way in (["run.yaml"], ["run.json"], flags)]
+    results = [load_result(run["run"]) for run in printed]
+    assert [result.evaluation_type for result in results] == [level] * 3
+    assert next(iter(printed[0]["metrics"])) == FIRST[level]
+    assert printed[0]["metrics"] == printed[1]["metrics"] == printed[2]["metrics"]
+    assert results[0].config == results[1].config == results[2].config
+    assert {run["name"] for run in printed} == {"mine"}
+    assert len({run["run"] for run in printed}) == 3
+    assert {result.folder.resolve().parent for result in results} == {labelled / "kept" / "runs"}
+    assert not (labelled / ".rag-eval").exists()
+
+
+def test_without_an_evaluation_type_a_run_is_of_the_level_of_its_dataset(rag_eval, labelled):
+    for level in FIRST:
+        run = rag_eval("run", "--corpus", "docs", "--dataset", f"{level}.json", "--chunker", CHUNKER, "--json")
+        assert load_result(json.loads(run.out)["run"]).evaluation_type == level
+
+
+@pytest.mark.parametrize(("written", "level"), READ_AS)
+def test_the_weakest_questions_of_every_level_fit_a_narrow_terminal(rag_eval, labelled, monkeypatch, written, level):
+    monkeypatch.setenv("COLUMNS", "80")
+    flags = ["--dataset", f"{written}.json", "--evaluation-type", level, "--chunker", CHUNKER, "--k", "1"]
+    outcome = rag_eval("run", "--corpus", "docs", *flags)
+    assert outcome.code == 0, outcome.err
+    lines = outcome.out.splitlines()
+    assert f"2 questions (2 scored), {level}" in lines[1]
+    shown = lines[lines.index(f"Weakest questions by {FIRST[level]}") :]
+    assert shown[1].split()[:3] == ["0.000", "Where", "is"]
+    query = load_result(next((labelled / ".rag-eval/runs").iterdir())).queries[1]
+    unit = "guides/start.md" if level != "chunk-level" else query.relevant[0]
+    assert shown[2].split()[0] == unit
+    assert re.search(r"first met at rank \d|not among \d+ results", shown[2])
+    assert all(len(line.rstrip()) <= 80 for line in lines if not line.startswith("Saved to"))
+    assert "…" not in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--dataset", "document-level.json", "--evaluation-type", "token-level"], "token-level"),
+        (["--dataset", "chunk-level.json", "--evaluation-type", "document-level"], "chunk-level"),
+        (["--dataset", "token-level.json", "--evaluation-type", "document-level", "--metric", "span_iou"], "span_iou"),
+        (["--dataset", "token-level.json", "--evaluation-type", "page-level"], "'chunk-level' or 'token-level'"),
+        (["--dataset", "chunk-level.json", "--chunker", "recursive-character:chunk_size=20"], "one chunking"),
+        (["--dataset", "token-level.json", "--evaluation-type", "chunk-level", "--retriever", "own:search"], "list"),
+    ],
+    ids=["documents as text", "chunks as documents", "metric", "no level", "other chunker", "no list of chunks"],
+)
+def test_levels_that_do_not_go_together_end_in_one_message_and_nothing_written(rag_eval, labelled, arguments, said):
+    (labelled / "own.py").write_text("def search(query, k):\n    return ['Install the agent first.']\n")
+    outcome = rag_eval("run", "--corpus", "docs", *arguments)
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: ")
+    assert said in outcome.err
+    assert len(outcome.err.splitlines()) == 1
+    assert outcome.out == ""
+    assert not (labelled / ".rag-eval").exists()
+
+
+def test_a_function_that_names_documents_is_run_at_document_level(rag_eval, labelled):
+    (labelled / "own.py").write_text("def search(query, k):\n    return [{'doc_id': 'billing.md'}]\n")
+    flags = ["--dataset", "document-level.json", "--retriever", "own:search", "--k", "1"]
+    printed = json.loads(rag_eval("run", "--corpus", "docs", *flags, "--json").out)
+    assert printed["metrics"]["hit@1"] == 0.5
+    assert [row["id"] for row in printed["worst"]] == ["q2", "q1"]

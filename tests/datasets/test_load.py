@@ -2,17 +2,32 @@ import json
 
 import pytest
 
-from rag_evaluation_framework import Corpus, DatasetError, Document, DocumentId, load_dataset
+from rag_evaluation_framework import (
+    CHUNK,
+    DOCUMENT,
+    TOKEN,
+    Corpus,
+    DatasetError,
+    Document,
+    DocumentId,
+    LevelMismatch,
+    load_dataset,
+)
 
 TEXT = "The sky is blue. Grass is green."
 SPAN = {"doc_id": "a.md", "start": 0, "end": 16}
 NATIVE = {"id": "q", "query": "Which colour?", "relevant_spans": [SPAN]}
 HEADER = {"schema_version": 1}
+EXAMPLE = {"inputs": {"query": "Which colour?"}, "outputs": {"relevant_spans": [SPAN]}}
 REFERENCES = json.dumps([{"content": TEXT[:16], "start_index": 0, "end_index": 16}]).replace('"', '""')
 
 FILES = {
     "native.json": json.dumps({**HEADER, "questions": [NATIVE]}),
     "NATIVE.JSON": json.dumps({**HEADER, "questions": [NATIVE]}),
+    "native.yaml": f"schema_version: 1\nquestions:\n- {json.dumps(NATIVE)}\n",
+    "native.yml": f"schema_version: 1\nquestions:\n- {json.dumps(NATIVE)}\n",
+    "examples.json": json.dumps([EXAMPLE]),
+    "examples.jsonl": f"{json.dumps(EXAMPLE)}\n",
     "native.jsonl": f"{json.dumps(HEADER)}\n{json.dumps(NATIVE)}\n",
     "quotes.jsonl": json.dumps({"question": "Which colour?", "quote": "The sky is blue."}),
     "quotes.csv": "question,quote\nWhich colour?,The sky is blue.\n",
@@ -53,7 +68,7 @@ def test_quotes_need_the_corpus(tmp_path, name):
         load_dataset(tmp_path / name)
 
 
-@pytest.mark.parametrize("name", ["questions.txt", "questions.xlsx", "questions", "questions.yaml"])
+@pytest.mark.parametrize("name", ["questions.txt", "questions.xlsx", "questions", "questions.md"])
 def test_another_ending_is_refused(tmp_path, corpus, name):
     (tmp_path / name).write_text(FILES["quotes.csv"])
     with pytest.raises(DatasetError, match=r"wanted a file that ends in \.json, \.jsonl or \.csv"):
@@ -84,3 +99,95 @@ def test_a_file_without_questions_is_refused(tmp_path, corpus, name, text):
 def test_a_file_that_is_not_there_is_refused(tmp_path, corpus, name):
     with pytest.raises(DatasetError, match=f"{name}: cannot be read"):
         load_dataset(tmp_path / name, corpus=corpus)
+
+
+CHUNKS = {"id": "q", "query": "?", "relevant_chunk_ids": ["chunk_1"]}
+DOCUMENTS = {"id": "q", "query": "?", "relevant_document_ids": ["a.md"]}
+HARNESS = {"version": "1", "id": "h", "queries": [{"id": "q", "query": "?", "relevant": {"sourceIds": ["a.md"]}}]}
+
+
+def native(evaluation_type, row):
+    return json.dumps({**HEADER, "evaluation_type": evaluation_type, "questions": [row]})
+
+
+def native_lines(evaluation_type, row):
+    return f"{json.dumps({**HEADER, 'evaluation_type': evaluation_type})}\n{json.dumps(row)}\n"
+
+
+def example(**outputs):
+    return json.dumps([{"inputs": {"query": "?"}, "outputs": outputs}])
+
+
+OF_LEVEL = {
+    TOKEN: {
+        **{name: text for name, text in FILES.items() if name.islower()},
+        "excerpts.json": example(excerpts=["The sky is blue."]),
+    },
+    CHUNK: {
+        "native.json": native("chunk-level", CHUNKS),
+        "native.jsonl": native_lines("chunk-level", CHUNKS),
+        "examples.json": example(chunk_ids=["chunk_1"]),
+    },
+    DOCUMENT: {
+        "native.json": native("document-level", DOCUMENTS),
+        "native.jsonl": native_lines("document-level", DOCUMENTS),
+        "examples.json": example(sourceIds=["a.md"]),
+        "harness.json": json.dumps(HARNESS),
+        "harness.yaml": json.dumps(HARNESS),
+    },
+}
+
+
+@pytest.mark.parametrize("wanted", OF_LEVEL, ids=repr)
+@pytest.mark.parametrize(
+    ("held", "name"), [(level, name) for level, files in OF_LEVEL.items() for name in files], ids=str
+)
+def test_a_file_is_read_at_its_own_level_and_no_other(tmp_path, corpus, held, name, wanted):
+    path = tmp_path / name
+    path.write_bytes(OF_LEVEL[held][name].encode())
+    if wanted is held:
+        assert load_dataset(path, wanted, corpus=corpus).level is wanted
+        return
+    with pytest.raises(LevelMismatch) as caught:
+        load_dataset(path, wanted, corpus=corpus)
+    message = str(caught.value)
+    assert name in message
+    assert wanted.evaluation_type in message
+    advice = {
+        TOKEN: {CHUNK: "ChunkLevelEvaluation projects it", DOCUMENT: "DocumentLevelEvaluation projects it"}.get(wanted),
+        CHUNK: "load_dataset(path, CHUNK)",
+        DOCUMENT: "load_dataset(path, DOCUMENT)",
+    }[held]
+    assert advice in message
+
+
+@pytest.mark.parametrize("level", ["chunk-level", None, 5])
+def test_what_is_no_level_is_refused(tmp_path, level):
+    path = tmp_path / "d.json"
+    path.write_text(FILES["native.json"])
+    with pytest.raises(LevelMismatch, match=f"level={level!r}: wanted TOKEN, CHUNK or DOCUMENT"):
+        load_dataset(path, level)
+
+
+def test_the_report_of_a_run_is_told_from_a_dataset(tmp_path):
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps({"version": "1", "results": {"queries": []}}))
+    with pytest.raises(DatasetError, match="is the report of a run, no dataset"):
+        load_dataset(path, DOCUMENT)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: [1", "cannot be parsed: .* in line"),
+        ("a: 1\na: 2", "cannot be parsed: .*duplicate key"),
+        ("day: 2026-01-02", r"\$\.day: 2026-01-02 is nothing that JSON can hold"),
+        ("a: &x [1]\nb: *x", r"\$\.b: is an alias"),
+    ],
+)
+def test_yaml_holds_what_json_can_hold(tmp_path, text, message):
+    path = tmp_path / "d.yaml"
+    path.write_text(text)
+    with pytest.raises(DatasetError, match=message) as caught:
+        load_dataset(path)
+    assert "d.yaml" in str(caught.value)

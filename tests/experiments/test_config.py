@@ -15,8 +15,10 @@ from rag_evaluation_framework import (
     DatasetError,
     Document,
     DocumentId,
+    EvaluationConfig,
     ExperimentConfig,
     LevelMismatch,
+    Metric,
     Query,
     Retriever,
     SpanIoU,
@@ -56,6 +58,11 @@ class ChunkScore(ChunkLevelMetric):
         return 1.0
 
 
+class NoLevel(Metric):
+    def calculate(self, retrieved, ground_truth):
+        return 1.0
+
+
 def span(start, end, text="", doc_id="a.md"):
     return CharacterSpan(DocumentId(doc_id), start, end, text)
 
@@ -75,13 +82,6 @@ REFUSED = {
     # ground truth and metrics of different levels
     "a span metric on chunk truth": (chunk_dataset(), {"metrics": [SpanRecall()]}, LevelMismatch, "span_recall.*chunk"),
     "a chunk metric on spans": (GOOD, {"metrics": [ChunkScore()]}, LevelMismatch, "chunk_score.*token-level"),
-    "chunk truth without metrics": (chunk_dataset(), {}, LevelMismatch, "'chunks' is chunk-level"),
-    "chunk truth, which this version cannot run": (
-        chunk_dataset(),
-        {"metrics": [ChunkScore()]},
-        LevelMismatch,
-        "'chunks' is chunk-level; wanted token-level",
-    ),
     # spans that do not match the corpus
     "an unknown document": (dataset(span(0, 5, doc_id="b.md")), {}, DatasetError, "query_.*no document 'b.md'"),
     "a span behind the end": (dataset(span(30, 33)), {}, DatasetError, r"a\.md\[30:33\] ends after .* 32 characters"),
@@ -93,6 +93,12 @@ REFUSED = {
     ),
     "a span that covers nothing": (dataset(span(5, 5)), {}, DatasetError, r"\[5:5\]"),
     # nothing to work on
+    "a path for a corpus": (
+        dataset(span(0, 5)),
+        {"corpus": "docs"},
+        CorpusError,
+        r"'docs': wanted a Corpus; Corpus\.from",
+    ),
     "an empty corpus": (dataset(corpus=Corpus([])), {}, CorpusError, "corpus is empty"),
     "no corpus": (dataset(span(0, 5), corpus=None), {}, CorpusError, r"pass corpus=Corpus\.from_folder"),
     "an empty dataset": (Dataset([], TOKEN, corpus=CORPUS), {}, DatasetError, "'dataset' is empty"),
@@ -122,6 +128,7 @@ REFUSED = {
     "no metrics": (GOOD, {"metrics": []}, ConfigError, "no metrics were given"),
     "two metrics of one name": (GOOD, {"metrics": [SpanIoU(), SpanIoU()]}, ConfigError, "two metrics.*'span_iou'"),
     "a metric by its name": (GOOD, {"metrics": ["span_recall"]}, (ConfigError, TypeError), "'span_recall'"),
+    "a metric of no level": (GOOD, {"metrics": [NoLevel()]}, ConfigError, "'no_level': has no evaluation_types"),
     "a metric's class": (GOOD, {"metrics": [SpanRecall]}, (ConfigError, TypeError), "SpanRecall"),
     "a metric without a list": (GOOD, {"metrics": SpanRecall()}, (ConfigError, TypeError), "metrics"),
     "an unknown status": (GOOD, {"count_as_zero": ["unsure"]}, ConfigError, "'unsure'.*'no-answer' and 'failed'"),
@@ -173,20 +180,22 @@ def test_what_is_left_out_takes_its_default():
     config = ExperimentConfig(Spy(), GOOD)
     assert [str(cutoff) for cutoff in config.cutoffs] == ["5", "10", "4000ch"]
     assert [metric.name for metric in config.metrics] == ["span_recall", "span_precision", "span_iou"]
-    assert (config.corpus, config.name, config.tokenizer, config.count_as_zero) == (CORPUS, "Spy", None, frozenset())
+    assert (config.corpus, config.name, config.level, config.chunk_id) == (CORPUS, "Spy", TOKEN, None)
+    assert config.settings == EvaluationConfig()
     assert config.warnings == ()
 
 
 def test_given_values_are_kept_as_tuples_and_never_shared():
     metrics, k, budgets = [SpanIoU()], [3, 1], ["7tok", "9ch_whole"]
-    config = ExperimentConfig(Spy(), GOOD, metrics=metrics, k=k, budgets=budgets, tokenizer=str.split, name="mine")
+    settings = EvaluationConfig(budgets=budgets, tokenizer=str.split, experiment_name="mine")
+    config = ExperimentConfig(Spy(), GOOD, metrics=metrics, k=k, config=settings)
     metrics.clear()
     k.clear()
     budgets.clear()
     assert config.metrics == (SpanIoU(),)
     assert config.k == (3, 1)
-    assert config.budgets == (Cutoff(7, "tok"), Cutoff(9, "ch", True))
-    assert config.tokenizer == CallableTokenizer(str.split)
+    assert config.settings.budgets == (Cutoff(7, "tok"), Cutoff(9, "ch", True))
+    assert config.settings.tokenizer == CallableTokenizer(str.split)
     assert config.name == "mine"
 
 
@@ -199,11 +208,6 @@ def test_budgets_alone_are_enough_and_the_first_stands_for_the_k_of_the_run():
     result = evaluate(lambda query, k: [TEXT[:16]], GOOD, k=[], budgets=["8ch", "16ch"])
     assert result.cutoffs == ("8ch", "16ch")
     assert result.metrics["span_recall"] == result.metrics["span_recall@8ch"] == 0.5
-
-
-@pytest.mark.parametrize("given", ["failed", ["failed"], {"failed"}, ("failed", "failed")])
-def test_count_as_zero_is_one_status_or_several(given):
-    assert ExperimentConfig(Spy(), GOOD, count_as_zero=given).count_as_zero == {"failed"}
 
 
 def test_a_corpus_that_is_given_goes_before_that_of_the_dataset():
@@ -225,7 +229,7 @@ def test_questions_that_the_dataset_left_out_are_noted_in_the_result():
 
 def test_a_config_is_run_as_often_as_one_likes():
     spy = Spy()
-    config = ExperimentConfig(spy, GOOD, k=1, budgets=[])
+    config = ExperimentConfig(spy, GOOD, k=1, config=EvaluationConfig(budgets=[]))
     run_experiment(config)
     run_experiment(config)
     assert spy.calls == ["index", "retrieve", "close"] * 2

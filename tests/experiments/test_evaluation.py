@@ -6,6 +6,7 @@ from rag_evaluation_framework import (
     CharacterSpan,
     Chunker,
     ChunkId,
+    ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
     ConfigError,
     Corpus,
@@ -13,7 +14,10 @@ from rag_evaluation_framework import (
     Dataset,
     DatasetError,
     DocumentId,
+    DocumentLevelEvaluation,
     Embedder,
+    Evaluation,
+    EvaluationConfig,
     InMemoryVectorStore,
     LevelMismatch,
     LsaEmbedder,
@@ -23,9 +27,11 @@ from rag_evaluation_framework import (
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
     VectorRAGRetriever,
+    run_experiment,
 )
-from rag_evaluation_framework.levels import CHUNK, TOKEN
+from rag_evaluation_framework.levels import CHUNK, DOCUMENT, TOKEN
 
+MINE = EvaluationConfig(experiment_name="mine")
 REFUNDS = "Refunds take five working days."
 
 
@@ -111,7 +117,7 @@ def test_the_parts_make_the_difference_that_they_make(evaluation, corpus):
 
 
 def test_a_function_is_a_retriever_too(evaluation):
-    result = evaluation.run(retriever=lambda query, k: [REFUNDS], k=[1, 3], metrics=[SpanHit()], name="mine")
+    result = evaluation.run(retriever=lambda query, k: [REFUNDS], k=[1, 3], metrics=[SpanHit()], config=MINE)
     assert result.metrics == {"span_hit@1": 1.0, "span_hit@3": 1.0, "span_hit@4000ch": 1.0}
     assert result.name == "mine"
 
@@ -148,7 +154,8 @@ def test_the_same_truth_serves_any_chunker(evaluation):
 
 
 def test_budgets_tokenizer_and_name_are_passed_on(evaluation):
-    result = evaluation.run(k=2, budgets=["3tok", "20ch_whole"], tokenizer=str.split, name="mine")
+    config = EvaluationConfig(budgets=["3tok", "20ch_whole"], tokenizer=str.split, experiment_name="mine")
+    result = evaluation.run(k=2, config=config)
     assert result.cutoffs == ("2", "3tok", "20ch_whole")
     assert (result.name, result.config["tokenizer"]) == ("mine", "str.split")
 
@@ -156,13 +163,49 @@ def test_budgets_tokenizer_and_name_are_passed_on(evaluation):
 @pytest.mark.parametrize(("k", "message"), [(0, "cutoff 0"), ([], "at least one cutoff")])
 def test_a_run_checks_what_it_is_given(evaluation, k, message):
     with pytest.raises(ConfigError, match=message):
-        evaluation.run(k=k, budgets=[])
+        evaluation.run(k=k, config=EvaluationConfig(budgets=[]))
 
 
 def test_chunk_truth_is_refused_by_name_of_both_levels(corpus):
     truth = ChunkLevelGroundTruth(Query.from_text("?"), [ChunkId("chunk_0123456789ab")])
-    with pytest.raises(LevelMismatch, match="token-level truth, dataset 'dataset' is chunk-level"):
+    with pytest.raises(LevelMismatch, match="'dataset' is chunk-level, the evaluation is token-level"):
         TokenLevelEvaluation(corpus, Dataset([truth], CHUNK))
+
+
+def test_the_base_of_the_evaluations_is_no_evaluation(corpus, dataset):
+    with pytest.raises(TypeError, match="abstract"):
+        Evaluation(corpus, dataset)
+
+
+@pytest.mark.parametrize(
+    ("evaluation", "level", "first"),
+    [
+        (DocumentLevelEvaluation, DOCUMENT, "hit"),
+        (ChunkLevelEvaluation, CHUNK, "chunk_recall"),
+        (TokenLevelEvaluation, TOKEN, "span_recall"),
+    ],
+)
+def test_one_span_dataset_serves_three_evaluations_whose_experiments_can_be_looked_at(
+    corpus, dataset, evaluation, level, first
+):
+    chosen = evaluation(corpus, dataset)
+    retriever, config = BM25Retriever(Sentences()), EvaluationConfig(budgets=[], experiment_name="mine")
+    experiment = chosen.experiment(retriever, k=[1, 2], config=config)
+    assert (experiment.level, experiment.retriever, experiment.settings) == (level, retriever, config)
+    assert (experiment.k, experiment.name, experiment.projects) == ((1, 2), "mine", level is not TOKEN)
+    assert experiment.metrics[0].name == first
+    result = chosen.run(Sentences(), k=[1, 2], config=config)
+    assert run_experiment(experiment).metrics == result.metrics
+    assert result.metrics[first] == 1.0
+    assert result.cutoffs == ("1", "2")
+
+
+@pytest.mark.parametrize("evaluation", [DocumentLevelEvaluation, ChunkLevelEvaluation, TokenLevelEvaluation])
+def test_whatever_is_no_dataset_or_no_corpus_is_refused_at_once(corpus, dataset, evaluation):
+    with pytest.raises(DatasetError, match=r"'questions\.csv': wanted a Dataset"):
+        evaluation(corpus, "questions.csv")
+    with pytest.raises(CorpusError, match="'docs': wanted a Corpus"):
+        evaluation("docs", dataset)
 
 
 def test_an_empty_corpus_and_an_empty_dataset_are_refused(corpus, dataset):

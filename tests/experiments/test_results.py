@@ -60,7 +60,7 @@ def dataset(truth, name="numbers"):
 
 def run(truth=TRUTH, name="mine", dataset_name="numbers", retriever=search, **options):
     given = {"k": [2, 1], "budgets": ["5ch"], "metrics": [SpanRecall(), SpanPrecision()], **options}
-    return evaluate(retriever, dataset(truth, dataset_name), name=name, **given)
+    return evaluate(retriever, dataset(truth, dataset_name), experiment_name=name, **given)
 
 
 @pytest.fixture(scope="module")
@@ -430,7 +430,19 @@ def test_a_report_of_another_level_is_refused(tmp_path, result):
     text = (folder / "report.json").read_text().replace('"token-level"', '"chunk-level"')
     (folder / "report.json").write_text(text)
     with pytest.raises(LevelMismatch, match="is chunk-level, wanted token-level"):
+        load_result(folder, TOKEN)
+    with pytest.raises(ResultError, match=r"\$\.queries\.0\.relevant\.0"):  # it holds spans all the same
         load_result(folder)
+
+
+def test_a_report_of_no_level_that_there_is_is_refused(tmp_path, result):
+    folder = result.save(tmp_path / "run")
+    text = (folder / "report.json").read_text().replace('"token-level"', '"page-level"')
+    (folder / "report.json").write_text(text)
+    with pytest.raises(ResultError, match=r"\$\.evaluation_type"):
+        load_result(folder)
+    with pytest.raises(LevelMismatch, match="is page-level, wanted token-level"):
+        load_result(folder, TOKEN)
 
 
 def test_keys_that_this_version_does_not_know_do_no_harm(tmp_path, result):
@@ -470,7 +482,7 @@ def test_the_summary_shows_means_notes_and_the_weakest_questions(tmp_path, resul
     assert text.splitlines()[0] == "# mine"
     assert means[0] == ["", "@2", "@1", "@5ch"]
     assert means[2:] == [["span_recall", "0.500", "0.500", "0.188"], ["span_precision", "0.446", "0.625", "0.500"]]
-    assert weakest[0][0] == "span_recall@2"
+    assert weakest[0][0] == "score"
     assert [row[:2] for row in weakest[2:]] == [
         ["0.000", "worst"],
         ["0.500", "half"],

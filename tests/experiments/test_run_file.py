@@ -8,6 +8,7 @@ from rag_evaluation_framework import (
     ConfigError,
     CorpusError,
     DatasetError,
+    EvaluationConfig,
     FunctionRetriever,
     InMemoryVectorStore,
     LsaEmbedder,
@@ -58,7 +59,7 @@ budgets:
   - 90ch_whole
 metrics: [span_recall, {type: span_iou}]
 count_as_zero: [failed]
-name: mine
+experiment_name: mine
 """
 JSON_FILE = {
     "corpus": "docs",
@@ -69,7 +70,7 @@ JSON_FILE = {
     "budgets": ["40ch", "90ch_whole"],
     "metrics": ["span_recall", "span_iou"],
     "count_as_zero": ["failed"],
-    "name": "mine",
+    "experiment_name": "mine",
 }
 
 
@@ -80,7 +81,7 @@ def test_yaml_json_and_python_describe_the_same_experiment(folder):
     assert yaml.retriever == BM25Retriever(RecursiveCharacterChunker(chunk_size=60, overlap=10))
     assert yaml.metrics == (SpanRecall(), SpanIoU())
     assert [str(cutoff) for cutoff in yaml.cutoffs] == ["3", "1", "40ch", "90ch_whole"]
-    assert (yaml.count_as_zero, yaml.name) == ({"failed"}, "mine")
+    assert (yaml.settings.count_as_zero, yaml.name) == ({"failed"}, "mine")
     assert run_experiment(yaml).metrics["span_recall"] == 1.0
 
 
@@ -89,7 +90,7 @@ def test_what_is_left_out_is_as_in_python(folder):
     assert config.retriever == BM25Retriever()
     assert [str(cutoff) for cutoff in config.cutoffs] == ["5", "10", "4000ch"]
     assert [metric.name for metric in config.metrics] == ["span_recall", "span_precision", "span_iou"]
-    assert (config.tokenizer, config.count_as_zero) == (None, frozenset())
+    assert config.settings == EvaluationConfig()
     assert [document.id for document in config.corpus] == ["billing.md"]
 
 
@@ -268,7 +269,10 @@ MINIMAL = "corpus: docs\ndataset: questions.csv\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (MINIMAL + "chunk_size: 200\n", r"\$\.chunk_size: unknown key; there are corpus, glob, dataset, retriever"),
+        (
+            MINIMAL + "chunk_size: 200\n",
+            r"\$\.chunk_size: unknown key; there are corpus, glob, dataset, evaluation_type,",
+        ),
         (MINIMAL + "K: [5]\n", r"\$\.K: unknown key"),
         (MINIMAL + "k: 5\nk: 6\n", 'found duplicate key "k".*line 4'),
         (MINIMAL + "k: [five]\n", r"\$\.k\S*: .*integer"),
@@ -278,8 +282,8 @@ MINIMAL = "corpus: docs\ndataset: questions.csv\n"
         (MINIMAL + "budgets: 4000ch\n", r"\$\.budgets: "),
         (MINIMAL + "budgets: [4000]\n", r"\$\.budgets\S*0\S*: .*string"),
         (MINIMAL + "metrics: span_recall\n", r"\$\.metrics: "),
-        (MINIMAL + "name: 5\n", r"\$\.name: .*string"),
-        (MINIMAL + "name: 2026-01-01\n", r"\$\.name: .*string"),
+        (MINIMAL + "experiment_name: 5\n", r"\$\.experiment_name: .*string"),
+        (MINIMAL + "experiment_name: 2026-01-01\n", r"\$\.experiment_name: 2026-01-01 .* quotation marks"),
         (MINIMAL + "count_as_zero: [unsure]\n", r"\$\.count_as_zero\S*0\S*: .*no-answer"),
         (MINIMAL + "retriever: 5\n", r"\$\.retriever: "),
         (MINIMAL + "metrics: [5]\n", r"\$\.metrics\S*0\S*: "),
@@ -291,9 +295,9 @@ MINIMAL = "corpus: docs\ndataset: questions.csv\n"
         ("just words", "wanted a mapping .* got str"),
         ("corpus: [docs\n", "cannot be parsed: .*line"),
         ("corpus: docs\n\tdataset: x\n", "cannot be parsed: "),
-        (MINIMAL + "name: !!python/object/apply:os.system ['touch hacked']\n", "cannot be parsed: "),
-        (MINIMAL + "name: !custom x\n", "cannot be parsed: "),
-        (MINIMAL + "name: " + "[" * 5000 + "\n", "cannot be parsed: "),
+        (MINIMAL + "experiment_name: !!python/object/apply:os.system ['touch hacked']\n", "cannot be parsed: "),
+        (MINIMAL + "experiment_name: !custom x\n", "cannot be parsed: "),
+        (MINIMAL + "experiment_name: " + "[" * 5000 + "\n", "cannot be parsed: "),
     ],
     ids=[
         "unknown key",
@@ -339,7 +343,10 @@ def test_a_configuration_that_is_wrong_is_refused_where_it_is_wrong(folder, monk
     [
         ('{"corpus": "docs", "dataset": "q.csv", "depth": 3}', r"\$\.depth: unknown key"),
         ('{"corpus": "docs", "dataset": "q.csv"', "cannot be parsed: .*line 1"),
-        ('{"corpus": "docs", "dataset": "q.csv", "name": "a", "name": "b"}', "duplicate key .*name"),
+        (
+            '{"corpus": "docs", "dataset": "q.csv", "experiment_name": "a", "experiment_name": "b"}',
+            "duplicate key .*name",
+        ),
         (MINIMAL, "cannot be parsed"),
     ],
     ids=["unknown key", "cut off", "repeated key", "YAML"],

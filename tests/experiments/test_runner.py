@@ -201,10 +201,10 @@ def test_questions_without_a_score_count_as_zero_where_that_is_asked_for(counted
     [
         (None, "returned NoneType; wanted a list"),
         ("a text", "returned str; wanted a list"),
-        ({"text": "x"}, "returned dict; wanted a list"),
+        ({"text": "x"}, r"returned dict with the keys \['text'\]; wanted a list"),
         (7, "returned int; wanted a list"),
         ([5], "returned a result of type int; wanted a text, a chunk, or a dict"),
-        ([{"doc_id": "d", "page": 3}], r"keys \['doc_id', 'page'\]"),
+        ([{"source": "d", "page": 3}], r"keys \['page', 'source'\]"),
         ([place(5, 2)], "start=5, end=2; wanted "),
         ([place(-1, 2)], "start=-1, end=2; wanted "),
         ([place(0.0, 2.5)], "float"),
@@ -429,7 +429,6 @@ def test_results_without_a_place_are_counted_hold_their_rank_and_are_wrong_text(
     result = evaluate(lambda query, k: [lost, place(0, 50)], ONE, k=[1, 2], metrics=[SpanRecall(), SpanPrecision()])
     assert result.counts["unlocated_hits"] == 1
     assert result.counts["hits"] == 2
-    assert result.queries[0].unlocated == 1
     assert result.metrics["span_recall@1"] == 0.0
     assert result.metrics["span_recall@2"] == 0.5
     assert result.metrics["span_precision@2"] == 50 / (50 + length)
@@ -706,7 +705,13 @@ def test_a_result_records_what_was_run_on_what():
     assert result.config["metrics"] == [{"type": "span_hit"}]
     assert (result.config["k"], result.config["budgets"]) == ([2, 5], ["9ch", "3tok"])
     assert result.config["tokenizer"] == "str.split"
-    assert result.config["dataset"] == {"name": "numbers", "questions": 1, "hash": ONE.content_hash}
+    assert result.config["dataset"] == {
+        "name": "numbers",
+        "evaluation_type": "token-level",
+        "questions": 1,
+        "hash": ONE.content_hash,
+    }
+    assert (result.config["chunking"], result.config["chunk_id"]) == (None, None)
     assert result.config["corpus"]["documents"] == 2
     assert result.config["corpus"]["characters"] == 430
     assert result.config["corpus"]["hash"] == CORPUS.content_hash

@@ -70,8 +70,12 @@ def split(pairs):
     return [retrieved for retrieved, _ in pairs], [truth for _, truth in pairs]
 
 
+def columns_of(judged):
+    return judged.covered, judged.retrieved, judged.length, judged.truth
+
+
 def arrays(judged):
-    return [(array.dtype, array.tolist()) for array in astuple(judged)]
+    return [(array.dtype, array.tolist()) for array in columns_of(judged)]
 
 
 def columns(rows, documents):
@@ -201,7 +205,7 @@ def test_empty_results_hide_nothing_that_starts_or_ends_where_they_stand(found, 
 
 def test_no_questions_are_judged_to_nothing():
     judged = judge([], [])
-    assert [array.shape for array in astuple(judged)] == [(0, 0), (0, 0), (0, 0), (0,)]
+    assert [array.shape for array in columns_of(judged)] == [(0, 0), (0, 0), (0, 0), (0,)]
     assert all(metric.score(judged).tolist() == [] for metric in METRICS)
 
 

@@ -194,9 +194,20 @@ class TestResult:
         assert scores.per_query("nDCG@10") == scores.per_query("ndcg@10")
         assert [type(value) for value in scores.per_query("mrr").values()] == [float, float, type(None)]
 
+    def test_means_are_found_under_either_spelling(self, scores):
+        assert scores.mean["nDCG@10"] == scores.mean["NDCG@10"] == scores.mean["ndcg@10"]
+        assert list(scores.mean) == ["mrr", "ndcg@10"]
+
+    @pytest.mark.parametrize("name", ["ndcg@5", "nDCG@5", "span_recall", "nonsense", "ndcg@", 5])
+    def test_a_mean_that_was_not_asked_for_is_a_key_error(self, scores, name):
+        with pytest.raises(KeyError):
+            scores.mean[name]
+
     def test_a_score_that_was_not_asked_for_is_an_error_that_names_those_there_are(self, scores):
         with pytest.raises(ConfigError, match=r"ndcg@5.*mrr, ndcg@10"):
             scores.per_query("ndcg@5")
+        with pytest.raises(ConfigError, match=r"span_recall@5.*mrr, ndcg@10"):
+            scores.per_query("span_recall@5")
 
     def test_it_shows_means_and_counts(self, scores):
         shown = repr(scores)
@@ -244,8 +255,9 @@ class TestErrors:
         ("name", "named"),
         [
             ("ndgc@10", "'ndgc'"),
-            ("span_recall@5", "'span_recall'"),
-            ("NDCG@10", "'NDCG'"),
+            ("span_recall@5", "'span_recall@5'.*use score_spans"),
+            ("chunk_recall@5", "'chunk_recall@5'.*use evaluate"),
+            ("NDGC@10", "'NDGC'"),
             ("ndcg@0", "cutoff 0"),
             ("ndcg@", "'ndcg@'"),
             ("ndcg@-1", "cutoff '-1'"),

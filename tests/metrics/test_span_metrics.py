@@ -125,7 +125,7 @@ def test_metrics_are_called_what_the_documents_call_them():
 
 
 def test_the_default_metrics_are_recall_precision_and_iou():
-    assert [metric.name for metric in DEFAULT_TOKEN_METRICS] == ["span_recall", "span_precision", "span_iou"]
+    assert list(DEFAULT_TOKEN_METRICS) == ["span_recall", "span_precision", "span_iou"]
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)

@@ -97,6 +97,12 @@ class TestAsHits:
             ({"text": "Hello", "doc_id": "a.md", "start": 3}, Hit(DOCUMENT.id, text="Hello")),
             ({"text": "Hello", "score": None, "extra": object()}, Hit(text="Hello")),
             ({"text": None, "content": "Hello"}, Hit(text="Hello")),
+            ({"doc_id": "a.md"}, Hit(DOCUMENT.id)),
+            ({"docId": "a.md", "score": 0.5, "page": 3}, Hit(DOCUMENT.id, score=0.5)),
+            ({"document_id": 7}, Hit(DocumentId("7"))),
+            ({"chunk_id": "chunk_1"}, Hit(chunk_id="chunk_1")),
+            ({"chunkId": 9, "doc_id": "a.md"}, Hit(DOCUMENT.id, chunk_id="9")),
+            ({"chunk_id": "chunk_1", "text": None, "start": None, "end": None}, Hit(chunk_id="chunk_1")),
         ],
     )
     def test_a_mapping_gives_what_it_has(self, result, hit):
@@ -122,7 +128,47 @@ class TestAsHits:
     def test_no_results_are_no_hits(self):
         assert as_hits([], "f") == as_hits((), "f") == ()
 
-    @pytest.mark.parametrize("results", [None, "Hello", b"Hello", {"text": "Hello"}, 5, {"Hello"}, frozenset()])
+    @pytest.mark.parametrize(
+        ("output", "hits"),
+        [
+            ({"retrieved_chunk_ids": ["chunk_1", "pa_chunk_2"]}, (Hit(chunk_id="chunk_1"), Hit(chunk_id="pa_chunk_2"))),
+            ({"retrieved_chunk_ids": (7,), "seconds": 0.1}, (Hit(chunk_id="7"),)),
+            ({"retrieved_chunk_ids": []}, ()),
+            ({"retrieved_chunk_ids": [{"chunkId": "c", "score": 2}]}, (Hit(chunk_id="c", score=2.0),)),
+            ({"retrieved_spans": [{"doc_id": "a.md", "start": 0, "end": 5}]}, (Hit(DOCUMENT.id, 0, 5),)),
+            (
+                {"retrieved_spans": [{"docId": "a.md", "start": np.int64(0), "end": 5, "text": "Hello"}]},
+                (Hit(DOCUMENT.id, 0, 5, text="Hello"),),
+            ),
+            ({"retrieved_spans": [], "retrieved_chunk_ids": None}, ()),
+            (
+                {"retrieved_spans": iter([PositionAwareChunk.of(DOCUMENT, 0, 5)])},
+                (Hit.of(PositionAwareChunk.of(DOCUMENT, 0, 5)),),
+            ),
+        ],
+        ids=["chunk ids", "a number and more", "no chunks", "dicts", "spans", "camel case", "no spans", "chunks"],
+    )
+    def test_all_results_may_be_one_mapping(self, output, hits):
+        assert as_hits(output, "f") == hits
+
+    @pytest.mark.parametrize(
+        ("output", "message"),
+        [
+            ({}, r"keys \[\]; wanted a list .* or a dict with one of 'retrieved_chunk_ids' and 'retrieved_spans'"),
+            ({"text": "Hello"}, r"keys \['text'\]; wanted a list"),
+            ({"retrieved_chunk_ids": None}, r"keys \['retrieved_chunk_ids'\]; wanted a list"),
+            ({"retrieved_chunk_ids": ["c"], "retrieved_spans": []}, "with one of"),
+            ({"retrieved_chunk_ids": "chunk_1"}, "returned str; wanted a list"),
+            ({"retrieved_spans": {"doc_id": "a.md", "start": 0, "end": 5}}, "returned dict; wanted a list"),
+            ({"retrieved_spans": [{"doc_id": "a.md", "start": 5, "end": 0}]}, "start=5, end=0"),
+        ],
+        ids=["empty", "one result", "None", "both", "a text", "a span", "end first"],
+    )
+    def test_a_mapping_that_is_no_output_of_a_run_is_refused(self, output, message):
+        with pytest.raises(InputError, match=message):
+            as_hits(output, "search")
+
+    @pytest.mark.parametrize("results", [None, "Hello", b"Hello", 5, {"Hello"}, frozenset()])
     def test_what_is_no_list_is_refused(self, results):
         with pytest.raises(InputError, match=r"^search returned \w+; wanted a list of texts, chunks or dicts"):
             as_hits(results, "search")
@@ -132,8 +178,18 @@ class TestAsHits:
         with pytest.raises(InputError, match="search returned a result of type"):
             as_hits([result], "search")
 
-    @pytest.mark.parametrize("result", [{}, {"doc_id": "a.md"}, {"doc_id": "a.md", "start": 0}, {"body": "Hello"}])
-    def test_a_mapping_without_text_or_place_is_refused_with_its_keys(self, result):
+    @pytest.mark.parametrize(
+        "result",
+        [
+            {},
+            {"doc_id": "a.md", "start": 0},
+            {"body": "Hello"},
+            {"id": 7, "body": "Hello"},
+            {"source": "a.md"},
+            {"chunk_id": "c", "end": 5},
+        ],
+    )
+    def test_a_mapping_that_does_not_tell_what_was_found_is_refused_with_its_keys(self, result):
         with pytest.raises(InputError, match=r"with the keys \[.*\]; wanted 'text', or 'doc_id', 'start' and 'end'"):
             as_hits([result], "search")
 

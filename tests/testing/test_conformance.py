@@ -201,6 +201,33 @@ class TestSpanDCG(MetricConformance):
         return rag.SpanDCG()
 
 
+class TestPrecisionOmega(MetricConformance):
+    def make(self):
+        return rag.PrecisionOmega()
+
+
+class TestTokenSetRecall(MetricConformance):
+    def make(self):
+        return rag.TokenSetRecall(tokenizer=list)
+
+
+class TestTokenSetPrecision(MetricConformance):
+    def make(self):
+        return rag.TokenSetPrecision(tokenizer=list)
+
+
+class TestTokenSetIoU(MetricConformance):
+    both_empty = 1.0
+
+    def make(self):
+        return rag.TokenSetIoU(tokenizer=list)
+
+
+class TestTokenSetF1(MetricConformance):
+    def make(self):
+        return rag.TokenSetF1(tokenizer=list)
+
+
 _SUITES = {
     "chunker": ChunkerConformance,
     "embedder": EmbedderConformance,

@@ -1,6 +1,6 @@
 """Right uses of the public interface: mypy and pyright, both strict, accept every line. Checked, never run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, assert_type
@@ -9,29 +9,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework import (
+    ALL_METRICS,
     CHUNK,
+    DEFAULT_CHUNK_METRICS,
+    DEFAULT_DOCUMENT_METRICS,
     DEFAULT_TOKEN_METRICS,
     DOCUMENT,
+    MAP,
+    MRR,
+    NDCG,
     TOKEN,
     BM25Retriever,
     CharacterSpan,
+    Chunk,
     Chunker,
+    ChunkF1,
     ChunkId,
+    ChunkLevelEvaluation,
+    ChunkLevelExperimentConfig,
     ChunkLevelGroundTruth,
     ChunkLevelMetric,
+    ChunkRecall,
+    ChunkRegistry,
+    Comparison,
     Corpus,
     Cutoff,
     Dataset,
     Document,
     DocumentId,
+    DocumentLevelEvaluation,
+    DocumentLevelExperimentConfig,
     DocumentLevelGroundTruth,
+    DocumentLevelMetric,
     Embedder,
     Engine,
+    Evaluation,
+    EvaluationConfig,
     EvaluationResult,
     EvaluationType,
     ExperimentConfig,
+    ExperimentResult,
     FixedTokenChunker,
     Hit,
+    HitRate,
     InMemoryVectorStore,
     Level,
     LLMClient,
@@ -44,17 +64,23 @@ from rag_evaluation_framework import (
     QueryId,
     QueryText,
     QuestionStrategy,
+    RankingScores,
+    RankMetric,
+    Recall,
     RecursiveCharacterChunker,
     Reranker,
     Retrieval,
     Retriever,
+    SpanF1,
     SpanIoU,
     SpanRecall,
     Stage,
     Tokenizer,
     TokenLevelEvaluation,
+    TokenLevelExperimentConfig,
     TokenLevelGroundTruth,
     TokenLevelMetric,
+    TokenSetF1,
     VectorRAGRetriever,
     VectorStore,
     check_quotes,
@@ -66,7 +92,12 @@ from rag_evaluation_framework import (
     merge_overlapping_spans,
     run_experiment,
     save_dataset,
+    score_ranking_arrays,
+    score_rankings,
+    score_span_arrays,
+    score_spans,
 )
+from rag_evaluation_framework.experiments import AnyExperimentConfig, load_run_file
 
 
 class SentenceChunker(Chunker):
@@ -145,8 +176,13 @@ class FirstChunk(ChunkLevelMetric):
         return float(retrieved[0] in ground_truth)
 
 
+class FirstDocument(DocumentLevelMetric):
+    def calculate(self, retrieved: Sequence[DocumentId], ground_truth: Sequence[DocumentId]) -> float:
+        return float(retrieved[0] in ground_truth)
+
+
 class AnyIdentity(Metric[DocumentId | ChunkId]):
-    """A rank metric: metrics are contravariant, so it serves documents and chunks alike."""
+    """Metrics are contravariant, so it serves documents and chunks alike."""
 
     evaluation_types: ClassVar[frozenset[EvaluationType]] = frozenset({"document-level", "chunk-level"})
 
@@ -178,65 +214,264 @@ async def search_elsewhere(query: str, k: int) -> list[dict[str, object]]:
     return [{"doc_id": "doc1", "start": 0, "end": 5}]
 
 
+def by_number(chunk: PositionAwareChunk, number: int) -> str:
+    return f"{chunk.doc_id}#{number}"
+
+
+@dataclass(frozen=True)
+class ByRule:
+    """Names chunks as another system did."""
+
+    prefix: str
+
+    def __call__(self, chunk: PositionAwareChunk, number: int) -> ChunkId:
+        return ChunkId(f"{self.prefix}{chunk.doc_id}-{number}")
+
+
 client: LLMClient = Client()
 engine: Engine = Service()
 
 span = CharacterSpan(DocumentId("doc1"), 0, 5)
 query = Query(QueryId("query_1"), QueryText("Where?"), {"tags": ["place"]})
 corpus = Corpus([Document(DocumentId("doc1"), "Here it is.")])
+chunk = PositionAwareChunk.of(corpus["doc1"], 0, 5)
+
+# The truth of each level, and where it comes from.
+registry = ChunkRegistry([chunk, Chunk(generate_chunk_id("Here"), "Here", DocumentId("doc1"))])
+assert_type(registry.get(chunk.id), Chunk | PositionAwareChunk | None)
+assert_type(registry.get_chunk("chunk_1"), Chunk | None)
+assert_type(registry.get_pa_chunk("pa_chunk_1"), PositionAwareChunk | None)
+assert_type(registry.get_span(chunk.id), CharacterSpan | None)
+assert_type(registry.get_spans(chunk.id), tuple[CharacterSpan, ...])
+assert_type(ChunkRegistry.load(registry.save("chunks.jsonl")), ChunkRegistry)
 
 token_truth = Dataset([TokenLevelGroundTruth(query, (span,))], TOKEN, corpus=corpus)
+of_chunks = Dataset([TokenLevelGroundTruth.of_chunks(query, [chunk.id], registry)], TOKEN)
 chunk_truth = Dataset([ChunkLevelGroundTruth(query, (generate_chunk_id("Here"),))], CHUNK, corpus=corpus)
+bound_truth = Dataset(
+    [ChunkLevelGroundTruth(query, (ChunkId("7"),), gains={ChunkId("7"): 2})], CHUNK, chunking=registry.fingerprint
+)
 document_truth = Dataset([DocumentLevelGroundTruth(query, (DocumentId("doc1"),))], DOCUMENT, corpus=corpus)
+graded_truth = Dataset(
+    [DocumentLevelGroundTruth(query, (DocumentId("doc1"),), ("guides/",), {DocumentId("doc1"): 2.0})], DOCUMENT
+)
 no_answer = Dataset([TokenLevelGroundTruth(query, ())], TOKEN)
 
 assert_type(token_truth, Dataset[CharacterSpan])
+assert_type(of_chunks, Dataset[CharacterSpan])
 assert_type(chunk_truth, Dataset[ChunkId])
+assert_type(bound_truth, Dataset[ChunkId])
 assert_type(document_truth, Dataset[DocumentId])
+assert_type(graded_truth, Dataset[DocumentId])
 assert_type(token_truth.level, Level[CharacterSpan])
 assert_type(token_truth.with_corpus(corpus), Dataset[CharacterSpan])
 assert_type(load_dataset("questions.csv", corpus=corpus), Dataset[CharacterSpan])
 assert_type(load_dataset(Path("dataset.json"), TOKEN), Dataset[CharacterSpan])
+assert_type(load_dataset("dataset.json", CHUNK, corpus=corpus, registry=registry), Dataset[ChunkId])
+assert_type(load_dataset("dataset.json", DOCUMENT), Dataset[DocumentId])
 assert_type(check_quotes("quotes.csv", corpus).dataset(), Dataset[CharacterSpan])
 assert_type(save_dataset(token_truth, "dataset.jsonl"), Path)
+assert_type(save_dataset(chunk_truth, "chunks.json"), Path)
+assert_type(save_dataset(document_truth, Path("documents.yaml")), Path)
 
 assert_type(generate_chunk_id("text"), ChunkId)
 assert_type(generate_pa_chunk_id("text"), PositionAwareChunkId)
 assert_type(merge_overlapping_spans([span]), list[CharacterSpan])
-assert_type(TOKEN.units((Hit.of(WholeDocument().chunk_with_positions(corpus["doc1"])[0]),)), tuple[CharacterSpan, ...])
+assert_type(TOKEN.units((Hit.of(chunk),)), tuple[CharacterSpan, ...])
 assert_type(CHUNK.units(()), tuple[ChunkId, ...])
 assert_type(DOCUMENT.units(()), tuple[DocumentId, ...])
 
+# The groups of metrics are mappings by name.
+assert_type(DEFAULT_DOCUMENT_METRICS, Mapping[str, RankMetric])
+assert_type(DEFAULT_CHUNK_METRICS, Mapping[str, ChunkLevelMetric])
+assert_type(DEFAULT_TOKEN_METRICS["span_recall"].calculate([span], [span]), float)
+assert_type(ALL_METRICS["recall"].name, str)
+assert_type(ChunkRecall().calculate([ChunkId("7")], [ChunkId("7")]), float)
+assert_type(Recall().calculate([DocumentId("doc1")], [DocumentId("doc1")]), float)
+assert_type(NDCG().calculate([ChunkId("7")], [ChunkId("7")]), float)
+
+# evaluate: at the level of the dataset.
 result = evaluate(BM25Retriever(), token_truth)
 assert_type(result, EvaluationResult[CharacterSpan])
 assert_type(result.metrics["span_recall@5"], float | None)
 assert_type(result.per_query("span_recall"), dict[str, float | None])
 assert_type(result.worst(3)[0].relevant, tuple[CharacterSpan, ...])
-assert_type(load_result(result.save()), EvaluationResult[CharacterSpan])
-assert_type(load_result("run", TOKEN), EvaluationResult[CharacterSpan])
 
 assert_type(evaluate(search, token_truth), EvaluationResult[CharacterSpan])
 assert_type(evaluate(search_elsewhere, token_truth, k=3), EvaluationResult[CharacterSpan])
 assert_type(evaluate(lambda query, k: [query][:k], token_truth), EvaluationResult[CharacterSpan])
 assert_type(evaluate(FirstChunks(), token_truth, k=[1, 5], budgets=["4000ch", Cutoff(9, "ch")]).name, str)
+assert_type(
+    evaluate(FirstChunks(), token_truth, 5, ["100tok"], Letters(), count_as_zero=["failed"], experiment_name="letters"),
+    EvaluationResult[CharacterSpan],
+)
 assert_type(evaluate(NamedHits(), token_truth, metrics=[SpanRecall(), AnyText()]), EvaluationResult[CharacterSpan])
 assert_type(evaluate(Timed(), token_truth, metrics=DEFAULT_TOKEN_METRICS), EvaluationResult[CharacterSpan])
+assert_type(evaluate(Timed(), token_truth, metrics=DEFAULT_TOKEN_METRICS.values()), EvaluationResult[CharacterSpan])
+assert_type(evaluate(Timed(), token_truth, metrics=(AnyText(), TokenSetF1())), EvaluationResult[CharacterSpan])
+assert_type(
+    evaluate(Timed(), token_truth, metrics={**DEFAULT_TOKEN_METRICS, "span_f1": SpanF1()}),
+    EvaluationResult[CharacterSpan],
+)
+chosen = [SpanRecall(), SpanIoU(), AnyText()]
+assert_type(evaluate(Timed(), token_truth, metrics=chosen), EvaluationResult[CharacterSpan])
+
+chunk_result = evaluate(FirstChunks(), chunk_truth)
+assert_type(chunk_result, EvaluationResult[ChunkId])
+assert_type(chunk_result.queries[0].relevant, tuple[ChunkId, ...])
 assert_type(evaluate(FirstChunks(), chunk_truth, metrics=[FirstChunk()]), EvaluationResult[ChunkId])
 assert_type(evaluate(FirstChunks(), chunk_truth, metrics=[FirstChunk(), AnyIdentity()]), EvaluationResult[ChunkId])
-assert_type(evaluate(FirstChunks(), document_truth, metrics=[AnyIdentity()]), EvaluationResult[DocumentId])
-
-vectors = VectorRAGRetriever(SentenceChunker(), LengthEmbedder(), ForgetfulStore())
-config = ExperimentConfig(
-    vectors, token_truth, k=(1, 5), budgets=["1000tok"], tokenizer=Letters(), count_as_zero=["no-answer", "failed"]
+assert_type(evaluate(FirstChunks(), chunk_truth, metrics=[Recall(), NDCG()]), EvaluationResult[ChunkId])
+assert_type(evaluate(FirstChunks(), chunk_truth, metrics=[ChunkRecall(), MRR()]), EvaluationResult[ChunkId])
+assert_type(evaluate(FirstChunks(), chunk_truth, metrics=DEFAULT_CHUNK_METRICS), EvaluationResult[ChunkId])
+assert_type(evaluate(FirstChunks(), chunk_truth, metrics=DEFAULT_DOCUMENT_METRICS), EvaluationResult[ChunkId])
+assert_type(
+    evaluate(FirstChunks(), chunk_truth, metrics=[*DEFAULT_CHUNK_METRICS.values(), NDCG(), FirstChunk()]),
+    EvaluationResult[ChunkId],
 )
-assert_type(config, ExperimentConfig[CharacterSpan])
-assert_type(run_experiment(config), EvaluationResult[CharacterSpan])
 
+document_result = evaluate(FirstChunks(), document_truth)
+assert_type(document_result, EvaluationResult[DocumentId])
+assert_type(document_result.queries[0].relevant, tuple[DocumentId, ...])
+assert_type(evaluate(FirstChunks(), document_truth, metrics=[AnyIdentity()]), EvaluationResult[DocumentId])
+assert_type(evaluate(FirstChunks(), document_truth, metrics=[FirstDocument()]), EvaluationResult[DocumentId])
+assert_type(evaluate(FirstChunks(), document_truth, metrics=[Recall(), NDCG()]), EvaluationResult[DocumentId])
+assert_type(evaluate(search, document_truth, metrics=[FirstDocument(), MAP()]), EvaluationResult[DocumentId])
+assert_type(evaluate(search, document_truth, metrics=DEFAULT_DOCUMENT_METRICS), EvaluationResult[DocumentId])
+
+# How an evaluation is measured and kept.
+settings = EvaluationConfig(budgets=["4000ch"], count_as_zero=["failed"])
+assert_type(EvaluationConfig(), EvaluationConfig)
+assert_type(
+    EvaluationConfig(
+        experiment_name="baseline",
+        budgets=("4000ch", Cutoff(1000, "tok")),
+        tokenizer="cl100k_base",
+        count_as_zero={"no-answer", "failed"},
+        save_results_path=Path(".rag-eval"),
+    ),
+    EvaluationConfig,
+)
+assert_type(EvaluationConfig(budgets=(), tokenizer=Letters(), save_results_path=".rag-eval"), EvaluationConfig)
+assert_type(settings.experiment_name, str | None)
+assert_type(settings.budgets, tuple[Cutoff, ...])
+assert_type(settings.tokenizer, Tokenizer | None)
+assert_type(settings.save_results_path, Path | None)
+assert_type("failed" in settings.count_as_zero, bool)
+
+# A whole experiment, at the level of its dataset or at the level of its class.
+vectors = VectorRAGRetriever(SentenceChunker(), LengthEmbedder(), ForgetfulStore())
+config = ExperimentConfig(vectors, token_truth, k=(1, 5), metrics=chosen, config=settings)
+assert_type(config, ExperimentConfig[CharacterSpan])
+assert_type(config.settings, EvaluationConfig)
+assert_type(config.metrics, tuple[Metric[CharacterSpan], ...])
+assert_type(run_experiment(config), EvaluationResult[CharacterSpan])
+assert_type(run_experiment(ExperimentConfig(vectors, chunk_truth)), EvaluationResult[ChunkId])
+assert_type(run_experiment(ExperimentConfig(vectors, document_truth, metrics=[MRR()])), EvaluationResult[DocumentId])
+
+of_documents = DocumentLevelExperimentConfig(vectors, document_truth, metrics=[NDCG(), FirstDocument()])
+spans_as_documents = DocumentLevelExperimentConfig(search, token_truth, metrics=DEFAULT_DOCUMENT_METRICS, k=[1, 5])
+of_labelled_chunks = ChunkLevelExperimentConfig(vectors, chunk_truth, metrics=[ChunkF1(), MRR()], chunk_id=by_number)
+spans_as_chunks = ChunkLevelExperimentConfig(
+    vectors, token_truth, metrics=DEFAULT_CHUNK_METRICS, chunk_id=ByRule("v1/")
+)
+of_spans = TokenLevelExperimentConfig(vectors, token_truth, metrics=DEFAULT_TOKEN_METRICS, config=EvaluationConfig())
+assert_type(run_experiment(of_documents), EvaluationResult[DocumentId])
+assert_type(run_experiment(spans_as_documents), EvaluationResult[DocumentId])
+assert_type(run_experiment(of_labelled_chunks), EvaluationResult[ChunkId])
+assert_type(run_experiment(spans_as_chunks), EvaluationResult[ChunkId])
+assert_type(run_experiment(of_spans), EvaluationResult[CharacterSpan])
+any_documents: ExperimentConfig[DocumentId] = spans_as_documents
+
+# From a file, whose evaluation type is known only when it is read.
+from_file = load_run_file("baseline.yaml").experiment(Path())
+assert_type(from_file, AnyExperimentConfig)
+from_file_result = run_experiment(from_file)
+assert_type(from_file_result, ExperimentResult)
+assert_type(from_file_result.metrics["recall@5"], float | None)
+
+# One corpus and dataset, any parts.
 evaluation = TokenLevelEvaluation(corpus, token_truth)
+assert_type(evaluation.run(), EvaluationResult[CharacterSpan])
 assert_type(evaluation.run(RecursiveCharacterChunker(chunk_size=400)), EvaluationResult[CharacterSpan])
 assert_type(evaluation.run(FixedTokenChunker(tokens=50), metrics=[SpanIoU()]), EvaluationResult[CharacterSpan])
 assert_type(
-    evaluation.run(SentenceChunker(), LsaEmbedder(), vector_store=InMemoryVectorStore(), k=[5, 10]),
+    evaluation.run(SentenceChunker(), LsaEmbedder(), InMemoryVectorStore(), [5, 10], config=settings),
     EvaluationResult[CharacterSpan],
 )
+assert_type(evaluation.run(WholeDocument(), vector_store=InMemoryVectorStore()), EvaluationResult[CharacterSpan])
 assert_type(evaluation.run(retriever=search), EvaluationResult[CharacterSpan])
+assert_type(evaluation.experiment(BM25Retriever()), TokenLevelExperimentConfig)
+
+by_chunk = ChunkLevelEvaluation(corpus, chunk_truth)
+assert_type(by_chunk.run(SentenceChunker(), metrics=[Recall(), ChunkF1(), FirstChunk()]), EvaluationResult[ChunkId])
+assert_type(ChunkLevelEvaluation(corpus, token_truth).run(k=3), EvaluationResult[ChunkId])
+assert_type(ChunkLevelEvaluation(corpus, chunk_truth, by_number).run(), EvaluationResult[ChunkId])
+assert_type(ChunkLevelEvaluation(corpus, chunk_truth, chunk_id=ByRule("v1/")).run(), EvaluationResult[ChunkId])
+assert_type(
+    ChunkLevelEvaluation(corpus, chunk_truth, chunk_id=lambda chunk, number: f"{chunk.doc_id}_{number}").run(),
+    EvaluationResult[ChunkId],
+)
+
+by_document = DocumentLevelEvaluation(corpus, document_truth)
+assert_type(by_document.run(metrics=[HitRate(), FirstDocument()]), EvaluationResult[DocumentId])
+assert_type(DocumentLevelEvaluation(corpus, token_truth).run(metrics=[Recall(), NDCG()]), EvaluationResult[DocumentId])
+every_type: list[Evaluation[Any]] = [by_document, by_chunk, evaluation]
+assert_type([each.run().metrics["recall"] for each in every_type], list[float | None])
+
+
+for each in (by_document, by_chunk, evaluation):
+    assert_type(each.run().metrics["recall"], float | None)
+for experiment in (of_documents, of_labelled_chunks, of_spans):
+    assert_type(run_experiment(experiment).metrics["recall"], float | None)
+
+
+def compare_chunkers(each: Evaluation[CharacterSpan], *chunkers: Chunker) -> list[EvaluationResult[CharacterSpan]]:
+    return [each.run(chunker) for chunker in chunkers]
+
+
+compare_chunkers(evaluation, SentenceChunker(), WholeDocument())
+
+# Results are kept, read and compared.
+folder = result.save()
+assert_type(load_result(folder), ExperimentResult)
+assert_type(load_result(folder, TOKEN), EvaluationResult[CharacterSpan])
+assert_type(load_result("run", CHUNK), EvaluationResult[ChunkId])
+assert_type(load_result("run", level=DOCUMENT), EvaluationResult[DocumentId])
+assert_type(load_result("run").counts["scored"], int)
+any_result: ExperimentResult = document_result
+
+comparison = result.compare(load_result(folder, TOKEN))
+assert_type(comparison, Comparison)
+assert_type(chunk_result.compare(by_chunk.run()), Comparison)
+assert_type(Comparison.of(load_result("before"), load_result("after")), Comparison)
+assert_type(comparison.delta("span_recall@5"), float | None)
+assert_type(comparison.deltas["span_recall@5"]["query_1"], float)
+assert_type(comparison.means["span_recall@5"], tuple[float | None, float | None])
+assert_type(comparison.regressions("span_recall@5"), dict[str, float])
+assert_type(comparison.improvements("span_recall@5"), dict[str, float])
+assert_type(comparison.changed, tuple[str, ...])
+
+# Scoring what others have retrieved.
+assert_type(score_rankings({"q1": ["d1", "d2"]}, {"q1": ("d1", "d3")}), RankingScores)
+assert_type(score_rankings({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.5}}, ["ndcg@10"]), RankingScores)
+assert_type(score_rankings({"q1": {"d1", "d2"}}, {"q1": [DocumentId("d1")]}).mean["recall@10"], float | None)
+assert_type(score_rankings({query.id: document_truth.ground_truth[0].relevant}, {"q1": []}), RankingScores)
+judged: dict[str, dict[str, int]] = {"q1": {"d1": 1}}
+ranked: dict[str, list[str]] = {"q1": ["d1"]}
+assert_type(score_rankings(judged, ranked), RankingScores)
+by_query: dict[QueryId, dict[DocumentId, float]] = {query.id: {DocumentId("d1"): 0.5}}
+assert_type(score_rankings(by_query, by_query), RankingScores)
+placed: dict[QueryId, list[CharacterSpan]] = {query.id: [span]}
+assert_type(score_spans(placed, placed), RankingScores)
+assert_type(score_ranking_arrays(np.array([[1, -1]]), [[1, 2]], ["map"], gains=[[2.0, 0.0]]), RankingScores)
+assert_type(score_spans({"q1": [span]}, {"q1": [("doc1", 0, 5)]}), RankingScores)
+assert_type(
+    score_spans({"q1": (span,)}, {"q1": [{"doc_id": "doc1", "start": 0, "end": 5}]}, ["span_recall@4000ch"]),
+    RankingScores,
+)
+assert_type(
+    score_spans({"q1": [span]}, {"q1": []}, ["precision_omega"], chunks=[chunk.to_span()]).per_query("precision_omega"),
+    dict[str, float | None],
+)
+assert_type(score_span_arrays(np.zeros((1, 4), dtype=np.int64), [[0, 0, 0, 5]], queries=1), RankingScores)

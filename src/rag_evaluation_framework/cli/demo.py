@@ -12,9 +12,9 @@ from tqdm import tqdm
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import demo as built_in
-from rag_evaluation_framework import reports
+from rag_evaluation_framework import experiments, reports
 from rag_evaluation_framework._optional import install_command, missing_extras
-from rag_evaluation_framework.cli.console import check_root, stdout
+from rag_evaluation_framework.cli.console import stdout
 
 _SIZES = (250, 800, 2000)
 _AT_K, _AT_BUDGET = "span_recall@5", "span_recall@4000ch"
@@ -30,7 +30,7 @@ def demo(
 
     No key, no network, no downloaded weights.
     """
-    check_root(root)
+    experiments.check_root(root)
     dataset = built_in.load_handbook()
     missing = missing_extras(rag.LsaEmbedder.requires)
     rows: list[Row] = []

@@ -12,9 +12,10 @@ from typing import Annotated
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import datasets, reports
-from rag_evaluation_framework.cli.console import check_root, stdout
+from rag_evaluation_framework import experiments, reports
+from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.files import write_new
 
 _CONFIG = """\
 # Run it with: rag-eval run {config}
@@ -32,7 +33,10 @@ chunker: recursive-character:chunk_size=800
 # Where rankings are cut: numbers of results, and context budgets in characters (or tokens, with a tokenizer).
 k: [5, 10]
 budgets: [4000ch]
-metrics: [span_recall, span_precision, span_iou]
+# metrics: [span_recall, span_precision, span_iou, span_dcg]
+
+# Are the right documents, or chunks, found? By default the right text is asked for.
+# evaluation_type: document-level
 """
 
 
@@ -51,7 +55,7 @@ def init(
     for path in (config, target):
         if path.exists():
             raise ConfigError(f"{path} exists already and is kept as it is; choose another --name, or move it away")
-    check_root(root)
+    experiments.check_root(root)
     documents = rag.Corpus.from_folder(corpus, glob)
     check = rag.check_quotes(questions, documents)
     console = stdout()
@@ -64,7 +68,7 @@ def init(
     )
     rag.save_dataset(check.dataset(called), target)
     try:
-        datasets.write_new(config, settings)
+        write_new(config, settings)
     except rag.DatasetError:
         target.unlink()
         raise

@@ -13,12 +13,13 @@ from rag_evaluation_framework.cli.components import components
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.init import init
 from rag_evaluation_framework.cli.run import run
+from rag_evaluation_framework.cli.score import score
 from rag_evaluation_framework.errors import RagEvalError
 
 RUN_ERROR = 2
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (demo, init, run, components):
+for command in (demo, init, run, score, components):
     app.command()(command)
 
 

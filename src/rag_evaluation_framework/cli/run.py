@@ -12,7 +12,7 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, reports
-from rag_evaluation_framework.cli.console import check_root, stdout
+from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.errors import ConfigError
 
 
@@ -22,6 +22,9 @@ def run(
     glob: Annotated[str | None, typer.Option(help="Which files of the folder; by default **/*.md.")] = None,
     dataset: Annotated[
         Path | None, typer.Option(help="Dataset (.json, .jsonl), or questions with quotes (.csv).")
+    ] = None,
+    evaluation_type: Annotated[
+        str | None, typer.Option(help="document-level, chunk-level or token-level; by default that of the dataset.")
     ] = None,
     chunker: Annotated[str | None, typer.Option(help="For example recursive-character:chunk_size=200.")] = None,
     embedder: Annotated[str | None, typer.Option(help="For example lsa; without one, retrieval is lexical.")] = None,
@@ -33,8 +36,8 @@ def run(
     tokenizer: Annotated[
         str | None, typer.Option(help="Counts the tokens of budgets, for example cl100k_base.")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="What the result is called.")] = None,
-    root: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path(".rag-eval"),
+    experiment_name: Annotated[str | None, typer.Option(help="What the result is called.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Where runs are kept; by default .rag-eval.")] = None,
     worst: Annotated[int, typer.Option(min=0, help="How many of the weakest questions to show.")] = 5,
     allow_failures: Annotated[int, typer.Option(min=0, help="Failed questions up to which the exit code is 0.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
@@ -47,6 +50,7 @@ def run(
         "corpus": str(corpus.absolute()) if corpus else None,
         "glob": glob,
         "dataset": str(dataset.absolute()) if dataset else None,
+        "evaluation_type": evaluation_type,
         "chunker": chunker,
         "embedder": embedder,
         "vector_store": vector_store,
@@ -55,12 +59,12 @@ def run(
         "k": k or None,
         "budgets": budget or None,
         "tokenizer": str(Path(tokenizer).absolute()) if tokenizer and Path(tokenizer).is_file() else tokenizer,
-        "name": name,
+        "experiment_name": experiment_name,
+        "save_results_path": str(root.absolute()) if root else None,
     }
     experiment = _experiment(config, {key: value for key, value in flags.items() if value is not None})
-    check_root(root)
-    result = rag.run_experiment(experiment)
-    folder = result.save(root=root)
+    result: rag.EvaluationResult[Any] = rag.run_experiment(experiment)
+    folder = result.folder
     failed = result.counts["failed"] + result.counts["metric_failed"]
     if as_json:
         typer.echo(json.dumps(_summary(result, folder, worst), ensure_ascii=False, allow_nan=False))
@@ -78,21 +82,22 @@ def run(
         )
 
 
-def _experiment(config: Path | None, flags: dict[str, Any]) -> rag.ExperimentConfig[rag.CharacterSpan]:
+def _experiment(config: Path | None, flags: dict[str, Any]) -> experiments.AnyExperimentConfig:
+    keep = {"save_results_path": str(Path(".rag-eval").absolute())}
     if config is None:
         missing = [f"--{key}" for key in ("corpus", "dataset") if key not in flags]
         if missing:
             raise ConfigError(
                 f"{' and '.join(missing)} missing; wanted a configuration file, or --corpus and --dataset"
             )
-        return experiments.parse_run(flags, "flags").experiment(Path())
+        return experiments.parse_run({**keep, **flags}, "flags").experiment(Path())
     written = experiments.load_run_file(config).model_dump(exclude_unset=True)
     if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it stands for the whole pipeline of the file
         written = {key: value for key, value in written.items() if key not in ("chunker", "embedder", "vector_store")}
-    return experiments.parse_run({**written, **flags}, str(config)).experiment(config.parent)
+    return experiments.parse_run({**keep, **written, **flags}, str(config)).experiment(config.parent)
 
 
-def _summary(result: rag.EvaluationResult[rag.CharacterSpan], folder: Path, worst: int) -> dict[str, Any]:
+def _summary(result: rag.EvaluationResult[Any], folder: Path | None, worst: int) -> dict[str, Any]:
     name = result.score_names[0]
     return {
         "run": str(folder),

@@ -3,6 +3,7 @@ from .chunker import PositionAwareChunker as PositionAwareChunker
 from .embedder import Embedder as Embedder
 from .engine import Engine as Engine
 from .metric import ChunkLevelMetric as ChunkLevelMetric
+from .metric import DocumentLevelMetric as DocumentLevelMetric
 from .metric import Metric as Metric
 from .metric import TokenLevelMetric as TokenLevelMetric
 from .part import Part as Part

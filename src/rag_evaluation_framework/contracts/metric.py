@@ -40,6 +40,12 @@ class Metric(Part, ABC, Generic[U_contra]):
         """
 
 
+class DocumentLevelMetric(Metric[DocumentId]):
+    """A metric over document ids."""
+
+    evaluation_types: ClassVar[frozenset[EvaluationType]] = frozenset({"document-level"})
+
+
 class ChunkLevelMetric(Metric[ChunkId]):
     """A metric over chunk ids."""
 

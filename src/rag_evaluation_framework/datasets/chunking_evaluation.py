@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.corpus import Corpus
-from rag_evaluation_framework.datasets.files import read_text
 from rag_evaluation_framework.datasets.naming import DocumentNames
-from rag_evaluation_framework.datasets.native import problem_list, read_json_text
+from rag_evaluation_framework.datasets.records import problem_list
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.files import read_json_text, read_text
 from rag_evaluation_framework.ground_truth import Dataset, TokenLevelGroundTruth
 from rag_evaluation_framework.ids import DocumentId, QueryId, QueryText, generate_query_id
 from rag_evaluation_framework.levels import TOKEN

@@ -3,66 +3,154 @@
 import csv
 import io
 from pathlib import Path
+from typing import Any, overload
 
+from rag_evaluation_framework.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.datasets.chunking_evaluation import COLUMNS, read_chunking_evaluation
-from rag_evaluation_framework.datasets.files import read_text
-from rag_evaluation_framework.datasets.native import is_native, json_lines, read_json, read_jsonl
+from rag_evaluation_framework.datasets.examples import ExampleReader, is_example
+from rag_evaluation_framework.datasets.harness import is_harness, read_harness
+from rag_evaluation_framework.datasets.native import is_native, read_native, read_native_lines
 from rag_evaluation_framework.datasets.quotes import dataset_from_quotes
-from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+from rag_evaluation_framework.datasets.records import check_level, checked_level, shown
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.files import json_lines, read_json_text, read_text
 from rag_evaluation_framework.ground_truth import Dataset
-from rag_evaluation_framework.levels import TOKEN, Level
+from rag_evaluation_framework.levels import TOKEN, Level, U
 from rag_evaluation_framework.spans import CharacterSpan
+from rag_evaluation_framework.strict_yaml import parse_yaml
+from rag_evaluation_framework.types import Json
+
+
+@overload
+def load_dataset(
+    path: str | Path,
+    *,
+    corpus: Corpus | None = None,
+    utf16_offsets: bool = False,
+    registry: ChunkRegistry | None = None,
+    query_key: str | None = None,
+    ground_truth_key: str | None = None,
+) -> Dataset[CharacterSpan]: ...
+
+
+@overload
+def load_dataset(
+    path: str | Path,
+    level: Level[U],
+    *,
+    corpus: Corpus | None = None,
+    utf16_offsets: bool = False,
+    registry: ChunkRegistry | None = None,
+    query_key: str | None = None,
+    ground_truth_key: str | None = None,
+) -> Dataset[U]: ...
 
 
 def load_dataset(
     path: str | Path,
-    level: Level[CharacterSpan] = TOKEN,
+    level: Level[Any] = TOKEN,
     *,
     corpus: Corpus | None = None,
     utf16_offsets: bool = False,
-) -> Dataset[CharacterSpan]:
+    registry: ChunkRegistry | None = None,
+    query_key: str | None = None,
+    ground_truth_key: str | None = None,
+) -> Dataset[Any]:
     """Read a dataset.
 
-    Formats, told apart by their content: the native JSON and JSONL; CSV or JSONL of `question, quote[, document]`; the
-    public chunking evaluation's CSV of `question, references, corpus_id`. The last two need the corpus.
+    Formats, told apart by their content: the native JSON, JSONL or YAML; datasets of the retrieval harness, version 1,
+    in JSON or YAML; examples of `inputs` and `outputs` as LangSmith holds them, in JSON, JSONL or YAML; CSV or JSONL of
+    `question, quote[, document]`; the public chunking evaluation's CSV of `question, references, corpus_id`. The last
+    two need the corpus.
 
     Args:
         path: The file.
-        level: The evaluation type that is wanted.
+        level: The evaluation type that is wanted: `TOKEN`, `CHUNK` or `DOCUMENT`.
         corpus: The documents that the dataset is about. With it, documents may be named by their stem alone.
-        utf16_offsets: The offsets of a native file count UTF-16 units, as JavaScript does.
+        utf16_offsets: The offsets of spans count UTF-16 units, as JavaScript does.
+        registry: The places of position-aware chunks, for examples that name those instead of spans.
+        query_key: Under which key of `inputs` examples hold the question; by default `query`.
+        ground_truth_key: Under which key of `outputs` examples hold what is relevant; by default any of the names that
+            are known for the level.
 
     Raises:
         DatasetError: The file cannot be used; the message names each problem and its place.
         LevelMismatch: The file holds another level than the one that is wanted.
     """
-    if level is not TOKEN:
-        raise LevelMismatch(f"{path}: a token-level dataset was read as {level.evaluation_type}")
-    path = Path(path)
-    dataset: Dataset[CharacterSpan]
-    if path.suffix.lower() == ".json":
-        dataset = read_json(path, corpus, utf16_offsets)
-    elif path.suffix.lower() == ".jsonl":
-        first = next(json_lines(path), None)
-        if first is None:
-            raise DatasetError(f"{path}: holds no questions")
-        native = is_native(first[1])
-        dataset = (
-            read_jsonl(path, corpus, utf16_offsets) if native else dataset_from_quotes(path, _needed(corpus, path))
-        )
-    elif path.suffix.lower() in (".csv", ".tsv"):
-        header = next(csv.reader(io.StringIO(read_text(path).partition("\n")[0])), ())
-        reader = read_chunking_evaluation if set(header) >= COLUMNS else dataset_from_quotes
-        dataset = reader(path, _needed(corpus, path))
+    path, level = Path(path), checked_level(level)
+    ending = path.suffix.lower()
+    dataset: Dataset[Any]
+    if ending in (".json", ".jsonl", ".yaml", ".yml"):
+        examples = ExampleReader(str(path), level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
+        read = _read_lines if ending == ".jsonl" else _read_tree
+        dataset = read(path, level, corpus, utf16_offsets, examples)
+    elif ending in (".csv", ".tsv"):
+        dataset = _read_table(path, level, corpus)
     else:
-        raise DatasetError(f"{path}: wanted a file that ends in .json, .jsonl or .csv")
+        raise DatasetError(f"{path}: wanted a file that ends in .json, .jsonl or .csv (or .yaml, .yml, .tsv)")
     if not len(dataset):
         raise DatasetError(f"{path}: holds no questions")
     return dataset
+
+
+def _read_tree(
+    path: Path, level: Level[Any], corpus: Corpus | None, utf16_offsets: bool, examples: ExampleReader
+) -> Dataset[Any]:
+    content = read_json_text(read_text(path), str(path)) if path.suffix.lower() == ".json" else _yaml(path)
+    if is_native(content):
+        return read_native(content, path, level, corpus, utf16_offsets)
+    if is_harness(content):
+        check_level(str(path), "document-level", level)
+        return read_harness(content, path, corpus)
+    if isinstance(content, list) and (not content or any(map(is_example, content))):
+        return examples.dataset(((f"$[{number}]", item) for number, item in enumerate(content)), path.stem)
+    raise DatasetError(f"{path}: {_no_dataset(content)}")
+
+
+def _read_lines(
+    path: Path, level: Level[Any], corpus: Corpus | None, utf16_offsets: bool, examples: ExampleReader
+) -> Dataset[Any]:
+    first = next(json_lines(path), None)
+    if first is None:
+        raise DatasetError(f"{path}: holds no questions")
+    if is_native(first[1]):
+        return read_native_lines(path, level, corpus, utf16_offsets)
+    if is_example(first[1]):
+        return examples.dataset(((f"line {number}: $", item) for number, item in json_lines(path)), path.stem)
+    check_level(str(path), "token-level", level)
+    return dataset_from_quotes(path, _needed(corpus, path))
+
+
+def _read_table(path: Path, level: Level[Any], corpus: Corpus | None) -> Dataset[CharacterSpan]:
+    check_level(str(path), "token-level", level)
+    header = next(csv.reader(io.StringIO(read_text(path).partition("\n")[0])), ())
+    read = read_chunking_evaluation if set(header) >= COLUMNS else dataset_from_quotes
+    return read(path, _needed(corpus, path))
+
+
+def _yaml(path: Path) -> Json:
+    text = read_text(path)
+    try:
+        return parse_yaml(text)
+    except ValueError as error:
+        raise DatasetError(f"{path}: cannot be parsed: {error}") from error
 
 
 def _needed(corpus: Corpus | None, path: Path) -> Corpus:
     if corpus is None:
         raise DatasetError(f"{path}: quotes are located in documents; pass corpus=Corpus.from_folder(...)")
     return corpus
+
+
+def _no_dataset(content: Json) -> str:
+    wanted = (
+        "wanted an object with `schema_version` and `questions`, one with `version` and `queries` (a harness dataset), "
+        "or a list of objects with `inputs` and `outputs`"
+    )
+    if isinstance(content, dict) and "results" in content:
+        return f"is the report of a run, no dataset; {wanted}"
+    if isinstance(content, dict) and "questions" in content:
+        return f"$.schema_version is missing; {wanted}"
+    got = f"an object with {', '.join(content) or 'nothing'}" if isinstance(content, dict) else shown(content)
+    return f"is no dataset: {wanted}; got {got:.80}"

@@ -18,10 +18,10 @@ from typing import Literal
 from tqdm import tqdm
 
 from rag_evaluation_framework.corpus import Corpus
-from rag_evaluation_framework.datasets.files import read_text
 from rag_evaluation_framework.datasets.naming import DocumentNames
-from rag_evaluation_framework.datasets.native import json_lines, problem_list
+from rag_evaluation_framework.datasets.records import problem_list
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.files import json_lines, read_text
 from rag_evaluation_framework.ground_truth import Dataset, TokenLevelGroundTruth
 from rag_evaluation_framework.ids import QueryId, QueryText, generate_query_id
 from rag_evaluation_framework.levels import TOKEN
@@ -178,7 +178,7 @@ def _with_progress(records: list[tuple[int, dict[str, str]]]) -> Iterator[tuple[
 
 
 def _check(number: int, record: dict[str, str], locator: TextLocator, names: DocumentNames, answered: bool) -> QuoteRow:
-    status, places, advice = _located(record["quote"], record["document"], locator, names, answered)
+    status, places, advice = locate_quote(record["quote"], record["document"], locator, names, answered)
     metadata = {key: value for key, value in record.items() if key not in _COLUMNS}
     return QuoteRow(
         number,
@@ -193,9 +193,18 @@ def _check(number: int, record: dict[str, str], locator: TextLocator, names: Doc
     )
 
 
-def _located(
-    quote: str, document: str, locator: TextLocator, names: DocumentNames, answered: bool
+def locate_quote(
+    quote: str, document: str, locator: TextLocator, names: DocumentNames, answered: bool = False
 ) -> tuple[QuoteStatus, list[CharacterSpan], str]:
+    """Return what becomes of a quote, where it stands, and what to do about it.
+
+    Args:
+        quote: The quote; blank for a question without an answer.
+        document: The document in which it stands; blank if that is not known.
+        locator: Finds texts in the corpus.
+        names: Finds the document.
+        answered: Whether the question has other quotes that are not blank.
+    """
     if not quote.strip():
         if answered:
             return "missing", [], "the quote is empty, yet other rows answer the question: remove the row or fill it in"

@@ -54,11 +54,6 @@ class QueryResult(Generic[U]):
             return "failed"
         return "scored" if self.relevant else "no-answer"
 
-    @property
-    def unlocated(self) -> int:
-        """How many hits have no place in the corpus."""
-        return sum(hit.span is None for hit in self.hits)
-
     def __str__(self) -> str:
         name, score = next(iter(self.scores.items()), (self.status, None))
         return f"{self.query_id}  {name}{'' if score is None else f' {score:.3f}'}  {self.text}"

@@ -1,7 +1,9 @@
 """Getting rankings: as deep as the cutoffs need, placed in the corpus, cut at budgets."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
 from time import perf_counter
 from typing import Any
@@ -12,14 +14,32 @@ from rag_evaluation_framework.coroutines import resolved
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.cutoffs import Cutoff
 from rag_evaluation_framework.datasets.naming import DocumentNames
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.ids import ChunkId, DocumentId, canonical_chunk_id
 from rag_evaluation_framework.locator import TextLocator
 from rag_evaluation_framework.retrievers.function import as_hits
 from rag_evaluation_framework.spans import CharacterSpan
-from rag_evaluation_framework.types import Hit, Ranking, Retrieval, Stage
+from rag_evaluation_framework.types import Hit, PositionAwareChunk, Ranking, Retrieval, Stage
 
 _FIRST_DEPTH = 10
 _STEEPEST = 8  # results that cost next to nothing must not send the retriever down without bound
 _DEEPEST = 10_000
+
+
+def listed_chunks(retriever: Retriever) -> Sequence[PositionAwareChunk] | None:
+    """Return everything that a retriever could return, or None if it cannot list that.
+
+    Raises:
+        ConfigError: It lists something else than chunks.
+    """
+    given: Any = resolved(retriever.chunks())
+    if given is None:
+        return None
+    chunks: tuple[Any, ...] = tuple(given)
+    for chunk in chunks:
+        if not isinstance(chunk, PositionAwareChunk):
+            raise ConfigError(f"{retriever.name} lists {chunk!r:.80} as a chunk; wanted a PositionAwareChunk")
+    return chunks
 
 
 class HitPlacer:
@@ -27,14 +47,16 @@ class HitPlacer:
 
     A hit that names a place of the corpus keeps it. Any other hit that brings text is located, in the document that it
     names if the corpus has it; of a text that stands in several places, each hit of a ranking takes the next free one.
-    What cannot be placed keeps its rank, and its text counts as retrieved and not relevant.
+    A hit that brings nothing but the id of a chunk is looked up among those that the retriever lists. What cannot be
+    placed keeps its rank, and its text counts as retrieved and not relevant.
 
     Attributes:
         ambiguous: The texts that stood in several places.
     """
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus, retriever: Retriever) -> None:
         self.corpus = corpus
+        self.retriever = retriever
         self.names = DocumentNames(corpus)
         self.locator = TextLocator(corpus)
         self.known: dict[tuple[str, str | None], list[CharacterSpan]] = {}
@@ -57,18 +79,30 @@ class HitPlacer:
         doc_id = None if hit.doc_id is None else self.names.find(hit.doc_id)
         if doc_id is not None and doc_id != hit.doc_id:
             return self._placed(replace(hit, doc_id=doc_id), taken)
-        if hit.text is None:
-            return replace(hit, start=None, end=None)
-        key = (hit.text, doc_id)
-        if key not in self.known:
-            self.known[key] = self.locator.places(hit.text, doc_id)
-        places = self.known[key]
-        if len(places) > 1:
+        places = self._places(hit, doc_id)
+        if hit.text is not None and len(places) > 1:
             self.ambiguous.add(hit.text)
         place = next((place for place in places if place not in taken), places[0] if places else None)
         if place is None:
             return replace(hit, start=None, end=None)
         return replace(hit, doc_id=place.doc_id, start=place.start, end=place.end)
+
+    def _places(self, hit: Hit, doc_id: DocumentId | None) -> Sequence[CharacterSpan]:
+        if hit.text is None:
+            named = self.chunks.get(canonical_chunk_id(hit.chunk_id), ()) if hit.chunk_id is not None else ()
+            return [span for span in named if doc_id in (None, span.doc_id)]
+        key = (hit.text, doc_id)
+        if key not in self.known:
+            self.known[key] = self.locator.places(hit.text, doc_id)
+        return self.known[key]
+
+    @cached_property
+    def chunks(self) -> dict[ChunkId, list[CharacterSpan]]:
+        """The places of the chunks that the retriever lists, by their ids; it has indexed the corpus."""
+        places: dict[ChunkId, list[CharacterSpan]] = defaultdict(list)
+        for chunk in listed_chunks(self.retriever) or ():
+            places[canonical_chunk_id(chunk.id)].append(CharacterSpan(chunk.doc_id, chunk.start, chunk.end))
+        return dict(places)
 
     def _exists(self, hit: Hit) -> bool:
         if hit.doc_id is None or hit.start is None or hit.end is None or hit.doc_id not in self.corpus:
@@ -76,9 +110,22 @@ class HitPlacer:
         return hit.end <= len(self.corpus[hit.doc_id].content)
 
     def text(self, hit: Hit) -> str:
-        """Return what the reader of a hit reads: its text, or that of its place if it brings less than that."""
+        """Return what the reader of a hit reads: its text, or that of its place if it brings less than that.
+
+        Of a hit that names a document and neither place nor text, the reader reads the whole document.
+        """
+        if hit.text is None and hit.span is None:
+            return "" if hit.doc_id is None or hit.doc_id not in self.corpus else self.corpus[hit.doc_id].content
         there = self._there(hit)
         return there if hit.text is None or len(hit.text) < len(there) else hit.text
+
+    def original(self, hit: Hit) -> str:
+        """Return the text of the corpus where a hit stands; without a place, what it brings."""
+        return self._there(hit) if hit.span is not None else hit.text or ""
+
+    def has_text(self, hit: Hit) -> bool:
+        """Return whether it is known what the reader of a hit reads."""
+        return hit.text is not None or hit.span is not None or hit.doc_id in self.corpus
 
     def contradicts(self, hit: Hit) -> bool:
         """Return whether a placed hit names a place that reads other than its text, white space aside."""
@@ -136,6 +183,8 @@ class Purse:
 
     def _cut(self, hit: Hit, left: int) -> Hit:
         text = self.placer.text(hit)
+        if hit.text is None and hit.span is None:
+            return hit
         length = left if self.tokenizer is None else self.tokenizer.cut(text, left)
         if hit.start is None or hit.end is None:
             return replace(hit, text=text[:length])
@@ -205,7 +254,9 @@ class RankingSource:
         return found
 
     def _wanted(self, hits: Ranking) -> Iterator[int]:
-        """Yield, for each budget that is not spent, a depth at which it should be."""
+        """Yield, for each budget that is not spent, a depth at which it should be; none if nobody knows the texts."""
+        if not any(map(self.placer.has_text, hits)):
+            return
         for purse in self.purses:
             spent = sum(map(purse.cost, hits))
             if spent < purse.cutoff.size and len(hits) < _DEEPEST:

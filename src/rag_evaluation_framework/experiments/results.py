@@ -1,11 +1,11 @@
 """What an experiment found, down to every question."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, overload
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -13,10 +13,11 @@ from rag_evaluation_framework._optional import DISTRIBUTION, require
 from rag_evaluation_framework.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 from rag_evaluation_framework.experiments import store
+from rag_evaluation_framework.experiments.comparison import Comparison
 from rag_evaluation_framework.experiments.query_result import Failure, QueryResult, Scores
 from rag_evaluation_framework.experiments.summary import Summary, number
-from rag_evaluation_framework.ids import EvaluationType
-from rag_evaluation_framework.levels import TOKEN, Level, U
+from rag_evaluation_framework.ids import ChunkId, DocumentId, EvaluationType
+from rag_evaluation_framework.levels import LEVELS, Level, U
 from rag_evaluation_framework.spans import CharacterSpan
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class EvaluationResult(Generic[U]):
         warnings: What the parts warned of.
         created: When the run started, UTC, ISO 8601.
         version: The version of this package.
+        folder: Where it is kept, if it is.
         experiment_url: Where the result was published, if it was.
         raw_results: What the publisher returned, if it was published.
     """
@@ -56,6 +58,7 @@ class EvaluationResult(Generic[U]):
     warnings: tuple[str, ...]
     created: str
     version: str = field(default_factory=lambda: version(DISTRIBUTION))
+    folder: Path | None = field(default=None, compare=False)
     experiment_url: str | None = None
     raw_results: Any = field(default=None, compare=False)
 
@@ -112,8 +115,12 @@ class EvaluationResult(Generic[U]):
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many questions were scored, have no answer, failed, or made a metric fail; how many hits lack a place."""
+        """How many questions were scored, have no answer, failed, or made a metric fail; how many hits lack the unit.
+
+        `unlocated_hits` are results without a place in the corpus, at the other levels without a document or chunk id.
+        """
         statuses = [query.status for query in self.queries]
+        read = LEVELS[self.evaluation_type].read
         return {
             "questions": len(statuses),
             "scored": statuses.count("scored"),
@@ -121,7 +128,7 @@ class EvaluationResult(Generic[U]):
             "failed": statuses.count("failed"),
             "metric_failed": sum(bool(query.failures) for query in self.queries) - statuses.count("failed"),
             "hits": sum(len(query.hits) for query in self.queries),
-            "unlocated_hits": sum(query.unlocated for query in self.queries),
+            "unlocated_hits": sum(read(hit) is None for query in self.queries for hit in query.hits),
         }
 
     def summary(self) -> Summary:
@@ -137,7 +144,7 @@ class EvaluationResult(Generic[U]):
                 for metric in self.metric_names
             ),
             notes=tuple(self._notes()),
-            worst_by=name,
+            worst_title=f"Weakest questions by {name}",
             worst=tuple((number(self._score(query, name)), query.query_id, query.text) for query in self.worst()),
             facts=(
                 *(f"{stage}: {seconds:.3f} s" for stage, seconds in self.timings.items()),
@@ -174,8 +181,10 @@ class EvaluationResult(Generic[U]):
         unlocated, hits = self.counts["unlocated_hits"], self.counts["hits"]
         if unlocated:
             share = f"{unlocated / hits:.0%}"
+            lack = {"token-level": "place in the corpus", "document-level": "document", "chunk-level": "chunk id"}
             notes.append(
-                f"{unlocated} of {hits} results ({share}) have no place in the corpus; they count as not relevant"
+                f"{unlocated} of {hits} results ({share}) have no {lack[self.evaluation_type]}; "
+                "they count as not relevant"
             )
         return notes + list(self.warnings)
 
@@ -213,7 +222,7 @@ class EvaluationResult(Generic[U]):
         Raises:
             ResultError: The folder exists and is not empty: nothing is overwritten.
         """
-        content = TypeAdapter(EvaluationResult[Any]).dump_python(self, mode="json", exclude={"raw_results"})
+        content = TypeAdapter(EvaluationResult[Any]).dump_python(self, mode="json", exclude={"raw_results", "folder"})
         files = {
             store.REPORT: store.report_text({**content, "metrics": self.metrics, "counts": self.counts}),
             store.SUMMARY: self.summary().as_markdown(),
@@ -222,6 +231,15 @@ class EvaluationResult(Generic[U]):
             return store.write_folder(Path(folder), files)
         return store.write_run(root, self.created, self.config["dataset"]["name"], files)
 
+    def compare(self, candidate: "EvaluationResult[U]") -> Comparison:
+        """Compare another result, the candidate, with this one, the baseline; deltas are candidate minus baseline.
+
+        Raises:
+            LevelMismatch: The other result is of another evaluation type.
+            ResultError: Scores of the two mean different things: chunks of different chunkings.
+        """
+        return Comparison.of(self, candidate)
+
     def __repr__(self) -> str:
         return self.summary().as_text()
 
@@ -229,28 +247,48 @@ class EvaluationResult(Generic[U]):
         return self.summary().as_html()
 
 
-def load_result(path: str | Path, level: Level[CharacterSpan] = TOKEN) -> EvaluationResult[CharacterSpan]:
+ExperimentResult: TypeAlias = EvaluationResult[DocumentId] | EvaluationResult[ChunkId] | EvaluationResult[CharacterSpan]
+"""A result whose evaluation type is known only when it is read; `evaluation_type` tells which."""
+
+
+@overload
+def load_result(path: str | Path) -> ExperimentResult: ...
+
+
+@overload
+def load_result(path: str | Path, level: Level[U]) -> EvaluationResult[U]: ...
+
+
+def load_result(path: str | Path, level: Level[Any] | None = None) -> EvaluationResult[Any]:
     """Read a result that was saved.
 
     Args:
         path: The run's folder, or its `report.json`.
-        level: The evaluation type that is wanted.
+        level: The evaluation type that is wanted; by default, whichever it is.
 
     Raises:
         ResultError: The file is missing, is no report, or was written by a version with another schema.
-        LevelMismatch: The result is of another evaluation type.
+        LevelMismatch: The result is of another evaluation type than the one that is wanted.
     """
-    content = store.read_report(Path(path))
-    if content.get("evaluation_type") != level.evaluation_type:
-        raise LevelMismatch(f"{path}: is {content.get('evaluation_type')}, wanted {level.evaluation_type}")
-    known = {field.name for field in fields(EvaluationResult)}
+    path = Path(path)
+    content = store.read_report(path)
+    found = content.get("evaluation_type")
+    if level is not None and found != level.evaluation_type:
+        raise LevelMismatch(f"{path}: is {found}, wanted {level.evaluation_type}")
+    kind = {
+        "document-level": EvaluationResult[DocumentId],
+        "chunk-level": EvaluationResult[ChunkId],
+        "token-level": EvaluationResult[CharacterSpan],
+    }.get(str(found), EvaluationResult[CharacterSpan])
+    known = {field.name for field in fields(EvaluationResult)} - {"folder"}
     try:
-        return TypeAdapter(EvaluationResult[CharacterSpan]).validate_python(
+        result: EvaluationResult[Any] = TypeAdapter(kind).validate_python(
             {key: value for key, value in content.items() if key in known}
         )
     except ValidationError as error:
         first = error.errors()[0]
         raise ResultError(f"{path}: $.{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    return replace(result, folder=path if path.is_dir() else path.parent)
 
 
 def _mean(values: list[float | None]) -> float | None:

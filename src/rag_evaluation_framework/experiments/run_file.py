@@ -1,20 +1,30 @@
 """Experiments from files: the one place where a configuration is parsed."""
 
+from contextlib import suppress
 from os.path import normpath
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments.config import ExperimentConfig, Unscored, check_options
-from rag_evaluation_framework.registry import build
-from rag_evaluation_framework.spans import CharacterSpan
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch
+from rag_evaluation_framework.experiments.checks import check_k
+from rag_evaluation_framework.experiments.config import (
+    AnyExperimentConfig,
+    ChunkLevelExperimentConfig,
+    DocumentLevelExperimentConfig,
+    TokenLevelExperimentConfig,
+)
+from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
+from rag_evaluation_framework.files import read_text
+from rag_evaluation_framework.ground_truth import Dataset
+from rag_evaluation_framework.ids import EvaluationType
+from rag_evaluation_framework.levels import CHUNK, DOCUMENT, TOKEN
+from rag_evaluation_framework.registry import build, load_attribute
 from rag_evaluation_framework.strict_json import parse_json
+from rag_evaluation_framework.strict_yaml import parse_yaml
 
 Component = str | dict[str, Any]
 
@@ -23,7 +33,8 @@ class RunFile(BaseModel):
     """What a configuration file may say; unknown keys are refused.
 
     Paths are relative to the file's folder. `retriever` stands for a whole pipeline; without it, `chunker`, `embedder`
-    and `vector_store` make one, as in `TokenLevelEvaluation.run`.
+    and `vector_store` make one, as in `Evaluation.run`. `evaluation_type` is by default that of the dataset; a
+    token-level dataset can be evaluated at any. `chunk_id` names a function, `module:function`.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -31,18 +42,21 @@ class RunFile(BaseModel):
     corpus: str
     glob: str = "**/*.md"
     dataset: str
+    evaluation_type: EvaluationType | None = None
     retriever: Component | None = None
     chunker: Component | None = None
     embedder: Component | None = None
     vector_store: Component | None = None
     metrics: list[Component] | None = None
     k: int | list[int] = Field(default=[5, 10])
+    chunk_id: str | None = None
+    experiment_name: str | None = None
     budgets: list[str] = Field(default=["4000ch"])
     tokenizer: str | None = None
     count_as_zero: list[Unscored] = Field(default=[])
-    name: str | None = None
+    save_results_path: str | None = None
 
-    def experiment(self, folder: Path) -> ExperimentConfig[CharacterSpan]:
+    def experiment(self, folder: Path) -> AnyExperimentConfig:
         """Build the experiment, reading corpus and dataset.
 
         Args:
@@ -50,21 +64,42 @@ class RunFile(BaseModel):
 
         Raises:
             InputError: Something in it cannot be used.
+            LevelMismatch: Dataset, metrics and evaluation type do not fit together.
         """
         retriever = self._retriever()
         metrics = None if self.metrics is None else [build("metric", metric) for metric in self.metrics]
-        check_options(self.k, self.budgets, self._tokenizer(folder), self.count_as_zero)
+        settings = self._settings(folder)
+        check_k(self.k, settings)
+        self._check_chunk_id(self.evaluation_type)
+        chunk_id = None if self.chunk_id is None else load_attribute(self.chunk_id)
         corpus = Corpus.from_folder(normpath(folder / self.corpus), self.glob)
-        return ExperimentConfig(
-            retriever,
-            load_dataset(normpath(folder / self.dataset), corpus=corpus),
-            corpus=corpus,
-            metrics=metrics,
-            k=self.k,
+        dataset: Any = _dataset(normpath(folder / self.dataset), corpus)
+        options: dict[str, Any] = {"corpus": corpus, "metrics": metrics, "k": self.k, "config": settings}
+        evaluation_type: EvaluationType = self.evaluation_type or dataset.level.evaluation_type
+        self._check_chunk_id(evaluation_type)
+        match evaluation_type:
+            case "document-level":
+                return DocumentLevelExperimentConfig(retriever, dataset, **options)
+            case "chunk-level":
+                return ChunkLevelExperimentConfig(retriever, dataset, chunk_id=chunk_id, **options)
+            case _:
+                return TokenLevelExperimentConfig(retriever, dataset, **options)
+
+    def _check_chunk_id(self, evaluation_type: EvaluationType | None) -> None:
+        if self.chunk_id is not None and evaluation_type not in (None, "chunk-level"):
+            raise ConfigError(
+                f"chunk_id={self.chunk_id!r} names chunks, the evaluation is {evaluation_type}: wanted evaluation_type "
+                "chunk-level, or no chunk_id"
+            )
+
+    def _settings(self, folder: Path) -> EvaluationConfig:
+        keep = self.save_results_path
+        return EvaluationConfig(
+            experiment_name=self.experiment_name,
             budgets=self.budgets,
             tokenizer=self._tokenizer(folder),
             count_as_zero=self.count_as_zero,
-            name=self.name,
+            save_results_path=None if keep is None else normpath(folder / keep),
         )
 
     def _tokenizer(self, folder: Path) -> str | None:
@@ -93,6 +128,14 @@ class RunFile(BaseModel):
         return retriever
 
 
+def _dataset(path: str, corpus: Corpus) -> Dataset[Any]:
+    """Read a dataset of whichever level."""
+    for level in (TOKEN, CHUNK):
+        with suppress(LevelMismatch):
+            return load_dataset(path, level, corpus=corpus)
+    return load_dataset(path, DOCUMENT, corpus=corpus)
+
+
 def load_run_file(path: str | Path) -> RunFile:
     """Read a YAML or JSON configuration.
 
@@ -100,23 +143,11 @@ def load_run_file(path: str | Path) -> RunFile:
         ConfigError: The file cannot be read, is neither, repeats a key, or holds an unknown key or a wrong value.
     """
     path = Path(path)
+    text = read_text(path, ConfigError)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: no UTF-8 at byte {error.start}; save the file as UTF-8") from error
-    try:
-        yaml: Any = YAML(typ="safe", pure=True)
-        content = parse_json(text) if path.suffix == ".json" else yaml.load(text)
-    except RecursionError as error:
-        raise ConfigError(f"{path}: cannot be parsed: nested too deeply") from error
-    except MarkedYAMLError as error:
-        marked: Any = error  # the library's own text of it would give advice on how to suppress it
-        where = f" in line {marked.problem_mark.line + 1}" if marked.problem_mark else ""
-        raise ConfigError(f"{path}: cannot be parsed: {' '.join(str(marked.problem).split())}{where}") from error
-    except (YAMLError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be parsed: {' '.join(str(error).split())}") from error
+        content = parse_json(text) if path.suffix == ".json" else parse_yaml(text)
+    except ValueError as error:
+        raise ConfigError(f"{path}: cannot be parsed: {error}") from error
     return parse_run(content, str(path))
 
 

@@ -1,67 +1,83 @@
 """Running an experiment: index, retrieve, judge, score; what fails becomes data."""
 
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, overload
 
 from tqdm import tqdm
 
 from rag_evaluation_framework.coroutines import resolved
 from rag_evaluation_framework.cutoffs import Cutoff
-from rag_evaluation_framework.errors import LevelMismatch
-from rag_evaluation_framework.experiments.config import ExperimentConfig
+from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
+from rag_evaluation_framework.experiments.level_truth import LevelTruth
 from rag_evaluation_framework.experiments.query_result import Failure, QueryResult
 from rag_evaluation_framework.experiments.rankings import HitPlacer, Purse, Ranked, RankingSource
-from rag_evaluation_framework.experiments.results import EvaluationResult
-from rag_evaluation_framework.experiments.scoring import Cut, Truth, judge_rankings, score_spans
+from rag_evaluation_framework.experiments.results import EvaluationResult, ExperimentResult
+from rag_evaluation_framework.experiments.scoring import Cut, Judge
+from rag_evaluation_framework.experiments.store import check_root
 from rag_evaluation_framework.ground_truth import GroundTruth
-from rag_evaluation_framework.levels import TOKEN, U
-from rag_evaluation_framework.registry import describe
+from rag_evaluation_framework.levels import U
+from rag_evaluation_framework.registry import describe, plain
 from rag_evaluation_framework.types import Hit
 
 
-def run_experiment(config: ExperimentConfig[U]) -> EvaluationResult[U]:
+@overload
+def run_experiment(config: ExperimentConfig[U]) -> EvaluationResult[U]: ...
+
+
+@overload
+def run_experiment(config: AnyExperimentConfig) -> ExperimentResult: ...
+
+
+def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
     """Run an experiment: index the corpus, retrieve for every question, score every metric at every cutoff.
 
     A question whose retrieval raises, or a metric that does, becomes a `Failure` of the result. The retriever is closed
     at the end, also after an error. Latencies are those of one question at a time.
 
     Raises:
-        LevelMismatch: The dataset's evaluation type cannot be run.
+        ConfigError: Results cannot be kept where they shall be, or chunks are needed that the retriever cannot list.
+        DatasetError: None of the relevant chunks is in the index: it was made by another chunker.
         Exception: Whatever the retriever raises while it indexes.
     """
-    if config.dataset.level is not TOKEN:
-        raise LevelMismatch(
-            f"dataset {config.dataset.name!r} is {config.dataset.level.evaluation_type}; wanted token-level"
-        )
+    keep = config.settings.save_results_path
+    if keep is not None:
+        check_root(keep)
+    result = _run(config)
+    return result if keep is None else replace(result, folder=result.save(root=keep))
+
+
+def _run(config: ExperimentConfig[U]) -> EvaluationResult[U]:
     started = datetime.now(UTC)
     clock = perf_counter()
     noted: list[str] = list(config.warnings)
-    placer = HitPlacer(config.corpus)
-    purses = [Purse(budget, config.tokenizer, placer) for budget in config.budgets]
+    placer = HitPlacer(config.corpus, config.retriever)
+    purses = [Purse(budget, config.settings.tokenizer, placer) for budget in config.settings.budgets]
     source = RankingSource(config.retriever, config.cutoffs, placer, purses)
     with _noting(noted):
         with _closing(config):
             resolved(config.retriever.index(config.corpus))
             indexed = perf_counter()
-            outcomes = [_rank(source, entry) for entry in _with_progress(config.dataset.ground_truth)]
+            truth = LevelTruth[U].of(config, placer)
+            outcomes = [_rank(source, entry, truth) for entry in _with_progress(truth.entries)]
         retrieved = perf_counter()
-        queries = tuple(_scored(config, outcomes, purses))
+        queries = tuple(_scored(config, truth, outcomes, purses, placer))
         scored = perf_counter()
+    noted += truth.notes
     noted += _remarks(source, outcomes)
     return EvaluationResult(
         name=config.name,
-        evaluation_type=config.dataset.level.evaluation_type,
+        evaluation_type=config.level.evaluation_type,
         queries=queries,
         metric_names=tuple(metric.name for metric in config.metrics),
         cutoffs=tuple(map(str, config.cutoffs)),
-        count_as_zero=tuple(sorted(config.count_as_zero)),
-        config=_record(config, source.depth),
+        count_as_zero=tuple(sorted(config.settings.count_as_zero)),
+        config=_record(config, source.depth, truth.chunking),
         timings={"index": indexed - clock, "retrieve": retrieved - indexed, "score": scored - retrieved},
         warnings=tuple(dict.fromkeys(noted)),
         created=started.isoformat(timespec="seconds"),
@@ -134,26 +150,30 @@ def _noting(noted: list[str]) -> Generator[None]:
                 warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
-def _rank(source: RankingSource, entry: GroundTruth[Any]) -> Ranked | Failure:
+def _rank(source: RankingSource, entry: GroundTruth[U], truth: LevelTruth[U]) -> Ranked | Failure:
     try:
-        return source.rank(entry.query.text)
+        return truth.identified(source.rank(entry.query.text))
     except Exception as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
         return Failure("retrieve", type(error).__name__, str(error))
 
 
 def _scored(
-    config: ExperimentConfig[Any], outcomes: Sequence[Ranked | Failure], purses: Sequence[Purse]
-) -> Iterator[QueryResult[Any]]:
-    pairs = list(zip(config.dataset.ground_truth, outcomes, strict=True))
+    config: ExperimentConfig[U],
+    truth: LevelTruth[U],
+    outcomes: Sequence[Ranked | Failure],
+    purses: Sequence[Purse],
+    placer: HitPlacer,
+) -> Iterator[QueryResult[U]]:
+    pairs = list(zip(truth.entries, outcomes, strict=True))
     scorable = [(entry, ranked) for entry, ranked in pairs if isinstance(ranked, Ranked) and entry.relevant]
-    truth = [entry.relevant for entry, _ in scorable]
-    columns = score_spans(list(_cuts(config, [ranked for _, ranked in scorable], truth, purses)), truth, config.metrics)
+    judge = Judge(config.level, [entry for entry, _ in scorable], truth.chunks, placer.text)
+    columns = judge.score(list(_cuts(config, judge, [ranked for _, ranked in scorable], purses)), config.metrics)
     row = 0
     for entry, outcome in pairs:
         if isinstance(outcome, Failure):
             yield QueryResult(entry.query.id, entry.query.text, entry.relevant, failures=(outcome,))
             continue
-        result: QueryResult[Any] = QueryResult(
+        result: QueryResult[U] = QueryResult(
             entry.query.id,
             entry.query.text,
             entry.relevant,
@@ -167,22 +187,23 @@ def _scored(
 
 
 def _cuts(
-    config: ExperimentConfig[Any], ranked: Sequence[Ranked], truth: Truth, purses: Sequence[Purse]
+    config: ExperimentConfig[U], judge: Judge[U], ranked: Sequence[Ranked], purses: Sequence[Purse]
 ) -> Iterator[Cut]:
     """Cut and judge the rankings; those of a prefix-stable retriever are judged once for every k."""
     deep = [outcome.hits for outcome in ranked]
     shared = None
     if not any(outcome.at for outcome in ranked):
-        shared = judge_rankings([hits[: max(config.k, default=0)] for hits in deep], truth)
+        shared = judge.judge([hits[: max(config.k, default=0)] for hits in deep])
     for cutoff in map(Cutoff, config.k):
         rankings = [outcome.at.get(cutoff, outcome.hits)[: cutoff.size] for outcome in ranked]
-        yield Cut(cutoff, rankings, judge_rankings(rankings, truth) if shared is None else shared.at(cutoff.size))
+        judged = judge.judge(rankings) if shared is None else shared
+        yield Cut(cutoff, rankings, judged.at(cutoff.size))
     for purse in purses:
         rankings = [purse.spend(ranking) for ranking in deep]
-        yield Cut(purse.cutoff, rankings, judge_rankings(rankings, truth))
+        yield Cut(purse.cutoff, rankings, judge.judge_budget(rankings))
 
 
-def _with_scores(result: QueryResult[Any], values: dict[str, float | Exception]) -> QueryResult[Any]:
+def _with_scores(result: QueryResult[U], values: dict[str, float | Exception | None]) -> QueryResult[U]:
     failures = tuple(
         Failure(f"score {name}", type(value).__name__, str(value))
         for name, value in values.items()
@@ -197,17 +218,18 @@ def _slim(hit: Hit) -> Hit:
     return hit if hit.span is None else replace(hit, text=None)
 
 
-def _record(config: ExperimentConfig[Any], depth: int) -> dict[str, Any]:
+def _record(config: ExperimentConfig[Any], depth: int, chunking: Mapping[str, Any] | None) -> dict[str, Any]:
     return {
         "retriever": describe(config.retriever),
         "metrics": [describe(metric) for metric in config.metrics],
         "k": list(config.k),
-        "budgets": [str(budget) for budget in config.budgets],
-        "tokenizer": None if config.tokenizer is None else config.tokenizer.name,
+        "budgets": [str(budget) for budget in config.settings.budgets],
+        "tokenizer": None if config.settings.tokenizer is None else config.settings.tokenizer.name,
         "depth": depth,
         "latency": "one question at a time",
         "dataset": {
             "name": config.dataset.name,
+            "evaluation_type": config.dataset.level.evaluation_type,
             "questions": len(config.dataset),
             "hash": config.dataset.content_hash,
         },
@@ -218,6 +240,8 @@ def _record(config: ExperimentConfig[Any], depth: int) -> dict[str, Any]:
             "characters": sum(len(document.content) for document in config.corpus),
             "hash": config.corpus.content_hash,
         },
+        "chunking": chunking,
+        "chunk_id": None if config.chunk_id is None else plain(config.chunk_id),
     }
 
 

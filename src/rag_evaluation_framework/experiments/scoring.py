@@ -1,67 +1,121 @@
 """From rankings and truth to scores: judge once for each ranking and budget, then read off every metric."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic
+
+import numpy as np
 
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.cutoffs import Cutoff, ScoreName
-from rag_evaluation_framework.levels import TOKEN
+from rag_evaluation_framework.ground_truth import GroundTruth
+from rag_evaluation_framework.levels import Level, U
+from rag_evaluation_framework.metrics.attainable import judge_attainable
 from rag_evaluation_framework.metrics.judgements import SpanJudgements, judge
+from rag_evaluation_framework.metrics.rank_judgements import RankJudgements, judge_units
+from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
 from rag_evaluation_framework.spans import CharacterSpan
-from rag_evaluation_framework.types import Ranking
+from rag_evaluation_framework.types import Hit, PositionAwareChunk, Ranking
 
-Truth = Sequence[Sequence[CharacterSpan]]
-Column = list[float | Exception]
-"""One score a question, or why there is none."""
+Column = list[float | Exception | None]
+"""One score a question, the error of a metric that raised, or None where a metric is not available."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The rankings of all questions, cut at one cutoff, and their judgements."""
+    """The rankings of all questions at one cutoff.
+
+    Attributes:
+        cutoff: Where they are cut.
+        rankings: What is left of them.
+        judged: Their judgements.
+    """
 
     cutoff: Cutoff
     rankings: Sequence[Ranking]
-    judged: SpanJudgements
+    judged: SpanJudgements | RankJudgements
 
 
-def judge_rankings(rankings: Sequence[Ranking], truth: Truth) -> SpanJudgements:
-    """Judge rankings of placed hits."""
-    return judge([TOKEN.units(ranking) for ranking in rankings], truth)
+@dataclass(frozen=True)
+class Judge(Generic[U]):
+    """Scores rankings at one level.
 
-
-def score_spans(cuts: Sequence[Cut], truth: Truth, metrics: Sequence[Metric[CharacterSpan]]) -> dict[str, Column]:
-    """Score rankings against spans.
-
-    Args:
-        cuts: The rankings at each cutoff.
-        truth: The relevant spans of every question, in the order of the rankings.
-        metrics: What to compute.
-
-    Returns:
-        For every metric and cutoff, under the name of the score, one value a question: the score, or the error of a
-        metric that raised or returned no finite number.
+    Attributes:
+        level: The evaluation type.
+        truth: The ground truth of each question, in the order of the rankings.
+        chunks: Everything that could be retrieved, or None if that is not known.
+        read: Returns the text of a hit.
     """
-    return {str(ScoreName(metric.name, cut.cutoff)): _column(metric, cut, truth) for metric in metrics for cut in cuts}
 
+    level: Level[U]
+    truth: Sequence[GroundTruth[U]]
+    chunks: Sequence[PositionAwareChunk] | None
+    read: Callable[[Hit], str]
 
-def _column(metric: Metric[CharacterSpan], cut: Cut, truth: Truth) -> Column:
-    if isinstance(metric, SpanMetric):
+    def judge(self, rankings: Sequence[Ranking]) -> SpanJudgements | RankJudgements:
+        """Judge whole rankings."""
+        relevant: list[Any] = [entry.relevant for entry in self.truth]
+        if self.level.evaluation_type == "token-level":
+            spans: list[Any] = [self.level.units(ranking) for ranking in rankings]
+            return judge(spans, relevant)
+        units = [
+            [entry.as_labelled(self.level.unit(hit, rank)) for rank, hit in enumerate(ranking, start=1)]
+            for entry, ranking in zip(self.truth, rankings, strict=True)
+        ]
+        return judge_units(units, relevant, [[*map(entry.gain, entry.relevant)] for entry in self.truth])
+
+    def judge_budget(self, rankings: Sequence[Ranking]) -> SpanJudgements | RankJudgements:
+        """Judge rankings that were cut at a budget: the number of results that it bought is the depth of each."""
+        judged = self.judge(rankings)
+        if isinstance(judged, SpanJudgements):
+            return judged
+        return judged.at(np.fromiter(map(len, rankings), dtype=np.int64, count=len(rankings)))
+
+    def score(self, cuts: Sequence[Cut], metrics: Sequence[Metric[U]]) -> dict[str, Column]:
+        """Return, for every metric and cutoff, under the name of the score, one value a question."""
+        if any(isinstance(metric, SpanMetric) and metric.needs_chunks for metric in metrics):
+            cuts = list(self._with_attainable(cuts))
+        return {
+            str(ScoreName(metric.name, cut.cutoff)): self._column(metric, cut) for metric in metrics for cut in cuts
+        }
+
+    def _with_attainable(self, cuts: Sequence[Cut]) -> Iterator[Cut]:
+        truth: list[Any] = [entry.relevant for entry in self.truth]
+        spans = None if self.chunks is None else [CharacterSpan(c.doc_id, c.start, c.end) for c in self.chunks]
+        attainable = None if spans is None else judge_attainable(spans, truth)
+        for cut in cuts:
+            judged: Any = cut.judged
+            yield replace(cut, judged=replace(judged, attainable=attainable))
+
+    def _column(self, metric: Metric[U], cut: Cut) -> Column:
+        judged: Any = cut.judged
+        if isinstance(metric, SpanMetric | RankMetric):
+            if isinstance(metric, SpanMetric) and metric.needs_chunks and judged.attainable is None:
+                return [None] * len(self.truth)
+            try:
+                values: list[Any] = metric.score(judged).tolist()
+            except Exception as error:  # noqa: BLE001  a metric of the user's may raise anything; it becomes data
+                return [error] * len(self.truth)
+            return [_finite(value) for value in values]
+        return [
+            self._calculated(metric, ranking, entry) for ranking, entry in zip(cut.rankings, self.truth, strict=True)
+        ]
+
+    def _calculated(self, metric: Metric[U], ranking: Ranking, entry: GroundTruth[U]) -> float | Exception:
+        units = [self._with_text(entry.as_labelled(unit)) for unit in self.level.units(ranking)]
+        retrieved = units if self.level.repeats else [*dict.fromkeys(units)]
         try:
-            values: list[Any] = metric.score(cut.judged).tolist()
+            return _finite(float(metric.calculate(retrieved, [*map(self._with_text, entry.relevant)])))
         except Exception as error:  # noqa: BLE001  a metric of the user's may raise anything; it becomes data
-            return [error] * len(truth)
-        return [_finite(value) for value in values]
-    return [_calculated(metric, ranking, right) for ranking, right in zip(cut.rankings, truth, strict=True)]
+            return error
 
-
-def _calculated(metric: Metric[Any], ranking: Ranking, right: Sequence[CharacterSpan]) -> float | Exception:
-    try:
-        return _finite(float(metric.calculate(TOKEN.units(ranking), right)))
-    except Exception as error:  # noqa: BLE001  a metric of the user's may raise anything; it becomes data
-        return error
+    def _with_text(self, unit: Any) -> Any:
+        """Return a span with the text of its place, and any other unit as it is."""
+        if not isinstance(unit, CharacterSpan) or unit.text or unit.start == unit.end:
+            return unit
+        return replace(unit, text=self.read(Hit(unit.doc_id, unit.start, unit.end)))
 
 
 def _finite(value: float) -> float | Exception:

@@ -1,6 +1,7 @@
 """Where results are kept: one folder a run, written whole or not at all, never overwritten."""
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
@@ -10,13 +11,24 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from rag_evaluation_framework.errors import ResultError
+from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.types import Json
 
 ROOT = Path(".rag-eval")
+RUNS = "runs"
 REPORT = "report.json"
 SUMMARY = "summary.md"
 SCHEMA_VERSION = 1
+
+
+def check_root(root: Path) -> None:
+    """Raise ConfigError if nothing can be written there: better before the work than after it."""
+    runs = root.absolute() / RUNS
+    place = next(path for path in (runs, *runs.parents) if path.exists())
+    if not place.is_dir():
+        raise ConfigError(f"results shall be kept in {root}, but {place} is a file; choose another folder")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise ConfigError(f"results shall be kept in {root}, but {place} cannot be written to; choose another folder")
 
 
 def run_folders(root: str | Path, created: str, dataset: str) -> Iterator[Path]:
@@ -24,7 +36,7 @@ def run_folders(root: str | Path, created: str, dataset: str) -> Iterator[Path]:
     time = datetime.fromisoformat(created).strftime("%Y%m%dT%H%M%SZ")
     name = f"{time}-{re.sub(r'[^A-Za-z0-9._-]+', '-', dataset)[:60].strip('-.') or 'dataset'}"
     for number in count(1):
-        yield Path(root) / "runs" / (name if number == 1 else f"{name}-{number}")
+        yield Path(root) / RUNS / (name if number == 1 else f"{name}-{number}")
 
 
 def write_run(root: str | Path, created: str, dataset: str, files: Mapping[str, str]) -> Path:

@@ -16,8 +16,8 @@ class Summary:
         header: The head of the table of means: nothing, then the cutoffs.
         rows: A metric each: its name and its mean at every cutoff.
         notes: What must be known beside the means: failures, results without a place, warnings.
-        worst_by: The score by which the weakest questions are told.
-        worst: The weakest questions: score, id, wording.
+        worst_title: What the questions below the table are.
+        worst: Questions to look at: score, id, wording.
         facts: Where and how the run was made.
     """
 
@@ -26,7 +26,7 @@ class Summary:
     header: Row
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
-    worst_by: str
+    worst_title: str
     worst: tuple[Row, ...]
     facts: tuple[str, ...]
 
@@ -58,9 +58,10 @@ class Summary:
         if self.notes:
             lines += ["", "## Notes", "", *(f"- {_plain(note)}" for note in self.notes)]
         if self.worst:
-            head = (self.worst_by, "id", "question")
-            lines += ["", f"## Weakest questions by {_plain(self.worst_by)}", "", *_table(head, self.worst)]
-        return "\n".join([*lines, "", "## Run", "", *(f"- {_plain(fact)}" for fact in self.facts)]) + "\n"
+            lines += ["", f"## {_plain(self.worst_title)}", "", *_table(("score", "id", "question"), self.worst)]
+        if self.facts:
+            lines += ["", "## Run", "", *(f"- {_plain(fact)}" for fact in self.facts)]
+        return "\n".join(lines) + "\n"
 
 
 def number(value: float | None) -> str:

@@ -9,9 +9,14 @@ from rag_evaluation_framework.metrics.span_metric import ratio
 
 @dataclass(frozen=True)
 class F1(RankMetric):
-    """The harmonic mean of recall@k and precision@k: 2 |G ∩ R| / (|G| + k).
+    """Recall@k and precision@k in one number: their harmonic mean.
 
-    Range [0, 1]; 0.0 where nothing is relevant. Van Rijsbergen 1979, "Information Retrieval" (F with β = 1).
+    G are the relevant units, R the first k. Without a cutoff, k is the number of units retrieved.
+
+    Formula: 2 |G ∩ R| / (|G| + k)
+    Range: [0, 1].
+    Undefined: 0.0 where nothing is relevant.
+    Source: Van Rijsbergen 1979, "Information Retrieval" (F with β = 1).
     """
 
     @property

@@ -10,9 +10,14 @@ from rag_evaluation_framework.metrics.rank_metric import RankMetric
 
 @dataclass(frozen=True)
 class HitRate(RankMetric):
-    """1.0 if at least one relevant unit is among the first k, else 0.0; 0.0 where nothing is relevant.
+    """Whether at least one relevant unit is among the first k.
 
-    Range {0, 1}. The mean over questions is the hit rate, also called success@k; agrees with trec_eval's `success`.
+    G are the relevant units, R the first k. The mean over questions is the hit rate, also called success@k.
+
+    Formula: 1 if |G ∩ R| > 0, else 0
+    Range: {0, 1}.
+    Undefined: 0.0 where nothing is relevant.
+    Source: agrees with trec_eval's `success`.
     """
 
     @property

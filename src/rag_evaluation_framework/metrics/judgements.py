@@ -67,8 +67,10 @@ class SpanColumns:
     def covering(self) -> "SpanColumns":
         """Return the spans that cover something."""
         rows = self.end > self.start
-        if rows.all():
-            return self
+        return self if rows.all() else self.take(rows)
+
+    def take(self, rows: NDArray[np.bool_]) -> "SpanColumns":
+        """Return the spans where `rows` is true, with their ranks as they are."""
         return SpanColumns(self.query[rows], self.document[rows], self.start[rows], self.end[rows], self.rank[rows])
 
     def between(self, first: int, last: int) -> "SpanColumns":
@@ -89,12 +91,15 @@ class SpanJudgements:
         retrieved: Characters that this rank is the first to cover, relevant or not.
         length: Characters at this rank, overlaps with earlier ranks counted again.
         truth: Relevant characters of the question, each once; shape (questions,).
+        attainable: The judgements of retrieving, for each question, the chunks of the corpus that share text with its
+            truth and no others; only metrics that need all chunks ask for them. They are the same at every depth.
     """
 
     covered: Integers
     retrieved: Integers
     length: Integers
     truth: Integers
+    attainable: "SpanJudgements | None" = None
 
     @classmethod
     def zeros(cls, queries: int, depth: int) -> "SpanJudgements":
@@ -119,7 +124,9 @@ class SpanJudgements:
 
     def at(self, depth: int) -> "SpanJudgements":
         """Return the judgements of the first `depth` ranks only."""
-        return SpanJudgements(self.covered[:, :depth], self.retrieved[:, :depth], self.length[:, :depth], self.truth)
+        return SpanJudgements(
+            self.covered[:, :depth], self.retrieved[:, :depth], self.length[:, :depth], self.truth, self.attainable
+        )
 
 
 def judge_spans(retrieved: SpanColumns, truth: SpanColumns, queries: int, depth: int) -> SpanJudgements:
@@ -241,7 +248,7 @@ def _merged(starts: Integers, ends: Integers) -> _Merged:
     return _Merged(starts[opens], ends[closes], order[opens])
 
 
-def _spread(counts: Integers) -> tuple[Integers, Integers]:
+def spread(counts: Integers) -> tuple[Integers, Integers]:
     """Return, for counts (2, 0, 3), the owners (0, 0, 2, 2, 2) and their running numbers (0, 1, 0, 1, 2)."""
     owners = np.repeat(np.arange(len(counts)), counts)
     return owners, np.arange(len(owners)) - (np.cumsum(counts) - counts)[owners]
@@ -258,7 +265,7 @@ def _overlaps(pieces: _Pieces, merged: _Merged) -> tuple[Integers, Integers]:
     """Return the pieces that share characters with the truth, one entry a pair, and how many they share."""
     first = np.searchsorted(pieces.ends, merged.starts, side="right")
     counts = np.maximum(np.searchsorted(pieces.starts, merged.ends, side="left") - first, 0)
-    stretch, number = _spread(counts)
+    stretch, number = spread(counts)
     piece = first[stretch] + number
     shared = np.minimum(pieces.ends[piece], merged.ends[stretch])
     return piece, shared - np.maximum(pieces.starts[piece], merged.starts[stretch])
@@ -277,7 +284,7 @@ def _first_covered(starts: Integers, ends: Integers, cells: Integers) -> _Pieces
     bounds = np.sort(np.concatenate([starts[overlapping], ends[overlapping]]))
     bounds = bounds[_leads(bounds)]
     first = np.searchsorted(bounds, starts[overlapping])
-    owner, number = _spread(np.searchsorted(bounds, ends[overlapping]) - first)
+    owner, number = spread(np.searchsorted(bounds, ends[overlapping]) - first)
     # Cells ascend with the rank, so the least (piece, cell) of a piece names the best rank that covers it.
     cell_count = int(cells.max()) + 1
     keys = np.sort((first[owner] + number) * cell_count + cells[overlapping][owner])

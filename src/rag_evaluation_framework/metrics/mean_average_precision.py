@@ -9,11 +9,15 @@ from rag_evaluation_framework.metrics.span_metric import ratio
 
 @dataclass(frozen=True)
 class MAP(RankMetric):
-    """Average precision: Σ over relevant units among the first k of precision at their rank, over all relevant units.
+    """How early all relevant units stand: the average precision.
 
-    Relevant units that were not retrieved count below the line, also where they are more than k. Range [0, 1]; 0.0
-    where nothing is relevant. The mean over questions is MAP. Buckley & Voorhees 2000, "Evaluating Evaluation Measure
-    Stability"; agrees with trec_eval's `map_cut`.
+    G are the relevant units. Those that were not retrieved count below the line, also where they are more than k. The
+    mean over questions is MAP.
+
+    Formula: Σ over relevant units among the first k of precision at their rank, / |G|
+    Range: [0, 1].
+    Undefined: 0.0 where nothing is relevant.
+    Source: Buckley and Voorhees 2000, "Evaluating Evaluation Measure Stability"; agrees with trec_eval's `map_cut`.
     """
 
     @property

@@ -9,11 +9,15 @@ from rag_evaluation_framework.metrics.span_metric import ratio
 
 @dataclass(frozen=True)
 class NDCG(RankMetric):
-    """Discounted gain of the first k units over that of the best order: DCG@k / IDCG@k, DCG = Σ gain / log2(rank + 1).
+    """Whether the most relevant units stand first: the discounted gain of the first k over that of the best order.
 
-    Ranks begin at 1, gains are linear, and the best order is that of all relevant units, cut at k. Range [0, 1]; 0.0
-    where nothing is relevant. Järvelin & Kekäläinen 2002, "Cumulated Gain-Based Evaluation of IR Techniques"; agrees
-    with trec_eval on rankings without ties, not with tools whose gain is 2^g - 1.
+    Ranks begin at 1, gains are linear, and the best order is that of all relevant units, cut at k.
+
+    Formula: DCG@k / IDCG@k, DCG = Σ gain / log2(rank + 1), IDCG being the DCG of the best order
+    Range: [0, 1].
+    Undefined: 0.0 where nothing is relevant.
+    Source: Järvelin and Kekäläinen 2002, "Cumulated Gain-Based Evaluation of IR Techniques"; agrees with trec_eval on
+        rankings without ties, not with tools whose gain is 2^g - 1.
     """
 
     @property

@@ -9,10 +9,15 @@ from rag_evaluation_framework.metrics.span_metric import ratio
 
 @dataclass(frozen=True)
 class Precision(RankMetric):
-    """Relevant units among the first k, over k: |G ∩ R| / k, also where fewer than k units were retrieved.
+    """How many of the first k are relevant units.
 
-    Without a cutoff, over the number of units retrieved. Range [0, 1]; 0.0 where nothing is relevant or
-    nothing was retrieved. Van Rijsbergen 1979, "Information Retrieval"; agrees with trec_eval's `P`.
+    G are the relevant units, R the first k. It divides by k also where fewer than k units were retrieved; without a
+    cutoff, by the number of units retrieved.
+
+    Formula: |G ∩ R| / k
+    Range: [0, 1].
+    Undefined: 0.0 where nothing is relevant or nothing was retrieved.
+    Source: Van Rijsbergen 1979, "Information Retrieval"; agrees with trec_eval's `P`.
     """
 
     def score(self, judged: RankJudgements) -> Numbers:

@@ -11,9 +11,14 @@ from rag_evaluation_framework.metrics.span_metric import ratio
 
 @dataclass(frozen=True)
 class RPrecision(RankMetric):
-    """Relevant units among the first |G|, over |G|, G being the relevant units: precision and recall at once.
+    """Precision where it could be 1: how many of the first |G| are relevant, G being the relevant units.
 
-    Range [0, 1]; 0.0 where nothing is relevant. Buckley & Voorhees 2000; agrees with trec_eval's `Rprec`.
+    It is precision and recall at once.
+
+    Formula: relevant units among the first |G|, / |G|
+    Range: [0, 1].
+    Undefined: 0.0 where nothing is relevant.
+    Source: Buckley and Voorhees 2000, "Evaluating Evaluation Measure Stability"; agrees with trec_eval's `Rprec`.
     """
 
     def score(self, judged: RankJudgements) -> Numbers:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.metrics.rank_judgements import Integers, Numbers, RankJudgements, judge_ranks
 
-_CELLS = 65_536
+_CELLS = 262_144
 
 
 def judge_arrays(ground_truth: ArrayLike, rankings: ArrayLike, gains: ArrayLike | None) -> RankJudgements:
@@ -30,8 +30,12 @@ def judge_arrays(ground_truth: ArrayLike, rankings: ArrayLike, gains: ArrayLike 
             f"ground_truth {truth.shape}, rankings {ranked.shape}, gains {weights.shape}: wanted as many rows, at "
             "least one, and gains for every unit of the ground truth"
         )
+    truth, ranked = _narrowed(truth, ranked)
     _refuse_repeats(truth)
-    return judge_ranks(*_found_in_rows(truth, ranked, weights), (ranked >= 0).sum(axis=1))
+    relevant = np.flatnonzero((truth >= 0) & (weights > 0))
+    query = relevant // max(truth.shape[1], 1)
+    rank = _first_places(truth.ravel()[relevant], ranked, query)
+    return judge_ranks(query, rank, weights.ravel()[relevant], np.count_nonzero(ranked >= 0, axis=1))
 
 
 def _whole_numbers(name: str, given: ArrayLike) -> NDArray[Any]:
@@ -58,26 +62,33 @@ def _array(name: str, given: ArrayLike) -> NDArray[Any]:
         raise DatasetError(f"{name}: {error}; wanted an array, its rows filled up with -1") from error
 
 
+def _narrowed(truth: NDArray[Any], ranked: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return both in rows of 32 bits a number if all fit: twice as many are compared at a time."""
+    limits = np.iinfo(np.int32)
+    fit = all(limits.min <= array.min(initial=0) and array.max(initial=0) <= limits.max for array in (truth, ranked))
+    kinds = (np.int32, np.int32) if fit else (truth.dtype, ranked.dtype)
+    return np.ascontiguousarray(truth, dtype=kinds[0]), np.ascontiguousarray(ranked, dtype=kinds[1])
+
+
 def _refuse_repeats(truth: NDArray[Any]) -> None:
     """Refuse a unit that stands in a row twice: it would count twice."""
     in_order = np.sort(truth, axis=1)
-    again = np.argwhere((in_order[:, 1:] == in_order[:, :-1]) & (in_order[:, 1:] >= 0))
-    if len(again):
-        first = tuple(again[0])
+    again = in_order[:, 1:] == in_order[:, :-1]
+    again &= in_order[:, 1:] >= 0
+    if again.any():
+        first = tuple(np.argwhere(again)[0])
         raise DatasetError(f"ground_truth: row {first[0]} holds {in_order[first]} twice; wanted each unit once")
 
 
-def _found_in_rows(truth: NDArray[Any], ranked: NDArray[Any], weights: Numbers) -> tuple[Integers, Integers, Numbers]:
-    """Return question, rank (-1 if not retrieved) and gain of every relevant unit."""
-    depth = ranked.shape[1]
-    places = np.full(truth.shape, -1, dtype=np.int64)
-    step = max(1, _CELLS // max(depth, 1))
-    for first in range(0, len(truth), step):
-        block = ranked[first : first + step]
-        for column in range(truth.shape[1]):
-            at: Integers = np.flatnonzero(block == truth[first : first + step, column, np.newaxis])
-            rows = at // depth if depth else at
-            # Written backwards, so that the first of several places stays.
-            places[first + rows[::-1], column] = (at - rows * depth)[::-1]
-    query, unit = np.nonzero((truth >= 0) & (weights > 0))
-    return query, places[query, unit], weights[query, unit]
+def _first_places(wanted: NDArray[Any], ranked: NDArray[Any], query: Integers) -> Integers:
+    """Return where each wanted unit stands first in the row of its question, -1 if nowhere."""
+    depth = max(ranked.shape[1], 1)
+    places = np.full(len(wanted), -1, dtype=np.int64)
+    step = max(1, _CELLS // depth)
+    for first in range(0, len(wanted), step):
+        rows = ranked.take(query[first : first + step], axis=0)
+        at: Integers = np.flatnonzero(rows == wanted[first : first + step, np.newaxis])
+        row = at // depth
+        # Written backwards, so that the first of several places stays.
+        places[first + row[::-1]] = (at - row * depth)[::-1]
+    return places

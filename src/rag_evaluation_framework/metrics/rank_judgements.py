@@ -32,10 +32,10 @@ class Relevant:
 
     @classmethod
     def sorted_by_rank(cls, query: Integers, rank: Integers, gain: Numbers) -> "Relevant":
-        """Return the columns in order; those of one question have different ranks."""
+        """Return the columns in order; questions come in order, and the units of one have different ranks."""
         width = int(rank.max()) + 1 if len(rank) else 1
         order = np.argsort(query * width + rank)
-        return cls(query[order], rank[order], gain[order])
+        return cls(query, rank[order], gain[order])
 
     def before(self, depths: Integers | int) -> "Relevant":
         """Return the units at the first ranks, as many as `depths` says, for all questions or for each."""
@@ -44,17 +44,14 @@ class Relevant:
         return self if len(rows) == len(self.rank) else Relevant(self.query[rows], self.rank[rows], self.gain[rows])
 
     @cached_property
-    def ordinal(self) -> Integers:
-        """How many units of the same question stand before each, shape of `query`."""
-        places = np.arange(len(self.query))
-        return places - np.maximum.accumulate(np.where(self.leads, places, 0))
+    def first(self) -> Integers:
+        """Where in the columns the first unit of each question stands that has any."""
+        return np.flatnonzero(np.diff(self.query, prepend=-1))
 
     @cached_property
-    def leads(self) -> NDArray[np.bool_]:
-        """Which units are the first of their question."""
-        leads = np.ones(len(self.query), dtype=bool)
-        leads[1:] = self.query[1:] != self.query[:-1]
-        return leads
+    def ordinal(self) -> Integers:
+        """How many units of the same question stand before each, shape of `query`."""
+        return _ordinal(self.query)
 
     def discounted_gain(self, queries: int) -> Numbers:
         """Return Σ gain / log2(rank + 2) of each question, ranks being 0-based; shape (queries,)."""
@@ -201,8 +198,17 @@ def totals(query: Integers, numbers: Numbers, queries: int) -> Numbers:
 
 
 def _ideal(query: Integers, gain: Numbers) -> Relevant:
-    if len(gain) and (gain != gain[0]).any():
-        order = np.lexsort((-gain, query))
-        query, gain = query[order], gain[order]
-    ideal = Relevant(query, np.zeros(len(query), dtype=np.int64), gain)
-    return Relevant(query, ideal.ordinal, gain)
+    levels = np.unique(gain)
+    if len(levels) > 1:
+        # One sort of whole numbers that say both question and gain, as questions come in order already.
+        last = query * len(levels) + (len(levels) - 1)
+        keys = last - np.searchsorted(levels, gain)
+        keys.sort()
+        gain = levels[last - keys]
+    return Relevant(query, _ordinal(query), gain)
+
+
+def _ordinal(query: Integers) -> Integers:
+    """Return how many rows of the same question stand before each; questions come in order."""
+    counts = np.bincount(query)
+    return np.arange(len(query)) - (np.cumsum(counts) - counts)[query]

@@ -11,7 +11,7 @@ import numpy as np
 from rag_evaluation_framework._optional import require
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.metrics.rank_judgements import Numbers
-from rag_evaluation_framework.metrics.rank_names import parse_rank_score
+from rag_evaluation_framework.metrics.score_names import parse_score
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,9 +25,9 @@ class RankingScores:
         query_ids: The questions, in the order of the ground truth.
         columns: For each score, one number a question, shape (questions,); NaN where the question has none.
         counts: `queries`, and of these `no_answer` (nothing relevant: no score). From mappings also the questions that
-            are `missing` from the rankings (0.0 if they have a score); `unjudged` rankings without ground truth (left
-            out); and `irregular` rankings, which repeat a unit (its first rank counts), or whose scores tie or do not
-            fall (they are sorted, ties in the order given).
+            are `missing` from the rankings (scored as an empty ranking, 0.0); and `unjudged` rankings without ground
+            truth (left out). From mappings of ids also `irregular` rankings, which repeat a unit (its first rank
+            counts), or whose scores tie or do not fall (they are sorted, ties in the order given).
     """
 
     query_ids: tuple[str, ...]
@@ -35,9 +35,9 @@ class RankingScores:
     counts: Mapping[str, int]
 
     @cached_property
-    def mean(self) -> dict[str, float | None]:
+    def mean(self) -> "Means":
         """The mean of each score over the questions that have one, None if none has."""
-        return {name: _mean(column) for name, column in self.columns.items()}
+        return Means({name: _mean(column) for name, column in self.columns.items()})
 
     def per_query(self, name: str) -> dict[str, float | None]:
         """Return one score by question id, in order; None where a question has none.
@@ -48,7 +48,7 @@ class RankingScores:
         Raises:
             ConfigError: There is no such score.
         """
-        column = self.columns.get(str(parse_rank_score(name)[1]))
+        column = self.columns.get(str(parse_score(name)[1]))
         if column is None:
             raise ConfigError(f"no score {name!r}; there are {', '.join(self.columns)}")
         return {
@@ -69,6 +69,19 @@ class RankingScores:
         means = ", ".join(f"{name} {'–' if value is None else f'{value:.4f}'}" for name, value in self.mean.items())
         counts = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in self.counts.items() if number)
         return f"RankingScores({means}; {counts})"
+
+
+class Means(dict[str, float | None]):
+    """Means by the name of the score, looked up in either spelling."""
+
+    def __missing__(self, name: str) -> float | None:
+        try:
+            full = str(parse_score(name)[1])
+        except ConfigError as error:
+            raise KeyError(str(error)) from error
+        if full not in self:
+            raise KeyError(f"no score {name!r}; there are {', '.join(self)}")
+        return self[full]
 
 
 def _mean(column: Numbers) -> float | None:

@@ -9,10 +9,14 @@ from rag_evaluation_framework.metrics.span_metric import ratio
 
 @dataclass(frozen=True)
 class Recall(RankMetric):
-    """Relevant units among the first k, over all relevant units: |G ∩ R| / |G|.
+    """How many of the relevant units are among the first k.
 
-    All relevant units count below the line, also where they are more than k. Range [0, 1]; 0.0 where nothing is
-    relevant. Van Rijsbergen 1979, "Information Retrieval"; agrees with trec_eval's `recall`.
+    G are the relevant units, R the first k. All relevant units count below the line, also where they are more than k.
+
+    Formula: |G ∩ R| / |G|
+    Range: [0, 1].
+    Undefined: 0.0 where nothing is relevant.
+    Source: Van Rijsbergen 1979, "Information Retrieval"; agrees with trec_eval's `recall`.
     """
 
     def score(self, judged: RankJudgements) -> Numbers:

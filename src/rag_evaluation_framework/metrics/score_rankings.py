@@ -10,11 +10,13 @@ from rag_evaluation_framework.metrics.rank_arrays import judge_arrays
 from rag_evaluation_framework.metrics.rank_judgements import Numbers, RankJudgements
 from rag_evaluation_framework.metrics.rank_mappings import Rankings, Truth, judge_mappings
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
-from rag_evaluation_framework.metrics.rank_names import DEFAULT_SCORES, parse_rank_scores
 from rag_evaluation_framework.metrics.ranking_scores import RankingScores
+from rag_evaluation_framework.metrics.score_names import DEFAULT_RANK_SCORES, parse_rank_scores
 
 
-def score_rankings(ground_truth: Truth, rankings: Rankings, metrics: Sequence[str] = DEFAULT_SCORES) -> RankingScores:
+def score_rankings(
+    ground_truth: Truth, rankings: Rankings, metrics: Sequence[str] = DEFAULT_RANK_SCORES
+) -> RankingScores:
     """Score rankings of ids that were made elsewhere.
 
     Questions are matched by id. A question that the rankings lack scores 0.0, one without ground truth is left out, one
@@ -30,7 +32,7 @@ def score_rankings(ground_truth: Truth, rankings: Rankings, metrics: Sequence[st
         The scores, in the order of the ground truth.
 
     Raises:
-        ConfigError: There is no such metric, or none is asked for.
+        ConfigError: There is no such rank metric, or none is asked for.
         DatasetError: There is no ground truth, a ranking has no order, an id cannot be compared, a gain is no finite
             number, or a score is no number.
     """
@@ -42,7 +44,7 @@ def score_rankings(ground_truth: Truth, rankings: Rankings, metrics: Sequence[st
 def score_ranking_arrays(
     ground_truth: ArrayLike,
     rankings: ArrayLike,
-    metrics: Sequence[str] = DEFAULT_SCORES,
+    metrics: Sequence[str] = DEFAULT_RANK_SCORES,
     gains: ArrayLike | None = None,
 ) -> RankingScores:
     """Score rankings of whole numbers, a row a question: the quickest way in.
@@ -58,7 +60,7 @@ def score_ranking_arrays(
         The scores; the questions are called by their row: "0", "1", …
 
     Raises:
-        ConfigError: There is no such metric, or none is asked for.
+        ConfigError: There is no such rank metric, or none is asked for.
         DatasetError: An array has the wrong shape or type, a gain is no finite number, or a row of the ground truth
             holds a unit twice.
     """

@@ -10,11 +10,16 @@ from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, rat
 
 @dataclass(frozen=True)
 class SpanDCG(SpanMetric):
-    """Newly covered shares of the truth, discounted by rank: Σ_r (|T ∩ new_r| / |T|) / log2(r + 1), r from 1.
+    """Whether the relevant text comes first: newly covered shares of it, discounted by rank.
 
     T is the set of relevant characters, new_r what rank r is the first to retrieve: each character is worth something
-    once. Comparable across chunkings, as nothing in it counts chunks. Range [0, 1]; 1 if the first result covers all;
-    0.0 where nothing is relevant. Discount after Järvelin & Kekäläinen 2002; novelty as in α-nDCG, Clarke et al. 2008.
+    once. Comparable across chunkings, as nothing in it counts chunks.
+
+    Formula: Σ over ranks r of (|T ∩ new_r| / |T|) / log2(r + 1), r from 1
+    Range: [0, 1]; 1 if the first result covers all.
+    Undefined: 0.0 where nothing is relevant.
+    Source: Järvelin and Kekäläinen 2002, "Cumulated Gain-Based Evaluation of IR Techniques" (discount); Clarke et al.
+        2008, "Novelty and Diversity in Information Retrieval Evaluation" (novelty, as in α-nDCG).
     """
 
     def score(self, judged: SpanJudgements) -> Scores:

@@ -8,10 +8,15 @@ from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, rat
 
 @dataclass(frozen=True)
 class SpanF1(SpanMetric):
-    """The harmonic mean of span recall and span precision: 2 |T ∩ R| / (|T| + |R|), the Dice coefficient.
+    """Span recall and span precision in one number: their harmonic mean, the Dice coefficient.
 
-    T and R are the sets of relevant and of retrieved characters. Range [0, 1]; 0.0 where nothing is relevant or nothing
-    was retrieved. Van Rijsbergen 1979, "Information Retrieval" (F with β = 1).
+    T is the set of relevant characters, R that of retrieved ones. It orders the rankings of one question as `SpanIoU`
+    does.
+
+    Formula: 2 |T ∩ R| / (|T| + |R|)
+    Range: [0, 1].
+    Undefined: 0.0 where nothing is relevant or nothing was retrieved.
+    Source: Van Rijsbergen 1979, "Information Retrieval" (F with β = 1).
     """
 
     def score(self, judged: SpanJudgements) -> Scores:

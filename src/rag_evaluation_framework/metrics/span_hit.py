@@ -10,9 +10,14 @@ from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric
 
 @dataclass(frozen=True)
 class SpanHit(SpanMetric):
-    """1.0 if at least one relevant character was retrieved, else 0.0; 0.0 where nothing is relevant.
+    """Whether at least one relevant character was retrieved.
 
-    The mean over questions is the hit rate (success@k).
+    T is the set of relevant characters, R that of retrieved ones. The mean over questions is the hit rate (success@k).
+
+    Formula: 1 if |T ∩ R| > 0, else 0
+    Range: {0, 1}.
+    Undefined: 0.0 where nothing is relevant.
+    Source: trec_eval's `success`, for characters.
     """
 
     def score(self, judged: SpanJudgements) -> Scores:

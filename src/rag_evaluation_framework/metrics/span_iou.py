@@ -10,10 +10,16 @@ from rag_evaluation_framework.spans import CharacterSpan
 
 @dataclass(frozen=True)
 class SpanIoU(SpanMetric):
-    """Intersection over union, the Jaccard index of the two character sets: |T ∩ R| / |T ∪ R|.
+    """How alike the retrieved and the relevant text are: intersection over union, the Jaccard index.
 
-    T and R are the sets of relevant and of retrieved characters. Range [0, 1]; 1.0 where both are empty, 0.0 where one
-    is. Smith & Troynikov 2024 (IoU), with overlapping results merged.
+    T is the set of relevant characters, R that of retrieved ones. Text that is missing and text that is too much both
+    lower it.
+
+    Formula: |T ∩ R| / |T ∪ R|
+    Range: [0, 1].
+    Undefined: 1.0 where both lists are empty; 0.0 where one is, and where the spans cover nothing.
+    Source: Smith and Troynikov 2024, "Evaluating Chunking Strategies for Retrieval" (IoU), with overlapping results
+        merged.
     """
 
     @property

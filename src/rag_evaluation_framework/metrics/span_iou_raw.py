@@ -10,10 +10,14 @@ from rag_evaluation_framework.spans import CharacterSpan
 
 @dataclass(frozen=True)
 class SpanIoURaw(SpanMetric):
-    r"""Relevant characters that were retrieved, over the summed lengths of the results and what they miss.
+    r"""How alike the retrieved and the relevant text are, where retrieving the same text twice costs.
 
-    |T ∩ R| / (Σ |r| + |T \ R|). Range [0, 1]; 1.0 where both are empty, 0.0 where one is. Smith & Troynikov 2024 (IoU,
-    as their code computes it).
+    T is the set of relevant characters, R that of retrieved ones, Σ |r| the summed lengths of the results.
+
+    Formula: |T ∩ R| / (Σ |r| + |T \ R|)
+    Range: [0, 1].
+    Undefined: 1.0 where both lists are empty; 0.0 where one is, and where the spans cover nothing.
+    Source: Smith and Troynikov 2024, "Evaluating Chunking Strategies for Retrieval" (IoU, as their code computes it).
     """
 
     @property

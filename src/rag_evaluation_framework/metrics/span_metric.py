@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ class SpanMetric(TokenLevelMetric):
 
     `calculate` is the same code with one question, so there is one implementation.
     """
+
+    needs_chunks: ClassVar[bool] = False
+    """Whether `score` reads `SpanJudgements.attainable`, for which all chunks of the corpus are needed."""
 
     @abstractmethod
     def score(self, judged: SpanJudgements) -> Scores:

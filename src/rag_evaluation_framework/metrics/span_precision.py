@@ -8,11 +8,16 @@ from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, rat
 
 @dataclass(frozen=True)
 class SpanPrecision(SpanMetric):
-    """Retrieved characters that are relevant, over all retrieved characters: |T ∩ R| / |R|.
+    """How much of the retrieved text is relevant.
 
-    T and R are the sets of relevant and of retrieved characters, so text that was retrieved twice counts once;
-    `SpanPrecisionRaw` counts it twice. Range [0, 1]; 0.0 where nothing was retrieved. Smith & Troynikov 2024
-    (precision), with overlapping results merged.
+    T is the set of relevant characters, R that of retrieved ones, so text that was retrieved twice counts once;
+    `SpanPrecisionRaw` counts it twice.
+
+    Formula: |T ∩ R| / |R|
+    Range: [0, 1].
+    Undefined: 0.0 where nothing was retrieved.
+    Source: Smith and Troynikov 2024, "Evaluating Chunking Strategies for Retrieval" (precision), with overlapping
+        results merged.
     """
 
     def score(self, judged: SpanJudgements) -> Scores:

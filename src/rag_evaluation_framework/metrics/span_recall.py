@@ -8,10 +8,14 @@ from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, rat
 
 @dataclass(frozen=True)
 class SpanRecall(SpanMetric):
-    """Relevant characters that were retrieved, over all relevant characters: |T ∩ R| / |T|.
+    """How much of the relevant text was retrieved.
 
-    T and R are the sets of relevant and of retrieved characters, so overlaps count once. Range [0, 1]; 0.0 where
-    nothing is relevant. Smith & Troynikov 2024, "Evaluating Chunking Strategies for Retrieval" (recall).
+    T is the set of relevant characters, R that of retrieved ones, so overlaps count once.
+
+    Formula: |T ∩ R| / |T|
+    Range: [0, 1].
+    Undefined: 0.0 where nothing is relevant.
+    Source: Smith and Troynikov 2024, "Evaluating Chunking Strategies for Retrieval" (recall).
     """
 
     def score(self, judged: SpanJudgements) -> Scores:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
@@ -15,13 +16,15 @@ from rag_evaluation_framework.datasets.quotes import QuoteCheck
 from rag_evaluation_framework.experiments.query_result import QueryResult
 from rag_evaluation_framework.experiments.results import EvaluationResult
 from rag_evaluation_framework.experiments.summary import number
+from rag_evaluation_framework.ids import EvaluationType
+from rag_evaluation_framework.levels import LEVELS
 from rag_evaluation_framework.spans import CharacterSpan
 
 _CONTROL = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), "\N{REPLACEMENT CHARACTER}")
 _QUOTE_LENGTH = 160
 _DETECTABLE = 0.85
 
-Result = EvaluationResult[CharacterSpan]
+Result = EvaluationResult[Any]
 
 
 def printable(text: str) -> str:
@@ -71,7 +74,10 @@ def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None
     grid = Table.grid(padding=(0, 2, 0, 0))
     for query in worst:
         title = Text.assemble(f"{printable(query.text)} ", (f"({printable(query.query_id)})", "dim"))
-        answers = (Padding(_answer(span, corpus, query), (0, 0, 0, 2), expand=False) for span in query.relevant[:3])
+        answers = (
+            Padding(_answer(unit, corpus, query, result.evaluation_type), (0, 0, 0, 2), expand=False)
+            for unit in query.relevant[:3]
+        )
         grid.add_row(Text(number(query.scores.get(name)), style="red"), Group(title, *answers))
     console.print(grid)
 
@@ -111,9 +117,20 @@ def _table(words: Sequence[str], numbers: Sequence[str]) -> Table:
     return grid
 
 
-def _answer(span: CharacterSpan, corpus: Corpus, query: QueryResult[CharacterSpan]) -> Text:
-    text = printable(corpus[span.doc_id].content[span.start : span.end])
-    shown = text if len(text) <= _QUOTE_LENGTH else f"{text[: _QUOTE_LENGTH - 1]}…"
-    ranks = [rank for rank, hit in enumerate(query.hits, 1) if hit.span is not None and hit.span.overlaps(span)]
+def _answer(unit: Any, corpus: Corpus, query: QueryResult[Any], evaluation_type: EvaluationType) -> Text:
+    read = LEVELS[evaluation_type].read
+    ranks = [rank for rank, hit in enumerate(query.hits, 1) if _meets(read(hit), unit)]
     met = f"first met at rank {ranks[0]}" if ranks else f"not among {len(query.hits)} results"
-    return Text.assemble((f"{printable(span.doc_id)} ", "cyan"), (f"{met} ", "dim"), f"“{shown}”")
+    if not isinstance(unit, CharacterSpan):
+        return Text.assemble((f"{printable(unit)} ", "cyan"), (met, "dim"))
+    text = printable(corpus[unit.doc_id].content[unit.start : unit.end])
+    shown = text if len(text) <= _QUOTE_LENGTH else f"{text[: _QUOTE_LENGTH - 1]}…"
+    return Text.assemble((f"{printable(unit.doc_id)} ", "cyan"), (f"{met} ", "dim"), f"“{shown}”")
+
+
+def _meets(found: Any, unit: Any) -> bool:
+    if found is None:
+        return False
+    if isinstance(unit, CharacterSpan):
+        return bool(unit.overlaps(found))
+    return bool(found == unit or (unit.endswith("*") and found.startswith(unit[:-1])))

@@ -17,8 +17,13 @@ _RANDOM_CASES = 200
 _ROUNDING = 1e-9
 
 
+_FIRST = {"a.md": 0x4E00, "b.md": 0x6E00}
+
+
 def _span(start: int, end: int, doc_id: str = "a.md") -> CharacterSpan:
-    return CharacterSpan(DocumentId(doc_id), start, end)
+    # No character of the two documents occurs twice, so that a metric over texts can keep what one over places keeps.
+    text = "".join(chr(_FIRST[doc_id] + place) for place in range(start, end))
+    return CharacterSpan(DocumentId(doc_id), start, end, text)
 
 
 _TRUTH = [_span(100, 200)]

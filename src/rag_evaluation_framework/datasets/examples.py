@@ -1,0 +1,230 @@
+"""Examples of `inputs` and `outputs`, as LangSmith holds them: reading and writing."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, TypeGuard
+
+from rag_evaluation_framework.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.corpus import Corpus
+from rag_evaluation_framework.datasets.quotes import locate_quote
+from rag_evaluation_framework.datasets.records import Record, RecordReader, check_level, checked_level, shown
+from rag_evaluation_framework.datasets.units import SpanRecord, UnitReader
+from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+from rag_evaluation_framework.files import is_list, is_object
+from rag_evaluation_framework.ground_truth import Dataset, GroundTruth, TokenLevelGroundTruth
+from rag_evaluation_framework.ids import EvaluationType, QueryId, QueryText, generate_query_id
+from rag_evaluation_framework.levels import CHUNK, TOKEN, Level, U
+from rag_evaluation_framework.locator import TextLocator
+from rag_evaluation_framework.spans import CharacterSpan
+from rag_evaluation_framework.types import Json, Query
+
+_SPANS = ("relevant_spans", "relevantSpans")
+_QUOTES = ("excerpts",)
+_CHUNKS = ("relevant_chunk_ids", "relevantChunkIds", "chunk_ids", "chunkIds")
+_DOCUMENTS = ("relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds")
+_PREFIXES = ("relevant_prefixes", "relevantPrefixes", "anyOfSourceIdPrefixes")
+_KEYS: dict[EvaluationType, tuple[str, ...]] = {
+    "token-level": (*_SPANS, *_QUOTES),
+    "chunk-level": _CHUNKS,
+    "document-level": _DOCUMENTS,
+}
+_ALL_KEYS = {*_SPANS, *_QUOTES, *_CHUNKS, *_DOCUMENTS}
+_PART_OF_TRUTH = {*_PREFIXES, "gains", "metadata"}
+_DOCUMENT_OF_QUOTES = ("doc_id", "docId")
+QUERY_ID = "query_id"
+"""Under which key of the metadata an example holds the id of its question."""
+
+
+class _Example(Record):
+    inputs: dict[str, Any]
+    outputs: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = None
+    id: str | None = None
+    # Where LangSmith keeps the example says nothing about the question.
+    dataset_id: Any = None
+    source_run_id: Any = None
+    created_at: Any = None
+    modified_at: Any = None
+    attachments: Any = None
+
+
+def is_example(value: Json) -> TypeGuard[dict[str, Any]]:
+    """Return whether a value is an example of this format."""
+    return isinstance(value, dict) and "inputs" in value
+
+
+def dataset_from_examples(
+    examples: Iterable[Mapping[str, Any]],
+    level: Level[U],
+    *,
+    name: str = "examples",
+    corpus: Corpus | None = None,
+    utf16_offsets: bool = False,
+    registry: ChunkRegistry | None = None,
+    query_key: str | None = None,
+    ground_truth_key: str | None = None,
+) -> Dataset[U]:
+    """Return the dataset that these examples are.
+
+    The id of a question is what its metadata calls `query_id`, else the example's own `id`, else made from its wording.
+
+    Args:
+        examples: Objects of `inputs`, `outputs` and, optionally, `metadata` and `id`.
+        level: The evaluation type that is wanted.
+        name: How results call the dataset.
+        corpus: The documents; needed where the truth is given as quotes.
+        utf16_offsets: Offsets of spans count UTF-16 units.
+        registry: The places of position-aware chunks; needed where they stand for spans.
+        query_key: Under which key of `inputs` the question stands; by default `query`.
+        ground_truth_key: Under which key of `outputs` the truth stands; by default any that is known for the level.
+
+    Raises:
+        DatasetError: With every problem and the JSON path at which it stands.
+        LevelMismatch: The examples hold another level.
+    """
+    rows = ((f"$[{number}]", example) for number, example in enumerate(examples))
+    reader = ExampleReader(name, level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
+    return reader.dataset(rows, name)
+
+
+class ExampleReader:
+    """Reads the examples of one source; the arguments are those of `load_dataset`."""
+
+    def __init__(
+        self,
+        source: str,
+        level: Level[Any],
+        corpus: Corpus | None,
+        utf16_offsets: bool,
+        registry: ChunkRegistry | None,
+        query_key: str | None,
+        ground_truth_key: str | None,
+    ) -> None:
+        self.records = RecordReader(source)
+        self.units = UnitReader(self.records, corpus, utf16_offsets)
+        self.level, self.registry = checked_level(level), registry
+        self.query_key = "query" if query_key is None else query_key
+        self.keys = self._known_keys() if ground_truth_key is None else (ground_truth_key,)
+
+    def dataset(self, rows: Iterable[tuple[str, Any]], name: str) -> Dataset[Any]:
+        """Return the dataset of these examples, each with its place.
+
+        Raises:
+            DatasetError: With every problem.
+            LevelMismatch: An example holds another level.
+        """
+        entries = [self._entry(data, where) for where, data in rows]
+        if self.records.problems:
+            raise self.records.error()
+        self.records.warn()
+        truth = [entry for entry in entries if entry is not None]
+        return Dataset(truth, self.level, name=name, corpus=self.units.corpus)
+
+    def _known_keys(self) -> tuple[str, ...]:
+        if self.level is TOKEN and self.registry is not None:
+            return (*_SPANS, *_CHUNKS, *_QUOTES)
+        return _KEYS[self.level.evaluation_type]
+
+    def _entry(self, data: Any, where: str) -> GroundTruth[Any] | None:
+        record = self.records.validate(_Example, data, where)
+        if record is None:
+            return None
+        text = record.inputs.get(self.query_key)
+        if not isinstance(text, str):
+            self.records.problem(f"{where}.inputs.{self.query_key}", f"wanted the question, a text, got {shown(text)}")
+            return None
+        outputs = record.outputs or {}
+        key = self._key(outputs, f"{where}.outputs")
+        metadata = self._metadata(record, outputs, key, where)
+        given = metadata.get(QUERY_ID)
+        if isinstance(given, str) and given:
+            del metadata[QUERY_ID]
+        identity = given if isinstance(given, str) and given else record.id or generate_query_id(text)
+        self.records.check_question(identity, text, where)
+        query = Query(QueryId(identity), QueryText(text), metadata)
+        return None if key is None else self._truth(query, outputs, key, f"{where}.outputs")
+
+    def _key(self, outputs: dict[str, Any], where: str) -> str | None:
+        """Return under which key the truth stands, or None after noting that there is none."""
+        for key in self.keys:
+            if key in outputs:
+                return key
+        if self.keys == self._known_keys():
+            if self.level is TOKEN and not outputs.keys().isdisjoint(_CHUNKS):
+                raise LevelMismatch(
+                    f"{self.records.source}: {where} holds chunk ids, token-level was asked for: load it with "
+                    "load_dataset(path, CHUNK), or pass registry= with the places of the chunks"
+                )
+            for found, keys in _KEYS.items():
+                if not outputs.keys().isdisjoint(keys):
+                    check_level(f"{self.records.source}: {where}", found, self.level)
+        names = " or ".join(map(repr, self.keys))
+        there = ", ".join(map(repr, outputs)) or "nothing"
+        self.records.problem(
+            where, f"wanted what is relevant under {names}, got {there:.80}; or name ground_truth_key="
+        )
+        return None
+
+    def _metadata(self, record: _Example, outputs: dict[str, Any], key: str | None, where: str) -> dict[str, Any]:
+        """Return all that is neither question nor truth."""
+        inputs = {name: value for name, value in record.inputs.items() if name != self.query_key}
+        own = outputs.get("metadata")
+        others = {name: value for name, value in outputs.items() if name != key and name not in _PART_OF_TRUTH}
+        if not isinstance(own, dict | None):
+            self.records.problem(f"{where}.outputs.metadata", f"wanted an object, got {shown(own)}")
+        for place, names in (("inputs", inputs), ("outputs", others.keys() - _ALL_KEYS)):
+            for name in names:
+                self.records.note(f"{place}.{name}", f"{where}.{place}: unknown key {name!r} is kept as metadata")
+        kept = own if is_object(own) else {}
+        return {**inputs, **others, **kept, **(record.model_extra or {}), **(record.metadata or {})}
+
+    def _truth(self, query: Query, outputs: dict[str, Any], key: str, where: str) -> GroundTruth[Any] | None:
+        value, gains = outputs[key], outputs.get("gains", {})
+        if self.level is TOKEN:
+            return self._token_level(query, value, key, f"{where}.{key}")
+        if self.level is CHUNK:
+            return self.units.chunk_level(query, value, gains, f"{where}.{key}", f"{where}.gains")
+        name = next((name for name in _PREFIXES if name in outputs), _PREFIXES[0])
+        prefixes = outputs.get(name, [])
+        if not is_list(prefixes) or not all(isinstance(prefix, str) for prefix in prefixes):
+            self.records.problem(f"{where}.{name}", f"wanted a list of texts, got {shown(prefixes)}")
+            return None
+        places = [f"{where}.{part}" for part in (key, name, "gains")]
+        return self.units.document_level(query, value, prefixes, gains, *places)
+
+    def _token_level(self, query: Query, items: Any, key: str, where: str) -> TokenLevelGroundTruth | None:
+        if not is_list(items):
+            self.records.problem(where, f"wanted a list, got {shown(items)}")
+            return None
+        are_ids = key in _CHUNKS or (key not in _ALL_KEYS and all(isinstance(item, str) for item in items))
+        if are_ids and self.registry is not None:
+            try:
+                return TokenLevelGroundTruth.of_chunks(query, items, self.registry)
+            except DatasetError as error:
+                self.records.problem(where, error)
+                return None
+        spans = [span for number, item in enumerate(items) for span in self._spans(item, f"{where}[{number}]", query)]
+        return TokenLevelGroundTruth(query, tuple(spans))
+
+    def _spans(self, item: Any, where: str, query: Query) -> list[CharacterSpan]:
+        """Return the span that a record or a quote means, or nothing after noting what is wrong with it."""
+        if not isinstance(item, str):
+            record = self.records.validate(SpanRecord, item, where, unknown="is not kept")
+            span = None if record is None else self.units.span(record, where)
+            return [] if span is None else [span]
+        if not item.strip():
+            self.records.problem(where, "is blank; wanted a quote")
+            return []
+        if self._locator is None or self.units.names is None:
+            self.records.problem(where, "a quote is located in documents; pass corpus=Corpus.from_folder(...)")
+            return []
+        document = next((query.metadata[name] for name in _DOCUMENT_OF_QUOTES if name in query.metadata), "")
+        status, places, advice = locate_quote(item, str(document), self._locator, self.units.names)
+        if status != "located":
+            self.records.problem(where, f"the quote {shown(item)} is {status}: {advice}")
+            return []
+        return places
+
+    @cached_property
+    def _locator(self) -> TextLocator | None:
+        return None if self.units.corpus is None else TextLocator(self.units.corpus)

@@ -1,0 +1,163 @@
+"""Datasets of the retrieval regression harness, version 1: document level, camelCase, in JSON or YAML."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeGuard
+
+from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from rag_evaluation_framework.corpus import Corpus, Document
+from rag_evaluation_framework.datasets.naming import DocumentNames
+from rag_evaluation_framework.datasets.records import RecordReader
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.files import is_list, is_object
+from rag_evaluation_framework.ground_truth import Dataset, DocumentLevelGroundTruth
+from rag_evaluation_framework.ids import DocumentId, QueryId, QueryText
+from rag_evaluation_framework.levels import DOCUMENT
+from rag_evaluation_framework.types import Json, Query
+
+_Text = Annotated[str, Field(min_length=1)]
+
+
+class _Item(BaseModel):
+    # Not the snake_case of the native format: a harness would not read that.
+    model_config = ConfigDict(extra="allow", strict=True, alias_generator=AliasGenerator(alias=to_camel))
+
+    def kept(self, *left_out: str) -> dict[str, Any]:
+        """Return the fields that the file has, as it writes them, unknown ones included."""
+        return self.model_dump(by_alias=True, exclude_unset=True, exclude={*left_out})
+
+
+class _Defaults(_Item):
+    top_k: Annotated[int, Field(ge=1)] = 10
+    scope_prefix: str = ""
+    mode: Literal["retrieve", "retrieve+rerank"] = "retrieve"
+    thresholds: dict[str, Any] = {}
+
+
+class _Head(_Item):
+    version: Literal["1"]
+    id: _Text
+    description: str | None = None
+    defaults: dict[str, Any] = {}
+
+
+class _Document(_Item):
+    source_id: _Text
+    content: _Text | None = None
+    loader_ref: _Text | None = None
+    assets: list[Any] = []
+    metadata: dict[str, Any] = {}
+
+
+class _Relevant(_Item):
+    source_ids: list[_Text]
+    any_of_source_id_prefixes: list[_Text] = []
+    metadata_constraints: Any = None
+
+
+class _Question(_Item):
+    id: _Text
+    query: _Text
+    relevant: dict[str, Any]
+    top_k: Annotated[int, Field(ge=1)] | None = None
+    scope_prefix: str | None = None
+    notes: Any = None
+    tags: list[str] = []
+
+
+def is_harness(content: Json) -> TypeGuard[dict[str, Any]]:
+    """Return whether a file's object is a dataset of the harness, as opposed to its reports and configurations."""
+    return isinstance(content, dict) and ("queries" in content or "version" in content) and "results" not in content
+
+
+def read_harness(content: dict[str, Any], path: Path, corpus: Corpus | None) -> Dataset[DocumentId]:
+    """Read a dataset of the harness.
+
+    What the ground truth has no place for is kept under the file's own names: `topK`, `scopePrefix`, `notes`, `tags`
+    and `metadataConstraints` in the metadata of the question, `id`, `description` and `defaults` in that of the
+    dataset. Documents with inline content become its corpus, unless one is given.
+
+    Raises:
+        DatasetError: With every problem and the JSON path at which it stands.
+    """
+    records = RecordReader(str(path))
+    head = records.validate(_Head, {key: content[key] for key in content.keys() - {"documents", "queries"}}, "$")
+    if is_object(content.get("defaults")):
+        records.validate(_Defaults, content["defaults"], "$.defaults")
+    corpus = _corpus(content.get("documents"), path, records, corpus)
+    names = DocumentNames(corpus) if corpus is not None else None
+    questions = content.get("queries")
+    if not is_list(questions) or not questions:
+        records.problem("$.queries", f"wanted a list of at least one query, got {questions!r:.20}")
+        questions = []
+    entries = [_entry(item, f"$.queries[{number}]", records, names) for number, item in enumerate(questions)]
+    if head is None or records.problems:
+        raise records.error()
+    records.warn()
+    truth = [entry for entry in entries if entry is not None]
+    return Dataset(truth, DOCUMENT, name=head.id, corpus=corpus, metadata=head.kept("version"))
+
+
+def _corpus(items: Json, path: Path, records: RecordReader, given: Corpus | None) -> Corpus | None:
+    """Return the documents of the file, or those that are given."""
+    if items is None or items == []:
+        return given
+    if not is_list(items):
+        records.problem("$.documents", f"wanted a list of documents, got {items!r:.20}")
+        return given
+    documents: dict[str, Document] = {}
+    for number, item in enumerate(items):
+        where = f"$.documents[{number}]"
+        record = records.validate(_Document, item, where)
+        if record is None:
+            continue
+        if record.source_id in documents:
+            records.problem(f"{where}.sourceId", f"{record.source_id!r} is the id of an earlier document")
+        if record.content is None and record.loader_ref is None:
+            records.problem(f"{where}.content", "is missing; wanted the text, or a loaderRef")
+        elif record.content is None and given is None:
+            records.problem(
+                f"{where}.loaderRef",
+                f"{record.loader_ref!r:.60} cannot be loaded from here; pass corpus= with the text",
+            )
+        metadata = {**record.metadata, **record.kept("source_id", "content", "metadata")}
+        doc_id = DocumentId(record.source_id)
+        documents[doc_id] = Document(doc_id, record.content or "", metadata)
+    return Corpus(documents.values(), {"source": str(path)}) if given is None else given
+
+
+def _entry(
+    data: Any, where: str, records: RecordReader, names: DocumentNames | None
+) -> DocumentLevelGroundTruth | None:
+    record = records.validate(_Question, data, where)
+    if record is None:
+        return None
+    records.check_question(record.id, record.query, where)
+    relevant = records.validate(_Relevant, record.relevant, f"{where}.relevant")
+    if relevant is None:
+        return None
+    metadata = {
+        **record.kept("id", "query", "relevant"),
+        **relevant.kept("source_ids", "any_of_source_id_prefixes"),
+    }
+    ids = [
+        _found(name, f"{where}.relevant.sourceIds[{n}]", records, names) for n, name in enumerate(relevant.source_ids)
+    ]
+    for number, prefix in enumerate(relevant.any_of_source_id_prefixes):
+        if names is not None and not any(document.id.startswith(prefix) for document in names.corpus):
+            place = f"{where}.relevant.anyOfSourceIdPrefixes[{number}]"
+            records.note(place, f"{place}: no document begins with {prefix!r}; nothing can find it")
+    query = Query(QueryId(record.id), QueryText(record.query), metadata)
+    return DocumentLevelGroundTruth(query, tuple(ids), tuple(relevant.any_of_source_id_prefixes))
+
+
+def _found(name: str, where: str, records: RecordReader, names: DocumentNames | None) -> DocumentId:
+    """Return the document that is meant; one that does not exist is kept, since engines may know more than the file."""
+    if names is None:
+        return DocumentId(name)
+    try:
+        return names.resolve(name)
+    except DatasetError as error:
+        records.note(where, f"{where}: {error}; nothing can find it")
+        return DocumentId(name)

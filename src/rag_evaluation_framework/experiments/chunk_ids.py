@@ -1,0 +1,93 @@
+"""Which chunk a result is: the id under which the dataset knows it."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.ids import ChunkId, canonical_chunk_id, content_digest
+from rag_evaluation_framework.types import Hit, PositionAwareChunk
+
+_HASHED = re.compile(r"chunk_(?P<digest>[0-9a-f]{6,64})")
+
+Place = tuple[str, int | None, int | None]
+
+
+class ChunkIds:
+    """Names chunks as the dataset does.
+
+    A chunk is known by the id that its retriever gives it, or by the hash of its text, `chunk_` and as many hexadecimal
+    digits as the ids of the dataset have, whichever of these the dataset holds. The text is that of the chunk's place,
+    so that a retriever may rewrite what it returns. A function of the user's takes the place of both.
+
+    Raises:
+        ConfigError: The function fails, or returns no text.
+    """
+
+    def __init__(
+        self,
+        known: Iterable[ChunkId],
+        chunks: Sequence[PositionAwareChunk],
+        name_chunk: Callable[[PositionAwareChunk, int], str] | None,
+        read: Callable[[Hit], str],
+    ) -> None:
+        self.known = frozenset(known)
+        self.lengths = sorted(
+            {len(match["digest"]) for unit in self.known if (match := _HASHED.fullmatch(unit))} | {12}
+        )
+        self.by_hash = name_chunk is None
+        self.read = read
+        self.own = dict(_named(chunks, name_chunk))
+        self.found: dict[tuple[Place, str | None, str | None], ChunkId | None] = {}
+
+    def of(self, hit: Hit) -> ChunkId | None:
+        """Return the id of a hit, None if nothing tells it."""
+        key = ((hit.doc_id or "", hit.start, hit.end), hit.chunk_id, hit.text)
+        if key not in self.found:
+            ids = list(self._candidates(hit))
+            self.found[key] = next((unit for unit in ids if unit in self.known), ids[0] if ids else None)
+        return self.found[key]
+
+    def all_of(self, chunk: PositionAwareChunk) -> Iterator[ChunkId]:
+        """Yield every id under which a chunk could be known, the retriever's (or the user's) own first."""
+        return self._candidates(Hit.of(chunk))
+
+    def _candidates(self, hit: Hit) -> Iterator[ChunkId]:
+        given = None if hit.chunk_id is None or not self.by_hash else canonical_chunk_id(hit.chunk_id)
+        if given is not None and given in self.known:  # before what the place says: one place may have several ids
+            yield given
+        own = self.own.get((hit.doc_id or "", hit.start, hit.end))
+        if own is not None:
+            yield own
+        if not self.by_hash:
+            return
+        if given is not None:
+            yield given
+        if hit.span is not None or hit.text is not None:
+            digest = content_digest(self.read(hit))
+            for length in self.lengths:
+                yield ChunkId(f"chunk_{digest[:length]}")
+
+
+def _named(
+    chunks: Sequence[PositionAwareChunk], name_chunk: Callable[[PositionAwareChunk, int], str] | None
+) -> Iterator[tuple[Place, ChunkId]]:
+    numbers: dict[str, int] = defaultdict(int)
+    for chunk in chunks:
+        given = chunk.id if name_chunk is None else _name(chunk, numbers[chunk.doc_id], name_chunk)
+        numbers[chunk.doc_id] += 1
+        yield (chunk.doc_id, chunk.start, chunk.end), canonical_chunk_id(given)
+
+
+def _name(chunk: PositionAwareChunk, number: int, name_chunk: Callable[[PositionAwareChunk, int], Any]) -> str:
+    where = f"chunk_id of {chunk.doc_id}[{chunk.start}:{chunk.end}], chunk {number} of its document"
+    try:
+        name = name_chunk(chunk, number)
+    except Exception as error:
+        raise ConfigError(
+            f"{where}: {type(error).__name__}: {error}; wanted a function (chunk, number) -> id"
+        ) from error
+    if not isinstance(name, str):
+        raise ConfigError(f"{where}: got {name!r:.80}; wanted a text, such as f'{{chunk.doc_id}}:{{number}}'")
+    return name

@@ -1,0 +1,107 @@
+"""How an evaluation is measured and kept, whatever is evaluated."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+
+from rag_evaluation_framework.contracts.tokenizer import Tokenizer
+from rag_evaluation_framework.cutoffs import Cutoff
+from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.tokenizers import resolve_tokenizer
+
+Unscored = Literal["no-answer", "failed"]
+
+
+def _budgets(given: Any) -> tuple[Cutoff, ...]:
+    if isinstance(given, str):
+        raise ConfigError(f"budgets={given!r}: wanted a list such as ['{given}']")
+    if not isinstance(given, Iterable):
+        raise ConfigError(f"budgets={given!r:.80}: wanted a list such as ['4000ch'], or [] for none")
+    items: list[Any] = [*given]
+    cuts = tuple(Cutoff.parse(budget) for budget in items)
+    for cutoff in cuts:
+        if not cutoff.is_budget:
+            raise ConfigError(f"budget {str(cutoff)!r}: wanted characters (4000ch) or tokens (1000tok)")
+        if cuts.count(cutoff) > 1:
+            raise ConfigError(f"cutoff {str(cutoff)!r} is given twice")
+    return cuts
+
+
+def _statuses(given: Any) -> frozenset[Any]:
+    if not isinstance(given, Iterable):
+        raise ConfigError(f"count_as_zero={given!r:.80}: wanted some of 'no-answer' and 'failed', or [] for none")
+    items: list[Any] = [given] if isinstance(given, str) else [*given]
+    chosen = frozenset(map(str, items))
+    if not chosen <= set(get_args(Unscored)):
+        raise ConfigError(f"count_as_zero={sorted(chosen)}: wanted some of 'no-answer' and 'failed'")
+    return chosen
+
+
+def _tokenizer(given: Any) -> Tokenizer | None:
+    return None if given is None else resolve_tokenizer(given)
+
+
+def _problem(item: ErrorDetails) -> str:
+    cause = item.get("ctx", {}).get("error")
+    return str(cause) if cause else f"{'.'.join(map(str, item['loc']))}={item['input']!r:.80}: {item['msg']}"
+
+
+class EvaluationConfig(BaseModel, frozen=True):
+    """How an evaluation is measured and kept; the same for every pipeline that is compared.
+
+    Attributes:
+        experiment_name: What the result is called; by default the retriever's name.
+        budgets: Context budgets at which rankings are cut, in characters (`4000ch`) or tokens (`1000tok`).
+        tokenizer: Counts the tokens of budgets in tokens; needed for these only.
+        count_as_zero: Questions that have no score by themselves, but shall count as 0.0 in every mean: those without
+            an answer in the corpus (`"no-answer"`), those whose retrieval failed (`"failed"`).
+        save_results_path: The root under whose `runs/` every result is kept; None keeps none.
+
+    Raises:
+        ConfigError: A value is impossible.
+        TokenizerError: The tokenizer is unknown or cannot be loaded.
+    """
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    experiment_name: Annotated[str, Field(min_length=1)] | None
+    budgets: Annotated[tuple[Cutoff, ...], BeforeValidator(_budgets)]
+    tokenizer: Annotated[Tokenizer | None, BeforeValidator(_tokenizer)]
+    count_as_zero: Annotated[frozenset[Unscored], BeforeValidator(_statuses)]
+    save_results_path: Path | None
+
+    def __init__(
+        self,
+        *,
+        experiment_name: str | None = None,
+        budgets: Iterable[str | Cutoff] = ("4000ch",),
+        tokenizer: Any = None,
+        count_as_zero: Iterable[Unscored] = (),
+        save_results_path: str | Path | None = None,
+    ) -> None:
+        try:
+            super().__init__(
+                experiment_name=experiment_name,
+                budgets=budgets,
+                tokenizer=tokenizer,
+                count_as_zero=count_as_zero,
+                save_results_path=save_results_path,
+            )
+        except ValidationError as error:
+            causes = [item.get("ctx", {}).get("error") for item in error.errors()]
+            if len(causes) == 1 and isinstance(causes[0], InputError):
+                raise causes[0] from None
+            raise ConfigError("; ".join(_problem(item) for item in error.errors())) from error
+
+    @model_validator(mode="after")
+    def _tokens_need_a_tokenizer(self) -> "EvaluationConfig":
+        for budget in self.budgets:
+            if budget.unit == "tok" and self.tokenizer is None:
+                raise ConfigError(
+                    f"budget {str(budget)!r} counts tokens, and tokens of one model are not those of another: name the "
+                    "tokenizer, as in tokenizer='cl100k_base', or give the budget in characters, such as '4000ch'"
+                )
+        return self

@@ -1,0 +1,125 @@
+"""The names of scores: `ndcg@10`, or `nDCG@10` as ir_measures spells it."""
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.cutoffs import ScoreName
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.metrics.defaults import ALL_METRICS
+from rag_evaluation_framework.metrics.rank_metric import RankMetric
+from rag_evaluation_framework.metrics.span_metric import SpanMetric
+
+# Under which names ir_measures 0.4 registers what our metrics compute; its set measures are those of whole rankings.
+_SPELLINGS = {
+    "Success": "hit",
+    "R": "recall",
+    "Recall": "recall",
+    "SetR": "recall",
+    "P": "precision",
+    "Precision": "precision",
+    "SetP": "precision",
+    "SetF": "f1",
+    "RR": "mrr",
+    "MRR": "mrr",
+    "AP": "map",
+    "MAP": "map",
+    "nDCG": "ndcg",
+    "NDCG": "ndcg",
+    "Rprec": "r_precision",
+    "RPrec": "r_precision",
+}
+
+DEFAULT_RANK_SCORES = ("hit@10", "recall@10", "mrr@10", "ndcg@10")
+"""What is scored of rankings of ids if nothing else is asked for."""
+
+DEFAULT_SPAN_SCORES = ("span_recall@5", "span_precision@5", "span_iou@5")
+"""What is scored of rankings of spans if nothing else is asked for."""
+
+
+def parse_score(name: str) -> tuple[Metric[Any], ScoreName]:
+    """Return the metric and the full name of a score such as `ndcg@10` or, as ir_measures spells it, `nDCG@10`.
+
+    A metric without a cutoff stands for whole rankings.
+
+    Raises:
+        ConfigError: There is no such built-in metric, or it cannot be cut there.
+    """
+    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # people who run no checker
+        raise ConfigError(f"score {name!r}: wanted a text such as 'ndcg@10'")
+    try:
+        parsed = ScoreName.parse(name)
+    except ConfigError as error:
+        raise ConfigError(f"score {name!r}: {error}") from error
+    metric = ALL_METRICS.get(_SPELLINGS.get(parsed.metric, parsed.metric))
+    if metric is None:
+        raise ConfigError(
+            f"score {name!r}: no metric {parsed.metric!r}; {_hint(parsed.metric)}there are {', '.join(ALL_METRICS)}, "
+            f"and as ir_measures spells them {', '.join(_SPELLINGS)}"
+        )
+    if parsed.cutoff is not None and parsed.cutoff.is_budget and "token-level" not in metric.evaluation_types:
+        raise ConfigError(
+            f"score {name!r}: {metric.name} compares ids, which have no length; cut it at a number of results, such as "
+            f"{metric.name}@10"
+        )
+    return metric, ScoreName(metric.name, parsed.cutoff)
+
+
+def parse_rank_scores(names: Sequence[str]) -> dict[ScoreName, RankMetric]:
+    """Return the rank metrics of several scores by their full names, each once, in order.
+
+    Raises:
+        ConfigError: There is none, they are no list, or one of them is no score of a rank metric.
+    """
+    return _parse_scores(names, RankMetric, "score_rankings", DEFAULT_RANK_SCORES)
+
+
+def parse_span_scores(names: Sequence[str]) -> dict[ScoreName, SpanMetric]:
+    """Return the span metrics of several scores by their full names, each once, in order.
+
+    Raises:
+        ConfigError: There is none, they are no list, or one of them is no score of a span metric, or a budget counts
+            tokens.
+    """
+    chosen = _parse_scores(names, SpanMetric, "score_spans", DEFAULT_SPAN_SCORES)
+    for name in chosen:
+        if name.cutoff is not None and name.cutoff.unit == "tok":
+            raise ConfigError(
+                f"score {str(name)!r}: spans carry no text whose tokens could be counted; give the budget in "
+                f"characters, such as {name.metric}@4000ch, or use evaluate, which knows the corpus"
+            )
+    return chosen
+
+
+def _parse_scores(
+    names: Sequence[str], kind: type[Any], function: str, example: tuple[str, ...]
+) -> dict[ScoreName, Any]:
+    if isinstance(names, str):
+        raise ConfigError(f"metrics: {names!r} is one text; wanted a list of names, such as [{names!r}]")
+    if not isinstance(names, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # people who run no checker
+        raise ConfigError(f"metrics: got {names!r}; wanted a list of names, such as {list(example)}")
+    chosen: dict[ScoreName, Any] = {}
+    for name in names:
+        metric, full = parse_score(name)
+        if not isinstance(metric, kind):
+            known = ", ".join(name for name, metric in ALL_METRICS.items() if isinstance(metric, kind))
+            raise ConfigError(f"score {name!r}: {_where(metric)}; {function} takes {known}")
+        chosen[full] = metric
+    if not chosen:
+        raise ConfigError(f"metrics: nothing to score; wanted at least one name, such as {', '.join(example)}")
+    return chosen
+
+
+def _hint(metric: str) -> str:
+    spellings = {name.lower(): name for name in (*_SPELLINGS, *ALL_METRICS)}
+    near = get_close_matches(metric.lower(), spellings, n=1)
+    return f"did you mean {spellings[near[0]]}? " if near else ""
+
+
+def _where(metric: Metric[Any]) -> str:
+    if isinstance(metric, RankMetric):
+        return f"{metric.name} scores ids: use score_rankings"
+    if isinstance(metric, SpanMetric):
+        return f"{metric.name} scores spans: use score_spans"
+    return f"{metric.name} is scored in evaluations: use evaluate, or {type(metric).__name__}().calculate"

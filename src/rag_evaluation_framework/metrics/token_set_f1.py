@@ -1,0 +1,24 @@
+"""Recall and precision in one number."""
+
+from dataclasses import dataclass
+
+from rag_evaluation_framework.metrics.token_set_metric import TokenSet, TokenSetMetric
+
+
+@dataclass(frozen=True)
+class TokenSetF1(TokenSetMetric):
+    """Token set recall R and token set precision P in one number: their harmonic mean.
+
+    t_e is the set of tokens of the relevant texts, t_r that of the retrieved ones: how often a token occurs, and where,
+    plays no part. Spans must carry their texts.
+
+    Formula: 2 P R / (P + R) = 2 |t_e ∩ t_r| / (|t_e| + |t_r|)
+    Range: [0, 1].
+    Undefined: 0.0 where nothing is relevant or nothing was retrieved.
+    Source: Van Rijsbergen 1979, "Information Retrieval" (F with β = 1), of the recall and precision of Smith and
+        Troynikov 2024, "Evaluating Chunking Strategies for Retrieval".
+    """
+
+    def score(self, relevant: TokenSet, retrieved: TokenSet) -> float:
+        """Return the F1."""
+        return 2 * len(relevant & retrieved) / (len(relevant) + len(retrieved))

@@ -1,0 +1,23 @@
+"""How many of the retrieved tokens are relevant."""
+
+from dataclasses import dataclass
+
+from rag_evaluation_framework.metrics.token_set_metric import TokenSet, TokenSetMetric
+
+
+@dataclass(frozen=True)
+class TokenSetPrecision(TokenSetMetric):
+    """How much of the retrieved texts is relevant, by their different tokens.
+
+    t_e is the set of tokens of the relevant texts, t_r that of the retrieved ones: how often a token occurs, and where,
+    plays no part. Spans must carry their texts.
+
+    Formula: |t_e ∩ t_r| / |t_r|
+    Range: [0, 1].
+    Undefined: 0.0 where nothing was retrieved.
+    Source: Smith and Troynikov 2024, "Evaluating Chunking Strategies for Retrieval" (precision).
+    """
+
+    def score(self, relevant: TokenSet, retrieved: TokenSet) -> float:
+        """Return the precision."""
+        return len(relevant & retrieved) / len(retrieved)

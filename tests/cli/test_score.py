@@ -1,0 +1,208 @@
+import json
+import re
+import warnings
+
+import pytest
+
+from rag_evaluation_framework import read_qrels, read_run, score_rankings
+
+QRELS = """\
+refunds 0 billing.md 3
+refunds 0 faq.md 1
+refunds 0 agent.md 0
+restart 0 agent.md 1
+invoices 0 billing.md 1
+ceo 0 faq.md 0
+"""
+BM25 = """\
+refunds Q0 faq.md 1 12.5 bm25
+refunds Q0 billing.md 2 11.0 bm25
+restart Q0 billing.md 1 7.1 bm25
+restart Q0 agent.md 2 7.1 bm25
+hours Q0 faq.md 1 7.1 bm25
+"""
+VECTORS = """\
+{"query_id": "refunds", "ranking": ["billing.md", "faq.md"]}
+{"query_id": "restart", "ranking": ["agent.md", "agent.md"]}
+{"query_id": "ceo", "ranking": []}
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "bm25.run").write_text(BM25)
+    (tmp_path / "vectors.jsonl").write_text(VECTORS)
+    return tmp_path
+
+
+ONE = ("score", "--qrels", "qrels.txt", "--run", "bm25.run")
+TWO = (*ONE, "--run", "vectors.jsonl")
+
+
+def strip_styles(text):
+    return re.sub("\x1b\\[[0-9;]*m", "", text)
+
+
+def table(out):
+    """The rows of the first table by their first word or words."""
+    rows = [line.split("  ") for line in out.splitlines() if line.startswith(" ")]
+    return {cells[0]: cells[1:] for row in rows if (cells := [cell.strip() for cell in row if cell.strip()])}
+
+
+def test_means_of_all_runs_stand_side_by_side(rag_eval, files):
+    outcome = rag_eval(*TWO, "--metric", "hit@1", "--metric", "RR@10")
+    assert outcome.code == 0
+    assert outcome.err == ""
+    rows = table(outcome.out)
+    assert rows["bm25.run"] == ["vectors.jsonl"]
+    assert rows["hit@1"] == ["0.3333", "0.6667"]
+    assert rows["mrr@10"] == ["0.5000", "0.6667"]
+
+
+def test_counts_stand_below_and_each_is_explained(rag_eval, files):
+    outcome = rag_eval(*TWO)
+    rows = table(outcome.out)
+    assert rows["questions"] == ["4", "4"]
+    assert rows["no answer"] == ["1", "1"]
+    assert rows["missing"] == ["2", "1"]
+    assert rows["unjudged"] == ["1", "0"]
+    assert rows["irregular"] == ["1", "0"]
+    assert rows["repeated"] == ["0", "1"]
+    assert "contradicted" not in outcome.out
+    for name in ("questions", "no answer", "missing", "unjudged", "irregular", "repeated"):
+        assert any(line.startswith(f"{name:<14}") for line in outcome.out.splitlines())
+
+
+def test_ranks_that_say_another_order_are_counted(rag_eval, files):
+    (files / "bm25.run").write_text("refunds Q0 faq.md 2 12.5 t\nrefunds Q0 billing.md 1 11.0 t\n")
+    outcome = rag_eval(*ONE)
+    assert table(outcome.out)["contradicted"] == ["1"]
+
+
+def test_judgements_that_stand_twice_are_counted(rag_eval, files):
+    (files / "qrels.txt").write_text(QRELS + "restart 0 agent.md 1\n")
+    assert "6 judgements, 1 of them twice" in rag_eval(*ONE).out
+    assert json.loads(rag_eval(*ONE, "--json").out)["qrels"]["counts"]["repeated"] == 1
+
+
+def test_the_scores_are_those_of_score_rankings(rag_eval, files):
+    printed = json.loads(rag_eval(*TWO, "--json", "--per-query").out)
+    qrels = read_qrels("qrels.txt")
+    warnings.simplefilter("ignore", UserWarning)  # of the document that a ranking repeats
+    assert printed["qrels"] == {"path": "qrels.txt", "counts": {"questions": 4, "judgements": 6, "repeated": 0}}
+    for run, path in zip(printed["runs"], ["bm25.run", "vectors.jsonl"], strict=True):
+        scores = score_rankings(qrels, read_run(path))
+        assert run["path"] == path
+        assert run["metrics"] == scores.mean
+        assert list(run["metrics"]) == ["hit@10", "recall@10", "mrr@10", "ndcg@10"]
+        assert run["per_query"] == {name: scores.per_query(name) for name in scores.columns}
+        assert run["per_query"]["mrr@10"]["ceo"] is None
+
+
+def test_json_holds_every_count_and_no_questions_unless_asked(rag_eval, files):
+    (run,) = json.loads(rag_eval(*ONE, "--json").out)["runs"]
+    assert run["counts"] == {
+        "questions": 4,
+        "no_answer": 1,
+        "missing": 2,
+        "unjudged": 1,
+        "irregular": 1,
+        "repeated": 0,
+        "contradicted": 0,
+    }
+    assert "per_query" not in run
+
+
+def test_per_query_prints_a_line_a_question_for_every_run(rag_eval, files):
+    outcome = rag_eval(*TWO, "--per-query", "--metric", "mrr@10", "--metric", "hit@1")
+    first, second = outcome.out.split("\nbm25.run\n")[1].split("\nvectors.jsonl\n")
+    assert [line.split() for line in first.splitlines()] == [
+        ["mrr@10", "hit@1", "question"],
+        ["1.0000", "1.0000", "refunds"],
+        ["0.5000", "0.0000", "restart"],
+        ["0.0000", "0.0000", "invoices"],
+        ["–", "–", "ceo"],
+    ]
+    assert len({len(line.rsplit("  ", 1)[0]) for line in first.splitlines()}) == 1
+    assert second.splitlines()[1].split() == ["1.0000", "1.0000", "refunds"]
+
+
+def test_ids_from_files_cannot_write_to_the_terminal(rag_eval, files):
+    (files / "qrels.txt").write_text(QRELS + "\x1b[31mred 0 [bold]d 1\n")
+    outcome = rag_eval(*ONE, "--per-query")
+    assert "\N{REPLACEMENT CHARACTER}[31mred" in outcome.out
+    assert "\x1b[31m" not in outcome.out
+
+
+def test_runs_of_the_same_name_are_told_apart(rag_eval, files):
+    for folder in ("old", "new"):
+        (files / folder).mkdir()
+        (files / folder / "bm25.run").write_text(BM25)
+    outcome = rag_eval("score", "--qrels", "qrels.txt", "--run", "old/bm25.run", "--run", "new/bm25.run")
+    assert table(outcome.out)["old/bm25.run"] == ["new/bm25.run"]
+
+
+@pytest.mark.parametrize("runs", [1, 2, 3, 9])
+@pytest.mark.parametrize("name", ["a.run", "a-run-with-a-name-that-is-longer-than-any-column.run"])
+def test_tables_of_any_number_of_runs_fit_80_columns_and_lose_nothing(rag_eval, files, monkeypatch, runs, name):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    arguments = []
+    for number in range(runs):
+        (files / f"{number}{name}").write_text(BM25)
+        arguments += ["--run", f"{number}{name}"]
+    outcome = rag_eval("score", "--qrels", "qrels.txt", *arguments, "--metric", "r_precision", "--metric", "ndcg@1000")
+    plain = "\n".join(line.rstrip() for line in strip_styles(outcome.out).splitlines())
+    assert max(map(len, plain.splitlines())) <= 80
+    assert plain.count("0.3333") == runs
+    assert "…" not in plain
+    assert sum(line.startswith(" ndcg@1000") for line in plain.splitlines()) <= -(-runs // 2)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "--qrels"),
+        (["--qrels", "qrels.txt"], "--run"),
+        (["--qrels", "nothing", "--run", "bm25.run"], "nothing: cannot be read"),
+        (["--qrels", "qrels.txt", "--run", "bm25.run", "--run", "nothing"], "nothing: cannot be read"),
+        (["--qrels", "bm25.run", "--run", "bm25.run"], "looks like a run file"),
+        (["--qrels", "qrels.txt", "--run", "qrels.txt"], "looks like a qrels file"),
+        (["--qrels", "empty", "--run", "bm25.run"], "empty: holds nothing"),
+        (["--qrels", "qrels.txt", "--run", "empty"], "empty: holds nothing"),
+        (["--qrels", "qrels.txt", "--run", "bm25.run", "--metric", "ndgc@10"], "did you mean ndcg"),
+        (["--qrels", "qrels.txt", "--run", "bm25.run", "--metric", "ndcg@0"], "ndcg@0"),
+        (
+            ["--qrels", "qrels.txt", "--run", "bm25.run", "--run", "other"],
+            "'Q1', 'Q2', 'Q3', …; of the qrels: 'refunds'",
+        ),
+        (["--qrels", "qrels.txt", "--run", "ceo"], "nothing is relevant to any of its 1 questions"),
+        (["--qrels", "zero", "--run", "bm25.run"], "wanted grades above 0"),
+        (["--qrels", "twice", "--run", "bm25.run"], "line 1 and line 2"),
+    ],
+)
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_bad_input_is_one_clear_message_and_exit_code_2(rag_eval, files, arguments, said, as_json):
+    (files / "empty").write_text("")
+    (files / "other").write_text("".join(f"Q{number} Q0 faq.md 1 1 t\n" for number in range(1, 6)))
+    (files / "ceo").write_text("ceo Q0 faq.md 1 1 t\n")
+    (files / "zero").write_text("refunds 0 faq.md 0\n")
+    (files / "twice").write_text("refunds 0 faq.md 0\nrefunds 0 faq.md 1\n")
+    outcome = rag_eval("score", *arguments, *as_json)
+    assert outcome.code == 2
+    assert said in " ".join(strip_styles(outcome.err).split())
+    assert "Traceback" not in outcome.err
+    assert outcome.out == ""
+
+
+def test_documents_that_are_named_otherwise_are_warned_of(rag_eval, files):
+    (files / "bm25.run").write_text(BM25.replace(".md", ""))
+    outcome = rag_eval(*ONE)
+    assert outcome.code == 0
+    assert "warning: bm25.run: no ranking holds a document that is judged" in outcome.err
+    assert "'faq', 'billing'; in the qrels: 'billing.md', 'faq.md', 'agent.md'" in outcome.err

@@ -1,0 +1,306 @@
+import json
+
+import pytest
+from ruamel.yaml import YAML
+
+from rag_evaluation_framework import (
+    DOCUMENT,
+    Corpus,
+    Dataset,
+    DatasetError,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    load_dataset,
+    save_dataset,
+)
+
+REFUNDS = "eval:help:doc:refunds"
+SUPPORT = "eval:help:doc:support"
+
+
+def document(source_id=REFUNDS, **fields):
+    return {"sourceId": source_id, "content": "Refunds take five days.", **fields}
+
+
+def asked(number=1, ids=(REFUNDS,), relevant=None, **fields):
+    return {
+        "id": f"q{number}",
+        "query": f"Question {number}?",
+        "relevant": {"sourceIds": list(ids), **(relevant or {})},
+        **fields,
+    }
+
+
+def harness(*queries, **fields):
+    return {"version": "1", "id": "help", "queries": list(queries or [asked()]), **fields}
+
+
+def written(folder, content, name="set.json"):
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
+
+
+def loaded(folder, content, **options):
+    return load_dataset(written(folder, content), DOCUMENT, **options)
+
+
+def test_ids_and_prefixes_become_document_level_truth(tmp_path):
+    dataset = loaded(
+        tmp_path,
+        harness(
+            asked(1, [REFUNDS, SUPPORT]),
+            asked(2, [SUPPORT], {"anyOfSourceIdPrefixes": ["eval:help:faq:", "eval:help:doc:s"]}),
+            asked(3, []),
+        ),
+    )
+    first, second, third = dataset
+    assert (dataset.name, dataset.level, dataset.corpus) == ("help", DOCUMENT, None)
+    assert first == DocumentLevelGroundTruth(first.query, [REFUNDS, SUPPORT])
+    assert second == DocumentLevelGroundTruth(second.query, [SUPPORT], ["eval:help:faq:", "eval:help:doc:s"])
+    assert second.relevant == ("eval:help:doc:s*", "eval:help:faq:*")
+    assert third.relevant == ()
+    assert [query.text for query in dataset.queries] == ["Question 1?", "Question 2?", "Question 3?"]
+
+
+def test_what_the_truth_has_no_place_for_is_kept_under_the_names_of_the_file(tmp_path):
+    kept = {"topK": 3, "scopePrefix": "eval:help:faq:", "notes": "hard", "tags": ["billing", "b"]}
+    constraints = {"metadataConstraints": {"lang": "en"}}
+    defaults = {
+        "topK": 10,
+        "scopePrefix": "eval:help:",
+        "mode": "retrieve+rerank",
+        "thresholds": {"min": {"hitAtK": 0}},
+    }
+    dataset = loaded(
+        tmp_path, harness(asked(1, relevant=constraints, **kept), asked(2), description="Mini", defaults=defaults)
+    )
+    assert dataset.queries[0].metadata == {**kept, **constraints}
+    assert dataset.queries[1].metadata == {}
+    assert dataset.metadata == {"id": "help", "description": "Mini", "defaults": defaults}
+
+
+def test_documents_with_inline_content_become_the_corpus(tmp_path):
+    items = [
+        document(metadata={"category": "money"}),
+        document(SUPPORT, content="Write – “now” 💶.\r\n", assets=[{"u": 1}]),
+    ]
+    dataset = loaded(tmp_path, harness(documents=items))
+    assert [found.id for found in dataset.corpus] == [REFUNDS, SUPPORT]
+    assert dataset.corpus[SUPPORT].content == "Write – “now” 💶.\r\n"
+    assert dataset.corpus[REFUNDS].metadata == {"category": "money"}
+    assert dataset.corpus[SUPPORT].metadata == {"assets": [{"u": 1}]}
+    assert dataset.corpus_hash == dataset.corpus.content_hash
+
+
+def test_a_corpus_that_is_given_wins(tmp_path):
+    given = Corpus([Document(DocumentId(REFUNDS), "another text")])
+    dataset = loaded(tmp_path, harness(documents=[document(), {"sourceId": SUPPORT, "loaderRef": "x"}]), corpus=given)
+    assert dataset.corpus is given
+
+
+def test_with_a_given_corpus_documents_may_be_named_by_their_stem(tmp_path, corpus):
+    (entry,) = loaded(tmp_path, harness(asked(ids=["billing", "guides/start.md"])), corpus=corpus)
+    assert entry.relevant == ("billing.md", "guides/start.md")
+
+
+@pytest.mark.parametrize("documents", [None, []], ids=["absent", "empty"])
+def test_a_dataset_without_documents_has_no_corpus(tmp_path, documents):
+    content = harness() if documents is None else harness(documents=documents)
+    assert loaded(tmp_path, content).corpus is None
+
+
+def test_relevant_documents_that_do_not_exist_are_kept_with_a_warning(tmp_path):
+    query = asked(1, [REFUNDS, SUPPORT], {"anyOfSourceIdPrefixes": ["eval:help:doc:", "eval:other:"]})
+    with pytest.warns(UserWarning, match="nothing can find it") as caught:
+        (entry,) = loaded(tmp_path, harness(query, documents=[document()]))
+    messages = [str(warning.message) for warning in caught]
+    assert len(messages) == 2
+    assert f"$.queries[0].relevant.sourceIds[1]: no document '{SUPPORT}'" in messages[0]
+    assert "$.queries[0].relevant.anyOfSourceIdPrefixes[1]: no document begins with 'eval:other:'" in messages[1]
+    assert entry.relevant_document_ids == (REFUNDS, SUPPORT)
+
+
+def test_unknown_fields_are_kept_with_a_warning_each(tmp_path):
+    content = harness(
+        asked(1, relevant={"containsText": "five"}, owner="me"),
+        documents=[document(language="en")],
+        defaults={"rerankTopK": 50},
+        team="search",
+    )
+    with pytest.warns(UserWarning, match="unknown key") as caught:
+        dataset = loaded(tmp_path, content)
+    keys = ("team", "rerankTopK", "owner", "containsText", "language")
+    assert sorted(any(f"{key!r}" in str(warning.message) for warning in caught) for key in keys) == [True] * 5
+    assert len(caught) == 5
+    assert dataset.metadata == {"id": "help", "defaults": {"rerankTopK": 50}, "team": "search"}
+    assert dataset.queries[0].metadata == {"containsText": "five", "owner": "me"}
+    assert dataset.corpus[REFUNDS].metadata == {"language": "en"}
+
+
+def test_yaml_is_the_same_object(tmp_path):
+    content = harness(asked(1, tags=["a"], topK=2), asked(2, []), documents=[document()], description="Ünï 💶")
+    for name in ("set.yaml", "set.yml"):
+        with (tmp_path / name).open("w", encoding="utf-8") as file:
+            YAML(typ="safe", pure=True).dump(content, file)
+        assert load_dataset(tmp_path / name, DOCUMENT) == loaded(tmp_path, content)
+
+
+def test_a_byte_order_mark_and_windows_newlines_do_no_harm(tmp_path):
+    text = json.dumps(harness(), indent=1)
+    (tmp_path / "odd.json").write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    assert load_dataset(tmp_path / "odd.json", DOCUMENT) == loaded(tmp_path, text)
+
+
+def test_it_can_be_saved_in_the_native_format_and_read_back(tmp_path):
+    dataset = loaded(
+        tmp_path, harness(asked(1, relevant={"anyOfSourceIdPrefixes": ["eval:"]}, tags=["a"]), asked(2, []))
+    )
+    again = load_dataset(save_dataset(dataset, tmp_path / "native.json"), DOCUMENT)
+    assert again == dataset
+    assert again.content_hash == dataset.content_hash
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+
+def without(content, key):
+    return {name: value for name, value in content.items() if name != key}
+
+
+LOADER = {"sourceId": SUPPORT, "loaderRef": "faq.md"}
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (harness(version="2"), "$.version: "),
+        (harness(version=1), "$.version: "),
+        (without(harness(), "version"), "$.version: "),
+        (without(harness(), "id"), "$.id: "),
+        (harness(id=""), "$.id: "),
+        (harness(id=7), "$.id: "),
+        (harness(description=7), "$.description: "),
+        (harness(defaults=[]), "$.defaults: "),
+        (harness(defaults={"topK": 0}), "$.defaults.topK: "),
+        (harness(defaults={"topK": 2.5}), "$.defaults.topK: "),
+        (harness(defaults={"topK": True}), "$.defaults.topK: "),
+        (harness(defaults={"topK": "5"}), "$.defaults.topK: "),
+        (harness(defaults={"mode": "rerank"}), "$.defaults.mode: "),
+        (harness(defaults={"thresholds": 0.5}), "$.defaults.thresholds: "),
+        (without(harness(), "queries"), "$.queries: wanted a list of at least one query, got None"),
+        (harness(queries=[]), "$.queries: wanted a list of at least one query"),
+        (harness(queries={}), "$.queries: wanted a list of at least one query"),
+        (harness("Where?"), "$.queries[0]: "),
+        (harness(without(asked(), "id")), "$.queries[0].id: "),
+        (harness(asked() | {"id": ""}), "$.queries[0].id: "),
+        (harness(asked() | {"query": "  "}), "$.queries[0].query: is blank"),
+        (harness(asked() | {"query": None}), "$.queries[0].query: "),
+        (harness(asked(), asked()), "$.queries[1].id: 'q1' is the id of an earlier question"),
+        (harness(asked(topK=0)), "$.queries[0].topK: "),
+        (harness(asked(topK=True)), "$.queries[0].topK: "),
+        (harness(asked(scopePrefix=7)), "$.queries[0].scopePrefix: "),
+        (harness(asked(tags="a")), "$.queries[0].tags: "),
+        (harness(without(asked(), "relevant")), "$.queries[0].relevant: "),
+        (harness(asked() | {"relevant": [REFUNDS]}), "$.queries[0].relevant: "),
+        (harness(asked() | {"relevant": {}}), "$.queries[0].relevant.sourceIds: "),
+        (harness(asked() | {"relevant": {"sourceIds": REFUNDS}}), "$.queries[0].relevant.sourceIds: "),
+        (harness(asked(ids=["a", 7])), "$.queries[0].relevant.sourceIds[1]: "),
+        (harness(asked(ids=[""])), "$.queries[0].relevant.sourceIds[0]: "),
+        (
+            harness(asked(relevant={"anyOfSourceIdPrefixes": ["a", ""]})),
+            "$.queries[0].relevant.anyOfSourceIdPrefixes[1]: ",
+        ),
+        (harness(documents={}), "$.documents: wanted a list of documents"),
+        (harness(documents=["text"]), "$.documents[0]: "),
+        (harness(documents=[{"content": "x"}]), "$.documents[0].sourceId: "),
+        (
+            harness(documents=[{"sourceId": REFUNDS}]),
+            "$.documents[0].content: is missing; wanted the text, or a loaderRef",
+        ),
+        (harness(documents=[{"sourceId": REFUNDS, "assets": ["x"]}]), "$.documents[0].content: is missing"),
+        (harness(documents=[document(content="")]), "$.documents[0].content: "),
+        (harness(documents=[document(), document()]), f"$.documents[1].sourceId: '{REFUNDS}' is the id of an earlier"),
+        (harness(documents=[document(metadata=[])]), "$.documents[0].metadata: "),
+        (
+            harness(documents=[document(), LOADER]),
+            "$.documents[1].loaderRef: 'faq.md' cannot be loaded from here; pass corpus=",
+        ),
+    ],
+)
+def test_a_bad_value_is_named_by_its_json_path(tmp_path, content, place):
+    with pytest.raises(DatasetError) as caught:
+        loaded(tmp_path, content)
+    assert str(caught.value).startswith(f"{tmp_path / 'set.json'}: {place}")
+
+
+def test_all_problems_are_told_at_once(tmp_path):
+    content = harness(
+        asked(1, topK=0), asked(2, [7]), asked(2), version="0", defaults={"topK": 0}, documents=[document(content="")]
+    )
+    with pytest.raises(DatasetError) as caught:
+        loaded(tmp_path, content)
+    first, *lines = str(caught.value).splitlines()
+    assert first.endswith("6 problems:")
+    assert [line.split(": ")[0].strip() for line in lines] == [
+        "$.version",
+        "$.defaults.topK",
+        "$.documents[0].content",
+        "$.queries[0].topK",
+        "$.queries[1].relevant.sourceIds[0]",
+        "$.queries[2].id",
+    ]
+
+
+def test_a_question_with_a_lone_surrogate_is_refused(tmp_path):
+    with pytest.raises(DatasetError, match=r"\$\.queries\[0\]\.query: "):
+        loaded(tmp_path, json.dumps(harness(asked() | {"query": "\ud800?"})))
+
+
+def test_repeated_keys_are_refused(tmp_path):
+    with pytest.raises(DatasetError, match="duplicate key 'id'"):
+        loaded(tmp_path, '{"version": "1", "id": "a", "id": "b", "queries": []}')
+
+
+# --- the public samples -----------------------------------------------------------------------------------------------
+
+SAMPLES = {
+    "seed004-help-center-mini.json": ("help-center-mini", 1, 1),
+    "unrag-docs-prod-queries.json": ("prod-queries", 1, None),
+    "unrag-docs-sample-eval.json": ("sample-eval", 2, 2),
+    "unrag-docs-support-faq-eval.json": ("support-faq-eval", 6, 3),
+    "unrag-sample.json": ("sample", 2, 2),
+}
+NO_DATASETS = {
+    "unrag-config.json": "is no dataset: wanted .* got an object with thresholds, cleanup, ingest",
+    "unrag-report-v1.json": "is the report of a run, no dataset",
+    "unrag-summary.md": "wanted a file that ends in",
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_existing_datasets_load_unchanged(shared, name, recwarn):
+    path = shared / "data" / "harness_samples" / name
+    content = json.loads(path.read_bytes())
+    dataset = load_dataset(path, DOCUMENT)
+    assert isinstance(dataset, Dataset)
+    documents = None if dataset.corpus is None else len(dataset.corpus)
+    assert (dataset.name, len(dataset), documents) == SAMPLES[name]
+    assert dataset.metadata["defaults"] == content["defaults"]
+    for entry, query in zip(dataset, content["queries"], strict=True):
+        assert (entry.query.id, entry.query.text) == (query["id"], query["query"])
+        assert list(entry.relevant) == query["relevant"]["sourceIds"]
+    for found, item in zip(dataset.corpus or (), content.get("documents", ()), strict=True):
+        assert (found.id, found.content) == (item["sourceId"], item["content"])
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("name", NO_DATASETS)
+def test_reports_and_configurations_are_refused(shared, name):
+    with pytest.raises(DatasetError, match=NO_DATASETS[name]):
+        load_dataset(shared / "data" / "harness_samples" / name, DOCUMENT)
+
+
+def test_every_sample_is_tried(shared):
+    assert {path.name for path in (shared / "data" / "harness_samples").iterdir()} == {*SAMPLES, *NO_DATASETS}

@@ -1,0 +1,320 @@
+"""The native format at document and chunk level: ids, prefixes and gains."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework import (
+    CHUNK,
+    DOCUMENT,
+    ChunkId,
+    ChunkLevelGroundTruth,
+    Corpus,
+    Dataset,
+    DatasetError,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    QueryId,
+    QueryText,
+    load_dataset,
+    save_dataset,
+)
+
+ENDINGS = [".json", ".jsonl"]
+
+
+def query(number=1, **metadata):
+    return Query(QueryId(f"q{number}"), QueryText(f"Which of 😀 {number}?"), metadata)
+
+
+def documents():
+    return Dataset(
+        [
+            DocumentLevelGroundTruth(query(1, tags=["x"]), ["billing.md", "guides/start.md"], (), {"billing.md": 2.5}),
+            DocumentLevelGroundTruth(query(2), ["guides/stop.md"], ["guides/", "bill"], {"guides/*": 3}),
+            DocumentLevelGroundTruth(query(3), []),
+            DocumentLevelGroundTruth(query(4), ["billing.md", "billing.md"]),
+        ],
+        DOCUMENT,
+        name="by hand",
+        metadata={"author": "Zoë"},
+    )
+
+
+def chunks():
+    return Dataset(
+        [
+            ChunkLevelGroundTruth(
+                query(1), ["chunk_a3f2b1c8d9e0", "pa_chunk_7d9e4f2a1b3c"], {"chunk_7d9e4f2a1b3c": 0.1}
+            ),
+            ChunkLevelGroundTruth(query(2), ["a.md:3", "0a1b2c3d"]),
+            ChunkLevelGroundTruth(query(3), []),
+        ],
+        CHUNK,
+        name="cited",
+        chunking="f" * 64,
+    )
+
+
+def written(folder, level, *questions, ending=".json", **header):
+    path = folder / f"data{ending}"
+    header = {"schema_version": 1, "evaluation_type": level.evaluation_type, **header}
+    if ending == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in (header, *questions)))
+    else:
+        path.write_text(json.dumps({**header, "questions": list(questions)}))
+    return path
+
+
+def asked(**truth):
+    return {"id": "q1", "query": "Which?", **truth}
+
+
+# --- round trip -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("dataset", [documents(), chunks()], ids=["documents", "chunks"])
+def test_what_was_saved_is_read_back_equal(tmp_path, dataset, ending):
+    again = load_dataset(save_dataset(dataset, tmp_path / f"d{ending}"), dataset.level)
+    assert again == dataset
+    assert again.content_hash == dataset.content_hash
+    assert again.chunking == dataset.chunking
+    assert [entry.gains for entry in again] == [entry.gains for entry in dataset]
+
+
+IDS = st.text(min_size=1).filter(str.strip)
+GAINS = st.floats(min_value=0, exclude_min=True, allow_infinity=False, allow_nan=False)
+
+
+@st.composite
+def graded(draw, kind):
+    ids = draw(st.lists(IDS, max_size=4))
+    bare = kind(query(), ids)
+    gains = {unit: draw(GAINS) for unit in bare.relevant if draw(st.booleans())}
+    return kind(query(), ids, gains=gains)
+
+
+@given(graded(DocumentLevelGroundTruth) | graded(ChunkLevelGroundTruth), st.sampled_from(ENDINGS))
+def test_any_ids_and_gains_are_read_back_equal(tmp_path_factory, entry, ending):
+    dataset = Dataset([entry], entry.level)
+    again = load_dataset(save_dataset(dataset, tmp_path_factory.mktemp("d") / f"d{ending}"), entry.level)
+    assert again.ground_truth == dataset.ground_truth
+    assert again.content_hash == dataset.content_hash
+
+
+def test_with_the_corpus_what_was_saved_is_read_back_equal(tmp_path, corpus):
+    dataset = documents().with_corpus(corpus)
+    path = save_dataset(dataset, tmp_path / "d.json")
+    assert load_dataset(path, DOCUMENT).ground_truth == dataset.ground_truth
+    assert load_dataset(path, DOCUMENT, corpus=corpus).ground_truth == dataset.ground_truth
+
+
+def test_a_chunk_level_file_says_which_chunking_was_labelled_even_if_that_is_not_known(tmp_path):
+    for number, chunking in enumerate(["f" * 64, None]):
+        dataset = Dataset(chunks().ground_truth, CHUNK, chunking=chunking)
+        path = save_dataset(dataset, tmp_path / f"{number}.json")
+        assert json.loads(path.read_text())["chunking"] == chunking
+        assert load_dataset(path, CHUNK).chunking == chunking
+    assert "chunking" not in json.loads(save_dataset(documents(), tmp_path / "d.json").read_text())
+
+
+def test_labels_that_are_not_in_the_corpus_are_not_saved(tmp_path, corpus):
+    entry = DocumentLevelGroundTruth(query(), ["billing.md", "prices.md"], ["guides/", "faq/"])
+    with pytest.raises(DatasetError) as caught:
+        save_dataset(Dataset([entry], DOCUMENT, name="mine", corpus=corpus), tmp_path / "d.json")
+    assert str(caught.value).splitlines() == [
+        "dataset 'mine': 2 problems:",
+        "  question 'q1': no document 'prices.md' in the corpus",
+        "  question 'q1': no document of the corpus begins with 'faq/'",
+    ]
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_camel_case_is_read(tmp_path, ending):
+    row = asked(relevantDocumentIds=["a.md"], relevantPrefixes=["b/"], gains={"b/*": 2})
+    (entry,) = load_dataset(written(tmp_path, DOCUMENT, row, ending=ending), DOCUMENT)
+    assert entry == DocumentLevelGroundTruth(entry.query, ["a.md"], ["b/"], {"b/*": 2.0})
+    row = asked(relevantChunkIds=["chunk_1"])
+    (entry,) = load_dataset(written(tmp_path, CHUNK, row, ending=ending, chunking="f"), CHUNK)
+    assert entry.relevant == ("chunk_1",)
+
+
+@pytest.mark.parametrize(("level", "key"), [(DOCUMENT, "relevant_document_ids"), (CHUNK, "relevant_chunk_ids")])
+def test_gains_may_stand_beside_the_ids(tmp_path, level, key):
+    apart = asked(**{key: ["x", "y"]}, gains={"y": 2, "x": 0.5})
+    at_once = asked(**{key: {"x": 0.5, "y": 2}})
+    entries = [load_dataset(written(tmp_path, level, row), level).ground_truth[0] for row in (apart, at_once)]
+    assert entries[0] == entries[1]
+    assert entries[0].relevant == ("x", "y")
+    assert [entries[0].gain(unit) for unit in entries[0].relevant] == [0.5, 2.0]
+
+
+def test_ids_of_other_lengths_and_schemes_load_as_they_are(tmp_path):
+    ids = ["chunk_0a1b2c3d", "0a1b2c3d", "a.md:7", "7"]
+    (entry,) = load_dataset(written(tmp_path, CHUNK, asked(relevant_chunk_ids=ids)), CHUNK)
+    assert entry.relevant == tuple(map(ChunkId, ids))
+
+
+def test_with_the_corpus_documents_may_be_named_by_their_stem(tmp_path, corpus):
+    row = asked(relevant_document_ids=["billing", "start.md"], relevant_prefixes=["guides/st"], gains={"billing": 2})
+    (entry,) = load_dataset(written(tmp_path, DOCUMENT, row), DOCUMENT, corpus=corpus)
+    assert entry.relevant_document_ids == ("billing.md", "guides/start.md")
+    assert entry.relevant == ("billing.md", "guides/st*")
+    assert entry.gains == {"billing.md": 2.0}
+
+
+def test_a_document_that_the_corpus_does_not_have_is_refused_where_it_stands(tmp_path, corpus):
+    row = asked(relevant_document_ids=["prices.md"], relevant_prefixes=["guides/", "faq/"])
+    with pytest.raises(DatasetError) as caught:
+        load_dataset(written(tmp_path, DOCUMENT, row), DOCUMENT, corpus=corpus)
+    message = str(caught.value)
+    assert "$.questions[0].relevant_document_ids[0]: no document 'prices.md' in the corpus" in message
+    assert "$.questions[0].relevant_prefixes[1]: no document of the corpus begins with 'faq/'" in message
+
+
+def test_a_stem_that_two_documents_share_is_refused(tmp_path):
+    corpus = Corpus(Document(DocumentId(name), "x") for name in ("a/faq.md", "b/faq.md"))
+    path = written(tmp_path, DOCUMENT, asked(relevant_document_ids=["faq"]))
+    with pytest.raises(DatasetError, match=r"relevant_document_ids\[0\]: document 'faq' could be a/faq.md or b/faq.md"):
+        load_dataset(path, DOCUMENT, corpus=corpus)
+
+
+def test_the_order_of_keys_does_not_change_a_dataset(tmp_path):
+    row = asked(relevant_document_ids=["a", "b"], gains={"a": 2, "b": 3})
+    backwards = {key: row[key] for key in reversed(row)} | {"gains": {"b": 3, "a": 2}}
+    one, other = (load_dataset(written(tmp_path, DOCUMENT, each), DOCUMENT) for each in (row, backwards))
+    assert one == other
+
+
+def test_unknown_keys_are_kept_with_a_warning(tmp_path):
+    with pytest.warns(UserWarning, match="unknown key 'difficulty' is kept as metadata"):
+        dataset = load_dataset(written(tmp_path, CHUNK, asked(relevant_chunk_ids=[], difficulty="hard")), CHUNK)
+    assert dataset.queries[0].metadata == {"difficulty": "hard"}
+
+
+# --- strictness -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize(
+    "gain",
+    ["0", "-1", "-0.0", "1e400", "1" + "0" * 400, "true", "false", "null", '"2"', "[1]", "{}", "[" * 500 + "]" * 500],
+    ids=lambda text: text[:8],
+)
+@pytest.mark.parametrize(("level", "key"), [(DOCUMENT, "relevant_document_ids"), (CHUNK, "relevant_chunk_ids")])
+@pytest.mark.parametrize("apart", [True, False], ids=["apart", "at once"])
+def test_a_gain_is_a_finite_number_above_zero(tmp_path, level, key, gain, apart, ending):
+    truth = {key: ["u"], "gains": {"u": "GAIN"}} if apart else {key: {"u": "GAIN"}}
+    path = written(tmp_path, level, asked(**truth), ending=ending)
+    path.write_text(path.read_text().replace('"GAIN"', gain))
+    with pytest.raises(DatasetError, match=rf"{'gains' if apart else key}\.u: wanted a gain, a finite number above 0"):
+        load_dataset(path, level)
+
+
+@pytest.mark.parametrize("gain", ["1e-300", "1.7e308", "7", "1"])
+def test_every_finite_number_above_zero_is_a_gain(tmp_path, gain):
+    path = written(tmp_path, CHUNK, asked(relevant_chunk_ids={"u": "GAIN"}))
+    path.write_text(path.read_text().replace('"GAIN"', gain))
+    (entry,) = load_dataset(path, CHUNK)
+    assert entry.gains == {"u": float(gain)}
+
+
+@pytest.mark.parametrize(
+    ("truth", "message"),
+    [
+        ({}, r"\$\.questions\[0\]\.\w+: Field required"),
+        ({"relevant_document_ids": None}, r"relevant_document_ids: wanted a list of ids, .* got None"),
+        ({"relevant_document_ids": "a.md"}, r"relevant_document_ids: wanted a list of ids, .* got 'a.md'"),
+        ({"relevant_document_ids": ["a.md", 7]}, r"relevant_document_ids\[1\]: wanted an id, got 7"),
+        ({"relevant_document_ids": [["a.md"]]}, r"relevant_document_ids\[0\]: wanted an id, got \['a.md'\]"),
+        ({"relevant_document_ids": [""]}, r"relevant_document_ids\[0\]: is blank"),
+        ({"relevant_document_ids": {" ": 1}}, r"relevant_document_ids\[' '\]: is blank"),
+        ({"relevant_document_ids": [], "relevant_prefixes": "a"}, r"relevant_prefixes: .*valid list"),
+        ({"relevant_document_ids": [], "relevant_prefixes": [7]}, r"relevant_prefixes\[0\]: .*valid string"),
+        ({"relevant_document_ids": [], "relevant_prefixes": ["a", ""]}, r"relevant_prefixes\[1\]: an empty prefix"),
+        ({"relevant_document_ids": ["a"], "gains": [1]}, r"gains: wanted an object of id and gain, got \[1\]"),
+        ({"relevant_document_ids": ["a"], "gains": {"b": 1}}, r"gains: .*'b' has a gain, but is not among"),
+        ({"relevant_document_ids": ["a"], "gains": {"a*": 1}}, r"gains: .*'a\*' has a gain, but is not among"),
+        (
+            {"relevant_document_ids": ["a/x"], "relevant_prefixes": ["a/"], "gains": {"a/x": 2}},
+            r"gains: .*'a/x' has a gain, but is not among",
+        ),
+        ({"relevant_document_ids": {"a": 1}, "gains": {"a": 2}}, r"gains\.a: 'a' has the gains 1 and 2; give it one"),
+    ],
+)
+def test_a_bad_value_is_named_by_its_json_path(tmp_path, truth, message):
+    with pytest.raises(DatasetError, match=message) as caught:
+        load_dataset(written(tmp_path, DOCUMENT, asked(**truth)), DOCUMENT)
+    assert "data.json: $.questions[0]" in str(caught.value)
+
+
+def test_two_names_of_one_chunk_or_document_cannot_have_two_gains(tmp_path, corpus):
+    path = written(tmp_path, CHUNK, asked(relevant_chunk_ids={"chunk_1": 1, "pa_chunk_1": 2}))
+    with pytest.raises(DatasetError, match=r"pa_chunk_1: 'chunk_1' has the gains 1 and 2"):
+        load_dataset(path, CHUNK)
+    path = written(tmp_path, DOCUMENT, asked(relevant_document_ids={"billing": 1, "billing.md": 2}))
+    with pytest.raises(DatasetError, match=r"'billing\.md' has the gains 1 and 2"):
+        load_dataset(path, DOCUMENT, corpus=corpus)
+
+
+def test_all_problems_are_told_at_once(tmp_path):
+    rows = [asked(relevant_chunk_ids=["", 7]), asked(relevant_chunk_ids={"a": 0}, query="  ")]
+    with pytest.raises(DatasetError) as caught:
+        load_dataset(written(tmp_path, CHUNK, *rows, ending=".jsonl"), CHUNK)
+    first, *lines = str(caught.value).splitlines()
+    assert first.endswith("5 problems:")
+    for place in (
+        "line 2: $.relevant_chunk_ids[0]",
+        "line 2: $.relevant_chunk_ids[1]",
+        "line 3: $.query: is blank",
+        "line 3: $.id: 'q1' is the id of an earlier question",
+        "line 3: $.relevant_chunk_ids.a",
+    ):
+        assert any(line.strip().startswith(place) for line in lines), place
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a": 1, "a": 2}', '["a"], "relevant_document_ids": ["b"]'],
+    ids=["gain", "ids"],
+)
+def test_repeated_keys_are_refused(tmp_path, text):
+    path = written(tmp_path, DOCUMENT, asked(relevant_document_ids="HERE"))
+    path.write_text(path.read_text().replace('"HERE"', text))
+    with pytest.raises(DatasetError, match="no valid JSON: duplicate key"):
+        load_dataset(path, DOCUMENT)
+
+
+def test_a_byte_order_mark_and_windows_newlines_do_no_harm(tmp_path):
+    plain = save_dataset(documents(), tmp_path / "plain.jsonl")
+    odd = tmp_path / "odd.jsonl"
+    odd.write_bytes(b"\xef\xbb\xbf" + plain.read_bytes().replace(b"\n", b"\r\n\r\n"))
+    assert load_dataset(odd, DOCUMENT) == load_dataset(plain, DOCUMENT)
+
+
+@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
+def test_a_lone_surrogate_of_an_id_survives_and_of_a_question_is_refused(tmp_path, kind):
+    entry = kind(query(), ["caf\udce9.md"])  # as names of files that are no UTF-8 arrive
+    again = load_dataset(save_dataset(Dataset([entry], entry.level), tmp_path / "d.json"), entry.level)
+    assert again.ground_truth == (entry,)
+    odd = kind(Query(QueryId("odd"), QueryText("\udc80")), [])
+    with pytest.raises(DatasetError, match="question 'odd': holds a lone surrogate"):
+        save_dataset(Dataset([odd], odd.level), tmp_path / "e.json")
+
+
+@pytest.mark.parametrize("where", ["id", "query", "relevant_document_ids", "gains", "metadata"])
+def test_values_that_are_nested_very_deeply_do_not_break_the_message(tmp_path, where):
+    path = written(tmp_path, DOCUMENT, asked(**{"relevant_document_ids": [], where: "DEEP"}))
+    path.write_text(path.read_text().replace('"DEEP"', "[" * 900 + "]" * 900))
+    with pytest.raises(DatasetError, match=rf"\$\.questions\[0\]\.{where}(\[0\])?: ") as caught:
+        load_dataset(path, DOCUMENT)
+    assert len(str(caught.value)) < 500
