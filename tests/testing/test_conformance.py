@@ -13,6 +13,7 @@ from rag_evaluation_framework.contracts.part import Part
 from rag_evaluation_framework.testing import (
     ChunkerConformance,
     EmbedderConformance,
+    IdMetricConformance,
     MetricConformance,
     RetrieverConformance,
     VectorStoreConformance,
@@ -228,6 +229,61 @@ class TestTokenSetF1(MetricConformance):
         return rag.TokenSetF1(tokenizer=list)
 
 
+class TestHitRate(IdMetricConformance):
+    def make(self):
+        return rag.HitRate()
+
+
+class TestRecall(IdMetricConformance):
+    def make(self):
+        return rag.Recall()
+
+
+class TestPrecision(IdMetricConformance):
+    def make(self):
+        return rag.Precision()
+
+
+class TestF1(IdMetricConformance):
+    def make(self):
+        return rag.F1()
+
+
+class TestMRR(IdMetricConformance):
+    def make(self):
+        return rag.MRR()
+
+
+class TestMAP(IdMetricConformance):
+    def make(self):
+        return rag.MAP()
+
+
+class TestNDCG(IdMetricConformance):
+    def make(self):
+        return rag.NDCG()
+
+
+class TestRPrecision(IdMetricConformance):
+    def make(self):
+        return rag.RPrecision()
+
+
+class TestChunkRecall(IdMetricConformance):
+    def make(self):
+        return rag.ChunkRecall()
+
+
+class TestChunkPrecision(IdMetricConformance):
+    def make(self):
+        return rag.ChunkPrecision()
+
+
+class TestChunkF1(IdMetricConformance):
+    def make(self):
+        return rag.ChunkF1()
+
+
 _SUITES = {
     "chunker": ChunkerConformance,
     "embedder": EmbedderConformance,
@@ -245,23 +301,19 @@ def _suites_here() -> Iterator[type]:
 
 @pytest.mark.parametrize("kind", registry.KINDS)
 def test_every_built_in_part_is_put_to_the_test(kind):
-    tested = {type(suite().make()) for suite in _suites_here() if issubclass(suite, _SUITES[kind])}
-    token_level = {
-        target
-        for target in (registry.load(kind, name) for name in registry._BUILT_IN[kind])
-        if "token-level" in getattr(target, "evaluation_types", {"token-level"})
-    }
-    assert token_level <= tested
+    suites = (MetricConformance, IdMetricConformance) if kind == "metric" else _SUITES[kind]
+    tested = {type(suite().make()) for suite in _suites_here() if issubclass(suite, suites)}
+    assert {registry.load(kind, name) for name in registry._BUILT_IN[kind]} <= tested
 
 
 def test_suites_need_a_factory():
-    for suite in _SUITES.values():
+    for suite in (*_SUITES.values(), IdMetricConformance):
         with pytest.raises(TypeError, match="make"):
             suite()
 
 
 def test_the_room_exports_the_suites():
-    assert testing.__all__ == sorted(suite.__name__ for suite in _SUITES.values())
+    assert testing.__all__ == sorted(suite.__name__ for suite in (*_SUITES.values(), IdMetricConformance))
 
 
 # A suite that no part can fail proves nothing: each of these parts breaks one promise.
@@ -500,7 +552,41 @@ class OddName(rag.SpanRecall):
     name = "span recall @ 5"
 
 
+class ListRecall(rag.ChunkLevelMetric):
+    def calculate(self, retrieved, ground_truth):
+        return sum(unit in ground_truth for unit in retrieved) / len(ground_truth)
+
+
+class FirstRelevantOnly(rag.ChunkLevelMetric):
+    def calculate(self, retrieved, ground_truth):
+        return float(bool(ground_truth) and ground_truth[0] in retrieved)
+
+
+class Popping(rag.ChunkLevelMetric):
+    def calculate(self, retrieved, ground_truth):
+        score = rag.ChunkRecall().calculate(retrieved, ground_truth)
+        if isinstance(retrieved, list) and retrieved:
+            retrieved.pop()
+        return score
+
+
+class Generous(rag.ChunkLevelMetric):
+    def calculate(self, retrieved, ground_truth):
+        return 1.0 if ground_truth else 0.0
+
+
+class SpansOnly(rag.ChunkRecall):
+    evaluation_types = frozenset({"token-level"})
+
+
 _BROKEN = [
+    (IdMetricConformance, ListRecall, "test_duplicates_never_raise_a_score_above_perfection"),
+    (IdMetricConformance, ListRecall, "test_an_empty_truth_has_the_documented_score"),
+    (IdMetricConformance, ListRecall, "test_scores_are_finite_numbers_in_range"),
+    (IdMetricConformance, FirstRelevantOnly, "test_the_truth_is_a_set"),
+    (IdMetricConformance, Popping, "test_the_inputs_are_not_changed"),
+    (IdMetricConformance, Generous, "test_retrieving_something_else_or_nothing_is_a_miss"),
+    (IdMetricConformance, SpansOnly, "test_it_says_what_it_scores"),
     (ChunkerConformance, Trimming, "test_content_is_the_text_of_its_place"),
     (ChunkerConformance, Losing, "test_every_visible_character_is_covered"),
     (ChunkerConformance, Counting, "test_ids_come_from_the_content"),
