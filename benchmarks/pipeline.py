@@ -3,8 +3,14 @@
 About 470 questions over about 1.4 MB: public corpora given with --data (a folder with corpora/*.md and
 questions_df.csv), or else the built-in handbook, repeated under other names until there is enough. Lexically (BM25),
 and by vectors that are given, so that embedding costs nothing. Medians of the repeats, all in one run, imports not
-counted.
+counted. NumPy's linear algebra gets one thread: several wait for each other in loops that count as CPU time, ten times
+that of the work where other programs run beside it.
 """
+
+import os
+
+# Read when NumPy is loaded.
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import argparse
 import json

@@ -197,9 +197,10 @@ def test_it_finds_what_a_search_through_all_chunks_finds(chunks):
 # --- the fingerprint --------------------------------------------------------------------------------------------------
 
 
-def test_the_fingerprint_is_the_digest_of_the_sorted_places():
+def test_the_fingerprint_is_the_digest_of_the_sorted_places_and_texts():
     registry = ChunkRegistry([placed("b", 5, "b.md"), placed("a", 10), placed("c", 2), plain("d")])
-    places = json.dumps([["a.md", 2, 3], ["a.md", 10, 11], ["b.md", 5, 6]])
+    a, b, c = (hashlib.sha256(text.encode()).hexdigest() for text in "abc")
+    places = json.dumps([["a.md", 2, 3, c], ["a.md", 10, 11, a], ["b.md", 5, 6, b]])
     assert registry.fingerprint == hashlib.sha256(places.encode()).hexdigest()
 
 
@@ -277,7 +278,7 @@ def test_metadata_that_is_no_json_is_refused_and_nothing_is_written(tmp_path, va
     assert list(tmp_path.iterdir()) == []
 
 
-HEADER = '{"schema_version": 1, "type": "chunk-registry"}'
+HEADER = '{"schema_version": 1, "type": "chunk-registry", "chunks": 1, "fingerprint": "f"}'
 GOOD = '{"id": "c", "content": "a", "doc_id": "a.md", "start": 0, "end": 1}'
 
 
@@ -310,6 +311,36 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_line(tmp_path, text, mes
     with pytest.raises(DatasetError, match=message) as caught:
         ChunkRegistry.load(path)
     assert "c.jsonl" in str(caught.value)
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2])
+def test_a_file_that_ends_after_any_of_its_lines_is_refused(tmp_path, kept):
+    path = ChunkRegistry([plain("a"), placed("b"), placed("b", 7)]).save(tmp_path / "c.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[: kept + 1]))
+    message = rf"c\.jsonl: chunks in the file: {kept}; in its header: 3\. It was cut short or edited"
+    with pytest.raises(DatasetError, match=message):
+        ChunkRegistry.load(path)
+
+
+def test_a_place_that_was_edited_is_refused(tmp_path):
+    path = ChunkRegistry([placed("a"), placed("b", 5)]).save(tmp_path / "c.jsonl")
+    path.write_text(path.read_text().replace('"start": 5, "end": 6', '"start": 6, "end": 7'))
+    with pytest.raises(DatasetError, match="its chunks are not those that its header tells of"):
+        ChunkRegistry.load(path)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"chunks": None}, {"fingerprint": None}, {"chunks": True}, {"chunks": "1"}, {"chunks": 1.0}, {"fingerprint": 7}],
+)
+def test_a_header_without_number_and_fingerprint_is_refused(tmp_path, changed):
+    path = ChunkRegistry([placed("a")]).save(tmp_path / "c.jsonl")
+    header, rest = path.read_text().split("\n", 1)
+    fields = {key: value for key, value in (json.loads(header) | changed).items() if value is not None}
+    path.write_text(f"{json.dumps(fields)}\n{rest}")
+    with pytest.raises(DatasetError, match="line 1: wanted the number of chunks and their fingerprint, got "):
+        ChunkRegistry.load(path)
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):

@@ -86,3 +86,10 @@ class TestScoreName:
     def test_what_is_no_name_is_refused(self, text):
         with pytest.raises(ConfigError, match="wanted"):
             ScoreName.parse(text)
+
+
+@pytest.mark.parametrize("size", [10**9 + 1, 10**30])
+def test_a_cutoff_that_no_ranking_reaches_is_refused(size):
+    for make in (Cutoff, Cutoff.parse):
+        with pytest.raises(ConfigError, match="wanted"):
+            make(size)

@@ -149,3 +149,27 @@ def test_metadata_is_not_shared_between_datasets():
 def test_a_dataset_is_not_changed_after_it_was_made():
     with pytest.raises(AttributeError):
         BASE.name = "other"
+
+
+@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
+@pytest.mark.parametrize("given", ["a.md", b"a.md", {"a.md": 1, "b.md": 3}, [3], [None]])
+def test_relevant_units_that_are_no_list_of_ids_are_refused(kind, given):
+    with pytest.raises(DatasetError, match=r"wanted a list of ids|is no id; wanted a text"):
+        kind(QUERY, given)
+
+
+def test_any_iterable_of_ids_will_do():
+    assert DocumentLevelGroundTruth(QUERY, (name for name in ["a", "b"])).relevant == ("a", "b")
+
+
+def test_one_chunk_must_not_have_two_gains():
+    ids = [ChunkId("pa_chunk_a"), ChunkId("chunk_a")]
+    with pytest.raises(DatasetError, match=r"'chunk_a' has the gains 2.0 and 5.0; keep one"):
+        ChunkLevelGroundTruth(QUERY, ids, gains={ids[0]: 2.0, ids[1]: 5.0})
+    assert ChunkLevelGroundTruth(QUERY, ids, gains=dict.fromkeys(ids, 2.0)).gains == {"chunk_a": 2.0}
+
+
+@pytest.mark.parametrize("gain", [1e101, 10**400, float("inf"), float("nan"), 0, -1, True, "1", None])
+def test_gains_that_could_not_be_summed_are_refused(gain):
+    with pytest.raises(DatasetError, match="wanted a number above 0"):
+        DocumentLevelGroundTruth(QUERY, ["a"], gains={"a": gain})

@@ -160,6 +160,41 @@ class TestErrors:
         with pytest.raises(rag.ConfigError, match=message):
             build("chunker", "semantik")
 
+    @pytest.mark.parametrize(
+        ("kind", "name", "meant"),
+        [
+            ("chunker", "recursive_charater", "recursive-character"),
+            ("retriever", "BM25", "bm25"),
+            ("retriever", "vectorrag:k=5", None),
+            ("metric", "nDCG", "ndcg"),
+            ("metric", "NDCG", "ndcg"),
+            ("metric", "SpanRecall", "span_recall"),
+            ("metric", "R", "recall"),
+            ("metric", "P", "precision"),
+            ("metric", "RR", "mrr"),
+            ("metric", "AP", "map"),
+            ("metric", "Success", "hit"),
+            ("metric", "Rprec", "r_precision"),
+            ("metric", "zzzz", None),
+            ("chunker", "R", None),
+        ],
+    )
+    def test_a_name_that_is_nearly_right_is_answered_with_the_right_one(self, kind, name, meant):
+        with pytest.raises(rag.ConfigError) as caught:
+            build(kind, name)
+        assert (f"is unknown; did you mean {meant}? " in str(caught.value)) == (meant is not None)
+        assert meant is not None or "did you mean" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("name", "meant"), [("span_recall@5", None), ("nDCG@10", "ndcg"), ("span_recal@50ch", "span_recall")]
+    )
+    def test_a_metric_with_a_cutoff_is_told_where_cutoffs_are_given(self, name, meant):
+        with pytest.raises(rag.ConfigError) as caught:
+            build("metric", name)
+        hint = f"did you mean {meant}? " if meant else ""
+        wanted = f"metric '{name}' is unknown; {hint}a metric is named without its cutoff, which k and budgets give; "
+        assert str(caught.value).startswith(wanted)
+
     def test_names_belong_to_a_kind(self):
         with pytest.raises(rag.ConfigError, match="retriever 'fixed-token' is unknown"):
             build("retriever", "fixed-token")

@@ -95,14 +95,14 @@ class ChunkRegistry:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 over the places of all chunks, 64 hexadecimal digits: one chunking of one corpus has one.
+        """SHA-256 over the places and texts of all chunks, 64 hexadecimal digits: one chunking of one corpus has one.
 
         Neither the order nor repetitions play a part; chunks without a place play none.
         """
         return chunking_fingerprint(chunk for found in self._placed.values() for chunk in found)
 
     def save(self, path: str | Path) -> Path:
-        """Write the chunks as JSONL, whole or not at all: a header, then a chunk a line.
+        """Write the chunks as JSONL, whole or not at all: a header with number and fingerprint, then a chunk a line.
 
         Returns:
             The path.
@@ -111,7 +111,8 @@ class ChunkRegistry:
             DatasetError: The file exists or cannot be written, or the metadata of a chunk is no JSON.
         """
         path = Path(path)
-        header = {"schema_version": SCHEMA_VERSION, "type": _TYPE}
+        header: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "type": _TYPE}
+        header |= {"chunks": len(self), "fingerprint": self.fingerprint}
         try:
             lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) for row in (header, *map(_record, self))]
         except (TypeError, ValueError) as error:
@@ -124,7 +125,8 @@ class ChunkRegistry:
         """Read what `save` wrote.
 
         Raises:
-            DatasetError: The file cannot be read or is no such file; the message names the line.
+            DatasetError: The file cannot be read, is no such file, or does not hold the chunks that its header tells;
+                the message names the line.
         """
         path = Path(path)
         lines = json_lines(path)
@@ -134,12 +136,28 @@ class ChunkRegistry:
         version = header.get("schema_version")
         if version is True or version != SCHEMA_VERSION:
             raise DatasetError(f"{path}: schema_version is {version!r:.60}; this version reads {SCHEMA_VERSION}")
+        count, fingerprint = header.get("chunks"), header.get("fingerprint")
+        if type(count) is not int or not isinstance(fingerprint, str):
+            raise DatasetError(
+                f"{path}: line 1: wanted the number of chunks and their fingerprint, got {count!r:.60} and "
+                f"{fingerprint!r:.60}; without them nobody can tell whether the file is whole: save the chunks again"
+            )
         registry = cls()
         for number, record in lines:
             try:
                 registry.register(_chunk(record))
             except ValueError as error:
                 raise DatasetError(f"{path}: line {number}: {error}") from error
+        if len(registry) != count:
+            raise DatasetError(
+                f"{path}: chunks in the file: {len(registry)}; in its header: {count}. It was cut short or edited: "
+                "save the chunks again"
+            )
+        if registry.fingerprint != fingerprint:
+            raise DatasetError(
+                f"{path}: its chunks are not those that its header tells of (fingerprint {registry.fingerprint}, there "
+                f"{fingerprint:.70}); it was edited: save the chunks again"
+            )
         return registry
 
     def _is_new(self, chunk: Any, kind: type[Chunk] | type[PositionAwareChunk]) -> bool:
@@ -180,7 +198,7 @@ def _key(chunk: Chunk | PositionAwareChunk) -> object:
 
 def chunking_fingerprint(chunks: Iterable[PositionAwareChunk]) -> str:
     """Return what `ChunkRegistry.fingerprint` returns, whatever the ids of the chunks are."""
-    places = {(chunk.doc_id, int(chunk.start), int(chunk.end)) for chunk in chunks}
+    places = {(chunk.doc_id, int(chunk.start), int(chunk.end), content_digest(chunk.content)) for chunk in chunks}
     return content_digest(json.dumps(sorted(places)))
 
 

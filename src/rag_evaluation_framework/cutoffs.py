@@ -8,7 +8,8 @@ from rag_evaluation_framework.errors import ConfigError
 
 Unit = Literal["", "ch", "tok"]
 
-_CUTOFF = re.compile(r"(?P<size>\d+)(?P<unit>ch|tok)?(?P<whole>_whole)?")
+_LARGEST = 10**9
+_CUTOFF = re.compile(r"(?P<size>\d{1,20})(?P<unit>ch|tok)?(?P<whole>_whole)?")
 _FORMS = "a number of results (5), characters (4000ch) or tokens (1000tok), the last two also as 4000ch_whole"
 
 
@@ -20,12 +21,12 @@ class Cutoff:
     crosses the budget is cut there. With `whole` it is left out instead.
 
     Attributes:
-        size: k, or the budget; at least 1.
+        size: k, or the budget; at least 1, at most 10^9.
         unit: `""` for k results, `"ch"` for characters, `"tok"` for tokens.
         whole: Only results that fit whole; budgets only.
 
     Raises:
-        ConfigError: The size is below 1, or `whole` is asked of k results.
+        ConfigError: The size is out of range, or `whole` is asked of k results.
     """
 
     size: int
@@ -34,7 +35,7 @@ class Cutoff:
 
     def __post_init__(self) -> None:
         if not _is_count(self.size):
-            raise ConfigError(f"cutoff {self.size!r}: wanted a whole number of at least 1")
+            raise ConfigError(f"cutoff {self.size!r:.80}: wanted a whole number of at least 1 and at most {_LARGEST:,}")
         if self.unit not in get_args(Unit):
             raise ConfigError(f"cutoff unit {self.unit!r}: wanted 'ch', 'tok', or '' for results")
         if self.whole and not self.unit:
@@ -93,4 +94,4 @@ class ScoreName:
 
 
 def _is_count(size: object) -> bool:
-    return isinstance(size, int) and not isinstance(size, bool) and size >= 1
+    return isinstance(size, int) and not isinstance(size, bool) and 1 <= size <= _LARGEST

@@ -70,37 +70,46 @@ def is_object(value: Any) -> TypeGuard[dict[Any, Any]]:
 
 
 def write_new(path: Path, text: str) -> None:
-    """Write a file whole or not at all.
+    """Write a file whole or not at all, also if other threads and processes write it at the same moment.
 
     Raises:
         DatasetError: There is a file of that name already, which is not overwritten, or it cannot be written.
     """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # Not of tempfile, whose files nobody else may read. No other writer has this name, so that none writes to a file
+    # that is published already.
+    part = path.with_name(f".{os.urandom(16).hex()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be written ({error.strerror}); choose another place") from error
-    try:
-        # A lone surrogate, which UTF-8 cannot hold, becomes its JSON escape.
-        part.write_bytes(text.encode("utf-8", "backslashreplace"))
-        _publish(part, path)
-    except FileExistsError:
-        raise DatasetError(
-            f"{path}: exists already and is not overwritten; choose another name or move it away"
-        ) from None
+        with part.open("xb") as file:
+            # A lone surrogate, which UTF-8 cannot hold, becomes its JSON escape.
+            file.write(text.encode("utf-8", "backslashreplace"))
+        if not _published(part, path):
+            raise DatasetError(f"{path}: exists already and is not overwritten; choose another name or move it away")
     except OSError as error:
         raise DatasetError(f"{path}: cannot be written ({error.strerror}); choose another place") from error
     finally:
-        with suppress(OSError):
-            part.unlink()
+        _remove(part)
 
 
-def _publish(part: Path, path: Path) -> None:
-    """Give a file its name, unlike a rename never in place of another."""
+def _published(part: Path, path: Path) -> bool:
+    """Give a file its name, unlike a rename never in place of another; return whether the name was free."""
     try:
         os.link(part, path)
     except FileExistsError:
-        raise
-    except OSError:  # file systems without hard links
-        with path.open("xb") as file:
-            file.write(part.read_bytes())
+        return False
+    except OSError:  # file systems without hard links: take the name first, so that what is replaced is our own
+        try:
+            path.open("xb").close()
+        except FileExistsError:
+            return False
+        try:
+            part.replace(path)
+        except OSError:
+            _remove(path)
+            raise
+    return True
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()

@@ -2,11 +2,10 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
-from sys import float_info
 from typing import Any, Generic, TypeVar
 
 from rag_evaluation_framework.chunk_registry import ChunkRegistry
@@ -17,7 +16,11 @@ from rag_evaluation_framework.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.spans import CharacterSpan
 from rag_evaluation_framework.types import Query
 
+LARGEST_GAIN = 1e100
+"""Sums of gains stay finite."""
+
 IdT = TypeVar("IdT", DocumentId, ChunkId)
+TextT = TypeVar("TextT", bound=str)
 
 
 class GroundTruth(ABC, Generic[U]):
@@ -40,9 +43,9 @@ class GroundTruth(ABC, Generic[U]):
         del unit
         return 1.0
 
-    def as_labelled(self, unit: U) -> U:
-        """Return the relevant unit that a retrieved one stands for, or the retrieved one itself."""
-        return unit
+    def as_labelled(self, units: Iterable[U]) -> list[U]:
+        """Return retrieved units, best first, each as the relevant unit that it satisfies or as it is."""
+        return list(units)
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,14 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
     Attributes:
         query: The question.
         relevant_document_ids: Documents that answer it.
-        relevant_prefixes: Beginnings of ids. All documents whose id begins so are one relevant unit, written
-            `prefix*`, which the first of them satisfies; a relevant id that begins so is part of it.
+        relevant_prefixes: Beginnings of ids. Any document whose id begins so will do: they are one relevant unit,
+            written `prefix*`, which the first of them that is retrieved satisfies; the others are not relevant then. A
+            relevant id that begins so is part of it.
         gains: How relevant each document or `prefix*` is, above 0; 1.0 where it says nothing.
 
     Raises:
-        DatasetError: A gain is not a finite number above 0, belongs to no relevant unit, or a prefix is empty.
+        DatasetError: The ids are no list, a gain is not a finite number above 0 or belongs to no relevant unit, or a
+            prefix is empty.
     """
 
     query: Query
@@ -66,8 +71,8 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
     gains: Mapping[DocumentId, float] = field(default_factory=dict[DocumentId, float], hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relevant_document_ids", tuple(self.relevant_document_ids))
-        object.__setattr__(self, "relevant_prefixes", tuple(self.relevant_prefixes))
+        object.__setattr__(self, "relevant_document_ids", _listed(self.query, self.relevant_document_ids))
+        object.__setattr__(self, "relevant_prefixes", _listed(self.query, self.relevant_prefixes))
         if not all(self.relevant_prefixes):
             raise DatasetError(f"question {self.query.id!r}: an empty prefix would make every document relevant")
         object.__setattr__(self, "gains", _checked_gains(self.query, self.gains, self.relevant))
@@ -79,8 +84,8 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
 
     @cached_property
     def _units(self) -> tuple[DocumentId, ...]:
-        units = [self.as_labelled(doc_id) for doc_id in self.relevant_document_ids]
-        return tuple(dict.fromkeys([*units, *(self.as_labelled(DocumentId(p)) for p in self.relevant_prefixes)]))
+        ids = [*self.relevant_document_ids, *map(DocumentId, self.relevant_prefixes)]
+        return tuple(dict.fromkeys(self._prefixed(doc_id) or doc_id for doc_id in ids))
 
     @property
     def level(self) -> Level[DocumentId]:
@@ -91,10 +96,22 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
         """Return how relevant a relevant unit is."""
         return self.gains.get(unit, 1.0)
 
-    def as_labelled(self, unit: DocumentId) -> DocumentId:
-        """Return `prefix*` for a document whose id begins with a relevant prefix, of several the shortest."""
-        prefixes = [prefix for prefix in self.relevant_prefixes if unit.startswith(prefix)]
-        return DocumentId(f"{min(prefixes, key=len)}*") if prefixes else unit
+    def as_labelled(self, units: Iterable[DocumentId]) -> list[DocumentId]:
+        """Return retrieved documents, best first, the first of each relevant prefix as `prefix*`."""
+        if not self.relevant_prefixes:
+            return list(units)
+        first: dict[DocumentId, DocumentId] = {}
+        labelled: list[DocumentId] = []
+        for doc_id in units:
+            prefixed = self._prefixed(doc_id)
+            satisfies = prefixed is not None and first.setdefault(prefixed, doc_id) == doc_id
+            labelled.append(prefixed if prefixed is not None and satisfies else doc_id)
+        return labelled
+
+    def _prefixed(self, doc_id: DocumentId) -> DocumentId | None:
+        """Return `prefix*` if the id begins with a relevant prefix, of several the shortest."""
+        prefixes = [prefix for prefix in self.relevant_prefixes if doc_id.startswith(prefix)]
+        return DocumentId(f"{min(prefixes, key=len)}*") if prefixes else None
 
 
 @dataclass(frozen=True)
@@ -107,7 +124,7 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
         gains: How relevant each chunk is, above 0; 1.0 where it says nothing.
 
     Raises:
-        DatasetError: A gain is not a finite number above 0, or belongs to no relevant chunk.
+        DatasetError: The ids are no list, or a gain is not a finite number above 0 or belongs to no relevant chunk.
     """
 
     query: Query
@@ -115,8 +132,9 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
     gains: Mapping[ChunkId, float] = field(default_factory=dict[ChunkId, float], hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relevant_chunk_ids", tuple(map(canonical_chunk_id, self.relevant_chunk_ids)))
-        gains = {canonical_chunk_id(chunk_id): gain for chunk_id, gain in self.gains.items()}
+        ids = _listed(self.query, self.relevant_chunk_ids)
+        object.__setattr__(self, "relevant_chunk_ids", tuple(map(canonical_chunk_id, ids)))
+        gains = renamed_gains(self.query, self.gains, canonical_chunk_id)
         object.__setattr__(self, "gains", _checked_gains(self.query, gains, self.relevant))
 
     @property
@@ -313,18 +331,51 @@ def _unit_key(unit: DocumentId | ChunkId | CharacterSpan, gain: float) -> list[A
     return unit if gain == 1.0 else [unit, gain]
 
 
+def _listed(query: Query, given: Iterable[TextT]) -> tuple[TextT, ...]:
+    if isinstance(given, str | bytes | Mapping):
+        raise DatasetError(
+            f"question {query.id!r}: relevant units are {given!r:.80}; wanted a list of ids, and of gains a mapping, "
+            "gains={id: gain}"
+        )
+    ids = tuple(given)
+    unit: Any
+    for unit in ids:
+        if not isinstance(unit, str):
+            raise DatasetError(f"question {query.id!r}: {unit!r:.80} is no id; wanted a text")
+    return ids
+
+
+def renamed_gains(query: Query, gains: Mapping[IdT, float], rename: Callable[[IdT], IdT]) -> dict[IdT, float]:
+    """Return gains under other ids.
+
+    Raises:
+        DatasetError: Two of them meet under one id, and differ.
+    """
+    renamed: dict[IdT, float] = {}
+    for unit, gain in gains.items():
+        if renamed.setdefault(rename(unit), gain) != gain:
+            other = renamed[rename(unit)]
+            raise DatasetError(
+                f"question {query.id!r}: {rename(unit)!r} has the gains {other!r} and {gain!r}; keep one"
+            )
+    return renamed
+
+
 def _is_gain(gain: Any) -> bool:
     number: Any = gain
-    return not isinstance(gain, bool) and isinstance(gain, Real) and bool(0 < number <= float_info.max)
+    return not isinstance(gain, bool) and isinstance(gain, Real) and bool(0 < number <= LARGEST_GAIN)
 
 
 def _checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, ...]) -> dict[IdT, float]:
     for unit, gain in gains.items():
         if unit not in relevant:
-            raise DatasetError(f"question {query.id!r}: {unit!r} has a gain, but is not among the relevant units")
+            raise DatasetError(
+                f"question {query.id!r}: {unit!r} has a gain, but is not among the relevant units: "
+                f"{', '.join(map(repr, relevant[:3])) or 'none'}"
+            )
         if not _is_gain(gain):
             raise DatasetError(
-                f"question {query.id!r}: gain {gain!r} of {unit!r}: wanted a finite number above 0; what is judged and "
-                "not relevant is left out"
+                f"question {query.id!r}: gain {gain!r} of {unit!r}: wanted a number above 0 and at most "
+                f"{LARGEST_GAIN:g}; what is judged and not relevant is left out"
             )
     return {unit: float(gain) for unit, gain in gains.items()}

@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -67,6 +68,10 @@ _BUILT_IN: dict[Kind, dict[str, str]] = {
 
 # How configurations of the TypeScript design call these parameters, beyond writing them in camelCase.
 _FOREIGN_PARAMETERS = {"chunk_overlap": "overlap", "tokens_per_chunk": "tokens"}
+
+
+# How ir_measures calls metrics, where ours are not near.
+_CUSTOMARY = {"r": "recall", "p": "precision", "rr": "mrr", "ap": "map", "success": "hit", "rprec": "r_precision"}
 
 
 @cache
@@ -185,9 +190,27 @@ def load(kind: Kind, name: str) -> Callable[..., Any]:
     reference = components(kind).get(name, name if ":" in name else None)
     if reference is None:
         known = ", ".join(components(kind))
-        raise ConfigError(f"{kind} {name!r} is unknown; there are {known}; one of your own is written module:attribute")
+        raise ConfigError(
+            f"{kind} {name!r} is unknown; {_hint(kind, name)}there are {known}; one of your own is written "
+            "module:attribute"
+        )
     target: Callable[..., Any] = load_attribute(reference)
     return target
+
+
+def _hint(kind: Kind, name: str) -> str:
+    """Return what may have been meant, as a part of a sentence."""
+    known = components(kind)
+    bare, at, _ = name.strip().partition("@")
+    spelt = bare if kind == "metric" and at else name.strip()
+    letters = {re.sub("[^a-z0-9]", "", candidate.lower()): candidate for candidate in known}
+    near = get_close_matches(re.sub("[^a-z0-9]", "", spelt.lower()), letters, n=1)
+    meant = _CUSTOMARY.get(spelt.lower()) if kind == "metric" else None
+    meant = meant or (letters[near[0]] if near else None)
+    advice = "" if meant in (None, spelt) else f"did you mean {meant}? "
+    if kind == "metric" and at:
+        advice += "a metric is named without its cutoff, which k and budgets give; "
+    return advice
 
 
 def _parameter(kind: Kind, name: str, key: str, accepted: Mapping[str, inspect.Parameter]) -> str:

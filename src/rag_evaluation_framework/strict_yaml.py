@@ -1,10 +1,13 @@
-"""YAML that holds what JSON can hold: no dates, no NaN, no aliases, no repeated keys."""
+"""YAML that holds what JSON can hold: no dates, no NaN, no aliases, tags or directives, no repeated keys."""
 
 from math import isfinite
-from typing import Any
+from typing import Any, NoReturn
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import AliasEvent
+from ruamel.yaml.parser import Parser
+from ruamel.yaml.tokens import DirectiveToken
 
 from rag_evaluation_framework.files import is_list, is_object
 from rag_evaluation_framework.types import Json
@@ -14,32 +17,60 @@ def parse_yaml(text: str) -> Json:
     """Return the value of a YAML text.
 
     Raises:
-        ValueError: It is no YAML, repeats a key, is nested too deeply, or holds what JSON cannot hold.
+        ValueError: It is no YAML, repeats a key, is nested too deeply, says a value by an anchor and aliases, a merge
+            key (`<<`), a tag or a directive (`%YAML`), or holds what JSON cannot hold.
     """
     loader: Any = YAML(typ="safe", pure=True)
+    loader.Parser = _PlainParser
     try:
         value: Json = loader.load(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+    except TypeError as error:  # the library makes a tuple of a key that is a list, whatever the list holds
+        raise ValueError(f"a key is no text ({error}); wanted a text") from error
     except MarkedYAMLError as error:
         marked: Any = error  # the library's own text of it would give advice on how to suppress it
         where = f" in line {marked.problem_mark.line + 1}" if marked.problem_mark else ""
         raise ValueError(f"{' '.join(str(marked.problem).split())}{where}") from error
     except YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from error
-    _check(value, "$", set())
+    _check(value, "$")
     return value
 
 
-def _check(value: Any, where: str, seen: set[int]) -> None:
+class _PlainParser(Parser):
+    """Refuses, before anything is made of it, what makes a text mean more or other than it says."""
+
+    def get_event(self) -> Any:
+        library: Any = super()
+        event = library.get_event()
+        if issubclass(event.__class__, AliasEvent):
+            _refuse(event, f"*{event.anchor} is an alias", "write its value out")
+        if getattr(event, "anchor", None) is not None:
+            _refuse(event, f"&{event.anchor} is an anchor", "leave it out, and write the value wherever it is meant")
+        if getattr(event, "tag", None) is not None:
+            _refuse(event, f"{event.tag} is a tag", "write the value without it")
+        if getattr(event, "value", None) == "<<" and event.implicit[0]:
+            _refuse(event, "<< would merge mappings", "write their keys out, or put it in quotation marks")
+        return event
+
+    def process_directives(self) -> Any:
+        library: Any = super()
+        if library.scanner.check_token(DirectiveToken):
+            token = library.scanner.peek_token()
+            _refuse(token, f"%{token.name} is a directive", "leave it out")
+        return library.process_directives()
+
+
+def _refuse(marked: Any, problem: str, remedy: str) -> NoReturn:
+    raise ValueError(f"{problem} in line {marked.start_mark.line + 1}; {remedy}")
+
+
+def _check(value: Any, where: str) -> None:
     if is_list(value) or is_object(value):
-        # Nested aliases can stand for more text than there is memory, or for themselves.
-        if id(value) in seen:
-            raise ValueError(f"{where}: is an alias; write its value out")
-        seen.add(id(value))
         for key, item in value.items() if is_object(value) else enumerate(value):
             if is_object(value) and not isinstance(key, str):
                 raise ValueError(f"{where}: the key {key!r:.60} is no text; put it in quotation marks")
-            _check(item, f"{where}.{key}" if isinstance(key, str) else f"{where}[{key}]", seen)
+            _check(item, f"{where}.{key}" if isinstance(key, str) else f"{where}[{key}]")
     elif not isinstance(value, str | int | float | None) or (isinstance(value, float) and not isfinite(value)):
         raise ValueError(f"{where}: {value!s:.60} is nothing that JSON can hold; put it in quotation marks")

@@ -75,3 +75,8 @@ def test_bad_input_is_refused_and_nothing_is_written(rag_eval, folder, arguments
 def test_a_root_of_ones_own_stands_in_the_printed_command(rag_eval, folder):
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--root", "eval")
     assert "rag-eval run eval/questions.yaml --root eval" in outcome.out
+
+
+def test_one_quote_reads_right(rag_eval, folder):
+    (folder / "questions.csv").write_text("question,quote\nWhen?,Invoices are sent on the first day.\n")
+    assert "1 of 1 quote located" in rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").out

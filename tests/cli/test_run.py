@@ -24,7 +24,7 @@ def test_a_question_that_misses_shows_its_answer_and_where_it_was_met(rag_eval, 
     (folder / "own.py").write_text("def search(query, k):\n    return ['Install the agent first.']\n")
     outcome = rag_eval("run", *FLAGS, "--retriever", "own:search")
     assert "0.000  When do invoices come?" in outcome.out
-    assert "billing.md not among 1 results “Invoices are sent on the first day.”" in " ".join(outcome.out.split())
+    assert "billing.md not among 1 result “Invoices are sent on the first day.”" in " ".join(outcome.out.split())
 
 
 def test_left_out_questions_are_said_on_standard_error_and_in_the_result(rag_eval, folder):
@@ -241,7 +241,7 @@ def test_the_weakest_questions_of_every_level_fit_a_narrow_terminal(rag_eval, la
     query = load_result(next((labelled / ".rag-eval/runs").iterdir())).queries[1]
     unit = "guides/start.md" if level != "chunk-level" else query.relevant[0]
     assert shown[2].split()[0] == unit
-    assert re.search(r"first met at rank \d|not among \d+ results", shown[2])
+    assert re.search(r"first met at rank \d|not among \d+ results?", shown[2])
     assert all(len(line.rstrip()) <= 80 for line in lines if not line.startswith("Saved to"))
     assert "…" not in outcome.out
 
@@ -275,3 +275,23 @@ def test_a_function_that_names_documents_is_run_at_document_level(rag_eval, labe
     printed = json.loads(rag_eval("run", "--corpus", "docs", *flags, "--json").out)
     assert printed["metrics"]["hit@1"] == 0.5
     assert [row["id"] for row in printed["worst"]] == ["q2", "q1"]
+
+
+@pytest.mark.parametrize("width", [40, 80, 100])
+def test_means_at_many_cutoffs_fit_a_narrow_terminal_uncut(rag_eval, folder, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    sizes, budgets = ("1", "3", "5", "10", "20", "100", "1000"), ("4000ch", "4000ch_whole")
+    cutoffs = [part for k in sizes for part in ("--k", k)] + [part for size in budgets for part in ("--budget", size)]
+    metrics = ("span_recall", "span_precision_raw")
+    outcome = rag_eval("run", *FLAGS, *cutoffs, *(part for name in metrics for part in ("--metric", name)))
+    lines = [line.rstrip() for line in re.sub("\x1b\\[[0-9;]*m", "", outcome.out).splitlines()]
+    last = max(number for number, line in enumerate(lines) if line.startswith(" span_precision_raw"))
+    assert max(map(len, lines[: last + 1])) <= width
+    heads = [line.split()[1:] for line in lines if line.startswith(" metric")]
+    assert [name for head in heads for name in head] == [f"@{cutoff}" for cutoff in (*sizes, *budgets)]
+    for metric in metrics:
+        means = [mean for line in lines if line.startswith(f" {metric} ") for mean in line.split()[1:]]
+        assert len(means) == 9
+        assert all(re.fullmatch(r"\d\.\d{3}", mean) for mean in means)

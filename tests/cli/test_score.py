@@ -1,5 +1,6 @@
 import json
 import re
+import sys
 import warnings
 
 import pytest
@@ -158,7 +159,64 @@ def test_tables_of_any_number_of_runs_fit_80_columns_and_lose_nothing(rag_eval, 
     assert max(map(len, plain.splitlines())) <= 80
     assert plain.count("0.3333") == runs
     assert "…" not in plain
-    assert sum(line.startswith(" ndcg@1000") for line in plain.splitlines()) <= -(-runs // 2)
+    beside = 2 if name == "a.run" else 1  # these names differ only where they begin, and are not shortened
+    assert sum(line.startswith(" ndcg@1000") for line in plain.splitlines()) <= -(-runs // beside)
+
+
+def narrow(rag_eval, monkeypatch, width, *arguments):
+    """The lines that a terminal of that width gets, without styles."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    outcome = rag_eval(*arguments)
+    assert outcome.code == 0, outcome.err
+    return [line.rstrip() for line in strip_styles(outcome.out).splitlines()]
+
+
+def test_a_long_path_is_shortened_from_the_left_as_far_as_runs_stay_apart(rag_eval, files, monkeypatch):
+    paths = [f"experiments/{round_}/with-a-long-name/bm25.run" for round_ in ("old", "new")]
+    for path in paths:
+        (files / path).parent.mkdir(parents=True)
+        (files / path).write_text(BM25)
+    runs = [argument for path in (*paths, "bm25.run") for argument in ("--run", path)]
+    lines = narrow(rag_eval, monkeypatch, 80, "score", "--qrels", "qrels.txt", *runs)
+    headers = [word for line in lines if "bm25.run" in line for word in line.split()]
+    assert headers == ["…d/with-a-long-name/bm25.run", "…w/with-a-long-name/bm25.run", "bm25.run"]
+
+
+def test_runs_that_only_a_cut_name_could_tell_apart_are_numbered(rag_eval, files, monkeypatch):
+    names = [f"{letter}{'-long' * 20}.run" for letter in "ab"]
+    for name in names:
+        (files / name).write_text(BM25)
+    lines = narrow(rag_eval, monkeypatch, 80, "score", "--qrels", "qrels.txt", "--run", names[0], "--run", names[1])
+    short = f"…{names[0][-23:]}"
+    assert next(line for line in lines if ".run" in line).split("  ")[-2:] == [f" 1 {short}", f" 2 {short}"]
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_many_scores_a_question_stand_in_parts_that_fit(rag_eval, files, monkeypatch, width):
+    names = [f"{metric}@{k}" for metric in ("hit", "recall", "ndcg") for k in (1, 5, 10, 100, 1000)]
+    metrics = [argument for name in names for argument in ("--metric", name)]
+    lines = narrow(rag_eval, monkeypatch, width, *ONE, *metrics, "--per-query")
+    lines = lines[lines.index("bm25.run") :]
+    assert max(map(len, lines)) <= width
+    heads = [line.split()[:-1] for line in lines if line.endswith("question")]
+    assert [name for head in heads for name in head] == names
+    assert sum(line.endswith("refunds") for line in lines) == len(heads) == {40: 6, 80: 3, 120: 2}[width]
+
+
+def test_the_best_run_is_green_and_a_single_one_is_not(rag_eval, files, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    green = "\x1b[1;32m"
+    assert green not in rag_eval(*ONE).out
+    (line,) = (line for line in rag_eval(*TWO, "--metric", "mrr@10").out.splitlines() if "mrr@10" in line)
+    assert re.search(r"\x1b\[1;32m\s*0\.6667", line)
+    assert line.count(green) == 1
+
+
+def test_one_judgement_reads_right(rag_eval, files):
+    (files / "qrels.txt").write_text("refunds 0 faq.md 1\n")
+    assert rag_eval(*ONE).out.startswith("qrels.txt: 1 judgement\n")
 
 
 # What is refused
@@ -181,7 +239,10 @@ def test_tables_of_any_number_of_runs_fit_80_columns_and_lose_nothing(rag_eval, 
             ["--qrels", "qrels.txt", "--run", "bm25.run", "--run", "other"],
             "'Q1', 'Q2', 'Q3', …; of the qrels: 'refunds'",
         ),
-        (["--qrels", "qrels.txt", "--run", "ceo"], "nothing is relevant to any of its 1 questions"),
+        (
+            ["--qrels", "qrels.txt", "--run", "ceo"],
+            "nothing is relevant to any of its questions that are in qrels.txt (questions: 1)",
+        ),
         (["--qrels", "zero", "--run", "bm25.run"], "wanted grades above 0"),
         (["--qrels", "twice", "--run", "bm25.run"], "line 1 and line 2"),
     ],
@@ -206,3 +267,14 @@ def test_documents_that_are_named_otherwise_are_warned_of(rag_eval, files):
     assert outcome.code == 0
     assert "warning: bm25.run: no ranking holds a document that is judged" in outcome.err
     assert "'faq', 'billing'; in the qrels: 'billing.md', 'faq.md', 'agent.md'" in outcome.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_names_of_files_that_are_no_utf_8_leave_the_json_valid(rag_eval, files):
+    for name, odd in (("qrels.txt", "qré\udcff.txt"), ("bm25.run", "b\udcfe.run")):
+        (files / name).rename(files / odd)
+    outcome = rag_eval("score", "--qrels", "qré\udcff.txt", "--run", "b\udcfe.run", "--json")
+    assert outcome.code == 0
+    printed = json.loads(outcome.out.encode())
+    assert printed["qrels"]["path"] == "qré\\udcff.txt"
+    assert printed["runs"][0]["path"] == "b\\udcfe.run"

@@ -360,6 +360,22 @@ def test_numbers_that_json_does_not_have_are_refused(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
+@pytest.mark.parametrize("number", ["1e400", "-1e400"])
+def test_numbers_larger_than_can_be_held_are_refused_with_their_place(tmp_path, name, number):
+    path = written(tmp_path, question(metadata={"weight": "NUMBER"}), file=name)
+    text = path.read_text().replace('"NUMBER"', number)
+    path.write_text(text)
+    line, column = (
+        1 + text[: text.index(number)].count("\n"),
+        text.index(number) - text.rfind("\n", 0, text.index(number)),
+    )
+    place = f"line {line} column {column} " if name == "d.json" else f"line 1 column {column} "
+    with pytest.raises(DatasetError, match=f"{number} is larger than any number that can be held: {place}") as caught:
+        load_dataset(path)
+    assert name == "d.json" or f"line {line}: no valid JSON" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
 def test_a_missing_file_and_a_folder_are_refused(tmp_path, name):
     with pytest.raises(DatasetError, match=f"{name}: cannot be read"):
         load_dataset(tmp_path / name)

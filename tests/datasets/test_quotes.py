@@ -291,3 +291,9 @@ def test_an_uncertain_quote_of_one_id_leaves_the_same_wording_under_another_alon
     check = check_quotes(path, corpus)
     assert check.left_out == ("A?",)
     assert [entry.query.id for entry in check.dataset()] == ["p"]
+
+
+def test_one_row_reads_right(tmp_path, corpus):
+    path = tmp_path / "one.csv"
+    path.write_text("question,quote\nWho is the king?,\n")
+    assert ": 1 row: 0 located, 0 ambiguous, 0 missing, 1 no-answer" in check_quotes(path, corpus).summary()

@@ -240,8 +240,9 @@ def test_results_at_places_that_are_no_chunk_have_no_name_by_a_function_and_are_
         (lambda chunk, number: number, "got 0; wanted a text"),
         (lambda chunk, number: chunk.metadata["n"], r"KeyError: 'n'; wanted a function \(chunk, number\) -> id"),
         (lambda chunk: chunk.id, "TypeError: .* wanted a function"),
+        (lambda chunk, number: "x", "chunk_id gives 'x' to '.*' and to '.*': every text needs an id of its own"),
     ],
-    ids=["None", "number", "raises", "one argument"],
+    ids=["None", "number", "raises", "one argument", "one id for all"],
 )
 @pytest.mark.parametrize("truth", [dataset(ChunkId("faq.md:0")), spans(0)], ids=["chunks", "spans"])
 def test_a_function_that_names_no_chunk_is_refused(truth, name, message):
@@ -288,3 +289,28 @@ def test_what_was_rewritten_is_also_known_by_the_id_that_the_retriever_gives():
     ]
     truth = dataset(generate_chunk_id(f"FAQ: {SENTENCES[0]}"))
     assert scores(truth, Listing(rewritten)) == (1.0, 0.5)
+
+
+# --- ids that the retriever gives twice -------------------------------------------------------------------------------
+
+PAGES = Corpus([Document(DocumentId("a"), "one|two"), Document(DocumentId("b"), "six|ten")])
+NUMBERED = [
+    PositionAwareChunk(name, PAGES[doc_id].content[start : start + 3], DocumentId(doc_id), start, start + 3)
+    for doc_id in ("a", "b")
+    for name, start in (("0", 0), ("1", 4))
+]
+
+
+def test_ids_that_are_unique_only_within_a_document_name_no_chunk_and_the_hash_does():
+    truth = TokenLevelGroundTruth(Query(QueryId("q"), QueryText("q")), [CharacterSpan(DocumentId("a"), 0, 3)])
+    questions = Dataset([truth], TOKEN, corpus=PAGES)
+    for found, recall in ((NUMBERED[2:], 0.0), (NUMBERED[:1], 1.0)):
+        result = ChunkLevelEvaluation(PAGES, questions).run(retriever=Listing(NUMBERED, found), k=2)
+        assert result.metrics["chunk_recall"] == recall
+        assert result.queries[0].relevant == (generate_chunk_id("one"),)
+
+
+def test_truth_of_ids_that_the_retriever_gives_to_several_texts_is_refused():
+    truth = ChunkLevelGroundTruth(Query(QueryId("q"), QueryText("q")), [ChunkId("0")])
+    with pytest.raises(ConfigError, match="gives the id '0', which the dataset names, to several texts"):
+        ChunkLevelEvaluation(PAGES, Dataset([truth], CHUNK, corpus=PAGES)).run(retriever=Listing(NUMBERED))

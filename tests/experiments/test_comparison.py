@@ -3,6 +3,7 @@
 import pytest
 
 from rag_evaluation_framework import (
+    DOCUMENT,
     TOKEN,
     CharacterSpan,
     ConfigError,
@@ -10,6 +11,7 @@ from rag_evaluation_framework import (
     Dataset,
     Document,
     DocumentId,
+    DocumentLevelGroundTruth,
     Query,
     QueryId,
     QueryText,
@@ -58,6 +60,33 @@ def run(length, truth=TRUTH, failing=(), texts=None, corpus=CORPUS, name="", **o
 @pytest.fixture(scope="module")
 def comparison():
     return run(20).compare(run(5, failing=["bad"]))
+
+
+def test_a_question_whose_gains_changed_is_not_compared(tmp_path):
+    corpus = Corpus([Document(DocumentId(name), name) for name in ("a", "b")])
+
+    def graded(best):
+        query = Query(QueryId("q"), QueryText("q"))
+        truths = [
+            DocumentLevelGroundTruth(query, ["a", "b"], gains={DocumentId(best): 3.0}),
+            DocumentLevelGroundTruth(Query(QueryId("r"), QueryText("r")), ["a"]),
+        ]
+        found = evaluate(lambda query, k: [{"doc_id": "a"}, {"doc_id": "b"}], Dataset(truths, DOCUMENT, corpus=corpus))
+        return load_result(found.save(tmp_path / best), DOCUMENT)
+
+    comparison = graded("a").compare(graded("b"))
+    assert comparison.changed == ("q",)
+    assert comparison.regressions("ndcg@5") == {}
+
+
+def test_what_is_no_result_is_not_compared():
+    for other in (None, "runs/first", {"a": 1}):
+        with pytest.raises(ResultError, match=r"wanted an EvaluationResult; load_result\(path\) reads one"):
+            run(20).compare(other)
+
+
+def test_a_metric_alone_stands_for_the_first_cutoff(comparison):
+    assert comparison.delta("span_recall") == comparison.delta("span_recall@1")
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------

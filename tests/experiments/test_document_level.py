@@ -1,5 +1,7 @@
 """Document level in a run: whatever a pipeline tells of what it found, documents are ranked and compared."""
 
+from math import log2
+
 import pytest
 
 from rag_evaluation_framework import (
@@ -10,10 +12,12 @@ from rag_evaluation_framework import (
     Chunk,
     Corpus,
     Dataset,
+    DatasetError,
     Document,
     DocumentId,
     DocumentLevelEvaluation,
     DocumentLevelGroundTruth,
+    DocumentLevelMetric,
     EvaluationConfig,
     Hit,
     PositionAwareChunk,
@@ -103,6 +107,22 @@ def test_relevant_documents_that_the_corpus_does_not_hold_count_and_are_noted():
     assert run(dataset("a.md", relevant_prefixes=["guides/"]), []).warnings == ()
 
 
+def test_a_corpus_that_holds_none_of_the_relevant_documents_is_refused():
+    with pytest.raises(DatasetError, match=r"holds none of its relevant documents \('x.md' of question 'q', …\)"):
+        run(dataset("x.md", relevant_prefixes=["old/"]), [])
+
+
+def test_documents_that_are_called_by_their_stem_are_found_also_where_the_corpus_comes_last():
+    truth = DocumentLevelGroundTruth(Query(QueryId("q"), QueryText("q")), ["b", "a.md"], gains={DocumentId("b"): 3.0})
+    questions = Dataset([truth], DOCUMENT)
+    result = run(questions, ranked("a.md", "guides/b.md"), metrics=[ALL_METRICS["recall"], ALL_METRICS["ndcg"]])
+    assert result.metrics["recall"] == 1.0
+    assert result.metrics["ndcg"] == pytest.approx((1 + 3 / log2(3)) / (3 + 1 / log2(3)))
+    assert result.warnings == ()
+    assert result.queries[0].relevant == ("guides/b.md", "a.md")
+    assert result.queries[0].gains == {"guides/b.md": 3.0}
+
+
 def test_a_prefix_is_one_unit_that_the_first_of_its_documents_satisfies():
     truth = dataset("d.md", relevant_prefixes=["guides/"])
     result = run(truth, ranked("a.md", "guides/c.md", "guides/b.md", "d.md"), k=[4, 3])
@@ -110,8 +130,42 @@ def test_a_prefix_is_one_unit_that_the_first_of_its_documents_satisfies():
     assert result.metrics["recall@3"] == 0.5
     assert result.metrics["recall@4"] == 1.0
     assert result.metrics["mrr@4"] == 0.5
-    assert result.metrics["map@4"] == pytest.approx((1 / 2 + 2 / 3) / 2)  # b.md is no other unit than c.md
+    assert result.metrics["map@4"] == pytest.approx((1 / 2 + 2 / 4) / 2)  # b.md is a document that is not relevant
     assert result.metrics["precision@4"] == 0.5
+
+
+def test_a_document_of_a_satisfied_prefix_that_repeats_is_still_one_document():
+    truth = dataset("d.md", relevant_prefixes=["guides/"])
+    result = run(truth, ranked("guides/c.md", "guides/c.md", "guides/b.md", "guides/b.md", "d.md"), k=5)
+    assert result.metrics["map"] == pytest.approx((1 + 2 / 3) / 2)
+
+
+def test_the_best_order_is_cut_at_the_number_of_results_also_where_documents_repeat():
+    result = run(dataset("a.md", "d.md"), ranked("a.md", "a.md"), k=2, metrics=[ALL_METRICS["ndcg"]])
+    assert result.metrics["ndcg"] == pytest.approx(1 / (1 + 1 / log2(3)))
+
+
+def test_a_metric_of_the_users_meets_every_unit_once():
+    seen = []
+
+    class Noting(DocumentLevelMetric):
+        def calculate(self, retrieved, ground_truth):
+            seen.append((list(retrieved), list(ground_truth)))
+            return 0.0
+
+    found = ranked("guides/c.md", "a.md", "guides/c.md", "guides/b.md", "a.md")
+    run(dataset("d.md", relevant_prefixes=["guides/"]), found, k=5, metrics=[Noting()])
+    assert seen == [(["guides/*", "a.md", "guides/b.md"], ["d.md", "guides/*"])]
+
+
+def test_two_names_of_one_document_must_not_have_two_gains():
+    truth = DocumentLevelGroundTruth(
+        Query(QueryId("q"), QueryText("q")),
+        ["b", "guides/b.md"],
+        gains={DocumentId("b"): 3.0, DocumentId("guides/b.md"): 2.0},
+    )
+    with pytest.raises(DatasetError, match=r"'guides/b.md' has the gains 3.0 and 2.0; keep one"):
+        run(Dataset([truth], DOCUMENT, corpus=CORPUS), [])
 
 
 def test_a_relevant_document_of_a_prefix_is_part_of_it_and_of_two_prefixes_the_shorter_counts():

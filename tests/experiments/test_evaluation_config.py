@@ -337,3 +337,14 @@ def test_a_run_that_fails_keeps_nothing(tmp_path):
             retriever=Broken(), config=EvaluationConfig(save_results_path=tmp_path / "kept")
         )
     assert not os.path.lexists(tmp_path / "kept")
+
+
+def test_settings_survive_json():
+    settings = EvaluationConfig(
+        experiment_name="mine", budgets=["4000ch", "10ch_whole"], count_as_zero=["failed"], save_results_path="kept"
+    )
+    text = settings.model_dump_json()
+    assert EvaluationConfig.model_validate_json(text) == settings
+    assert json.loads(text)["budgets"] == ["4000ch", "10ch_whole"]
+    assert json.loads(EvaluationConfig(tokenizer=str.split).model_dump_json())["tokenizer"] == "str.split"
+    assert set(EvaluationConfig.model_json_schema()["properties"]) == set(json.loads(text))

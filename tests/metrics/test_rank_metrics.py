@@ -4,7 +4,7 @@ from math import log2
 
 import pytest
 
-from rag_evaluation_framework import score_rankings
+from rag_evaluation_framework import ConfigError, score_rankings
 from rag_evaluation_framework.contracts import Metric
 from rag_evaluation_framework.metrics import F1, MAP, MRR, NDCG, HitRate, Precision, RankMetric, Recall, RPrecision
 
@@ -158,3 +158,9 @@ def test_calculate_changes_nothing_that_it_is_given():
     for metric in METRICS:
         metric.calculate(retrieved, truth)
     assert (retrieved, truth) == (["b", "a", "b"], ["a", "a"])
+
+
+@pytest.mark.parametrize("retrieved", [{"a": 1.0}, {"a"}, "a", b"a"])
+def test_what_has_no_order_is_no_ranking(retrieved):
+    with pytest.raises(ConfigError, match="wanted a list of ids, best first"):
+        MRR().calculate(retrieved, ["a"])

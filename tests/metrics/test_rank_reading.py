@@ -108,7 +108,7 @@ class TestArrayKinds:
         truth, ranked = np.array([[5, 7]], dtype=truth_kind), np.array([[9, 7, 8]], dtype=kind)
         assert score_ranking_arrays(truth, ranked, ["mrr", "recall"]).mean == {"mrr": 1 / 2, "recall": 1 / 2}
 
-    @pytest.mark.parametrize("other", [5 + 2**32, 5 - 2**32, 5 + 2**31, 5 + 2**16, 5 + 2**8])
+    @pytest.mark.parametrize("other", [5 + 2**32, 5 + 2**31, 5 + 2**16, 5 + 2**8])
     def test_units_that_agree_only_in_their_last_bits_are_different(self, other):
         for truth, ranked in [([[5]], [[other, 5]]), ([[5]], [[other, other]])]:
             expected = 1 / 2 if 5 in ranked[0] else 0

@@ -121,3 +121,23 @@ def test_metrics_that_only_evaluations_score_are_refused_by_both(name):
         score_rankings({"q": ["a"]}, {"q": ["a"]}, [name])
     with pytest.raises(ConfigError, match=f"{name} is scored in evaluations.*score_spans takes span_recall"):
         score_spans({"q": [("d", 0, 5)]}, {}, [name])
+
+
+def listed(message):
+    """The names that an error offers, our own and those of ir_measures."""
+    own, _, foreign = message.partition("there are ")[2].partition(", and as ir_measures spells them ")
+    return own.split(", "), foreign.split(", ") if foreign else []
+
+
+def test_an_unknown_score_is_answered_with_the_names_that_the_function_takes():
+    with pytest.raises(ConfigError) as caught:
+        score_rankings({"q": ["a"]}, {"q": ["a"]}, ["recal@5"])
+    own, foreign = listed(str(caught.value))
+    assert own == list(RANK_METRICS)
+    assert "did you mean recall?" in str(caught.value).lower()
+    assert {"nDCG", "R", "P", "RR", "AP"} <= set(foreign)
+    for name in (*own, *foreign):
+        score_rankings({"q": ["a"]}, {"q": ["a"]}, [name])
+    with pytest.raises(ConfigError, match=r"did you mean span_recall\?") as caught:
+        score_spans({"q": [("d", 0, 5)]}, {}, ["span_recal@5"])
+    assert listed(str(caught.value)) == (list(SPAN_METRICS), [])

@@ -412,3 +412,62 @@ class TestArrays:
 def test_pairs_of_id_and_score_are_refused_instead_of_taken_as_ids():
     with pytest.raises(DatasetError, match=r"holds \('x', 1\.0\); wanted ids, best first, or a mapping"):
         score_rankings({"q": ["x"]}, {"q": [("x", 1.0), ("y", 0.5)]})
+
+
+@pytest.mark.parametrize("unit", [("x", 1.0), ["x", 1.0], {"id": "x"}])
+@pytest.mark.parametrize("before", [{}, {"first": []}, {"first": {}}, {"first": {"a": 1.0}}])
+def test_a_ranking_that_holds_no_ids_is_named_by_its_question(unit, before):
+    truth = {query: ["x"] for query in (*before, "second", "third")}
+    with pytest.raises(DatasetError) as caught:
+        score_rankings(truth, {**before, "second": [unit], "third": ["x"]})
+    wanted = "wanted ids, best first, or a mapping from id to score"
+    assert str(caught.value) == f"question 'second': the ranking holds {unit!r}; {wanted}"
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64])
+@pytest.mark.parametrize(("below", "row"), [(-2, 0), (-100, 2)])
+def test_numbers_below_minus_one_are_no_padding(kind, below, row):
+    good, wrong = np.array([[1, -1], [2, 3], [-1, -1]], dtype=kind), np.array([[1, -1], [2, 3], [-1, -1]], dtype=kind)
+    wrong[row, 1] = below
+    message = f"row {row} holds {below}; wanted units numbered from 0, and -1 to fill rows up"
+    with pytest.raises(DatasetError, match=f"^ground_truth: {message}"):
+        score_ranking_arrays(wrong, good)
+    with pytest.raises(DatasetError, match=f"^rankings: {message}"):
+        score_ranking_arrays(good, wrong)
+
+
+def test_means_are_found_in_either_spelling_also_by_get_and_in():
+    mean = score_rankings({"q": ["a"]}, {"q": ["a"]}, ["ndcg@10"]).mean
+    assert mean.get("nDCG@10") == mean["nDCG@10"] == mean.get("ndcg@10") == 1.0
+    assert "nDCG@10" in mean
+    assert "recall@10" not in mean
+    assert "nonsense" not in mean
+    assert mean.get("recall@10") is None
+
+
+@pytest.mark.parametrize("pair", [("x", 1.0), ["x", 1.0], {"id": "x"}])
+def test_pairs_are_refused_in_whichever_question_they_stand(pair):
+    truth, found = {"q1": ["a"], "q2": ["a"]}, {"q1": ["a"], "q2": ["a"]}
+    with pytest.raises(DatasetError, match=r"question 'q2': the ranking holds .*; wanted ids, best first"):
+        score_rankings(truth, {**found, "q2": [pair]})
+    with pytest.raises(DatasetError, match=r"question 'q2': the ground truth holds .*; wanted ids, or a mapping"):
+        score_rankings({**truth, "q2": [pair]}, found)
+
+
+def test_gains_that_could_not_be_summed_are_refused():
+    for gain in (1e101, -1e101, float("inf")):
+        with pytest.raises(DatasetError, match=r"question 'q': the gain of 'a' is .*; wanted a number up to 1e\+100"):
+            score_rankings({"q": {"a": gain}}, {"q": ["a"]}, ["ndcg@10"])
+        with pytest.raises(DatasetError, match="infinite or above 1e"):
+            score_ranking_arrays([[1]], [[1]], ["ndcg@10"], gains=[[gain]])
+    assert score_rankings({"q": {"a": 1e100, "b": 1e100}}, {"q": ["a", "b"]}, ["ndcg@10"]).mean["ndcg@10"] == 1.0
+
+
+def test_a_ranking_without_a_dimension_is_refused():
+    with pytest.raises(DatasetError, match="question 'q': the ranking is the ndarray"):
+        score_rankings({"q": ["a"]}, {"q": np.array("a")})
+
+
+def test_a_row_that_goes_on_behind_its_end_is_refused():
+    with pytest.raises(DatasetError, match=r"row 1 holds a unit behind -1, at 2; wanted -1 at the end only"):
+        score_ranking_arrays([[5], [5]], [[5, 6, -1], [1, -1, 5]])

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 import rag_evaluation_framework as rag
@@ -20,7 +18,8 @@ from rag_evaluation_framework import datasets, reports
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.errors import DatasetError
 
-_LONGEST_NAME = 24
+_LONGEST_NAME, _LONGEST_QUESTION = 24, 40
+_EDGES, _GAP = 2, 3  # what a table puts around all columns, and between two
 _COUNTS = {
     "questions": "in the qrels; means are over those that have a score",
     "no_answer": "nothing is relevant to them; they have no score",
@@ -57,11 +56,11 @@ def score(
     console = stdout()
     counts = _qrels_counts(judged)
     again = f", {counts['repeated']} of them twice" if counts["repeated"] else ""
-    title = f"{qrels.name}: {counts['judgements']} judgements{again}"
+    title = f"{qrels.name}: {counts['judgements']} judgement{'s' * (counts['judgements'] != 1)}{again}"
     console.print(Text(reports.printable(title), style="bold"))
     _show(console, scored)
     if per_query:
-        _show_questions(scored)
+        _show_questions(console, scored)
 
 
 def _scored(qrels: Path, judged: datasets.RankFile, path: Path, metric: list[str] | None) -> Scored:
@@ -77,8 +76,8 @@ def _scored(qrels: Path, judged: datasets.RankFile, path: Path, metric: list[str
     relevant = [query for query in common if any(grade > 0 for grade in truths[query].values())]
     if not relevant:
         raise DatasetError(
-            f"{path}: nothing is relevant to any of its {len(common)} questions that are in {qrels}, so nothing can be "
-            "scored; wanted grades above 0"
+            f"{path}: nothing is relevant to any of its questions that are in {qrels} (questions: {len(common)}), so "
+            "nothing can be scored; wanted grades above 0"
         )
     if all(truths[query].keys().isdisjoint(rankings[query].keys()) for query in relevant):
         query = relevant[0]
@@ -99,10 +98,10 @@ def _some(ids: dict[str, Any]) -> str:
 
 def _as_json(qrels: Path, judged: datasets.RankFile, scored: list[Scored], per_query: bool) -> dict[str, Any]:
     return {
-        "qrels": {"path": str(qrels), "counts": _qrels_counts(judged)},
+        "qrels": {"path": _path_text(qrels), "counts": _qrels_counts(judged)},
         "runs": [
             {
-                "path": str(path),
+                "path": _path_text(path),
                 "metrics": scores.mean,
                 "counts": counts,
                 **({"per_query": {name: scores.per_query(name) for name in scores.columns}} if per_query else {}),
@@ -112,38 +111,49 @@ def _as_json(qrels: Path, judged: datasets.RankFile, scored: list[Scored], per_q
     }
 
 
+def _path_text(path: Path) -> str:
+    """Return a path as a text that UTF-8 can hold, with escapes for what it cannot."""
+    return str(path).encode(errors="backslashreplace").decode()
+
+
 def _qrels_counts(judged: datasets.RankFile) -> dict[str, int]:
     judgements = sum(map(len, judged.by_query.values()))
     return {"questions": len(judged.by_query), "judgements": judgements, "repeated": judged.repeated}
 
 
 def _show(console: Console, scored: list[Scored]) -> None:
-    """Print a column a run, as many side by side as fit: the means, the best in bold, and what they stand on."""
-    best = {name: max(scores.mean[name] or 0.0 for _, scores, _ in scored) for name in scored[0][1].columns}
+    """Print a column a run, as many side by side as fit: the means, the best in green, and what they stand on."""
+    names = list(scored[0][1].columns)
     counted = [name for name in _COUNTS if any(counts[name] for _, _, counts in scored)]
-    for part in _parts(console, scored):
-        grid = Table("", box=SIMPLE_HEAD, pad_edge=False)
-        for path, _, _ in part:
-            grid.add_column(
-                Text(_name(path, scored)), justify="right", vertical="bottom", overflow="fold", max_width=_LONGEST_NAME
-            )
-        for name, most in best.items():
-            means = [scores.mean[name] for _, scores, _ in part]
-            grid.add_row(name, *(Text(_number(mean), style="bold green" if mean == most else "") for mean in means))
-        grid.add_section()
-        for name in counted:
-            grid.add_row(name.replace("_", " "), *(str(counts[name]) for _, _, counts in part), style="dim")
-        console.print(grid)
+    means = [reports.best_in_green([scores.mean[name] for _, scores, _ in scored], _number) for name in names]
+    counts = [[Text(str(counts[name]), style="dim") for _, _, counts in scored] for name in counted]
+    rows = [*map(Text, names), *(Text(name.replace("_", " "), style="dim") for name in counted)]
+    room = console.width - max(row.cell_len for row in rows) - _EDGES - _GAP
+    headers = map(Text, _headers([_name(path, scored) for path, _, _ in scored], room))
+    columns = map(reports.Column, headers, zip(*means, *counts, strict=True))
+    reports.show_table(console, [reports.Column(Text(), rows)], list(columns), section=len(names))
     for name in counted:
         console.print(Text(f"{name.replace('_', ' '):<12}  {_COUNTS[name]}", style="dim"))
 
 
-def _parts(console: Console, scored: list[Scored]) -> list[list[Scored]]:
-    """Return the runs in parts whose columns fit on the console beside the names of the rows."""
-    widest = max(7, *(min(cell_len(_name(path, scored)), _LONGEST_NAME) for path, _, _ in scored))
-    first = max(map(len, (*_COUNTS, *scored[0][1].columns)))
-    size = max(1, (console.width - first - 2) // (widest + 2))
-    return [scored[begin : begin + size] for begin in range(0, len(scored), size)]
+def _headers(names: list[str], room: int) -> list[str]:
+    """Return names that are short enough for a column and tell the runs apart, if need be by a number."""
+    if sum(cell_len(name) + _GAP for name in names) - _GAP <= room:
+        return names
+    for longest in range(_LONGEST_NAME, room + 1):
+        short = [_shortened(name, longest) for name in names]
+        if len(set(short)) == len(set(names)):
+            return short
+    return [f"{number} {_shortened(name, _LONGEST_NAME)}" for number, name in enumerate(names, 1)]
+
+
+def _shortened(name: str, longest: int) -> str:
+    """Return the end of a name, which says more than its beginning."""
+    if cell_len(name) <= longest:
+        return name
+    while cell_len(name) >= longest:
+        name = name[1:]
+    return f"…{name}"
 
 
 def _name(path: Path, scored: list[Scored]) -> str:
@@ -152,16 +162,22 @@ def _name(path: Path, scored: list[Scored]) -> str:
     return reports.printable(path.name if same == 1 else str(path))
 
 
-def _show_questions(scored: list[Scored]) -> None:
+def _show_questions(console: Console, scored: list[Scored]) -> None:
     """Print a line a question. Numbers come first, so that long ids need no space and no column is measured."""
     for path, scores, _ in scored:
-        widths = {name: max(len(name), 6) for name in scores.columns}
-        columns = [map(_number, scores.per_query(name).values()) for name in scores.columns]
         typer.echo(f"\n{_name(path, scored)}")
-        typer.echo("  ".join(f"{name:>{width}}" for name, width in widths.items()) + "  question")
-        for query, *values in zip(scores.query_ids, *columns, strict=True):
-            cells = (f"{value:>{width}}" for value, width in zip(values, widths.values(), strict=True))
-            typer.echo(f"{'  '.join(cells)}  {reports.printable(query)}")
+        questions = [reports.printable(query) for query in scores.query_ids]
+        longest = min(max(map(cell_len, ("question", *questions))), _LONGEST_QUESTION)
+        widths = {name: max(len(name), 6) for name in scores.columns}
+        for part in reports.side_by_side([*widths.values()], console.width - longest - 2, gap=2):
+            names = list(widths)[part]
+            columns = [map(_number, scores.per_query(name).values()) for name in names]
+            if part.start:
+                typer.echo()
+            typer.echo("  ".join(f"{name:>{widths[name]}}" for name in names) + "  question")
+            for question, *values in zip(questions, *columns, strict=True):
+                cells = (f"{value:>{widths[name]}}" for value, name in zip(values, names, strict=True))
+                typer.echo(f"{'  '.join(cells)}  {question}")
 
 
 def _number(value: float | None) -> str:

@@ -2,16 +2,18 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
 
 from pydantic import Field
+from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.datasets.records import Record, RecordReader, check_level
 from rag_evaluation_framework.datasets.units import SpanRecord, UnitReader
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.files import is_list, json_lines
+from rag_evaluation_framework.files import is_list, is_object, json_lines
 from rag_evaluation_framework.ground_truth import Dataset, GroundTruth
 from rag_evaluation_framework.ids import EvaluationType, QueryId, QueryText
 from rag_evaluation_framework.levels import Level
@@ -60,6 +62,17 @@ _QUESTIONS: dict[EvaluationType, type[_Question]] = {
     "document-level": _DocumentQuestion,
     "chunk-level": _ChunkQuestion,
     "token-level": _TokenQuestion,
+}
+
+
+_OWN_KEYS: dict[EvaluationType, tuple[str, ...]] = {
+    "document-level": ("relevant_document_ids", "relevant_prefixes"),
+    "chunk-level": ("relevant_chunk_ids",),
+    "token-level": ("relevant_spans",),
+}
+_LEVELS_OF: dict[str, tuple[EvaluationType, ...]] = {
+    **{key: (found,) for found, keys in _OWN_KEYS.items() for name in keys for key in (name, to_camel(name))},
+    "gains": ("document-level", "chunk-level"),
 }
 
 
@@ -114,7 +127,10 @@ def _read(
     records = units.records
     header = records.validate(_Header, first, where)
     if header is not None:
-        check_level(str(path), header.evaluation_type, level)
+        found = header.evaluation_type
+        if "evaluation_type" not in header.model_fields_set:
+            found, rows = _inferred(rows)
+        check_level(str(path), found, level)
     entries = [_entry(data, where, level, units) for where, data in rows]
     if header is None or records.problems:
         raise records.error()
@@ -130,7 +146,30 @@ def _read(
     )
 
 
+def _inferred(rows: Iterable[tuple[str, Any]]) -> tuple[EvaluationType, Iterable[tuple[str, Any]]]:
+    """Return the evaluation type of the first question that tells one, else token level; and all the questions."""
+    rest, silent = iter(rows), list[tuple[str, Any]]()
+    for row in rest:
+        silent.append(row)
+        for key in row[1] if is_object(row[1]) else ():
+            told = _LEVELS_OF.get(key, ())
+            if len(told) == 1:
+                return told[0], chain(silent, rest)
+    return "token-level", silent
+
+
 def _entry(data: Any, where: str, level: Level[Any], units: UnitReader) -> GroundTruth[Any] | None:
+    known = len(units.records.problems)
+    for key in data if is_object(data) else ():
+        told = _LEVELS_OF.get(key, (level.evaluation_type,))
+        if level.evaluation_type not in told:
+            units.records.problem(
+                f"{where}.{key}",
+                f"belongs to {' or '.join(told)} ground truth, this file is {level.evaluation_type}; keep one file an "
+                "evaluation type, and name that in the head as evaluation_type",
+            )
+    if len(units.records.problems) > known:
+        return None
     record = units.records.validate(_QUESTIONS[level.evaluation_type], data, where)
     if record is None:
         return None

@@ -128,7 +128,7 @@ class QuoteCheck:
             f"{counts[status]} {status}" for status in ("located", "ambiguous", "missing", "no-answer")
         )
         left_out = f"; questions left out until their quotes are certain: {len(self.left_out)}" if self.left_out else ""
-        return f"{self.source}: {len(self.rows)} rows: {statuses}{left_out}"
+        return f"{self.source}: {len(self.rows)} row{'s' * (len(self.rows) != 1)}: {statuses}{left_out}"
 
 
 def _query(rows: list[QuoteRow]) -> Query:

@@ -20,7 +20,11 @@ class Record(BaseModel):
     """An object of a file. Unknown keys are kept; files of TypeScript tools write camelCase."""
 
     model_config = ConfigDict(
-        extra="allow", populate_by_name=True, strict=True, alias_generator=AliasGenerator(validation_alias=to_camel)
+        extra="allow",
+        populate_by_name=True,
+        strict=True,
+        alias_generator=AliasGenerator(validation_alias=to_camel),
+        loc_by_alias=False,
     )
 
 

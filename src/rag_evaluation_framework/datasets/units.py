@@ -1,7 +1,6 @@
 """Reading relevant units: spans, chunk ids and document ids, with their gains."""
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from rag_evaluation_framework.datasets.records import Record, RecordReader, json
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.files import is_list, is_object
 from rag_evaluation_framework.ground_truth import (
+    LARGEST_GAIN,
     ChunkLevelGroundTruth,
     DocumentLevelGroundTruth,
     IdT,
@@ -112,14 +112,20 @@ class UnitReader:
         """
         known = len(self.records.problems)
         units = {f"{prefix}*" for prefix in prefixes}
+        starless = {prefix for prefix in prefixes if prefix} - units
+        ids, gains = self._with_star(ids, starless, where), self._with_star(gains, starless, gains_at)
         found, graded = self._graded(
             ids, gains, where, gains_at, lambda name: DocumentId(name) if name in units else self.document(name)
         )
         for number, prefix in enumerate(prefixes):
+            place = f"{prefixes_at}[{number}]"
+            begins = self.corpus is not None and any(document.id.startswith(prefix) for document in self.corpus)
             if not prefix:
-                self.records.problem(f"{prefixes_at}[{number}]", "an empty prefix would make every document relevant")
-            elif self.corpus is not None and not any(document.id.startswith(prefix) for document in self.corpus):
-                self.records.problem(f"{prefixes_at}[{number}]", f"no document of the corpus begins with {prefix!r}")
+                self.records.problem(place, "an empty prefix would make every document relevant")
+            elif prefix.endswith("*") and not begins:
+                self.records.problem(place, f"{prefix!r}: leave out the star; a prefix is written {prefix[:-1]!r}")
+            elif self.corpus is not None and not begins:
+                self.records.problem(place, f"no document of the corpus begins with {prefix!r}")
         if len(self.records.problems) > known:
             return None
         try:
@@ -127,6 +133,15 @@ class UnitReader:
         except DatasetError as error:
             self.records.problem(gains_at, error)
             return None
+
+    def _with_star(self, graded: Any, prefixes: Set[str], where: str) -> Any:
+        """Return ids and gains without those that name a prefix as it is not written here, after noting these."""
+        if not is_object(graded):
+            return graded
+        for name in (name for name in graded if name in prefixes):
+            place = f"{where}{json_path((name,))}"
+            self.records.problem(place, f"{name!r} is a prefix; write its gain in `gains`, under '{name}*'")
+        return {name: gain for name, gain in graded.items() if name not in prefixes}
 
     def document(self, name: str) -> DocumentId:
         """Return the document of that name.
@@ -162,7 +177,7 @@ class UnitReader:
         graded: dict[IdT, float] = {}
         for name, gain, at in pairs:
             unit = units.get(name)
-            if isinstance(gain, bool) or not isinstance(gain, int | float) or not 0 < gain <= sys.float_info.max:
+            if isinstance(gain, bool) or not isinstance(gain, int | float) or not 0 < gain <= LARGEST_GAIN:
                 self.records.problem(at, f"wanted a gain, a finite number above 0, got {shown(gain)}")
             elif unit is not None and graded.setdefault(unit, gain) != gain:
                 self.records.problem(at, f"{unit!r} has the gains {graded[unit]} and {gain}; give it one")

@@ -1,5 +1,6 @@
 """What an experiment refuses, before any work is done."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,8 +10,9 @@ from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.cutoffs import Cutoff
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
+from rag_evaluation_framework.experiments.projection import resolve_documents
 from rag_evaluation_framework.ground_truth import Dataset, misplaced
-from rag_evaluation_framework.ids import EvaluationType
+from rag_evaluation_framework.ids import DocumentId, EvaluationType
 from rag_evaluation_framework.levels import CHUNK, DOCUMENT, TOKEN, Level
 from rag_evaluation_framework.metrics.defaults import (
     DEFAULT_CHUNK_METRICS,
@@ -159,7 +161,7 @@ def check_dataset(dataset: Dataset[Any], corpus: Corpus) -> tuple[str, ...]:
     """Return what is to be known of a dataset and the corpus.
 
     Raises:
-        DatasetError: There are no questions, or a span does not match the corpus.
+        DatasetError: There are no questions, a span does not match the corpus, or no relevant document is in it.
     """
     if not len(dataset):
         raise DatasetError(f"dataset {dataset.name!r} is empty: it has no questions")
@@ -196,20 +198,26 @@ def _notes(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
 
 
 def _unwinnable(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
-    missing = [
-        (entry.query.id, unit)
-        for entry in dataset
-        for unit in entry.relevant
-        if not any(entry.as_labelled(document.id) == unit for document in _candidates(unit, corpus))
-    ]
+    ids = sorted(document.id for document in corpus)
+    units = [(entry, unit) for entry in resolve_documents(dataset, corpus) for unit in entry.relevant]
+    missing = [(entry, unit) for entry, unit in units if unit not in corpus and not _begins_one(unit, ids)]
     if not missing:
         return []
-    query_id, unit = missing[0]
+    entry, unit = missing[0]
+    if len(missing) == len(units):
+        known = ", ".join(document.id for document in corpus.documents[:3])
+        raise DatasetError(
+            f"dataset {dataset.name!r}: the corpus holds none of its relevant documents ({unit!r} of question "
+            f"{entry.query.id!r}, …); it holds {known}, … Is it another corpus?"
+        )
     return [
         f"relevant documents that the corpus does not hold and no retriever can find: {len(missing)}, the first "
-        f"{unit!r} of question {query_id!r}; they count as relevant all the same"
+        f"{unit!r} of question {entry.query.id!r}; they count as relevant all the same"
     ]
 
 
-def _candidates(unit: str, corpus: Corpus) -> Iterable[Any]:
-    return (corpus[unit],) if unit in corpus else corpus if unit.endswith("*") else ()
+def _begins_one(unit: DocumentId, ids: list[DocumentId]) -> bool:
+    """Return whether the unit is a `prefix*` with which one of the sorted ids begins."""
+    prefix = unit.removesuffix("*")
+    place = bisect_left(ids, prefix)
+    return prefix != unit and place < len(ids) and ids[place].startswith(prefix)

@@ -17,12 +17,14 @@ Place = tuple[str, int | None, int | None]
 class ChunkIds:
     """Names chunks as the dataset does.
 
-    A chunk is known by the id that its retriever gives it, or by the hash of its text, `chunk_` and as many hexadecimal
-    digits as the ids of the dataset have, whichever of these the dataset holds. The text is that of the chunk's place,
-    so that a retriever may rewrite what it returns. A function of the user's takes the place of both.
+    A chunk is known by the id that its retriever gives it (unless it gives that to several texts) or by the hash of its
+    text, `chunk_` and as many hexadecimal digits as the ids of the dataset have, whichever of these the dataset holds.
+    The text is that of the chunk's place, so that a retriever may rewrite what it returns. A function of the user's
+    takes the place of both.
 
     Raises:
-        ConfigError: The function fails, or returns no text.
+        ConfigError: The function fails, returns no text, or gives one id to two texts; or the retriever does that with
+            an id of the dataset.
     """
 
     def __init__(
@@ -38,7 +40,13 @@ class ChunkIds:
         )
         self.by_hash = name_chunk is None
         self.read = read
-        self.own = dict(_named(chunks, name_chunk))
+        self.own, self.shared = _named(chunks, name_chunk, read)
+        confused = self.shared & self.known
+        if confused:
+            raise ConfigError(
+                f"the retriever gives the id {min(confused)!r}, which the dataset names, to several texts; let every "
+                "text have an id of its own, or name chunks by chunk_id=(chunk, number) -> id"
+            )
         self.found: dict[tuple[Place, str | None, str | None], ChunkId | None] = {}
 
     def of(self, hit: Hit) -> ChunkId | None:
@@ -55,6 +63,7 @@ class ChunkIds:
 
     def _candidates(self, hit: Hit) -> Iterator[ChunkId]:
         given = None if hit.chunk_id is None or not self.by_hash else canonical_chunk_id(hit.chunk_id)
+        given = None if given in self.shared else given
         if given is not None and given in self.known:  # before what the place says: one place may have several ids
             yield given
         own = self.own.get((hit.doc_id or "", hit.start, hit.end))
@@ -71,13 +80,28 @@ class ChunkIds:
 
 
 def _named(
-    chunks: Sequence[PositionAwareChunk], name_chunk: Callable[[PositionAwareChunk, int], str] | None
-) -> Iterator[tuple[Place, ChunkId]]:
+    chunks: Sequence[PositionAwareChunk],
+    name_chunk: Callable[[PositionAwareChunk, int], str] | None,
+    read: Callable[[Hit], str],
+) -> tuple[dict[Place, ChunkId], frozenset[ChunkId]]:
+    """Return the ids of the chunks by their places, and those that are given to several texts, which name none."""
     numbers: dict[str, int] = defaultdict(int)
+    texts: dict[ChunkId, str] = {}
+    shared: set[ChunkId] = set()
+    own: dict[Place, ChunkId] = {}
     for chunk in chunks:
-        given = chunk.id if name_chunk is None else _name(chunk, numbers[chunk.doc_id], name_chunk)
+        number, text = numbers[chunk.doc_id], read(Hit(chunk.doc_id, chunk.start, chunk.end, text=chunk.content))
         numbers[chunk.doc_id] += 1
-        yield (chunk.doc_id, chunk.start, chunk.end), canonical_chunk_id(given)
+        name = canonical_chunk_id(chunk.id if name_chunk is None else _name(chunk, number, name_chunk))
+        if texts.setdefault(name, text) != text:
+            if name_chunk is not None:
+                raise ConfigError(
+                    f"chunk_id gives {name!r} to {texts[name][:40]!r} and to {text[:40]!r}: every text needs an id "
+                    "of its own"
+                )
+            shared.add(name)
+        own[chunk.doc_id, chunk.start, chunk.end] = name
+    return {place: name for place, name in own.items() if name not in shared}, frozenset(shared)
 
 
 def _name(chunk: PositionAwareChunk, number: int, name_chunk: Callable[[PositionAwareChunk, int], Any]) -> str:

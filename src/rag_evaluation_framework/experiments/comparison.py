@@ -60,6 +60,7 @@ class Comparison:
             for query_id in shared
             if before[query_id].text != after[query_id].text
             or set(before[query_id].relevant) != set(after[query_id].relevant)
+            or before[query_id].gains != after[query_id].gains
         )
         same = [query_id for query_id in shared if query_id not in set(changed)]
         names = [
@@ -84,6 +85,9 @@ class Comparison:
 
     def delta(self, name: str) -> float | None:
         """Return the mean of candidate minus baseline, None if no question has the score in both.
+
+        Args:
+            name: The score; a metric alone stands for the run's k.
 
         Raises:
             ConfigError: There is no such score in both results.
@@ -110,9 +114,11 @@ class Comparison:
         return {query_id: value for value, query_id in sorted(won, key=lambda pair: -pair[0])}
 
     def _column(self, name: str) -> Mapping[str, float]:
-        if name not in self.deltas:
+        first = next(iter(self.deltas)).partition("@")[2]
+        column = self.deltas.get(name if "@" in name else f"{name}@{first}")
+        if column is None:
             raise ConfigError(f"no score {name!r} in both results; there are {', '.join(self.deltas)}")
-        return self.deltas[name]
+        return column
 
     def to_dataframe(self) -> "pd.DataFrame":
         """Return one row a question that both results hold: wording and, a column a score, the delta.

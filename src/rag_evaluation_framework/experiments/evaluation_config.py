@@ -4,7 +4,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
@@ -44,6 +53,14 @@ def _tokenizer(given: Any) -> Tokenizer | None:
     return None if given is None else resolve_tokenizer(given)
 
 
+def _tokenizer_name(tokenizer: Tokenizer | None) -> str | None:
+    return None if tokenizer is None else tokenizer.name
+
+
+_PrintedCutoff = Annotated[Cutoff, PlainSerializer(str), WithJsonSchema({"type": "string"})]
+_TEXT_OR_NONE = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "null"}]})
+
+
 def _problem(item: ErrorDetails) -> str:
     cause = item.get("ctx", {}).get("error")
     return str(cause) if cause else f"{'.'.join(map(str, item['loc']))}={item['input']!r:.80}: {item['msg']}"
@@ -68,8 +85,8 @@ class EvaluationConfig(BaseModel, frozen=True):
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     experiment_name: Annotated[str, Field(min_length=1)] | None
-    budgets: Annotated[tuple[Cutoff, ...], BeforeValidator(_budgets)]
-    tokenizer: Annotated[Tokenizer | None, BeforeValidator(_tokenizer)]
+    budgets: Annotated[tuple[_PrintedCutoff, ...], BeforeValidator(_budgets)]
+    tokenizer: Annotated[Tokenizer | None, BeforeValidator(_tokenizer), PlainSerializer(_tokenizer_name), _TEXT_OR_NONE]
     count_as_zero: Annotated[frozenset[Unscored], BeforeValidator(_statuses)]
     save_results_path: Path | None
 

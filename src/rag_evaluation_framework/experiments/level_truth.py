@@ -8,7 +8,7 @@ from rag_evaluation_framework.chunk_registry import chunking_fingerprint
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.experiments.chunk_ids import ChunkIds
 from rag_evaluation_framework.experiments.config import ExperimentConfig
-from rag_evaluation_framework.experiments.projection import ChunkProjection, project_to_documents
+from rag_evaluation_framework.experiments.projection import ChunkProjection, project_to_documents, resolve_documents
 from rag_evaluation_framework.experiments.rankings import HitPlacer, Ranked, listed_chunks
 from rag_evaluation_framework.ground_truth import GroundTruth
 from rag_evaluation_framework.levels import CHUNK, DOCUMENT, U
@@ -46,10 +46,12 @@ class LevelTruth(Generic[U]):
         level: Any = config.level
         if level is CHUNK:
             return _of_chunks(config, entries, placer)
-        if level is DOCUMENT and config.projects:
+        if level is DOCUMENT:
             dataset: Any = config.dataset
-            projected: tuple[Any, ...] = project_to_documents(dataset)
-            return cls(projected)
+            documents: tuple[Any, ...] = (
+                project_to_documents(dataset) if config.projects else resolve_documents(dataset, config.corpus)
+            )
+            return cls(documents)
         needs_chunks = [m.name for m in config.metrics if isinstance(m, SpanMetric) and m.needs_chunks]
         chunks = listed_chunks(config.retriever) if needs_chunks else None
         notes = (

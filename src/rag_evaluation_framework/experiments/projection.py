@@ -2,16 +2,21 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.corpus import Corpus
+from rag_evaluation_framework.datasets.naming import DocumentNames
 from rag_evaluation_framework.ground_truth import (
     ChunkLevelGroundTruth,
     Dataset,
     DocumentLevelGroundTruth,
+    renamed_gains,
 )
-from rag_evaluation_framework.ids import ChunkId
+from rag_evaluation_framework.ids import ChunkId, DocumentId
 from rag_evaluation_framework.spans import CharacterSpan
 from rag_evaluation_framework.types import PositionAwareChunk
 
@@ -21,6 +26,24 @@ def project_to_documents(dataset: Dataset[CharacterSpan]) -> tuple[DocumentLevel
     return tuple(
         DocumentLevelGroundTruth(entry.query, tuple(dict.fromkeys(span.doc_id for span in entry.relevant)))
         for entry in dataset
+    )
+
+
+def resolve_documents(dataset: Dataset[DocumentId], corpus: Corpus) -> tuple[DocumentLevelGroundTruth, ...]:
+    """Return the ground truth with the ids of the corpus, where a document is called by its name or stem alone."""
+    names = DocumentNames(corpus)
+
+    def known(doc_id: DocumentId) -> DocumentId:
+        return names.find(doc_id) or doc_id
+
+    entries: Any = dataset.ground_truth
+    return tuple(
+        replace(
+            entry,
+            relevant_document_ids=tuple(map(known, entry.relevant_document_ids)),
+            gains=renamed_gains(entry.query, entry.gains, known),
+        )
+        for entry in entries
     )
 
 

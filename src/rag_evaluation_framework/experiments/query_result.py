@@ -33,6 +33,7 @@ class QueryResult(Generic[U]):
         query_id: The question's id.
         text: Its wording.
         relevant: The truth; empty if the corpus holds no answer.
+        gains: How relevant units are, by id; of those that are not told, and of spans, it is 1.0.
         hits: What was found, best first, as deep as the cutoffs reach. A hit with a place carries no text.
         scores: By name; None where a metric failed. Empty if the question has no answer or its retrieval failed.
         stages: Seconds of each step of the retrieval.
@@ -42,6 +43,7 @@ class QueryResult(Generic[U]):
     query_id: str
     text: str
     relevant: tuple[U, ...]
+    gains: Mapping[str, float] = field(default_factory=dict[str, float])
     hits: Ranking = ()
     scores: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     stages: Mapping[str, float] = field(default_factory=dict[str, float])

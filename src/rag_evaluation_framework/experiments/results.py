@@ -165,7 +165,8 @@ class EvaluationResult(Generic[U]):
         if self.count_as_zero:
             parts.append(f"counting as 0: {', '.join(self.count_as_zero)}")
         dataset = self.config["dataset"]["name"]
-        return f"{dataset}, {counts['questions']} questions ({', '.join(parts)}), {self.evaluation_type}"
+        questions = "1 question" if counts["questions"] == 1 else f"{counts['questions']} questions"
+        return f"{dataset}, {questions} ({', '.join(parts)}), {self.evaluation_type}"
 
     def _notes(self) -> list[str]:
         alike: dict[str, list[str]] = {}
@@ -236,8 +237,10 @@ class EvaluationResult(Generic[U]):
 
         Raises:
             LevelMismatch: The other result is of another evaluation type.
-            ResultError: Scores of the two mean different things: chunks of different chunkings.
+            ResultError: It is no result, or scores of the two mean different things: chunks of different chunkings.
         """
+        if not isinstance(candidate, EvaluationResult):  # pyright: ignore[reportUnnecessaryIsInstance]  no checker
+            raise ResultError(f"compare({candidate!r:.80}): wanted an EvaluationResult; load_result(path) reads one")
         return Comparison.of(self, candidate)
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.datasets.load import load_dataset
@@ -168,7 +169,7 @@ def parse_run(content: Any, source: str) -> RunFile:
     try:
         return RunFile.model_validate(content)
     except ValidationError as error:
-        problems = [f"$.{_path(item['loc'])}: {_message(item['type'], item['msg'])}" for item in error.errors()]
+        problems = [f"$.{_path(item['loc'])}: {_message(item)}" for item in error.errors()]
         raise ConfigError(f"{source}: {'; '.join(dict.fromkeys(problems))}") from error
 
 
@@ -177,7 +178,8 @@ def _path(location: tuple[int | str, ...]) -> str:
     return str(location[0]) + "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
 
 
-def _message(kind: str, message: str) -> str:
-    if kind == "extra_forbidden":
+def _message(item: ErrorDetails) -> str:
+    if item["type"] == "extra_forbidden":
         return f"unknown key; there are {', '.join(RunFile.model_fields)}"
-    return message[0].lower() + message[1:]
+    message = item["msg"][0].lower() + item["msg"][1:]
+    return message if item["type"] == "missing" else f"{message}, got {item['input']!r:.60}"

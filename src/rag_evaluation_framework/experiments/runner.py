@@ -171,12 +171,13 @@ def _scored(
     row = 0
     for entry, outcome in pairs:
         if isinstance(outcome, Failure):
-            yield QueryResult(entry.query.id, entry.query.text, entry.relevant, failures=(outcome,))
+            yield QueryResult(entry.query.id, entry.query.text, entry.relevant, _gains(entry), failures=(outcome,))
             continue
         result: QueryResult[U] = QueryResult(
             entry.query.id,
             entry.query.text,
             entry.relevant,
+            _gains(entry),
             hits=tuple(map(_slim, outcome.hits)),
             stages={stage.name: stage.seconds for stage in outcome.stages},
         )
@@ -211,6 +212,10 @@ def _with_scores(result: QueryResult[U], values: dict[str, float | Exception | N
     )
     scores = {name: None if isinstance(value, Exception) else value for name, value in values.items()}
     return replace(result, scores=scores, failures=failures)
+
+
+def _gains(entry: GroundTruth[Any]) -> dict[str, float]:
+    return {unit: gain for unit in entry.relevant if (gain := entry.gain(unit)) != 1.0}
 
 
 def _slim(hit: Hit) -> Hit:

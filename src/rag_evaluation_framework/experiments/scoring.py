@@ -61,7 +61,7 @@ class Judge(Generic[U]):
             spans: list[Any] = [self.level.units(ranking) for ranking in rankings]
             return judge(spans, relevant)
         units = [
-            [entry.as_labelled(self.level.unit(hit, rank)) for rank, hit in enumerate(ranking, start=1)]
+            entry.as_labelled(self.level.unit(hit, rank) for rank, hit in enumerate(ranking, start=1))
             for entry, ranking in zip(self.truth, rankings, strict=True)
         ]
         return judge_units(units, relevant, [[*map(entry.gain, entry.relevant)] for entry in self.truth])
@@ -104,8 +104,7 @@ class Judge(Generic[U]):
         ]
 
     def _calculated(self, metric: Metric[U], ranking: Ranking, entry: GroundTruth[U]) -> float | Exception:
-        units = [self._with_text(entry.as_labelled(unit)) for unit in self.level.units(ranking)]
-        retrieved = units if self.level.repeats else [*dict.fromkeys(units)]
+        retrieved = [*map(self._with_text, entry.as_labelled(self.level.units(ranking)))]
         try:
             return _finite(float(metric.calculate(retrieved, [*map(self._with_text, entry.relevant)])))
         except Exception as error:  # noqa: BLE001  a metric of the user's may raise anything; it becomes data

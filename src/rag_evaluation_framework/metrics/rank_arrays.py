@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.ground_truth import LARGEST_GAIN
 from rag_evaluation_framework.metrics.rank_judgements import Integers, Numbers, RankJudgements, judge_ranks
 
 _CELLS = 262_144
@@ -20,8 +21,8 @@ def judge_arrays(ground_truth: ArrayLike, rankings: ArrayLike, gains: ArrayLike 
         gains: How relevant each unit of `ground_truth` is, of the same shape; None stands for 1.
 
     Raises:
-        DatasetError: An array has the wrong shape or type, a gain is no finite number, or a row of the ground truth
-            holds a unit twice.
+        DatasetError: An array has the wrong shape or type, or a number below -1, a row of the rankings goes on behind
+            -1, a gain is no finite number or above 1e100, or a row of the ground truth holds a unit twice.
     """
     truth, ranked = _whole_numbers("ground_truth", ground_truth), _whole_numbers("rankings", rankings)
     weights = np.ones(truth.shape) if gains is None else _finite("gains", gains)
@@ -30,6 +31,9 @@ def judge_arrays(ground_truth: ArrayLike, rankings: ArrayLike, gains: ArrayLike 
             f"ground_truth {truth.shape}, rankings {ranked.shape}, gains {weights.shape}: wanted as many rows, at "
             "least one, and gains for every unit of the ground truth"
         )
+    _refuse_below("ground_truth", truth)
+    _refuse_below("rankings", ranked)
+    _refuse_gaps(ranked)
     truth, ranked = _narrowed(truth, ranked)
     _refuse_repeats(truth)
     relevant = np.flatnonzero((truth >= 0) & (weights > 0))
@@ -50,8 +54,10 @@ def _finite(name: str, given: ArrayLike) -> Numbers:
         numbers = _array(name, given).astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise DatasetError(f"{name}: {error}; wanted numbers, above 0 where the unit is relevant") from error
-    if not np.isfinite(numbers).all():
-        raise DatasetError(f"{name}: one is NaN or infinite; wanted finite numbers, above 0 where the unit is relevant")
+    if not (np.abs(numbers) <= LARGEST_GAIN).all():
+        raise DatasetError(
+            f"{name}: one is NaN, infinite or above {LARGEST_GAIN:g}; wanted numbers, above 0 where relevant"
+        )
     return numbers
 
 
@@ -62,10 +68,27 @@ def _array(name: str, given: ArrayLike) -> NDArray[Any]:
         raise DatasetError(f"{name}: {error}; wanted an array, its rows filled up with -1") from error
 
 
+def _refuse_below(name: str, array: NDArray[Any]) -> None:
+    """Refuse numbers below -1: they stand for no unit, and only -1 fills up."""
+    if array.min(initial=0) < -1:
+        row, column = np.argwhere(array < -1)[0]
+        raise DatasetError(
+            f"{name}: row {row} holds {array[row, column]}; wanted units numbered from 0, and -1 to fill rows up"
+        )
+
+
+def _refuse_gaps(ranked: NDArray[Any]) -> None:
+    """Refuse a unit that stands behind -1: whether a rank is empty, or the row at its end, nobody could tell."""
+    behind = (ranked[:, 1:] >= 0) & (ranked[:, :-1] < 0)
+    if behind.any():
+        row, column = np.argwhere(behind)[0]
+        raise DatasetError(f"rankings: row {row} holds a unit behind -1, at {column + 1}; wanted -1 at the end only")
+
+
 def _narrowed(truth: NDArray[Any], ranked: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return both in rows of 32 bits a number if all fit: twice as many are compared at a time."""
     limits = np.iinfo(np.int32)
-    fit = all(limits.min <= array.min(initial=0) and array.max(initial=0) <= limits.max for array in (truth, ranked))
+    fit = all(array.max(initial=0) <= limits.max for array in (truth, ranked))
     kinds = (np.int32, np.int32) if fit else (truth.dtype, ranked.dtype)
     return np.ascontiguousarray(truth, dtype=kinds[0]), np.ascontiguousarray(ranked, dtype=kinds[1])
 

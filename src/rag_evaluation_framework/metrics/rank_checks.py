@@ -4,12 +4,13 @@ Reading is quick and asks no questions; this is where it goes when something did
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isfinite, isnan
+from math import isnan
 from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.ground_truth import LARGEST_GAIN
 
 _LONGEST = 60
 
@@ -43,7 +44,8 @@ def check_ranking(query: str, ranking: object) -> None:
     Raises:
         DatasetError: It has none.
     """
-    if isinstance(ranking, str | bytes) or not isinstance(ranking, Mapping | Sequence | np.ndarray):
+    flat = not isinstance(ranking, np.ndarray) or ranking.ndim == 1
+    if isinstance(ranking, str | bytes) or not isinstance(ranking, Mapping | Sequence | np.ndarray) or not flat:
         raise DatasetError(
             f"question {query!r}: the ranking is {_short(ranking)}; wanted a list of ids, best first, or a mapping "
             "from id to score"
@@ -70,8 +72,15 @@ def _is_scored(value: object) -> TypeGuard[Mapping[Any, Any]]:
 
 def _problems(name: str, value_name: str, given: Any) -> Iterator[str]:
     finite = value_name == "gain"
-    wanted = "a finite number, above 0 where the unit is relevant" if finite else "a number, higher for better"
+    wanted = "a number up to 1e+100, above 0 where the unit is relevant" if finite else "a number, higher for better"
     units: list[Any] = list(given)
+    if not _is_scored(given):
+        yield from (
+            f"{name} holds {unit!r:.60}; wanted ids{'' if finite else ', best first'}, or a mapping from id to "
+            f"{value_name}"
+            for unit in units
+            if isinstance(unit, tuple | list | Mapping)
+        )
     yield from (
         f"{name} holds {_short(unit)}; wanted ids, as texts or numbers" for unit in units if not _hashable(unit)
     )
@@ -98,7 +107,7 @@ def _is_number(value: Any, *, finite: bool) -> bool:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         return False
-    return isfinite(number) if finite else not isnan(number)
+    return abs(number) <= LARGEST_GAIN if finite else not isnan(number)
 
 
 def _short(value: object) -> str:

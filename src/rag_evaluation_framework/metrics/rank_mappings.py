@@ -10,6 +10,7 @@ from typing import TypeAlias, TypeGuard, cast
 import numpy as np
 
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.ground_truth import LARGEST_GAIN
 from rag_evaluation_framework.ids import ChunkId, DocumentId, QueryId
 from rag_evaluation_framework.metrics.rank_checks import check_mapping, check_ranking, check_truth, refuse
 from rag_evaluation_framework.metrics.rank_judgements import Integers, Numbers, RankJudgements, judge_ranks
@@ -80,8 +81,8 @@ def _read(
     lengths = np.fromiter(map(len, truths), dtype=np.int64, count=len(truths))
     query = np.repeat(np.arange(len(truths)), lengths)
     gain = _numbers(truths, len(query))
-    if not np.isfinite(gain).all():
-        raise ValueError("a gain is not finite")
+    if not (np.abs(gain) <= LARGEST_GAIN).all():
+        raise ValueError("a gain is not finite, or too large to be summed")
     if _are_scored(ranked):
         return query, gain, *_by_score(truths, ranked, query)
     if _are_lists(ranked):
@@ -95,6 +96,7 @@ def _as_scored(names: Sequence[str], given: Sequence[Scored | Iterable[str]]) ->
     if _are_scored(given):
         return given
     if _are_collections(given):
+        _refuse_pairs(given)
         return list(map(_GAINS_OF_1, given, repeat(1.0)))
     return list(map(_gains, names, given))
 
@@ -137,6 +139,13 @@ def _in_order(name: str, ranking: Scored | Sequence[str]) -> tuple[Sequence[str]
     return _falling(ranking), bool((scores[1:] >= scores[:-1]).any())
 
 
+def _refuse_pairs(lists: Iterable[Iterable[object]]) -> None:
+    """Refuse pairs of id and score, which would pass for ids that nobody judged; the first of each list tells."""
+    kinds = set(map(type, chain.from_iterable(map(islice, lists, repeat(1)))))
+    if any(issubclass(kind, tuple | list | Mapping) for kind in kinds):
+        raise ValueError("a list holds no ids")
+
+
 def _falling(ranking: Scored) -> list[str]:
     """Return the ids by falling score; sorting is stable, so that ties stay in the order given."""
     return sorted(ranking, key=ranking.__getitem__, reverse=True)
@@ -155,9 +164,7 @@ def _by_place(
     """Look up the place of every judged unit in its ranking."""
     retrieved: list[int] = []
     irregular = 0
-    first = next(chain.from_iterable(ranked), None)
-    if isinstance(first, tuple | list | Mapping):
-        raise DatasetError(f"a ranking holds {first!r:.60}; wanted ids, best first, or a mapping from id to score")
+    _refuse_pairs(ranked)
 
     def places() -> Iterator[Iterator[int]]:
         nonlocal irregular

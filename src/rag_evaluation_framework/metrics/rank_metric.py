@@ -1,10 +1,11 @@
 """The base of all rank metrics."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import ClassVar
 
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.ids import EvaluationType, RelevanceId
 from rag_evaluation_framework.metrics.rank_judgements import Numbers, RankJudgements, judge_units
 
@@ -23,7 +24,13 @@ class RankMetric(Metric[RelevanceId]):
         """Return one score a question, shape (questions,); the judgements are already cut at the cutoff."""
 
     def calculate(self, retrieved: Sequence[RelevanceId], ground_truth: Sequence[RelevanceId]) -> float:
-        """Score one ranking, cut at its own length; 0.0 where nothing is relevant or nothing was retrieved."""
+        """Score one ranking, cut at its own length; 0.0 where nothing is relevant or nothing was retrieved.
+
+        Raises:
+            ConfigError: What was retrieved has no order.
+        """
+        if isinstance(retrieved, str | bytes | Mapping | Set):
+            raise ConfigError(f"{self.name}: retrieved is {retrieved!r:.80}; wanted a list of ids, best first")
         right = list(dict.fromkeys(ground_truth))
         judged = judge_units([retrieved], [right], [[1.0] * len(right)])
         return float(self.score(judged.at(len(retrieved)))[0])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -75,13 +75,24 @@ class Means(dict[str, float | None]):
     """Means by the name of the score, looked up in either spelling."""
 
     def __missing__(self, name: str) -> float | None:
-        try:
-            full = str(parse_score(name)[1])
-        except ConfigError as error:
-            raise KeyError(str(error)) from error
-        if full not in self:
+        full = _full_name(name)
+        if full not in self.keys():
             raise KeyError(f"no score {name!r}; there are {', '.join(self)}")
         return self[full]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and (name in self.keys() or _full_name(name) in self.keys())
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the mean of that score, or the default."""
+        return self[name] if name in self else default  # noqa: SIM401  this is `get`
+
+
+def _full_name(name: str) -> str:
+    try:
+        return str(parse_score(name)[1])
+    except ConfigError:
+        return name
 
 
 def _mean(column: Numbers) -> float | None:

@@ -38,10 +38,10 @@ DEFAULT_SPAN_SCORES = ("span_recall@5", "span_precision@5", "span_iou@5")
 """What is scored of rankings of spans if nothing else is asked for."""
 
 
-def parse_score(name: str) -> tuple[Metric[Any], ScoreName]:
+def parse_score(name: str, kind: type[Any] = Metric) -> tuple[Metric[Any], ScoreName]:
     """Return the metric and the full name of a score such as `ndcg@10` or, as ir_measures spells it, `nDCG@10`.
 
-    A metric without a cutoff stands for whole rankings.
+    A metric without a cutoff stands for whole rankings. An error lists the metrics of that kind.
 
     Raises:
         ConfigError: There is no such built-in metric, or it cannot be cut there.
@@ -54,9 +54,12 @@ def parse_score(name: str) -> tuple[Metric[Any], ScoreName]:
         raise ConfigError(f"score {name!r}: {error}") from error
     metric = ALL_METRICS.get(_SPELLINGS.get(parsed.metric, parsed.metric))
     if metric is None:
+        own = _names(kind)
+        spelt = [spelling for spelling, meant in _SPELLINGS.items() if meant in own]
+        others = f", and as ir_measures spells them {', '.join(spelt)}" if spelt else ""
         raise ConfigError(
-            f"score {name!r}: no metric {parsed.metric!r}; {_hint(parsed.metric)}there are {', '.join(ALL_METRICS)}, "
-            f"and as ir_measures spells them {', '.join(_SPELLINGS)}"
+            f"score {name!r}: no metric {parsed.metric!r}; {_hint(parsed.metric, [*spelt, *own])}there are "
+            f"{', '.join(own)}{others}"
         )
     if parsed.cutoff is not None and parsed.cutoff.is_budget and "token-level" not in metric.evaluation_types:
         raise ConfigError(
@@ -101,18 +104,21 @@ def _parse_scores(
         raise ConfigError(f"metrics: got {names!r}; wanted a list of names, such as {list(example)}")
     chosen: dict[ScoreName, Any] = {}
     for name in names:
-        metric, full = parse_score(name)
+        metric, full = parse_score(name, kind)
         if not isinstance(metric, kind):
-            known = ", ".join(name for name, metric in ALL_METRICS.items() if isinstance(metric, kind))
-            raise ConfigError(f"score {name!r}: {_where(metric)}; {function} takes {known}")
+            raise ConfigError(f"score {name!r}: {_where(metric)}; {function} takes {', '.join(_names(kind))}")
         chosen[full] = metric
     if not chosen:
         raise ConfigError(f"metrics: nothing to score; wanted at least one name, such as {', '.join(example)}")
     return chosen
 
 
-def _hint(metric: str) -> str:
-    spellings = {name.lower(): name for name in (*_SPELLINGS, *ALL_METRICS)}
+def _names(kind: type[Any]) -> list[str]:
+    return [name for name, metric in ALL_METRICS.items() if isinstance(metric, kind)]
+
+
+def _hint(metric: str, names: Iterable[str]) -> str:
+    spellings = {name.lower(): name for name in names}
     near = get_close_matches(metric.lower(), spellings, n=1)
     return f"did you mean {spellings[near[0]]}? " if near else ""
 

@@ -61,8 +61,8 @@ def score_ranking_arrays(
 
     Raises:
         ConfigError: There is no such rank metric, or none is asked for.
-        DatasetError: An array has the wrong shape or type, a gain is no finite number, or a row of the ground truth
-            holds a unit twice.
+        DatasetError: An array has the wrong shape or type, or a number below -1, a gain is no finite number, or a row
+            of the ground truth holds a unit twice.
     """
     chosen = parse_rank_scores(metrics)
     judged = judge_arrays(ground_truth, rankings, gains)

@@ -12,7 +12,7 @@ from rag_evaluation_framework.ids import QueryId
 from rag_evaluation_framework.metrics.judgements import Integers, Numbering, SpanColumns
 from rag_evaluation_framework.spans import CharacterSpan
 
-Place: TypeAlias = CharacterSpan | Sequence[Any] | Mapping[str, Any]
+Place: TypeAlias = CharacterSpan | tuple[str, int, int] | Mapping[str, Any]
 """A span, `(doc_id, start, end)`, or a mapping with these keys."""
 
 Spans: TypeAlias = Mapping[str, Iterable[Place]] | Mapping[QueryId, Iterable[Place]]

@@ -1,3 +1,7 @@
+from .tables import Column as Column
+from .tables import show_table as show_table
+from .tables import side_by_side as side_by_side
+from .terminal import best_in_green as best_in_green
 from .terminal import detectable_difference as detectable_difference
 from .terminal import printable as printable
 from .terminal import show_comparison as show_comparison

@@ -1,11 +1,10 @@
 """Results in a terminal. Whatever comes from outside is shown as text: no markup and no control codes take effect."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group
 from rich.padding import Padding
 from rich.table import Table
@@ -18,6 +17,7 @@ from rag_evaluation_framework.experiments.results import EvaluationResult
 from rag_evaluation_framework.experiments.summary import number
 from rag_evaluation_framework.ids import EvaluationType
 from rag_evaluation_framework.levels import LEVELS
+from rag_evaluation_framework.reports.tables import Column, show_table
 from rag_evaluation_framework.spans import CharacterSpan
 
 _CONTROL = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), "\N{REPLACEMENT CHARACTER}")
@@ -35,33 +35,38 @@ def printable(text: str) -> str:
 def show_result(console: Console, result: Result) -> None:
     """Print the means of one result and what stands behind them."""
     summary = result.summary()
-    grid = _table(["metric"], summary.header[1:])
-    for row in summary.rows:
-        grid.add_row(*(Text(printable(cell)) for cell in row))
+    names, *means = (
+        Column(Text(header or "metric"), [Text(printable(cell)) for cell in cells])
+        for header, *cells in zip(summary.header, *summary.rows, strict=True)
+    )
     console.print(Text(printable(summary.title), style="bold"))
     console.print(Text(printable(summary.headline), style="dim"))
-    console.print(grid)
+    show_table(console, [names], means)
     for note in summary.notes:
         console.print(Text(f"! {printable(note)}", style="yellow"))
 
 
 def show_comparison(console: Console, results: Sequence[tuple[str, str, Result]], scores: Sequence[str]) -> None:
-    """Print one row a result, the best of every score in bold.
+    """Print one row a result, the best of every score in bold if there are several.
 
     Args:
         console: Where to print.
         results: Retriever, chunker and result of each row.
         scores: The columns.
     """
-    grid = _table(["retriever", "chunker"], [name.replace("_", "\n").replace("@", "\n@") for name in scores])
-    best = {name: max(result.metrics[name] or 0.0 for _, _, result in results) for name in scores}
-    for retriever, chunker, result in results:
-        cells = [
-            Text(number(result.metrics[name]), style="bold green" if result.metrics[name] == best[name] else "")
-            for name in scores
-        ]
-        grid.add_row(Text(printable(retriever)), Text(printable(chunker)), *cells)
-    console.print(grid)
+    words = [
+        Column(Text("retriever"), [Text(printable(retriever)) for retriever, _, _ in results]),
+        Column(Text("chunker"), [Text(printable(chunker)) for _, chunker, _ in results]),
+    ]
+    headers = [Text(name.replace("_", "\n").replace("@", "\n@")) for name in scores]
+    means = [best_in_green([result.metrics[name] for _, _, result in results], number) for name in scores]
+    show_table(console, words, list(map(Column, headers, means)))
+
+
+def best_in_green(means: Sequence[float | None], written: Callable[[float | None], str]) -> list[Text]:
+    """Return the means of several results as cells, the best in green; of a single one nothing is best."""
+    best = max((mean for mean in means if mean is not None), default=None) if len(means) > 1 else None
+    return [Text(written(mean), style="bold green" if mean is not None and mean == best else "") for mean in means]
 
 
 def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None:
@@ -86,7 +91,8 @@ def show_quotes(console: Console, check: QuoteCheck) -> None:
     """Print how many quotes were located, and each one that was not."""
     counts = Counter(row.status for row in check.rows)
     console.print(
-        f"{counts['located']} of {len(check.rows)} quotes located, {counts['ambiguous']} ambiguous, "
+        f"{counts['located']} of {len(check.rows)} quote{'s' * (len(check.rows) != 1)} located, "
+        f"{counts['ambiguous']} ambiguous, "
         f"{counts['missing']} missing; questions without an answer: {counts['no-answer']}",
         highlight=False,
     )
@@ -108,19 +114,11 @@ def detectable_difference(questions: int) -> float:
     return min(1.0, _DETECTABLE / sqrt(max(questions, 1)))
 
 
-def _table(words: Sequence[str], numbers: Sequence[str]) -> Table:
-    grid = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in words:
-        grid.add_column(Text(column))
-    for column in numbers:
-        grid.add_column(Text(column), justify="right")
-    return grid
-
-
 def _answer(unit: Any, corpus: Corpus, query: QueryResult[Any], evaluation_type: EvaluationType) -> Text:
     read = LEVELS[evaluation_type].read
+    count = len(query.hits)
     ranks = [rank for rank, hit in enumerate(query.hits, 1) if _meets(read(hit), unit)]
-    met = f"first met at rank {ranks[0]}" if ranks else f"not among {len(query.hits)} results"
+    met = f"first met at rank {ranks[0]}" if ranks else f"not among {count} result{'s' * (count != 1)}"
     if not isinstance(unit, CharacterSpan):
         return Text.assemble((f"{printable(unit)} ", "cyan"), (met, "dim"))
     text = printable(corpus[unit.doc_id].content[unit.start : unit.end])

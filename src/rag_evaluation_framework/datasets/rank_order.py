@@ -1,0 +1,31 @@
+"""Whether the ranks of a run say the same as its scores."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ranked = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+"""Numbers of questions, ranks and scores: a row a result."""
+
+
+def contradicted(ranked: Sequence[Ranked]) -> int:
+    """Count the questions in which a document with a better rank has a lower score."""
+    if not ranked:
+        return 0
+    query, rank, score = (np.concatenate(column) for column in zip(*ranked, strict=True))
+    if _is_orderly(query, rank, score):
+        return 0
+    known = ~np.isnan(rank)
+    query, rank, score = query[known], rank[known], score[known]
+    # Equal ranks contradict nothing: among them the highest score comes first, so that a rise lies between two ranks.
+    order = np.lexsort((-score, rank, query))
+    query, score = query[order], score[order]
+    return len(np.unique(query[1:][(query[1:] == query[:-1]) & (score[1:] > score[:-1])]))
+
+
+def _is_orderly(query: NDArray[np.int64], rank: NDArray[np.float64], score: NDArray[np.float64]) -> bool:
+    """Return whether each question stands in one piece, ranks rising and scores not: quick, and true of most files."""
+    same = query[1:] == query[:-1]
+    fits = (rank[1:] > rank[:-1]) & (score[1:] <= score[:-1])
+    return bool((fits | ~same).all()) and int((~same).sum()) == int(query.max(initial=0))

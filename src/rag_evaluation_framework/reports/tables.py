@@ -1,0 +1,79 @@
+"""Tables of numbers that fit a terminal of any width: what has no room beside the rest stands in a table below."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+_EDGES, _GAP = 2, 3  # what SIMPLE_HEAD puts around all columns, and between two
+_LONGEST_WORDS = 32
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes:
+        header: What stands above it, on one line or several.
+        cells: A text a row.
+    """
+
+    header: Text
+    cells: Sequence[Text]
+
+    @property
+    def width(self) -> int:
+        """How many cells of a terminal its widest line takes."""
+        return max((line.cell_len for text in (self.header, *self.cells) for line in text.split("\n")), default=0)
+
+
+def show_table(
+    console: Console, words: Sequence[Column], numbers: Sequence[Column], section: int | None = None
+) -> None:
+    """Print columns of numbers beside columns of words, in as many tables as the width of the console asks for.
+
+    Words stand in every table, and wrap if they are long. Headers and numbers are never cut: a console that has no room
+    for a single column gets lines that are longer than it.
+
+    Args:
+        console: Where to print.
+        words: The columns on the left.
+        numbers: The columns on the right; at least one.
+        section: After how many rows there is an empty line; nowhere by default.
+    """
+    named = sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
+    room = console.width - _EDGES - named
+    for part in side_by_side([column.width for column in numbers], room, _GAP):
+        console.print(_table(words, numbers[part], section), crop=False)
+
+
+def side_by_side(widths: Sequence[int], room: int, gap: int) -> Iterator[slice]:
+    """Return which columns stand beside each other, in order: as many as fit, and at least one.
+
+    Args:
+        widths: How wide each column is.
+        room: How wide all may be together.
+        gap: What stands between two.
+    """
+    begin = taken = 0
+    for number, width in enumerate(widths):
+        if number > begin and taken + gap + width > room:
+            yield slice(begin, number)
+            begin, taken = number, 0
+        taken += width + (gap if number > begin else 0)
+    yield slice(begin, len(widths))
+
+
+def _table(words: Sequence[Column], numbers: Sequence[Column], section: int | None) -> Table:
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for column in words:
+        grid.add_column(column.header, vertical="top", min_width=min(column.width, _LONGEST_WORDS), overflow="fold")
+    for column in numbers:
+        grid.add_column(column.header, justify="right", vertical="top", no_wrap=True, min_width=column.width)
+    rows = zip(*(column.cells for column in (*words, *numbers)), strict=True)
+    for number, row in enumerate(rows, 1):
+        grid.add_row(*row, end_section=number == section)
+    return grid

@@ -1,0 +1,82 @@
+"""Tables of numbers: whatever the width, nothing is cut, nothing is lost, and no line is longer than need be."""
+
+import io
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.text import Text
+
+from rag_evaluation_framework.reports import Column, best_in_green, show_table, side_by_side
+
+
+def printed(width, words, numbers, section=None):
+    console = Console(file=io.StringIO(), width=width)
+    show_table(console, words, numbers, section)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def column(header, *cells):
+    return Column(Text(header), [Text(cell) for cell in cells])
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=12), st.integers(-5, 60), st.integers(0, 3))
+def test_columns_stand_side_by_side_as_long_as_they_fit(widths, room, gap):
+    parts = [list(range(*part.indices(len(widths)))) for part in side_by_side(widths, room, gap)]
+    assert [number for part in parts for number in part] == list(range(len(widths)))
+
+    def taken(part):
+        return sum(widths[number] for number in part) + gap * (len(part) - 1)
+
+    assert all(taken(part) <= room or len(part) == 1 for part in parts)
+    assert all(taken([*part, after[0]]) > room for part, after in pairwise(parts))
+
+
+@given(
+    st.lists(st.text("abcdefgh@", min_size=1, max_size=14), min_size=1, max_size=9, unique=True),
+    st.lists(st.text("xyz_", min_size=1, max_size=20), min_size=1, max_size=3, unique=True),
+    st.integers(40, 120),
+)
+def test_every_header_and_number_stands_there_once_and_uncut(headers, names, width):
+    numbers = [
+        column(header, *(f"{place}.{row:03}" for row in range(len(names)))) for place, header in enumerate(headers)
+    ]
+    lines = printed(width, [column("metric", *names)], numbers)
+    assert max(map(len, lines)) <= width
+    heads = [line.split() for line in lines if line.lstrip().startswith("metric")]
+    assert [header for head in heads for header in head[1:]] == headers
+    for row, name in enumerate(names):
+        cells = [line.split()[1:] for line in lines if line.split()[:1] == [name]]
+        assert [cell for part in cells for cell in part] == [f"{place}.{row:03}" for place in range(len(headers))]
+
+
+def test_a_console_without_room_for_one_column_gets_lines_that_are_longer():
+    lines = printed(12, [column("metric", "span_precision")], [column("@4000ch_whole", "0.123"), column("@5", "0.456")])
+    text = "\n".join(lines)
+    assert all(part in text for part in ("@4000ch_whole", "0.123", "@5", "0.456"))
+
+
+def test_long_words_wrap_and_leave_the_numbers_whole():
+    lines = printed(60, [column("retriever", "r" * 70), column("chunker", "c" * 70)], [column("@5", "0.456")])
+    text = "".join(lines)
+    assert (text.count("r"), text.count("c")) == (70 + "retriever chunker".count("r"), 70 + 1)
+    assert "0.456" in text
+
+
+def test_a_section_ends_after_its_rows():
+    lines = printed(40, [column("", "a", "b", "c")], [column("run", "1", "2", "3")], section=2)
+    rows = [line.split()[0] if line.split() else "" for line in lines]
+    assert rows[rows.index("b") + 1] == ""
+    assert rows[rows.index("a") + 1] == "b"
+
+
+@pytest.mark.parametrize(
+    ("means", "green"),
+    [([0.5], []), ([0.5, 0.7], [1]), ([0.7, 0.7, 0.1], [0, 1]), ([None, 0.0], [1]), ([None, None], [])],
+)
+def test_the_best_of_several_is_green(means, green):
+    cells = best_in_green(means, str)
+    assert [cell.plain for cell in cells] == [str(mean) for mean in means]
+    assert [place for place, cell in enumerate(cells) if cell.style] == green
