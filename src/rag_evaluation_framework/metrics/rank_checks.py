@@ -44,12 +44,17 @@ def check_ranking(query: str, ranking: object) -> None:
     Raises:
         DatasetError: It has none.
     """
-    flat = not isinstance(ranking, np.ndarray) or ranking.ndim == 1
-    if isinstance(ranking, str | bytes) or not isinstance(ranking, Mapping | Sequence | np.ndarray) or not flat:
+    if not _has_order(ranking):
         raise DatasetError(
             f"question {query!r}: the ranking is {_short(ranking)}; wanted a list of ids, best first, or a mapping "
             "from id to score"
         )
+
+
+def _has_order(ranking: Any) -> bool:
+    if isinstance(ranking, np.ndarray):
+        return ranking.ndim == 1
+    return isinstance(ranking, Mapping | Sequence) and not isinstance(ranking, str | bytes)
 
 
 def refuse(queries: Sequence[str], truths: Sequence[object], rankings: Sequence[object], why: Exception) -> NoReturn:
