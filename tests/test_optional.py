@@ -42,7 +42,8 @@ class TestRequire:
         assert caught.value.name == "chromadb"
 
     def test_the_error_is_an_import_error_and_keeps_its_cause(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "chromadb", None)
+        for module in ("chromadb", "chromadb.config"):  # the second may have been imported by another test
+            monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(ImportError) as caught:
             require("chromadb.config", extra="chroma", needed_by="ChromaVectorStore")
         assert isinstance(caught.value.__cause__, ImportError)

@@ -26,6 +26,15 @@ def search(query, k):
     return [query] * k
 """
 
+# Parameters that have no default.
+REQUIRED = {
+    "cached": {"embedder": "sentence-transformer"},
+    "cross-encoder": {"model": "a/model"},
+    "late-interaction": {"embedder": "tiny_models:WordVectors"},
+    "semantic": {"embedder": "lsa"},
+    "reranked": {"retriever": "bm25", "reranker": {"type": "late-interaction", "embedder": "tiny_models:WordVectors"}},
+}
+
 
 @pytest.fixture(autouse=True)
 def nothing_is_remembered(monkeypatch):
@@ -139,6 +148,18 @@ class TestBuildFromMapping:
         with pytest.raises(rag.ConfigError):
             build("chunker", {"type": "recursive-character", "chunk_size": 100, other: 200})
 
+    def test_a_list_of_parts_is_written_under_the_plural_of_its_kind(self):
+        retrievers = ["bm25:k1=0.9", {"type": "vector-rag", "embedder": "lsa:dimensions=8"}]
+        hybrid = build("retriever", {"type": "hybrid", "retrievers": retrievers, "weights": [0.3, 0.7], "rrfK": 10})
+        assert hybrid == rag.HybridRetriever(
+            (rag.BM25Retriever(k1=0.9), rag.VectorRAGRetriever(embedder=rag.LsaEmbedder(8))), (0.3, 0.7), rrf_k=10
+        )
+
+    @pytest.mark.parametrize("retrievers", ["bm25", {"type": "bm25"}, [], None, ["bm26"], [{"type": "lsa"}], 7])
+    def test_what_is_no_list_of_parts_is_refused(self, retrievers):
+        with pytest.raises(rag.ConfigError):
+            build("retriever", {"type": "hybrid", "retrievers": retrievers})
+
     def test_lists_become_tuples(self):
         chunker = build("chunker", {"type": "recursive-character", "separators": ["\n", " "]})
         assert chunker.separators == ("\n", " ")
@@ -150,13 +171,15 @@ class TestBuildFromMapping:
 
     @pytest.mark.parametrize("given", [{}, {"tokens": 7}, {"type": 5}, {"type": None}])
     def test_a_mapping_without_a_type_is_refused_with_the_types(self, given):
-        with pytest.raises(rag.ConfigError, match=r"chunker: wanted a 'type', one of fixed-token, recursive-character"):
+        with pytest.raises(
+            rag.ConfigError, match=r"chunker: wanted a 'type', one of fixed-token, markdown-header, recursive-character"
+        ):
             build("chunker", given)
 
 
 class TestErrors:
     def test_an_unknown_name_is_refused_with_those_that_exist(self):
-        message = r"chunker 'semantik' is unknown; there are fixed-token, recursive-character; .*module:attribute"
+        message = r"chunker 'semantik' is unknown; did you mean semantic\? there are fixed-token, .*; .*module"
         with pytest.raises(rag.ConfigError, match=message):
             build("chunker", "semantik")
 
@@ -200,7 +223,7 @@ class TestErrors:
             build("retriever", "fixed-token")
 
     def test_an_unknown_parameter_is_refused_with_those_that_exist(self):
-        message = "'recursive-character' has no parameter 'chunk_sise'; it has chunk_size, overlap, separators, length$"
+        message = "no parameter 'chunk_sise'; it has chunk_size, overlap, separators, length, separator_at$"
         with pytest.raises(rag.ConfigError, match=message):
             build("chunker", "recursive-character:chunk_sise=5")
 
@@ -242,7 +265,9 @@ class TestDescribe:
     @pytest.mark.parametrize("kind", KINDS)
     def test_every_built_in_part_can_be_described_and_built_again(self, kind):
         for name in components(kind):
-            part = build(kind, name)
+            for module in getattr(load(kind, name), "requires", ()):
+                pytest.importorskip(module)
+            part = build(kind, {"type": name, **REQUIRED.get(name, {})})
             description = describe(part)
             assert description["type"] == name
             again = build(kind, description)
@@ -256,6 +281,7 @@ class TestDescribe:
             rag.FixedTokenChunker(5, 2, "o200k_base"),
             rag.BM25Retriever(rag.FixedTokenChunker(9), 0.9, 0.4),
             rag.VectorRAGRetriever(rag.RecursiveCharacterChunker(70), rag.LsaEmbedder(8, 3), None, 7),
+            rag.HybridRetriever((rag.BM25Retriever(k1=1.2), rag.BM25Retriever()), (1, 0.5), 10, 7),
         ],
         ids=lambda part: type(part).__name__,
     )
@@ -273,6 +299,7 @@ class TestDescribe:
                 "overlap": 0,
                 "separators": ["\n\n", "\n", ".", "?", "!", " "],
                 "length": "characters",
+                "separator_at": "end",
             },
             "embedder": {"type": "lsa", "dimensions": 128, "seed": 0},
             "vector_store": {"type": "in-memory"},
@@ -310,6 +337,7 @@ class TestTable:
             "chunker": rag.Chunker,
             "embedder": rag.Embedder,
             "vector_store": rag.VectorStore,
+            "reranker": rag.Reranker,
             "retriever": rag.Retriever,
             "metric": rag.Metric,
         }[kind]
@@ -338,7 +366,14 @@ class TestPlugIns:
 
     def test_a_broken_plug_in_leaves_the_others_usable(self, plug_ins):
         plug_ins(chunker={"broken": "no_such_module:Thing"})
-        assert list(components("chunker")) == ["broken", "fixed-token", "recursive-character"]
+        assert list(components("chunker")) == [
+            "broken",
+            "fixed-token",
+            "markdown-header",
+            "recursive-character",
+            "semantic",
+            "sentence",
+        ]
         assert build("chunker", "fixed-token") == rag.FixedTokenChunker()
 
     def test_choosing_a_broken_plug_in_is_an_error_that_names_it(self, plug_ins, own_parts):

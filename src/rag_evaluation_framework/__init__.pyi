@@ -1,7 +1,10 @@
 from .chunk_registry import ChunkRegistry as ChunkRegistry
 from .chunkers import ChunkerPositionAdapter as ChunkerPositionAdapter
 from .chunkers import FixedTokenChunker as FixedTokenChunker
+from .chunkers import MarkdownHeaderChunker as MarkdownHeaderChunker
 from .chunkers import RecursiveCharacterChunker as RecursiveCharacterChunker
+from .chunkers import SemanticChunker as SemanticChunker
+from .chunkers import SentenceChunker as SentenceChunker
 from .contracts import Chunker as Chunker
 from .contracts import ChunkLevelMetric as ChunkLevelMetric
 from .contracts import DocumentLevelMetric as DocumentLevelMetric
@@ -13,6 +16,7 @@ from .contracts import PositionAwareChunker as PositionAwareChunker
 from .contracts import QuestionStrategy as QuestionStrategy
 from .contracts import Reranker as Reranker
 from .contracts import Retriever as Retriever
+from .contracts import TokenEmbedder as TokenEmbedder
 from .contracts import Tokenizer as Tokenizer
 from .contracts import TokenLevelMetric as TokenLevelMetric
 from .contracts import VectorStore as VectorStore
@@ -31,7 +35,10 @@ from .datasets import read_qrels as read_qrels
 from .datasets import read_run as read_run
 from .datasets import save_dataset as save_dataset
 from .datasets import to_example as to_example
+from .embedders import CachedEmbedder as CachedEmbedder
 from .embedders import LsaEmbedder as LsaEmbedder
+from .embedders import SentenceTransformerEmbedder as SentenceTransformerEmbedder
+from .embedding_cache import EmbeddingCache as EmbeddingCache
 from .errors import ConfigError as ConfigError
 from .errors import CorpusError as CorpusError
 from .errors import DatasetError as DatasetError
@@ -106,8 +113,12 @@ from .metrics import score_ranking_arrays as score_ranking_arrays
 from .metrics import score_rankings as score_rankings
 from .metrics import score_span_arrays as score_span_arrays
 from .metrics import score_spans as score_spans
+from .rerankers import CrossEncoderReranker as CrossEncoderReranker
+from .rerankers import LateInteractionReranker as LateInteractionReranker
 from .retrievers import BM25Retriever as BM25Retriever
 from .retrievers import FunctionRetriever as FunctionRetriever
+from .retrievers import HybridRetriever as HybridRetriever
+from .retrievers import RerankedRetriever as RerankedRetriever
 from .retrievers import VectorRAGRetriever as VectorRAGRetriever
 from .spans import calculate_overlap as calculate_overlap
 from .spans import merge_overlapping_spans as merge_overlapping_spans
@@ -126,4 +137,6 @@ from .types import QueryId as QueryId
 from .types import QueryText as QueryText
 from .types import Retrieval as Retrieval
 from .types import Stage as Stage
+from .vector_stores import ChromaVectorStore as ChromaVectorStore
 from .vector_stores import InMemoryVectorStore as InMemoryVectorStore
+from .vector_stores import QdrantVectorStore as QdrantVectorStore

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -23,19 +23,36 @@ from typing import Any, Literal, cast, get_args
 from rag_evaluation_framework.contracts.part import Part, parameters
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 
-Kind = Literal["chunker", "embedder", "vector_store", "retriever", "metric"]
+Kind = Literal["chunker", "embedder", "vector_store", "reranker", "retriever", "metric"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _PACKAGE = "rag_evaluation_framework"
 _BUILT_IN: dict[Kind, dict[str, str]] = {
     "chunker": {
         "fixed-token": f"{_PACKAGE}.chunkers:FixedTokenChunker",
+        "markdown-header": f"{_PACKAGE}.chunkers:MarkdownHeaderChunker",
         "recursive-character": f"{_PACKAGE}.chunkers:RecursiveCharacterChunker",
+        "semantic": f"{_PACKAGE}.chunkers:SemanticChunker",
+        "sentence": f"{_PACKAGE}.chunkers:SentenceChunker",
     },
-    "embedder": {"lsa": f"{_PACKAGE}.embedders:LsaEmbedder"},
-    "vector_store": {"in-memory": f"{_PACKAGE}.vector_stores:InMemoryVectorStore"},
+    "embedder": {
+        "cached": f"{_PACKAGE}.embedders:CachedEmbedder",
+        "lsa": f"{_PACKAGE}.embedders:LsaEmbedder",
+        "sentence-transformer": f"{_PACKAGE}.embedders:SentenceTransformerEmbedder",
+    },
+    "vector_store": {
+        "chroma": f"{_PACKAGE}.vector_stores:ChromaVectorStore",
+        "in-memory": f"{_PACKAGE}.vector_stores:InMemoryVectorStore",
+        "qdrant": f"{_PACKAGE}.vector_stores:QdrantVectorStore",
+    },
+    "reranker": {
+        "cross-encoder": f"{_PACKAGE}.rerankers:CrossEncoderReranker",
+        "late-interaction": f"{_PACKAGE}.rerankers:LateInteractionReranker",
+    },
     "retriever": {
         "bm25": f"{_PACKAGE}.retrievers:BM25Retriever",
+        "hybrid": f"{_PACKAGE}.retrievers:HybridRetriever",
+        "reranked": f"{_PACKAGE}.retrievers:RerankedRetriever",
         "vector-rag": f"{_PACKAGE}.retrievers:VectorRAGRetriever",
     },
     "metric": {
@@ -115,13 +132,23 @@ def build(kind: Kind, component: Any) -> Any:
     values = {_parameter(kind, name, key, accepted): value for key, value in given.items()}
     if len(values) < len(given):
         raise ConfigError(f"{kind} {name!r}: a parameter is given twice among {', '.join(given)}")
-    nested = {key: build(key, value) if key in KINDS and value is not None else value for key, value in values.items()}
+    nested = {key: _nested(key, value) for key, value in values.items()}
     try:
         return target(**nested)
     except RagEvalError:
         raise
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{kind} {name!r} refuses {given}: {error}") from error
+
+
+def _nested(key: str, value: Any) -> Any:
+    """Return a parameter with the components in it built: `chunker` holds one, `retrievers` a list of them."""
+    for kind in KINDS:
+        if key == kind and value is not None:
+            return build(kind, value)
+        if key == f"{kind}s" and isinstance(value, list | tuple):
+            return [build(kind, item) for item in cast("Sequence[Any]", value)]
+    return value
 
 
 def describe(part: object) -> dict[str, Any]:

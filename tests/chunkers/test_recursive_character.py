@@ -17,6 +17,7 @@ texts = st.lists(
     st.characters() | st.sampled_from([" ", "\n", "\n\n", ".", "\r\n", "   ", *"ab", *LONE_SURROGATES]), max_size=120
 ).map("".join)
 """Any Unicode text, lone surrogates included, rich in separators."""
+at = st.sampled_from(["end", "start"])
 
 
 def cut(text, **parameters):
@@ -43,6 +44,7 @@ class TestParameters:
             "overlap": 0,
             "separators": ("\n\n", "\n", ".", "?", "!", " "),
             "length": "characters",
+            "separator_at": "end",
         }
 
     @pytest.mark.parametrize(
@@ -81,6 +83,15 @@ class TestParameters:
         assert "length=cl100k_base" in RecursiveCharacterChunker(length="cl100k_base").name
         for part in ("RecursiveCharacterChunker", "90", "5"):
             assert part in f"{RecursiveCharacterChunker(90, 5)}"
+
+    @pytest.mark.parametrize("unknown", ["behind", "START", "", None, True, 0, b"end", ["start"]])
+    def test_separators_stand_at_the_end_or_the_start(self, unknown):
+        with pytest.raises(ConfigError, match=r"separator_at=.*wanted 'end' or 'start'"):
+            RecursiveCharacterChunker(separator_at=unknown)
+
+    def test_its_name_says_where_separators_stand_if_not_as_usual(self):
+        assert "separator_at" not in RecursiveCharacterChunker().name
+        assert RecursiveCharacterChunker(9, separator_at="start").name.endswith(", separator_at=start)")
 
     def test_the_name_holds_nothing_that_changes_from_run_to_run(self):
         assert " at 0x" not in RecursiveCharacterChunker(length=lambda text: text.split()).name
@@ -148,6 +159,43 @@ class TestBoundaries:
         assert all(not chunk.isspace() for chunk in cut("a" + "\n" * 50 + "b", chunk_size=10))
 
 
+class TestSeparatorsAtTheStart:
+    def test_they_begin_the_next_piece(self):
+        assert cut("one. two three", chunk_size=8, separator_at="start") == ["one", ". two", " three"]
+        assert cut("One.\n\nTwo.", chunk_size=6, separator_at="start") == ["One.", "\n\nTwo."]
+        assert cut("aa|bb|cc", chunk_size=5, separators=["|"], separator_at="start") == ["aa|bb", "|cc"]
+
+    def test_a_text_that_fits_is_one_chunk(self):
+        assert cut("One. Two", chunk_size=8, separator_at="start") == ["One. Two"]
+
+    def test_a_separator_is_not_cut_itself(self):
+        assert cut("aa---bb", chunk_size=5, separators=["--"], separator_at="start") == ["aa", "---bb"]
+
+    def test_a_separator_at_the_very_start_cuts_nothing_off(self):
+        assert cut("|aa|bb", chunk_size=3, separators=["|"], separator_at="start") == ["|aa", "|bb"]
+
+    def test_a_separator_at_the_very_end_is_a_piece(self):
+        assert cut("aaaa|", chunk_size=4, separators=["|"], separator_at="start") == ["aaaa", "|"]
+
+    def test_pieces_are_repeated_with_their_separators(self):
+        assert cut("aa bb cc dd ee", chunk_size=8, overlap=3, separator_at="start") == ["aa bb cc", " cc dd", " dd ee"]
+
+    def test_blank_texts_have_no_chunks(self):
+        assert cut(" \n\n " * 50, chunk_size=7, separator_at="start") == []
+
+    @settings(max_examples=300)
+    @given(texts, st.integers(1, 30))
+    def test_pieces_of_one_separator_are_those_of_split(self, text, size):
+        first, *rest = text.split(".")
+        pieces = [first, *("." + piece for piece in rest)]
+        found = cut(text, chunk_size=size, separators=["."], separator_at="start")
+        if all(0 < len(piece) <= size and not piece.isspace() for piece in pieces):
+            packed = [""]
+            for piece in pieces:
+                packed = [*packed, piece] if len(packed[-1] + piece) > size else [*packed[:-1], packed[-1] + piece]
+            assert found == packed
+
+
 class TestOverlap:
     def test_whole_pieces_are_repeated(self):
         assert cut("aa bb cc dd ee", chunk_size=9, overlap=3) == ["aa bb cc ", "cc dd ee"]
@@ -170,10 +218,10 @@ class TestOverlap:
         assert sum(map(bool, shared)) > len(shared) / 2
 
     @settings(max_examples=200)
-    @given(texts, st.integers(2, 30), st.data())
-    def test_it_is_never_more_than_asked_for(self, text, size, data):
+    @given(texts, st.integers(2, 30), at, st.data())
+    def test_it_is_never_more_than_asked_for(self, text, size, separator_at, data):
         overlap = data.draw(st.integers(0, size - 1))
-        found = places(text, chunk_size=size, overlap=overlap)
+        found = places(text, chunk_size=size, overlap=overlap, separator_at=separator_at)
         for before, after in itertools.pairwise(found):
             assert before[0] < after[0]
             assert before[1] < after[1]
@@ -182,9 +230,9 @@ class TestOverlap:
 
 class TestAnyText:
     @settings(max_examples=300)
-    @given(texts, st.integers(1, 30))
-    def test_chunks_without_overlap_tile_the_document(self, text, size):
-        found = places(text, chunk_size=size)
+    @given(texts, st.integers(1, 30), at)
+    def test_chunks_without_overlap_tile_the_document(self, text, size, separator_at):
+        found = places(text, chunk_size=size, separator_at=separator_at)
         assert all(0 < end - start <= size for start, end in found)
         position = 0
         for start, end in found:
@@ -194,9 +242,10 @@ class TestAnyText:
         assert text[position:].strip() == ""
 
     @settings(max_examples=200)
-    @given(texts, st.integers(2, 30), st.data())
-    def test_chunks_with_overlap_lose_nothing(self, text, size, data):
-        found = places(text, chunk_size=size, overlap=data.draw(st.integers(1, size - 1)))
+    @given(texts, st.integers(2, 30), at, st.data())
+    def test_chunks_with_overlap_lose_nothing(self, text, size, separator_at, data):
+        overlap = data.draw(st.integers(1, size - 1))
+        found = places(text, chunk_size=size, overlap=overlap, separator_at=separator_at)
         covered = {position for start, end in found for position in range(start, end)}
         assert all(position in covered or character.isspace() for position, character in enumerate(text))
         assert all(0 < end - start <= size for start, end in found)
@@ -209,9 +258,9 @@ class TestAnyText:
             assert chunk.content == text[chunk.start : chunk.end]
 
     @settings(max_examples=150)
-    @given(st.text(max_size=150), st.integers(3, 20), st.integers(0, 2))
-    def test_no_chunk_has_more_tokens_than_its_size(self, text, size, overlap):
-        for chunk in cut(text, chunk_size=size, overlap=overlap, length="cl100k_base"):
+    @given(st.text(max_size=150), st.integers(3, 20), st.integers(0, 2), at)
+    def test_no_chunk_has_more_tokens_than_its_size(self, text, size, overlap, separator_at):
+        for chunk in cut(text, chunk_size=size, overlap=overlap, length="cl100k_base", separator_at=separator_at):
             assert CL100K.count(chunk) <= size or len(chunk) == 1
 
     @given(st.text(st.characters() | st.sampled_from(LONE_SURROGATES), max_size=60), st.integers(1, 9))
@@ -252,11 +301,19 @@ class TestTokens:
         assert all(CL100K.count(chunk) <= 100 for chunk in chunks)
         assert sum(map(len, chunks)) / len(chunks) > 50
 
+    @settings(max_examples=200)
+    @given(st.lists(st.sampled_from(["...", "?!", "!!!", "one ", ". ", "\n"]), max_size=40).map("".join), at)
+    def test_without_overlap_nothing_is_repeated_where_a_token_holds_several_pieces(self, text, separator_at):
+        shared = repeated(text, chunk_size=4, length="cl100k_base", separator_at=separator_at)
+        assert set(shared) <= {""}
+
 
 class TestTime:
     """Generous limits: they catch what grows with the square of the length, and what never ends."""
 
-    @pytest.mark.parametrize("parameters", [{}, {"overlap": 199}, {"length": "cl100k_base"}, {"chunk_size": 1}])
+    @pytest.mark.parametrize(
+        "parameters", [{}, {"overlap": 199}, {"length": "cl100k_base"}, {"chunk_size": 1}, {"separator_at": "start"}]
+    )
     def test_ten_thousand_letters_without_a_separator(self, parameters):
         start = perf_counter()
         found = places("x" * 10_000, **parameters)

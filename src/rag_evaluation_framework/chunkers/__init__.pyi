@@ -1,4 +1,7 @@
 from .fixed_token import FixedTokenChunker as FixedTokenChunker
+from .markdown_header import MarkdownHeaderChunker as MarkdownHeaderChunker
 from .position_adapter import ChunkerPositionAdapter as ChunkerPositionAdapter
 from .position_adapter import position_aware as position_aware
 from .recursive_character import RecursiveCharacterChunker as RecursiveCharacterChunker
+from .semantic import SemanticChunker as SemanticChunker
+from .sentence import SentenceChunker as SentenceChunker

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rag_evaluation_framework.contracts.part import check_count
@@ -10,6 +10,9 @@ from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.tokenizers import resolve_tokenizer
 from rag_evaluation_framework.types import Document, PositionAwareChunk
+
+Place = tuple[int, int]
+"""Where a stretch of text starts and ends."""
 
 
 class Measure(ABC):
@@ -42,7 +45,7 @@ class Measure(ABC):
             end = max(start + 1, min(self.retreat(end, 1), end - 1))
         return end
 
-    def windows(self, start: int, end: int, size: int, overlap: int) -> Iterator[tuple[int, int]]:
+    def windows(self, start: int, end: int, size: int, overlap: int) -> Iterator[Place]:
         """Yield stretches of at most `size` in order, each repeating up to `overlap` of the one before."""
         stop = self.longest(start, end, size)
         yield start, stop
@@ -77,26 +80,37 @@ class Characters(Measure):
         return end - start
 
 
-class Tokens(Measure):
-    """Length in tokens of the whole text: a stretch has the tokens that start in it."""
+class Units(Measure):
+    """Length in units whose starts are known, such as sentences: a stretch has the units that start in it."""
 
-    def __init__(self, text: str, tokenizer: Tokenizer) -> None:
+    def __init__(self, text: str, starts: Sequence[int]) -> None:
         self.text = text
-        self.tokenizer = tokenizer
-        self.starts: list[int] = tokenizer.offsets(text).tolist()
+        self.starts = starts
 
     def length(self, start: int, end: int) -> int:
-        """Return the number of tokens that start in the stretch."""
+        """Return the number of units that start in the stretch."""
         return bisect_left(self.starts, end) - bisect_left(self.starts, start)
 
     def advance(self, start: int, units: int) -> int:
-        """Return where the token `units` after the one at `start` starts."""
-        token = bisect_left(self.starts, start) + units
-        return self.starts[token] if token < len(self.starts) else len(self.text)
+        """Return where the unit `units` after the one at `start` starts."""
+        unit = bisect_left(self.starts, start) + units
+        return self.starts[unit] if unit < len(self.starts) else len(self.text)
 
     def retreat(self, end: int, units: int) -> int:
-        """Return where the token `units` before the one at `end` starts."""
+        """Return where the unit `units` before the one at `end` starts."""
         return self.starts[max(bisect_left(self.starts, end) - units, 0)] if self.starts else 0
+
+    def exactly(self, start: int, end: int) -> int:
+        """Return the number of units that start in the stretch."""
+        return self.length(start, end)
+
+
+class Tokens(Units):
+    """Length in tokens of the whole text."""
+
+    def __init__(self, text: str, tokenizer: Tokenizer) -> None:
+        super().__init__(text, tokenizer.offsets(text).tolist())
+        self.tokenizer = tokenizer
 
     def exactly(self, start: int, end: int) -> int:
         """Return the number of tokens of the stretch, encoded by itself."""
@@ -116,7 +130,7 @@ def check_sizes(owner: str, size_name: str, size: int, overlap: int) -> None:
         raise ConfigError(f"{owner}: overlap={overlap} with {size_name}={size}; wanted 0 <= overlap < {size_name}")
 
 
-def cut_out(document: Document, places: Iterable[tuple[int, int]]) -> list[PositionAwareChunk]:
+def cut_out(document: Document, places: Iterable[Place]) -> list[PositionAwareChunk]:
     """Return the stretches of a document as chunks; those of nothing but white space are left out."""
     return [
         PositionAwareChunk.of(document, start, end)

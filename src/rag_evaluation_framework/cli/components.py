@@ -1,6 +1,7 @@
 """`rag-eval components`: what can be named in a configuration."""
 
 import json
+from dataclasses import MISSING
 from typing import Annotated, Any
 
 import typer
@@ -34,10 +35,17 @@ def _described(kind: registry.Kind, name: str) -> dict[str, Any]:
     extras = missing_extras(getattr(target, "requires", {}))
     return {
         "name": name,
-        "parameters": {
-            key: value.name if isinstance(value, Part) else registry.plain(value)
-            for key, value in default_parameters(target).items()
-        },
+        "parameters": {key: _shown(value) for key, value in default_parameters(target).items()},
         "install": install_command(*extras) if extras else None,
         "problem": None,
     }
+
+
+def _shown(value: object) -> Any:
+    """Return a default as it is listed; a parameter without one has to be given."""
+    if value is MISSING:
+        return "(required)"
+    if isinstance(value, tuple):
+        items: list[object] = [*value]
+        return [_shown(item) for item in items]
+    return value.name if isinstance(value, Part) else registry.plain(value)

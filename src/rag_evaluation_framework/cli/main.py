@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from rag_evaluation_framework._optional import DISTRIBUTION
+from rag_evaluation_framework.cli.cache import cache
 from rag_evaluation_framework.cli.components import components
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.init import init
@@ -19,7 +20,7 @@ from rag_evaluation_framework.errors import RagEvalError
 RUN_ERROR = 2
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-for command in (demo, init, run, score, components):
+for command in (demo, init, run, score, components, cache):
     app.command()(command)
 
 

@@ -28,8 +28,13 @@ def run(
     ] = None,
     chunker: Annotated[str | None, typer.Option(help="For example recursive-character:chunk_size=200.")] = None,
     embedder: Annotated[str | None, typer.Option(help="For example lsa; without one, retrieval is lexical.")] = None,
-    vector_store: Annotated[str | None, typer.Option(help="For example in-memory.")] = None,
-    retriever: Annotated[str | None, typer.Option(help="bm25, vector-rag, or your own: my_module:search.")] = None,
+    vector_store: Annotated[str | None, typer.Option(help="in-memory, chroma or qdrant.")] = None,
+    retriever: Annotated[
+        str | None, typer.Option(help="bm25, vector-rag, hybrid, or your own: my_module:search.")
+    ] = None,
+    reranker: Annotated[
+        str | None, typer.Option(help="Orders the first 50 results anew; late-interaction, cross-encoder, or your own.")
+    ] = None,
     metric: Annotated[list[str] | None, typer.Option(help="For example span_recall; repeatable.")] = None,
     k: Annotated[list[int] | None, typer.Option(help="Number of results; repeatable.")] = None,
     budget: Annotated[list[str] | None, typer.Option(help="Context budget, 4000ch or 1000tok; repeatable.")] = None,
@@ -55,6 +60,7 @@ def run(
         "embedder": embedder,
         "vector_store": vector_store,
         "retriever": retriever,
+        "reranker": reranker,
         "metrics": metric or None,
         "k": k or None,
         "budgets": budget or None,

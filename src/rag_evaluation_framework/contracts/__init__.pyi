@@ -1,6 +1,7 @@
 from .chunker import Chunker as Chunker
 from .chunker import PositionAwareChunker as PositionAwareChunker
 from .embedder import Embedder as Embedder
+from .embedder import TokenEmbedder as TokenEmbedder
 from .engine import Engine as Engine
 from .metric import ChunkLevelMetric as ChunkLevelMetric
 from .metric import DocumentLevelMetric as DocumentLevelMetric

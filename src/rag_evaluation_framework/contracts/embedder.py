@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,18 @@ class Embedder(Part, ABC):
         vector: NDArray[np.float32] = resolved(self.embed([text]))[0]
         return vector
 
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector a question: float32, shape (len(texts), dimension). By default one after the other."""
+        vectors = [resolved(self.embed_query(text)) for text in texts]
+        return np.stack(vectors) if vectors else np.zeros((0, self.dimension), dtype=np.float32)
+
+    def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Return of which texts the vector covers only a part, as the model reads no more; shape (len(texts),).
+
+        By default of none.
+        """
+        return np.zeros(len(texts), dtype=np.bool_)
+
     def fit(self, documents: Sequence[str]) -> "Embedder":
         """Return an embedder that has learnt what it needs from the documents of the corpus.
 
@@ -35,3 +48,12 @@ class Embedder(Part, ABC):
         """
         del documents
         return self
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """What a late-interaction reranker needs of an embedder: a vector for every token."""
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Return for each text the vectors of its tokens: float32, shape (tokens, dimension), each of length 1."""
+        ...

@@ -51,7 +51,14 @@ def _default(field: Field[Any]) -> Any:
 
 
 def _shown(value: object) -> str:
-    return value.name if isinstance(value, Part) else repr(value)
+    if isinstance(value, Part):
+        return value.name
+    text = repr(value)
+    if isinstance(value, tuple):
+        items: list[object] = [*value]
+        if any(isinstance(item, Part) for item in items):
+            text = f"({', '.join(map(_shown, items))})"
+    return text
 
 
 def check_count(owner: str, name: str, value: object, least: int = 1) -> None:

@@ -10,8 +10,17 @@ from rag_evaluation_framework.types import PositionAwareChunk
 class Reranker(Part, ABC):
     """Orders the candidates of a first retrieval by a closer look."""
 
+    def prepare(self) -> None:
+        """Load what is costly; called before the first question, so that no question waits for it. By default nothing.
+
+        What is missing, such as a model that is not on this machine, is best found out here.
+        """
+
     @abstractmethod
     def rerank(
         self, query: str, chunks: Sequence[PositionAwareChunk], top_k: int | None = None
     ) -> list[PositionAwareChunk]:
-        """Return the best `top_k` of the chunks (all by default), best first; nothing for nothing."""
+        """Return the best `top_k` of the chunks (all by default), best first; nothing for nothing.
+
+        Each chunk comes back as often as it was given. Chunks are told apart by place: equal texts may come twice.
+        """

@@ -22,6 +22,14 @@ class Retriever(Part, ABC):
     def index(self, corpus: Corpus) -> None:
         """Prepare the documents for retrieval; whatever was indexed before is forgotten."""
 
+    def prepare(self, queries: Sequence[str]) -> None:
+        """Be told the questions of a run, after `index` and before they are asked one by one.
+
+        What can be done for all of them together, such as embedding them in batches, can be done here; by default
+        nothing is.
+        """
+        del queries
+
     @abstractmethod
     def retrieve(self, query: str, k: int) -> Retrieved:
         """Return at most `k` results, best first, the same each time.

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Generic
 
 from rag_evaluation_framework.contracts.chunker import Chunker
 from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.cutoffs import Cutoff
@@ -28,6 +29,8 @@ from rag_evaluation_framework.ground_truth import Dataset
 from rag_evaluation_framework.ids import ChunkId, DocumentId
 from rag_evaluation_framework.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
+from rag_evaluation_framework.retrievers.function import as_retriever
+from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
 from rag_evaluation_framework.spans import CharacterSpan
 
@@ -109,7 +112,7 @@ class Evaluation(ABC, Generic[U]):
         embedder: Embedder | None = None,
         vector_store: VectorStore | None = None,
         k: int | Sequence[int] = 5,
-        *,
+        reranker: Reranker | None = None,
         metrics: Metrics[U] | None = None,
         config: EvaluationConfig | None = None,
         retriever: Pipeline | None = None,
@@ -124,6 +127,7 @@ class Evaluation(ABC, Generic[U]):
             embedder: Turns chunks and questions into vectors.
             vector_store: Keeps and searches the vectors.
             k: Numbers of results at which rankings are cut; the first is the run's k.
+            reranker: Orders the first 50 results of the retriever anew; `RerankedRetriever` takes another number.
             metrics: What is reported; by default the group of the level.
             config: How the evaluation is measured and kept.
             retriever: A whole pipeline, or a function `(query, k) -> texts, chunks or dicts`.
@@ -139,6 +143,8 @@ class Evaluation(ABC, Generic[U]):
         if retriever is None:
             uses_vectors = embedder is not None or vector_store is not None
             retriever = VectorRAGRetriever(**parts) if uses_vectors else BM25Retriever(**parts)
+        if reranker is not None:
+            retriever = RerankedRetriever(as_retriever(retriever), reranker)
         return run_experiment(self.experiment(retriever, metrics=metrics, k=k, config=config))
 
 

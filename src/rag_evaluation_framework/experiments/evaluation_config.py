@@ -10,6 +10,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    StrictBool,
     ValidationError,
     WithJsonSchema,
     model_validator,
@@ -75,6 +76,8 @@ class EvaluationConfig(BaseModel, frozen=True):
         tokenizer: Counts the tokens of budgets in tokens; needed for these only.
         count_as_zero: Questions that have no score by themselves, but shall count as 0.0 in every mean: those without
             an answer in the corpus (`"no-answer"`), those whose retrieval failed (`"failed"`).
+        batch_questions: Whether the retriever is told all questions before they are asked one by one, so that it can
+            embed them together. That is quicker; without it, the time of each question is that of asking it alone.
         save_results_path: The root under whose `runs/` every result is kept; None keeps none.
 
     Raises:
@@ -88,6 +91,7 @@ class EvaluationConfig(BaseModel, frozen=True):
     budgets: Annotated[tuple[_PrintedCutoff, ...], BeforeValidator(_budgets)]
     tokenizer: Annotated[Tokenizer | None, BeforeValidator(_tokenizer), PlainSerializer(_tokenizer_name), _TEXT_OR_NONE]
     count_as_zero: Annotated[frozenset[Unscored], BeforeValidator(_statuses)]
+    batch_questions: StrictBool
     save_results_path: Path | None
 
     def __init__(
@@ -97,6 +101,7 @@ class EvaluationConfig(BaseModel, frozen=True):
         budgets: Iterable[str | Cutoff] = ("4000ch",),
         tokenizer: Any = None,
         count_as_zero: Iterable[Unscored] = (),
+        batch_questions: bool = True,
         save_results_path: str | Path | None = None,
     ) -> None:
         try:
@@ -105,6 +110,7 @@ class EvaluationConfig(BaseModel, frozen=True):
                 budgets=budgets,
                 tokenizer=tokenizer,
                 count_as_zero=count_as_zero,
+                batch_questions=batch_questions,
                 save_results_path=save_results_path,
             )
         except ValidationError as error:

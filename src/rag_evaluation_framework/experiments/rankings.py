@@ -13,11 +13,10 @@ from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.coroutines import resolved
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.cutoffs import Cutoff
-from rag_evaluation_framework.datasets.naming import DocumentNames
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.ids import ChunkId, DocumentId, canonical_chunk_id
-from rag_evaluation_framework.locator import TextLocator
 from rag_evaluation_framework.retrievers.function import as_hits
+from rag_evaluation_framework.retrievers.placing import HitLocator
 from rag_evaluation_framework.spans import CharacterSpan
 from rag_evaluation_framework.types import Hit, PositionAwareChunk, Ranking, Retrieval, Stage
 
@@ -42,59 +41,22 @@ def listed_chunks(retriever: Retriever) -> Sequence[PositionAwareChunk] | None:
     return chunks
 
 
-class HitPlacer:
-    """Gives hits their place in the corpus.
+class HitPlacer(HitLocator):
+    """Gives hits their place in the corpus, and knows what their reader reads.
 
-    A hit that names a place of the corpus keeps it. Any other hit that brings text is located, in the document that it
-    names if the corpus has it; of a text that stands in several places, each hit of a ranking takes the next free one.
     A hit that brings nothing but the id of a chunk is looked up among those that the retriever lists. What cannot be
     placed keeps its rank, and its text counts as retrieved and not relevant.
-
-    Attributes:
-        ambiguous: The texts that stood in several places.
     """
 
     def __init__(self, corpus: Corpus, retriever: Retriever) -> None:
-        self.corpus = corpus
+        super().__init__(corpus)
         self.retriever = retriever
-        self.names = DocumentNames(corpus)
-        self.locator = TextLocator(corpus)
-        self.known: dict[tuple[str, str | None], list[CharacterSpan]] = {}
-        self.ambiguous: set[str] = set()
-
-    def place(self, ranking: Ranking) -> Ranking:
-        """Return the ranking with every hit placed as far as possible, in unchanged order."""
-        taken: set[CharacterSpan] = set()
-        placed: list[Hit] = []
-        for hit in ranking:
-            found = self._placed(hit, taken)
-            if found.span is not None:
-                taken.add(found.span)
-            placed.append(found)
-        return tuple(placed)
-
-    def _placed(self, hit: Hit, taken: set[CharacterSpan]) -> Hit:
-        if self._exists(hit):
-            return hit
-        doc_id = None if hit.doc_id is None else self.names.find(hit.doc_id)
-        if doc_id is not None and doc_id != hit.doc_id:
-            return self._placed(replace(hit, doc_id=doc_id), taken)
-        places = self._places(hit, doc_id)
-        if hit.text is not None and len(places) > 1:
-            self.ambiguous.add(hit.text)
-        place = next((place for place in places if place not in taken), places[0] if places else None)
-        if place is None:
-            return replace(hit, start=None, end=None)
-        return replace(hit, doc_id=place.doc_id, start=place.start, end=place.end)
 
     def _places(self, hit: Hit, doc_id: DocumentId | None) -> Sequence[CharacterSpan]:
-        if hit.text is None:
-            named = self.chunks.get(canonical_chunk_id(hit.chunk_id), ()) if hit.chunk_id is not None else ()
-            return [span for span in named if doc_id in (None, span.doc_id)]
-        key = (hit.text, doc_id)
-        if key not in self.known:
-            self.known[key] = self.locator.places(hit.text, doc_id)
-        return self.known[key]
+        if hit.text is not None or hit.chunk_id is None:
+            return super()._places(hit, doc_id)
+        named = self.chunks.get(canonical_chunk_id(hit.chunk_id), ())
+        return [span for span in named if doc_id in (None, span.doc_id)]
 
     @cached_property
     def chunks(self) -> dict[ChunkId, list[CharacterSpan]]:
@@ -103,11 +65,6 @@ class HitPlacer:
         for chunk in listed_chunks(self.retriever) or ():
             places[canonical_chunk_id(chunk.id)].append(CharacterSpan(chunk.doc_id, chunk.start, chunk.end))
         return dict(places)
-
-    def _exists(self, hit: Hit) -> bool:
-        if hit.doc_id is None or hit.start is None or hit.end is None or hit.doc_id not in self.corpus:
-            return False
-        return hit.end <= len(self.corpus[hit.doc_id].content)
 
     def text(self, hit: Hit) -> str:
         """Return what the reader of a hit reads: its text, or that of its place if it brings less than that.

@@ -24,6 +24,8 @@ from rag_evaluation_framework.ground_truth import Dataset
 from rag_evaluation_framework.ids import EvaluationType
 from rag_evaluation_framework.levels import CHUNK, DOCUMENT, TOKEN
 from rag_evaluation_framework.registry import build, load_attribute
+from rag_evaluation_framework.retrievers.function import as_retriever
+from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.strict_json import parse_json
 from rag_evaluation_framework.strict_yaml import parse_yaml
 
@@ -34,8 +36,9 @@ class RunFile(BaseModel):
     """What a configuration file may say; unknown keys are refused.
 
     Paths are relative to the file's folder. `retriever` stands for a whole pipeline; without it, `chunker`, `embedder`
-    and `vector_store` make one, as in `Evaluation.run`. `evaluation_type` is by default that of the dataset; a
-    token-level dataset can be evaluated at any. `chunk_id` names a function, `module:function`.
+    and `vector_store` make one, as in `Evaluation.run`; a `reranker` orders what either finds. `evaluation_type` is by
+    default that of the dataset; a token-level dataset can be evaluated at any. `chunk_id` names a function,
+    `module:function`.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -48,6 +51,7 @@ class RunFile(BaseModel):
     chunker: Component | None = None
     embedder: Component | None = None
     vector_store: Component | None = None
+    reranker: Component | None = None
     metrics: list[Component] | None = None
     k: int | list[int] = Field(default=[5, 10])
     chunk_id: str | None = None
@@ -55,6 +59,7 @@ class RunFile(BaseModel):
     budgets: list[str] = Field(default=["4000ch"])
     tokenizer: str | None = None
     count_as_zero: list[Unscored] = Field(default=[])
+    batch_questions: bool = True
     save_results_path: str | None = None
 
     def experiment(self, folder: Path) -> AnyExperimentConfig:
@@ -100,6 +105,7 @@ class RunFile(BaseModel):
             budgets=self.budgets,
             tokenizer=self._tokenizer(folder),
             count_as_zero=self.count_as_zero,
+            batch_questions=self.batch_questions,
             save_results_path=None if keep is None else normpath(folder / keep),
         )
 
@@ -126,7 +132,9 @@ class RunFile(BaseModel):
             raise ConfigError(f"retriever and {', '.join(parts)} were given; write the parts inside the retriever")
         else:
             retriever = build("retriever", self.retriever)
-        return retriever
+        if self.reranker is None:
+            return retriever
+        return RerankedRetriever(as_retriever(retriever), build("reranker", self.reranker))
 
 
 def _dataset(path: str, corpus: Corpus) -> Dataset[Any]:

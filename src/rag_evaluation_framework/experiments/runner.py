@@ -64,6 +64,8 @@ def _run(config: ExperimentConfig[U]) -> EvaluationResult[U]:
             resolved(config.retriever.index(config.corpus))
             indexed = perf_counter()
             truth = LevelTruth[U].of(config, placer)
+            if config.settings.batch_questions:
+                _prepare(config, truth)
             outcomes = [_rank(source, entry, truth) for entry in _with_progress(truth.entries)]
         retrieved = perf_counter()
         queries = tuple(_scored(config, truth, outcomes, purses, placer))
@@ -150,6 +152,19 @@ def _noting(noted: list[str]) -> Generator[None]:
                 warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
 
+def _prepare(config: ExperimentConfig[Any], truth: LevelTruth[Any]) -> None:
+    """Tell the retriever all questions; if that fails, each is asked alone, and fails alone."""
+    prepare: Callable[[list[str]], Any] = config.retriever.prepare
+    try:
+        resolved(prepare([entry.query.text for entry in truth.entries]))
+    except Exception as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
+        warnings.warn(
+            f"{config.retriever.name} could not prepare for all questions together: {type(error).__name__}: {error}; "
+            "each was asked alone",
+            stacklevel=2,
+        )
+
+
 def _rank(source: RankingSource, entry: GroundTruth[U], truth: LevelTruth[U]) -> Ranked | Failure:
     try:
         return truth.identified(source.rank(entry.query.text))
@@ -231,7 +246,8 @@ def _record(config: ExperimentConfig[Any], depth: int, chunking: Mapping[str, An
         "budgets": [str(budget) for budget in config.settings.budgets],
         "tokenizer": None if config.settings.tokenizer is None else config.settings.tokenizer.name,
         "depth": depth,
-        "latency": "one question at a time",
+        "latency": "one question at a time"
+        + (", what can be done for all together done before" if config.settings.batch_questions else ""),
         "dataset": {
             "name": config.dataset.name,
             "evaluation_type": config.dataset.level.evaluation_type,

@@ -1,8 +1,7 @@
 """Lexical retrieval."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -10,11 +9,12 @@ from unicodedata import category, normalize
 
 import bm25s
 from bm25s.tokenization import Tokenized
+from tqdm import tqdm
 
 from rag_evaluation_framework.contracts.chunker import Chunker
-from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.errors import ConfigError, NotIndexed
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.ranking import top_k
+from rag_evaluation_framework.retrievers.chunk_index import ChunkRetriever
 from rag_evaluation_framework.retrievers.chunking import DEFAULT_CHUNKER, check_parts, chunk_corpus
 from rag_evaluation_framework.types import Corpus, Hit, PositionAwareChunk, Retrieval, Stage
 
@@ -31,7 +31,7 @@ class _Index(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BM25Retriever(Retriever):
+class BM25Retriever(ChunkRetriever[_Index]):
     """Okapi BM25 over chunks, with the bm25s library: nothing to configure, download or pay for.
 
     Words are lower-cased and compared whole, without stemming or stop words; scripts without spaces are compared by the
@@ -50,7 +50,6 @@ class BM25Retriever(Retriever):
     chunker: Chunker = DEFAULT_CHUNKER
     k1: float = 1.5
     b: float = 0.75
-    _index: _Index | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_parts("BM25Retriever", chunker=(self.chunker, Chunker))
@@ -61,11 +60,12 @@ class BM25Retriever(Retriever):
         """Cut the documents and count their words."""
         chunks = chunk_corpus(corpus, self.chunker)
         vocabulary: dict[str, int] = {}
-        numbers = [[vocabulary.setdefault(word, len(vocabulary)) for word in _words(c.content)] for c in chunks]
+        steps = tqdm(chunks, desc="Counting words", unit="chunk", delay=2, disable=None, leave=False)
+        numbers = [[vocabulary.setdefault(word, len(vocabulary)) for word in _words(c.content)] for c in steps]
         scorer: Any = bm25s.BM25(k1=self.k1, b=self.b)
         if vocabulary:  # bm25s cannot index a corpus without any word
             scorer.index(Tokenized(ids=numbers, vocab=vocabulary), show_progress=False)
-        object.__setattr__(self, "_index", _Index(chunks, vocabulary, scorer))
+        self._keep(_Index(chunks, vocabulary, scorer))
 
     def retrieve(self, query: str, k: int) -> Retrieval:
         """Return the `k` chunks of the highest score; chunks that tie keep the order of the documents."""
@@ -78,20 +78,6 @@ class BM25Retriever(Retriever):
             ranked: list[int] = top_k(scores, k).tolist()
             hits = tuple(Hit.of(index.chunks[best], float(scores[best])) for best in ranked if scores[best] > 0)
         return Retrieval(hits, (Stage("search", perf_counter() - start),))
-
-    def chunks(self) -> Sequence[PositionAwareChunk]:
-        """Return everything that could be retrieved."""
-        return self._indexed.chunks
-
-    def close(self) -> None:
-        """Forget the index."""
-        object.__setattr__(self, "_index", None)
-
-    @property
-    def _indexed(self) -> _Index:
-        if self._index is None:
-            raise NotIndexed("BM25Retriever: call index(corpus) before retrieve()")
-        return self._index
 
 
 def _words(text: str) -> list[str]:

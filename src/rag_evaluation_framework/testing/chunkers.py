@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from random import Random
+from time import perf_counter
 from typing import ClassVar
 
 from rag_evaluation_framework.chunkers.position_adapter import position_aware
@@ -28,11 +29,42 @@ _AWKWARD = {
     "repeated paragraphs": "Same words.\n\n" * 20,
     "special token": "before <|endoftext|> after <|fim_prefix|> end",
     "other newlines": "a\x0bb\x0cc\x85d\u2028e\u2029f\u00a0g\u200bh\ufeffi",
+    "old newlines": "# One\rTwo.\r\rThree.\r",
+    "right to left": "مرحبا بالعالم؟ نعم. \u202bשלום\u202c עולם! " * 8,
+    "lone surrogates": "Half a \ud83d pair. Another \ude00 half. " * 8,
+    "byte order mark": "\ufeff# Title\n\nText.\n",
+    "front matter": "---\ntitle: Refunds\n# no heading\n---\n# Refunds\n\nText.\n",
+    "code": "# Code\n\n```python\n# no heading\n\nprint(1. , 2.)\n```\n\n    # nor this\n\nAfter\n=====\n> # Quoted\n",
+    "table": "| a | b |\n|---|---|\n| 1. | e.g. 2 |\n| Dr. | No. 3 |\n" * 5,
     "white space only": " \n\t \r\n  ",
     "empty": "",
 }
-_ALPHABET = [*"abc XYZ 019 .?!,;", " ", "\n", "\n\n", "\r\n", "\t", "é", "e\u0301", "ß", "中", "文", "か", "🚀", "👩‍👧"]
-_RANDOM_DOCUMENTS = 60
+_ALPHABET = [
+    *"abc XYZ 019 .?!,;#-*>|`=\"'()",
+    *(" ", "  ", "\n", "\n\n", "\r\n", "\r", "\t", "\x0c", "\u2028", "\u00a0", "\u3000"),
+    *(
+        "é",
+        "e\u0301",
+        "ß",
+        "İ",
+        "中",
+        "文",
+        "か",
+        "。",
+        "！",
+        "…",
+        "हि",
+        "ש",
+        "؟",
+        "\u202e",
+        "🚀",
+        "👩‍👧",
+        "\ud83d",
+        "\ude00",
+    ),
+    *("Dr. ", "e.g. ", "\n# ", "\n- ", "\n1. ", "\n```\n", "\n---\n", "<|endoftext|>"),
+]
+_LONG = "The agent restarts the server. Nobody has to wait for it, e.g. at 3.30 p.m. Is that so? It is so! " * 1_000
 
 
 class ChunkerConformance(ABC):
@@ -43,13 +75,23 @@ class ChunkerConformance(ABC):
     Attributes:
         covers_everything: Whether every character that is no white space belongs to a chunk. Set it to False for a
             chunker that leaves text out on purpose.
+        limit: The most that a chunk may hold, as `length` counts, or None if there is no such limit.
+        random_documents: How many random texts are cut, beside those that are known to be awkward.
+        seconds: How long cutting 100,000 characters of prose may take.
     """
 
     covers_everything: ClassVar[bool] = True
+    limit: ClassVar[int | None] = None
+    random_documents: ClassVar[int] = 1_000
+    seconds: ClassVar[float] = 20
 
     @abstractmethod
     def make(self) -> Chunker:
         """Return the chunker under test."""
+
+    def length(self, text: str) -> int:
+        """Return how long a chunk is, in the unit of `limit`; by default in characters."""
+        return len(text)
 
     def test_content_is_the_text_of_its_place(self) -> None:
         """`document.content[start:end] == content` for every chunk."""
@@ -89,11 +131,30 @@ class ChunkerConformance(ABC):
                 f"{document.content[lost[0] : lost[0] + 20]!r}"
             )
 
+    def test_no_chunk_is_larger_than_the_limit(self) -> None:
+        """No chunk is longer than `limit`, but a single character may be."""
+        if self.limit is None:
+            return
+        for case, _, chunks in self._cases():
+            for chunk in chunks:
+                length = self.length(chunk.content)
+                assert length <= self.limit or len(chunk.content) == 1, (
+                    f"{case}: a chunk is {length} long, wanted at most {self.limit}: {chunk.content!r}"
+                )
+
+    def test_long_texts_take_no_square_of_time(self) -> None:
+        """One paragraph of 100,000 characters is cut within `seconds`."""
+        document = Document(DocumentId("long.md"), _LONG)
+        start = perf_counter()
+        self._chunks(document)
+        taken = perf_counter() - start
+        assert taken < self.seconds, f"{len(_LONG)} characters took {taken:.1f} s, wanted at most {self.seconds} s"
+
     def test_chunks_are_the_same_every_time(self) -> None:
-        """A chunker that is used twice, and another one of the same parameters, cut in the same way."""
+        """A chunker that has cut other documents, and another one of the same parameters, cut in the same way."""
         chunker = position_aware(self.make())
-        for case, document, chunks in self._cases():
-            for _ in range(2):
+        for _ in range(2):
+            for case, document, chunks in self._cases():
                 again = list(chunker.chunk_with_positions(document))
                 assert again == chunks, f"{case}: cut into {chunks}, then into {again}"
 
@@ -140,14 +201,23 @@ class ChunkerConformance(ABC):
     def _chunks(self, document: Document) -> list[PositionAwareChunk]:
         return list(position_aware(self.make()).chunk_with_positions(document))
 
-    def _cases(self) -> Iterator[tuple[str, Document, list[PositionAwareChunk]]]:
-        for case, text in (*_AWKWARD.items(), *_random_texts()):
-            document = Document(DocumentId("notes/a.md"), text)
-            yield case, document, self._chunks(document)
+    def _cases(self) -> list[tuple[str, Document, list[PositionAwareChunk]]]:
+        """Return every case with its chunks, each from a new chunker; cut once for all tests of a suite."""
+        if type(self) not in _CUT:
+            texts = (*_AWKWARD.items(), *_random_texts(self.random_documents))
+            documents = [(case, Document(DocumentId("notes/a.md"), text)) for case, text in texts]
+            cut = [(case, document, self._chunks(document)) for case, document in documents]
+            _CUT.clear()
+            _CUT[type(self)] = cut
+        return _CUT[type(self)]
 
 
-def _random_texts() -> Iterator[tuple[str, str]]:
+_CUT: dict[type[ChunkerConformance], list[tuple[str, Document, list[PositionAwareChunk]]]] = {}
+"""The cases of the suite that is running, and of no other."""
+
+
+def _random_texts(count: int) -> Iterator[tuple[str, str]]:
     random = Random(20_261_120)  # noqa: S311  # repeatable texts, no secret
-    for number in range(_RANDOM_DOCUMENTS):
-        length = random.choice((1, 5, 40, 300, 900))
+    for number in range(count):
+        length = random.choice((1, 5, 20, 60, 200))
         yield f"random text {number}", "".join(random.choices(_ALPHABET, k=length))

@@ -20,6 +20,16 @@ _METADATA: tuple[dict[str, Any], ...] = (
     {"section": "Einführung 🚀", "page": 3, "share": 0.25, "draft": False, "author": None},
     {"tags": ["billing", "refund"], "empty": [], "nested": {"levels": [1, {"deep": "yes"}], "none": None}},
     {"doc_id": "mine", "start": -1, "end": "late", "content": "mine", "id": 7},
+    {"": "", "größe": 2**70, "small": -1e-300, "a.b[0]": [[]], "quotes": "\"'\\\n\x00", "long": "x" * 100_000},
+)
+_TEXTS = (
+    "",
+    " \r\n\t",
+    "nul \x00 byte",
+    "Ünïcode 日本語 🚀 e\u0301",
+    "half of a pair \ud83d",
+    "{{{[[[%s\\",
+    "long " * 100_000,
 )
 
 
@@ -54,6 +64,15 @@ class VectorStoreConformance(ABC):
         for k in (1, 7, 20):
             _assert_ranking(store.search(vectors[0], k), chunks[:k])
 
+    def test_vectors_of_one_direction_tie(self) -> None:
+        """The length of a vector plays no part, not even in the last bit, so parallel vectors tie."""
+        chunks, rows = _chunks(80), np.tile(_vectors(1, seed=5), (80, 1))
+        lengths = np.geomspace(1e-3, 1e4, 80, dtype=np.float32)[:, np.newaxis]
+        store = self._filled(chunks, rows * lengths)
+        store.add([_chunk("other.md", 0)], -rows[:1])
+        for k in (1, 3, 40, 80):
+            _assert_ranking(store.search(rows[0], k), chunks[:k])
+
     def test_equal_texts_at_two_places_both_stay(self) -> None:
         """A text that stands in two documents, and twice in one, is kept at each place."""
         chunks = [_chunk("a.md", 0), _chunk("b.md", 0), _chunk("b.md", 90)]
@@ -83,6 +102,20 @@ class VectorStoreConformance(ABC):
             (found,) = store.search(vector, 1)
             assert found == chunk, f"stored {chunk!r}, found {found!r}"
 
+    def test_any_text_comes_back(self) -> None:
+        """Texts and names of documents come back letter for letter, or InputError is raised and nothing is added."""
+        for number, text in enumerate(_TEXTS):
+            name = DocumentId(f"{number}/{text[:50]}")
+            chunk = PositionAwareChunk(generate_pa_chunk_id("x"), text, name, 0, len(text))
+            store = self.make()
+            try:
+                store.add([_chunk("a.md", 0), chunk], _vectors(2))
+            except InputError:
+                assert store.search(_vectors(1)[0], 5) == [], f"refused {text[:50]!r}, but kept the chunk before it"
+                continue
+            (found,) = store.search(_vectors(2)[1], 1)
+            assert found == chunk, f"stored {text[:50]!r} of {name!r}, found {found.content[:50]!r} of {found.doc_id!r}"
+
     def test_clear_leaves_nothing(self) -> None:
         """After `clear` nothing is found, and vectors of another dimension can be added."""
         store = self._filled(_chunks(5), _vectors(5))
@@ -93,6 +126,17 @@ class VectorStoreConformance(ABC):
         store.add(chunks, vectors)
         _assert_ranking(store.search(vectors[0], 5), chunks)
 
+    def test_clear_can_be_repeated(self) -> None:
+        """A store can be emptied before anything was added, twice in a row, and between one filling and the next."""
+        store = self.make()
+        store.clear()
+        for start in (0, 1_000, 2_000):
+            chunks = [_chunk("a.md", start + 50 * number) for number in range(3)]
+            store.add(chunks, np.tile(_vectors(1), (3, 1)))
+            _assert_ranking(store.search(_vectors(1)[0], 9), chunks)
+            store.clear()
+            store.clear()
+
     def test_two_stores_do_not_see_each_other(self) -> None:
         """What one instance holds, another does not find."""
         first = self._filled(_chunks(3), _vectors(3))
@@ -101,6 +145,9 @@ class VectorStoreConformance(ABC):
         second.add([_chunk("second.md", 0)], _vectors(1))
         second.clear()
         _assert_ranking(first.search(_vectors(3)[0], 1), _chunks(1))
+        second.add([_chunk("second.md", 9)], _vectors(1))
+        first.clear()
+        _assert_ranking(second.search(_vectors(1)[0], 5), [_chunk("second.md", 9)])
 
     def test_an_empty_store_finds_nothing(self) -> None:
         """Searching before anything was added is no error."""
@@ -129,13 +176,26 @@ class VectorStoreConformance(ABC):
         store = self._filled(chunks, vectors)
         _assert_ranking(store.search(vectors[-1], 1), chunks[-1:])
 
+    def test_none_of_many_chunks_is_lost(self) -> None:
+        """A search that goes as deep as there are chunks finds each of them once."""
+        found = self._filled(_chunks(_MANY), _vectors(_MANY)).search(_vectors(1, seed=3)[0], _MANY + 10)
+        assert len(found) == _MANY, f"{len(found)} of {_MANY} chunks were found"
+        assert set(map(_place, found)) == set(map(_place, _chunks(_MANY))), "some were found twice, others not at all"
+
+    def test_asking_for_none_gives_none(self) -> None:
+        """A `k` of 0 gives an empty ranking."""
+        store = self._filled(_chunks(3), _vectors(3))
+        assert list(store.search(_vectors(1)[0], 0)) == [], "k=0 found something"
+
     def test_many_questions_are_answered_like_one_by_one(self) -> None:
         """`search_many` returns what `search` returns for each row."""
-        store, queries = self._filled(_chunks(30), _vectors(30)), _vectors(7, seed=2)
-        rankings = store.search_many(queries, 5)
-        assert len(rankings) == len(queries), f"{len(rankings)} rankings for {len(queries)} questions"
-        for ranking, query in zip(rankings, queries, strict=True):
-            _assert_ranking(ranking, store.search(query, 5))
+        store, queries = self._filled(_chunks(30), _vectors(30)), _vectors(300, seed=2)
+        queries[7] = 0
+        for k in (5, 50):
+            rankings = store.search_many(queries, k)
+            assert len(rankings) == len(queries), f"{len(rankings)} rankings for {len(queries)} questions"
+            for number in (0, 6, 7, 8, 255, 256, 299):
+                _assert_ranking(rankings[number], store.search(queries[number], k))
 
     def test_numbers_of_chunks_and_vectors_must_agree(self) -> None:
         """A difference raises InputError, and nothing is added."""

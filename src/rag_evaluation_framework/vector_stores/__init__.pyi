@@ -1,1 +1,3 @@
+from .chroma import ChromaVectorStore as ChromaVectorStore
 from .in_memory import InMemoryVectorStore as InMemoryVectorStore
+from .qdrant import QdrantVectorStore as QdrantVectorStore

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.ranking import top_k
 from rag_evaluation_framework.types import PositionAwareChunk
+from rag_evaluation_framework.vector_stores.checks import checked_queries, checked_vectors, unit
 
 _SCORES_AT_ONCE = 8_000_000
 _DECIMALS = 12  # sums of equal products may differ in the last bits; equal vectors must tie
@@ -26,20 +26,9 @@ class InMemoryVectorStore(VectorStore):
 
     def add(self, chunks: Sequence[PositionAwareChunk], embeddings: NDArray[np.float32]) -> None:
         """Add chunks with their vectors, shape (len(chunks), dimension); the caller's array is not changed."""
-        vectors = np.asarray(embeddings, dtype=np.float32)
-        if vectors.ndim != 2 or len(vectors) != len(chunks):
-            raise InputError(
-                f"InMemoryVectorStore.add: {len(chunks)} chunks with embeddings of shape {vectors.shape}; "
-                f"wanted one row a chunk, shape ({len(chunks)}, dimension)"
-            )
-        if not np.isfinite(vectors).all():
-            raise InputError("InMemoryVectorStore.add: an embedding holds NaN or infinity")
-        if self._blocks and vectors.shape[1] != self._blocks[0].shape[1]:
-            raise InputError(
-                f"InMemoryVectorStore.add: vectors of dimension {vectors.shape[1]}, the store holds dimension "
-                f"{self._blocks[0].shape[1]}; clear() it before changing the embedder"
-            )
-        self._blocks.append(_unit(vectors))
+        dimension = self._blocks[0].shape[1] if self._blocks else None
+        vectors = checked_vectors("InMemoryVectorStore", chunks, embeddings, dimension)
+        self._blocks.append(unit(vectors))
         self._chunks.extend(chunks)
 
     def search(self, query_embedding: NDArray[np.float32], k: int) -> list[PositionAwareChunk]:
@@ -53,14 +42,7 @@ class InMemoryVectorStore(VectorStore):
         if len(self._blocks) > 1:
             self._blocks = [np.concatenate(self._blocks)]
         vectors = self._blocks[0]
-        if query_embeddings.shape[1] != vectors.shape[1]:
-            raise InputError(
-                f"InMemoryVectorStore.search: a query of dimension {query_embeddings.shape[1]}, the store holds "
-                f"dimension {vectors.shape[1]}; embed queries and chunks with the same embedder"
-            )
-        if not np.isfinite(query_embeddings).all():
-            raise InputError("InMemoryVectorStore.search: the query's embedding holds NaN or infinity")
-        queries = _unit(query_embeddings)
+        queries = unit(checked_queries("InMemoryVectorStore", query_embeddings, vectors.shape[1]))
         step = max(1, _SCORES_AT_ONCE // len(self._chunks))
         rankings: list[list[PositionAwareChunk]] = []
         for first in range(0, len(queries), step):
@@ -75,10 +57,3 @@ class InMemoryVectorStore(VectorStore):
 
     def __len__(self) -> int:
         return len(self._chunks)
-
-
-def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-    doubles = np.asarray(vectors, dtype=np.float64)
-    lengths = np.linalg.norm(doubles, axis=1, keepdims=True)
-    unit: NDArray[np.float64] = doubles / np.where(lengths == 0, 1, lengths)
-    return unit

@@ -1,0 +1,81 @@
+"""`rag-eval cache`: what the embedding cache holds, and emptying it."""
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+from __future__ import annotations
+
+import json
+import shutil
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework.errors import ConfigError, InputError
+
+
+class Action(StrEnum):
+    """What is to be done."""
+
+    info = "info"
+    clear = "clear"
+
+
+def cache(
+    action: Annotated[Action, typer.Argument(metavar="ACTION", help="info or clear.")],
+    root: Annotated[Path, typer.Option(help="The folder below which the cache lies.")] = Path(".rag-eval"),
+    yes: Annotated[bool, typer.Option("--yes", help="Really remove it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show what is kept of earlier runs (vectors, exported models), or remove it."""
+    embeddings, exports = rag.EmbeddingCache(root), root / "cache" / "onnx"
+    if action is Action.info:
+        _show(_described(embeddings, exports), as_json=as_json)
+        return
+    freed = embeddings.size() + _size(exports)
+    if freed and not yes:
+        raise ConfigError(f"this removes {freed:,} bytes below {root / 'cache'}; if that is meant, add --yes")
+    embeddings.clear()
+    if exports.exists():
+        _remove(exports)
+    typer.echo(json.dumps({"root": str(root), "freed_bytes": freed}) if as_json else f"removed {freed:,} bytes")
+
+
+def _described(embeddings: rag.EmbeddingCache, exports: Path) -> dict[str, Any]:
+    contents = embeddings.contents()
+    return {
+        "folder": str(embeddings.folder.parent),
+        "vectors": sum(entry.vectors for entry in contents),
+        "bytes": embeddings.size(),
+        "embedders": [
+            {"embedder": json.loads(entry.identity), "vectors": entry.vectors, "dimension": entry.dimension}
+            for entry in contents
+        ],
+        "onnx_exports": len(list(exports.glob("*/export.json"))),
+        "onnx_bytes": _size(exports),
+    }
+
+
+def _show(found: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(found, indent=1))
+        return
+    typer.echo(f"{found['folder']}: {found['vectors']:,} vectors, {found['bytes']:,} bytes")
+    for entry in found["embedders"]:
+        given = ", ".join(f"{key}={value!r}" for key, value in entry["embedder"]["parameters"].items())
+        kind = entry["embedder"]["type"].partition(":")[2]
+        typer.echo(f"  {kind}({given}): {entry['vectors']:,} vectors of dimension {entry['dimension']}")
+    if found["onnx_exports"]:
+        typer.echo(f"exported models: {found['onnx_exports']}, {found['onnx_bytes']:,} bytes")
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _remove(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be removed ({error.strerror})") from error

@@ -1,0 +1,198 @@
+"""Any embedder, with its vectors kept on disk."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.contracts.embedder import Embedder, TokenEmbedder
+from rag_evaluation_framework.coroutines import resolved
+from rag_evaluation_framework.embedding_cache import (
+    Embedding,
+    EmbeddingCache,
+    KnownEmbedder,
+    check_cacheable,
+    embedder_identity,
+)
+from rag_evaluation_framework.errors import ConfigError, InputError
+
+_BLOCK = 256  # texts that are embedded and then kept: the most that is lost when the process is killed
+
+
+@dataclass(frozen=True)
+class CachedEmbedder(Embedder):
+    """Embeds each text once, and keeps its vector below a root for the next run.
+
+    A vector is found again by the embedder's class, parameters and weights, and the text. Embedders of which that is
+    not enough to know their vectors work as they do without a cache, with a warning: those that learn from the corpus,
+    and those that are no frozen dataclass. Vectors of tokens, if the embedder has `embed_tokens`, are passed on and
+    never kept: they are a hundred times as large.
+
+    Attributes:
+        embedder: What embeds the texts that are new.
+        root: The folder below which vectors are kept, in `cache/embeddings/`; no parameter.
+
+    Raises:
+        ConfigError: `embedder` is none.
+    """
+
+    embedder: Embedder
+    root: str | Path = field(default=".rag-eval", repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        given = cast("object", self.embedder)
+        if not isinstance(given, Embedder):
+            raise ConfigError(f"CachedEmbedder: embedder={given!r:.80}; wanted an embedder")
+        if (reason := _why_not(self.embedder)) is not None:
+            warnings.warn(f"the vectors of {self.embedder.name} are not cached: {reason}", stacklevel=3)
+        if isinstance(given, TokenEmbedder):  # no method: who looks for one must not find it where there is none
+            object.__setattr__(self, "embed_tokens", given.embed_tokens)
+
+    if TYPE_CHECKING:
+
+        def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+            """Return for each text the vectors of its tokens; only there if the embedder has it."""
+            ...
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector; known without loading the embedder once a vector is kept."""
+        known = self._known()
+        return self.embedder.dimension if known is None else known.dimension
+
+    @property
+    def input_limit(self) -> int | None:
+        """The most tokens that the embedder reads of a text; None if there is no limit, or none that it tells."""
+        known = self._known()
+        return _input_limit(self.embedder) if known is None else known.input_limit
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector a text, float32, shape (len(texts), dimension), row i for text i.
+
+        Raises:
+            InputError: The embedder returned something else, or vectors of another dimension than those that are kept.
+        """
+        given = list(texts)
+        if self._cache is None:
+            return _vectors(self.embedder, given)
+        if not given:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        vectors = self._texts(self._cache, given)
+        return np.stack([vectors[text] for text in given])
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question, float32, shape (dimension,)."""
+        vector: NDArray[np.float32] = self.embed_queries([text])[0]
+        return vector
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector a question, float32, shape (len(texts), dimension)."""
+        given = list(texts)
+        if self._cache is None:
+            return np.asarray(resolved(self.embedder.embed_queries(given)), dtype=np.float32)
+        if _treats_questions_as_texts(self.embedder):
+            return self.embed(given)
+        if not given:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        vectors = {text: kept.vector for text, kept in self._cache.get(self._identity, given, "query").items()}
+        missing = [text for text in dict.fromkeys(given) if text not in vectors]
+        for first in range(0, len(missing), _BLOCK):
+            block = missing[first : first + _BLOCK]
+            rows = np.asarray(resolved(self.embedder.embed_queries(block)), dtype=np.float32)
+            self._keep(self._cache, block, rows, np.zeros(len(block), dtype=np.bool_), "query")
+            vectors |= zip(block, rows, strict=True)
+        return np.stack([vectors[text] for text in given])
+
+    def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Return of which texts the vector covers only a part; shape (len(texts),)."""
+        given = list(dict.fromkeys(texts))
+        found = {} if self._cache is None else self._cache.get(self._identity, given)
+        flags = {text: embedding.truncated for text, embedding in found.items()}
+        missing = [text for text in given if text not in flags]
+        if missing:
+            flags |= dict(zip(missing, map(bool, resolved(self.embedder.truncated(missing))), strict=True))
+        return np.array([flags[text] for text in texts], dtype=np.bool_)
+
+    def fit(self, documents: Sequence[str]) -> Embedder:
+        """Return the fitted embedder, cached if it can be."""
+        fitted: Embedder = resolved(self.embedder.fit(documents))
+        if fitted is self.embedder:
+            return self
+        return fitted if _why_not(fitted) else CachedEmbedder(fitted, self.root)
+
+    @cached_property
+    def _cache(self) -> EmbeddingCache | None:
+        return None if _why_not(self.embedder) else EmbeddingCache(self.root)
+
+    @cached_property
+    def _identity(self) -> str:
+        return embedder_identity(self.embedder)
+
+    def _known(self) -> KnownEmbedder | None:
+        return None if self._cache is None else self._cache.known(self._identity)
+
+    def _texts(self, cache: EmbeddingCache, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        distinct = list(dict.fromkeys(texts))
+        vectors = {text: embedding.vector for text, embedding in cache.get(self._identity, distinct).items()}
+        missing = sorted((text for text in distinct if text not in vectors), key=len, reverse=True)
+        for first in range(0, len(missing), _BLOCK):
+            block = missing[first : first + _BLOCK]
+            rows = _vectors(self.embedder, block)
+            flags = np.asarray(resolved(self.embedder.truncated(block)), dtype=np.bool_)
+            self._keep(cache, block, rows, flags)
+            vectors |= zip(block, rows, strict=True)
+        lengths = {len(vector) for vector in vectors.values()}
+        if len(lengths) > 1:
+            raise InputError(
+                f"{self.embedder.name}: vectors of dimensions {sorted(lengths)}, some of them from the cache: what it "
+                "does has changed, and its parameters have not. Empty the cache with: rag-eval cache clear"
+            )
+        return vectors
+
+    def _keep(
+        self,
+        cache: EmbeddingCache,
+        texts: Sequence[str],
+        rows: NDArray[np.float32],
+        flags: NDArray[np.bool_],
+        role: str = "text",
+    ) -> None:
+        embeddings = {
+            text: Embedding(row, bool(flag))
+            for text, row, flag in zip(texts, rows, flags, strict=True)
+            if np.isfinite(row).all()
+        }
+        cache.put(self._identity, embeddings, role, _input_limit(self.embedder))
+
+
+def _why_not(embedder: Embedder) -> str | None:
+    try:
+        check_cacheable(embedder)
+    except ConfigError as error:
+        return str(error)
+    return None
+
+
+def _treats_questions_as_texts(embedder: Embedder) -> bool:
+    kind = type(embedder)
+    return kind.embed_query is Embedder.embed_query and kind.embed_queries is Embedder.embed_queries
+
+
+def _input_limit(embedder: Embedder) -> int | None:
+    limit: int | None = getattr(embedder, "input_limit", None)
+    return limit
+
+
+def _vectors(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    vectors = np.asarray(resolved(embedder.embed(texts)), dtype=np.float32)
+    if vectors.shape != (len(texts), embedder.dimension):
+        raise InputError(
+            f"{embedder.name}.embed returned shape {vectors.shape} for {len(texts)} texts; "
+            f"wanted ({len(texts)}, {embedder.dimension}), row i for text i"
+        )
+    return vectors

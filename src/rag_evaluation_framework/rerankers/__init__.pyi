@@ -1,0 +1,2 @@
+from .cross_encoder import CrossEncoderReranker as CrossEncoderReranker
+from .late_interaction import LateInteractionReranker as LateInteractionReranker

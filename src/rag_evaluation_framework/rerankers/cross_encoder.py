@@ -1,0 +1,101 @@
+"""Reranking with a model that reads question and text together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework._optional import missing_extras, require
+from rag_evaluation_framework.contracts.part import check_count
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.rerankers.scoring import ScoringReranker
+
+
+@dataclass(frozen=True)
+class CrossEncoderReranker(ScoringReranker):
+    """A cross-encoder of the sentence-transformers library: the model sees the question and one text at a time.
+
+    Scores are the model's logits. An activation such as the sigmoid would keep their order, but make the best of them
+    equal where it reaches 1. Models cut long pairs at their input limit, so the end of a long chunk may go unread.
+
+    Models are never downloaded: the folder, or the copy in the local Hugging Face cache, has to be there.
+
+    Attributes:
+        model: A folder, or the name of a model in the local cache.
+        batch_size: How many pairs are read at a time; at least 1.
+
+    Raises:
+        MissingDependency: sentence-transformers is not installed.
+        ConfigError: `model` is no text, or `batch_size` is below 1.
+    """
+
+    requires: ClassVar[Mapping[str, str]] = {"sentence_transformers": "sentence-transformers"}
+
+    model: str
+    batch_size: int = 32
+
+    def __post_init__(self) -> None:
+        given: Any = self.model
+        if not isinstance(given, str | Path) or not str(given).strip():
+            raise ConfigError(f"CrossEncoderReranker: model={given!r:.80}; wanted a name or the path of a folder")
+        object.__setattr__(self, "model", str(given))
+        check_count("CrossEncoderReranker", "batch_size", self.batch_size)
+        if missing_extras(self.requires):
+            _require("sentence_transformers")
+
+    def prepare(self) -> None:
+        """Load the model.
+
+        Raises:
+            ConfigError: It is not on this machine, or is no cross-encoder with one score a pair.
+        """
+        _ = self._encoder
+
+    def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.floating]:
+        """Return the model's logit for each text, shape (len(texts),)."""
+        identity = _require("torch.nn").Identity()
+        pairs = [(_encodable(query), _encodable(text)) for text in texts]
+        scores: NDArray[np.floating] = self._encoder.predict(
+            pairs, batch_size=self.batch_size, show_progress_bar=False, activation_fn=identity
+        )
+        return scores
+
+    @cached_property
+    def _encoder(self) -> Any:
+        library = _require("sentence_transformers")
+        try:
+            encoder = library.CrossEncoder(self.model, local_files_only=True)
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"CrossEncoderReranker: model {self.model!r} {self._trouble(error)}") from error
+        architectures: list[str] = getattr(encoder.config, "architectures", None) or []
+        if architectures and not any("For" in name for name in architectures):  # BertModel: its head would be random
+            raise ConfigError(
+                f"CrossEncoderReranker: model {self.model!r} is {', '.join(architectures)}, which scores no pairs; "
+                "wanted a cross-encoder, such as one of the ms-marco family"
+            )
+        if encoder.num_labels != 1:
+            raise ConfigError(
+                f"CrossEncoderReranker: model {self.model!r} has {encoder.num_labels} outputs; wanted one score a pair"
+            )
+        return encoder
+
+    def _trouble(self, error: Exception) -> str:
+        if Path(self.model).is_dir():
+            return f"cannot be loaded: {type(error).__name__}: {error}"
+        return (
+            "is neither a folder nor in the local cache of Hugging Face, and nothing is downloaded. Give the path of a "
+            f"folder that holds it, or fetch it once (hf download {self.model})"
+        )
+
+
+def _encodable(text: str) -> str:
+    """Return a text without lone surrogates, which no tokenizer takes; each becomes U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _require(module: str) -> Any:
+    return require(module, extra="sentence-transformers", needed_by="CrossEncoderReranker")

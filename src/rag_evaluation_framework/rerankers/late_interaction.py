@@ -1,0 +1,116 @@
+"""Reranking by comparing every token of the question with every token of the text."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.contracts.embedder import TokenEmbedder
+from rag_evaluation_framework.contracts.part import check_count
+from rag_evaluation_framework.coroutines import resolved
+from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.rerankers.scoring import ScoringReranker
+
+_DECIMALS = 6  # a text's vectors differ in the last bits from batch to batch; that must not decide an order
+
+
+@dataclass(frozen=True)
+class LateInteractionReranker(ScoringReranker):
+    """MaxSim over the token vectors of an embedder: no weights beyond those of the embedder.
+
+    Each token of the question looks for the most similar token of the text; the score is the mean of those cosines,
+    from -1 to 1. Khattab & Zaharia 2020, "ColBERT", who sum them: the order is the same. If the question has no tokens,
+    all scores are 0; a text without tokens scores -1.
+
+    Token vectors of texts are kept for the next question: about 200 kB for a chunk of 128 tokens and 384 dimensions.
+    When there is no room, those that were not used for the longest time go.
+
+    Attributes:
+        embedder: Any embedder with `embed_tokens`.
+        cache_megabytes: The most memory that token vectors of texts are kept in; 0 keeps none.
+
+    Raises:
+        ConfigError: `embedder` has no `embed_tokens`, or `cache_megabytes` is negative.
+    """
+
+    embedder: TokenEmbedder
+    cache_megabytes: int = 1024
+
+    def __post_init__(self) -> None:
+        given: Any = self.embedder
+        if isinstance(given, type) or not isinstance(given, TokenEmbedder):
+            raise ConfigError(
+                f"LateInteractionReranker: embedder={given!r:.80}; wanted one with embed_tokens(texts), such as a "
+                "SentenceTransformerEmbedder"
+            )
+        check_count("LateInteractionReranker", "cache_megabytes", self.cache_megabytes, least=0)
+
+    def prepare(self) -> None:
+        """Let the embedder load its model."""
+        self._embed(["ready?"])
+
+    def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.floating]:
+        """Return the mean best cosine of the question's tokens in each text: from -1 to 1, shape (len(texts),).
+
+        Raises:
+            InputError: The embedder returned other than one array of token vectors a text.
+        """
+        asked = self._embed([query])[0]
+        vectors = self._vectors(texts)
+        return np.round(_max_sim(asked, [vectors[text] for text in texts]), _DECIMALS)
+
+    def _vectors(self, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        """Return the token vectors of every text, embedding only those that are not kept."""
+        known = {text: vectors for text in texts if (vectors := self._kept.get(text)) is not None}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        known |= zip(new, self._embed(new), strict=True) if new else ()
+        for text, vectors in known.items():
+            self._kept.put(text, vectors)
+        return known
+
+    def _embed(self, texts: list[str]) -> list[NDArray[np.float32]]:
+        given = list(resolved(self.embedder.embed_tokens(texts)))
+        vectors = [np.array(array, dtype=np.float32) for array in given]  # copies: a view would keep its whole batch
+        if len(vectors) != len(texts) or len({array.shape[1:] for array in vectors}) > 1 or vectors[0].ndim != 2:
+            raise InputError(
+                f"{type(self.embedder).__name__}.embed_tokens returned arrays of shapes "
+                f"{[array.shape for array in vectors][:3]} for {len(texts)} texts; wanted (tokens, dimension) for each"
+            )
+        return vectors
+
+    @cached_property
+    def _kept(self) -> "_LeastRecentlyUsed":
+        return _LeastRecentlyUsed(self.cache_megabytes * 1_000_000)
+
+
+def _max_sim(query: NDArray[np.float32], texts: list[NDArray[np.float32]]) -> NDArray[np.float64]:
+    if not len(query):
+        return np.zeros(len(texts))
+    cosines = query @ np.concatenate(texts).T  # one product for all texts: many small ones are several times slower
+    ends = np.cumsum([len(text) for text in texts])
+    parts = np.split(cosines, ends[:-1], axis=1)
+    return np.array([part.max(axis=1).mean(dtype=np.float64) if part.size else -1.0 for part in parts])
+
+
+class _LeastRecentlyUsed:
+    """Arrays by text, as many as fit into so many bytes."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.size = 0
+        self._arrays: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+
+    def get(self, text: str) -> NDArray[np.float32] | None:
+        return self._arrays.get(text)
+
+    def put(self, text: str, array: NDArray[np.float32]) -> None:
+        """Keep an array as the one used last."""
+        old = self._arrays.pop(text, None)
+        self.size += array.nbytes - (0 if old is None else old.nbytes)
+        self._arrays[text] = array
+        while self.size > self.capacity:
+            self.size -= self._arrays.popitem(last=False)[1].nbytes

@@ -1,0 +1,202 @@
+"""Several retrievers as one."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from math import fsum, inf
+from numbers import Real
+from time import perf_counter
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from rag_evaluation_framework.contracts.part import check_count, parameters
+from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.vector_store import VectorStore
+from rag_evaluation_framework.coroutines import resolved
+from rag_evaluation_framework.errors import ConfigError, NotIndexed
+from rag_evaluation_framework.ranking import top_k
+from rag_evaluation_framework.retrievers.asking import ask, ask_many, told_apart, warn_of_the_end
+from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
+from rag_evaluation_framework.retrievers.function import as_retriever
+from rag_evaluation_framework.retrievers.placing import HitLocator
+from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
+from rag_evaluation_framework.types import Corpus, Hit, PositionAwareChunk, Ranking, Retrieval, Retrieved, Stage
+
+_Key: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class HybridRetriever(Retriever):
+    """Asks several retrievers and merges their rankings by reciprocal rank fusion.
+
+    A result is worth the sum, over the rankings it is in, of weight / (rrf_k + rank), ranks counted from 1 (Cormack,
+    Clarke & Büttcher 2009). Only ranks count, never scores: cosines and BM25 scores share no unit, and dividing by the
+    best score of a ranking would call its first result perfect even where it is poor or alone. So weights are weights
+    of ranks, too.
+
+    Results are the same if document, start and end are; results that are texts are located in the corpus first. What
+    has no place is the same as the result of the same document and text. Results of equal worth keep the order in
+    which they are met, reading the first retriever's ranking first.
+
+    Each retriever is asked for `depth` results, whatever `k` is, so the ranking at `k` is the beginning of the ranking
+    at any larger k, and ends, with a warning, with what they brought. In `stages`, the last step of each retriever
+    keeps its own ranking.
+
+    Attributes:
+        retrievers: Whose rankings are merged: retrievers or functions `(query, k) -> results`, at least one.
+        weights: How much the rankings count, one number of at least 0 for each retriever; by default all the same.
+        rrf_k: How little the first ranks stand out; at least 0.
+        depth: How many results of each retriever are merged; at least 1.
+
+    Raises:
+        ConfigError: A parameter is out of range, or two retrievers keep their vectors in the same store.
+    """
+
+    retrievers: Sequence[Retriever] = field(default_factory=lambda: (BM25Retriever(), VectorRAGRetriever()))
+    weights: Sequence[float] | None = None
+    rrf_k: int = 60
+    depth: int = 100
+    _locator: HitLocator | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "retrievers", _checked_retrievers(self.retrievers))
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _checked_weights(self.weights, len(self.retrievers)))
+        check_count("HybridRetriever", "rrf_k", self.rrf_k, least=0)
+        check_count("HybridRetriever", "depth", self.depth)
+
+    def index(self, corpus: Corpus) -> None:
+        """Let every retriever index the documents."""
+        object.__setattr__(self, "_locator", None)
+        for retriever in self.retrievers:
+            resolved(retriever.index(corpus))
+        object.__setattr__(self, "_locator", HitLocator(corpus))
+
+    def prepare(self, queries: Sequence[str]) -> None:
+        """Let every retriever prepare for the questions."""
+        for retriever in self.retrievers:
+            prepare: Callable[[Sequence[str]], Any] = retriever.prepare
+            resolved(prepare(queries))
+
+    def retrieve(self, query: str, k: int) -> Retrieval:
+        """Return the `k` results of the highest worth, which is their score."""
+        locator = self._indexed
+        found = [ask(retriever, query, self.depth, locator) for retriever in self.retrievers]
+        start = perf_counter()
+        hits = self._fused([retrieval.hits for retrieval in found], k)
+        return Retrieval(hits, (*self._renamed(found), Stage("fuse", perf_counter() - start)))
+
+    def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
+        """Return the merged ranking of every question, asking each retriever for all questions together."""
+        locator = self._indexed
+        found = [ask_many(retriever, queries, self.depth, locator) for retriever in self.retrievers]
+        return [Retrieval(self._fused(rankings, k)) for rankings in zip(*found, strict=True)]
+
+    def chunks(self) -> Sequence[PositionAwareChunk] | None:
+        """Return everything that could be retrieved, each place once, or None if a retriever cannot list it."""
+        listed: dict[_Key, PositionAwareChunk] = {}
+        for retriever in self.retrievers:
+            chunks = retriever.chunks()
+            if chunks is None:
+                return None
+            for chunk in chunks:
+                listed.setdefault((chunk.doc_id, chunk.start, chunk.end), chunk)
+        return list(listed.values())
+
+    def close(self) -> None:
+        """Close every retriever, also where another one cannot be closed."""
+        object.__setattr__(self, "_locator", None)
+        with ExitStack() as stack:
+            for retriever in reversed(self.retrievers):
+                stack.callback(_close, retriever)
+
+    @property
+    def _indexed(self) -> HitLocator:
+        if self._locator is None:
+            raise NotIndexed("HybridRetriever: call index(corpus) before retrieve()")
+        return self._locator
+
+    def _fused(self, rankings: Sequence[Ranking], k: int) -> Ranking:
+        merged: dict[_Key, tuple[Hit, list[float]]] = {}
+        for weight, ranking in zip(self.weights or (1,) * len(rankings), rankings, strict=True):
+            for key, (rank, hit) in (_first_ranks(ranking) if weight else {}).items():
+                merged.setdefault(key, (hit, []))[1].append(weight / (self.rrf_k + rank))
+        if k > len(merged) and any(len(ranking) >= self.depth for ranking in rankings):
+            warn_of_the_end("HybridRetriever", "depth", self.depth)
+        scored = [replace(hit, score=fsum(shares)) for hit, shares in merged.values()]
+        worths = np.array([hit.score for hit in scored], dtype=np.float64)
+        ranked: list[int] = top_k(worths, k).tolist()
+        return tuple(scored[number] for number in ranked)
+
+    def _renamed(self, found: Sequence[Retrieval]) -> Iterator[Stage]:
+        """Yield the steps of all retrievers, each under the name of its retriever."""
+        labels: list[str] = []
+        for retriever, retrieval in zip(self.retrievers, found, strict=True):
+            labels.append(told_apart(retriever.name.partition("(")[0], labels))
+            yield from (replace(stage, name=f"{labels[-1]}/{stage.name}") for stage in retrieval.stages)
+
+
+def _close(retriever: Retriever) -> None:
+    close: Callable[[], Any] = retriever.close
+    resolved(close())
+
+
+def _first_ranks(ranking: Ranking) -> dict[_Key, tuple[int, Hit]]:
+    """Return the hits of a ranking with their ranks, by what makes them the same result in another ranking.
+
+    That is the place, which counts once, at its first rank. Without a place it is document and text, and which of
+    several equal ones it is.
+    """
+    ranks: dict[_Key, tuple[int, Hit]] = {}
+    alike: Counter[_Key] = Counter()
+    for rank, hit in enumerate(ranking, start=1):
+        key: _Key = (hit.doc_id, hit.start, hit.end)
+        if hit.span is None:
+            text = (hit.doc_id, hit.text)
+            alike[text] += 1
+            key = (*text, "without a place", alike[text])
+        ranks.setdefault(key, (rank, hit))
+    return ranks
+
+
+def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
+    if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
+        raise ConfigError(f"HybridRetriever: retrievers={given!r:.80}; wanted a list of retrievers")
+    pipelines: list[Any] = [*given]
+    if not pipelines:
+        raise ConfigError("HybridRetriever: no retrievers; wanted at least one")
+    retrievers = tuple(map(as_retriever, pipelines))
+    stores = [id(store) for retriever in retrievers for store in _stores(retriever)]
+    if len(set(stores)) < len(stores):
+        raise ConfigError(
+            "HybridRetriever: two retrievers keep their vectors in the same store, and each empties it when it "
+            "indexes; give each a store of its own"
+        )
+    return retrievers
+
+
+def _stores(part: object) -> Iterator[VectorStore]:
+    for value in parameters(part).values():
+        inner: Sequence[object] = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+        for item in inner:
+            if isinstance(item, VectorStore):
+                yield item
+            elif isinstance(item, Retriever):
+                yield from _stores(item)
+
+
+def _checked_weights(given: Any, wanted: int) -> tuple[float, ...]:
+    weights: list[Any] = [*given] if isinstance(given, Iterable) else []
+    sound = [_is_weight(weight) for weight in weights]
+    if len(weights) != wanted or not all(sound) or not any(weights):
+        raise ConfigError(
+            f"HybridRetriever: weights={given!r:.80}; wanted {wanted} numbers of at least 0, one for each retriever, "
+            "and not all of them 0"
+        )
+    return tuple(map(float, weights))
+
+
+def _is_weight(weight: Any) -> bool:
+    return not isinstance(weight, bool) and isinstance(weight, Real) and 0 <= float(weight) < inf

@@ -1,0 +1,145 @@
+"""A closer look at the candidates of another retriever."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any
+
+from rag_evaluation_framework.contracts.part import check_count
+from rag_evaluation_framework.contracts.reranker import Reranker
+from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.coroutines import resolved
+from rag_evaluation_framework.errors import InputError, NotIndexed
+from rag_evaluation_framework.ids import DocumentId, PositionAwareChunkId, generate_pa_chunk_id
+from rag_evaluation_framework.retrievers.asking import ask, ask_many, told_apart, warn_of_the_end
+from rag_evaluation_framework.retrievers.chunking import check_parts
+from rag_evaluation_framework.retrievers.function import as_retriever
+from rag_evaluation_framework.retrievers.placing import HitLocator
+from rag_evaluation_framework.types import Corpus, Hit, PositionAwareChunk, Ranking, Retrieval, Retrieved, Stage
+
+_Place = tuple[DocumentId, int, int, str]
+
+
+@dataclass(frozen=True)
+class RerankedRetriever(Retriever):
+    """Retrieves candidates and lets a reranker put them into a better order.
+
+    The number of candidates is one number for the whole run, whatever `k` is. So the ranking at `k` is the beginning of
+    the ranking at any larger k, and ends, with a warning, where the candidates end. In `stages`, the last step before
+    `rerank` keeps the candidates in their first order: the beginning of it is the ranking without the reranker.
+
+    Results that are texts are located in the corpus first. One that has no place is reranked by its text, one that
+    has no text by the text of its place or, without a place, by its document. Results have no score: a reranker returns
+    an order.
+
+    Attributes:
+        retriever: What finds the candidates: a retriever or a function `(query, k) -> results`.
+        reranker: What orders them.
+        candidates: How many results are reranked; at least 1.
+
+    Raises:
+        ConfigError: `candidates` is below 1, or a part is of another kind.
+    """
+
+    retriever: Retriever
+    reranker: Reranker
+    candidates: int = 50
+    _locator: HitLocator | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "retriever", as_retriever(self.retriever))
+        check_parts("RerankedRetriever", reranker=(self.reranker, Reranker))
+        check_count("RerankedRetriever", "candidates", self.candidates)
+
+    def index(self, corpus: Corpus) -> None:
+        """Let the retriever index the documents, and the reranker load what it needs."""
+        object.__setattr__(self, "_locator", None)
+        resolved(self.retriever.index(corpus))
+        prepare: Callable[[], Any] = self.reranker.prepare
+        resolved(prepare())
+        object.__setattr__(self, "_locator", HitLocator(corpus))
+
+    def prepare(self, queries: Sequence[str]) -> None:
+        """Let the retriever prepare for the questions."""
+        prepare: Callable[[Sequence[str]], Any] = self.retriever.prepare
+        resolved(prepare(queries))
+
+    def retrieve(self, query: str, k: int) -> Retrieval:
+        """Return the first `k` candidates in the order of the reranker.
+
+        Raises:
+            InputError: A candidate has no text, or the reranker lost or made up a chunk.
+        """
+        found = ask(self.retriever, query, self.candidates, self._indexed)
+        start = perf_counter()
+        hits = self._reranked(query, found.hits, k)
+        name = told_apart("rerank", [stage.name for stage in found.stages])
+        return Retrieval(hits, (*found.stages, Stage(name, perf_counter() - start)))
+
+    def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
+        """Return the reranked candidates of every question; the retriever is asked for all questions together."""
+        rankings = ask_many(self.retriever, queries, self.candidates, self._indexed)
+        return [Retrieval(self._reranked(query, ranking, k)) for query, ranking in zip(queries, rankings, strict=True)]
+
+    def chunks(self) -> Sequence[PositionAwareChunk] | None:
+        """Return everything that could be retrieved, or None if that cannot be listed."""
+        return self.retriever.chunks()
+
+    def close(self) -> None:
+        """Close the retriever."""
+        object.__setattr__(self, "_locator", None)
+        close: Callable[[], Any] = self.retriever.close
+        resolved(close())
+
+    @property
+    def _indexed(self) -> HitLocator:
+        if self._locator is None:
+            raise NotIndexed("RerankedRetriever: call index(corpus) before retrieve()")
+        return self._locator
+
+    def _reranked(self, query: str, candidates: Ranking, k: int) -> Ranking:
+        if k > len(candidates) >= self.candidates:
+            warn_of_the_end("RerankedRetriever", "candidates", self.candidates)
+        chunks = [self._as_chunk(hit) for hit in candidates]
+        waiting: dict[_Place, deque[Hit]] = {}
+        for chunk, hit in zip(chunks, candidates, strict=True):
+            waiting.setdefault(_place(chunk), deque()).append(replace(hit, score=None))
+        hits: list[Hit] = []
+        for chunk in self._order(query, chunks):
+            alike = waiting.get(_place(chunk))
+            if not alike:
+                raise InputError(
+                    f"{self.reranker.name} returned {chunk!r:.80}, which it was not given, or not so often"
+                )
+            hits.append(alike.popleft())
+        if len(hits) < len(candidates):
+            raise InputError(
+                f"{self.reranker.name} returned {len(hits)} of {len(candidates)} chunks; wanted all of them"
+            )
+        return tuple(hits[: max(k, 0)])
+
+    def _order(self, query: str, chunks: Sequence[PositionAwareChunk]) -> list[PositionAwareChunk]:
+        order: Any = resolved(self.reranker.rerank(query, [*chunks])) if chunks else []
+        listed: list[Any] = [*order] if isinstance(order, Iterable) else [order]
+        for chunk in listed:
+            if not isinstance(chunk, PositionAwareChunk):
+                raise InputError(f"{self.reranker.name} returned {chunk!r:.80}; wanted the chunks that it was given")
+        return listed
+
+    def _as_chunk(self, hit: Hit) -> PositionAwareChunk:
+        """Return a candidate as a chunk; one without a place covers what it holds, from 0 on."""
+        document = None if hit.doc_id is None or hit.doc_id not in self._indexed.corpus else hit.doc_id
+        text = hit.text
+        if text is None and document is not None:
+            text = self._indexed.corpus[document].content[hit.start : hit.end]
+        if text is None:
+            raise InputError(f"{self.retriever.name} returned a result without text, which cannot be reranked: {hit}")
+        chunk_id = generate_pa_chunk_id(text) if hit.chunk_id is None else PositionAwareChunkId(hit.chunk_id)
+        if hit.span is not None:
+            return PositionAwareChunk(chunk_id, text, hit.span.doc_id, hit.span.start, hit.span.end)
+        return PositionAwareChunk(chunk_id, text, hit.doc_id or DocumentId(""), 0, len(text))
+
+
+def _place(chunk: PositionAwareChunk) -> _Place:
+    return chunk.doc_id, chunk.start, chunk.end, chunk.content

@@ -1,0 +1,206 @@
+"""What stores that keep chunks in a vector database share: records, batches, and the order of ties."""
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.contracts.vector_store import VectorStore
+from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.types import PositionAwareChunk
+from rag_evaluation_framework.vector_stores.checks import checked_queries, checked_vectors, unit
+
+MADE_BY = "rag-evaluation-framework"
+"""How collections of ours are marked; no other is ever written to or deleted."""
+
+Record: TypeAlias = dict[str, str | int]
+"""A chunk as a database keeps it: its place for people, and all of it as a JSON text."""
+
+_TIE = 2e-7  # databases compute in 32 bits: two cosines closer than this may be of equal vectors
+_MORE = 8  # results asked for beyond k, to see where a tie at k ends
+_QUERIES_AT_ONCE = 256
+_COLLECTION = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,198}[a-zA-Z0-9]")
+
+
+class Found(NamedTuple):
+    """A result: its cosine to the question, when it was added (0 is first), and the `chunk` of its record."""
+
+    cosine: float
+    number: int
+    chunk: str
+
+
+class DatabaseVectorStore(VectorStore, ABC):
+    """A vector store over a database that knows records and vectors of length 1.
+
+    Records are keyed by the order in which they were added, so nothing is lost that has the same text or place.
+    """
+
+    def add(self, chunks: Sequence[PositionAwareChunk], embeddings: NDArray[np.float32]) -> None:
+        """Add chunks with their vectors, shape (len(chunks), dimension), in batches.
+
+        Raises:
+            InputError: Numbers or dimensions do not fit, a number is NaN or infinite, or metadata is not JSON. Nothing
+                was added then.
+        """
+        owner = type(self).__name__
+        dimension = self._dimension()
+        vectors = checked_vectors(owner, chunks, embeddings, dimension)
+        records = [_record(owner, chunk) for chunk in chunks]
+        if not records:
+            return
+        if not vectors.shape[1]:
+            raise InputError(f"{owner}.add: vectors of dimension 0; wanted at least one number a vector")
+        if dimension is None:
+            self._create(vectors.shape[1])
+        rows = unit(vectors).astype(np.float32)
+        first, step = len(self), self._batch_size()
+        for start in range(0, len(records), step):
+            batch = records[start : start + step]
+            self._insert(range(first + start, first + start + len(batch)), rows[start : start + step], batch)
+
+    def search(self, query_embedding: NDArray[np.float32], k: int) -> list[PositionAwareChunk]:
+        """Return the `k` chunks of the highest cosine."""
+        return self.search_many(np.asarray(query_embedding, dtype=np.float32)[np.newaxis, :], k)[0]
+
+    def search_many(self, query_embeddings: NDArray[np.float32], k: int) -> list[list[PositionAwareChunk]]:
+        """Return the `k` chunks of the highest cosine for each row, asked together."""
+        dimension = self._dimension()
+        if dimension is None or k <= 0:
+            return [[] for _ in query_embeddings]
+        queries = unit(checked_queries(type(self).__name__, query_embeddings, dimension)).astype(np.float32)
+        rankings: list[list[PositionAwareChunk]] = []
+        for start in range(0, len(queries), _QUERIES_AT_ONCE):
+            rankings.extend(self._rankings(queries[start : start + _QUERIES_AT_ONCE], k))
+        return rankings
+
+    def clear(self) -> None:
+        """Remove the collection; the next chunks make a new one, of any dimension."""
+        self._drop()
+
+    def __len__(self) -> int:
+        return 0 if self._dimension() is None else self._count()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the database; what is only in memory is removed. The store can be used again."""
+
+    @abstractmethod
+    def _dimension(self) -> int | None:
+        """Return the dimension of the collection, or None if there is no collection."""
+
+    @abstractmethod
+    def _count(self) -> int:
+        """Return the number of records of the collection."""
+
+    @abstractmethod
+    def _batch_size(self) -> int:
+        """Return how many records the database takes at a time."""
+
+    @abstractmethod
+    def _create(self, dimension: int) -> None:
+        """Make the collection."""
+
+    @abstractmethod
+    def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[Record]) -> None:
+        """Add a batch of records under their numbers."""
+
+    @abstractmethod
+    def _nearest(self, queries: NDArray[np.float32], count: int) -> list[list[Found]]:
+        """Return `count` results a row in any order, or all there are."""
+
+    @abstractmethod
+    def _first(self, count: int) -> list[str]:
+        """Return the `chunk` of the first `count` records, in the order of adding."""
+
+    @abstractmethod
+    def _drop(self) -> None:
+        """Remove the collection if there is one."""
+
+    def _rankings(self, queries: NDArray[np.float32], k: int) -> list[list[PositionAwareChunk]]:
+        directed = np.flatnonzero(queries.any(axis=1))
+        found = self._nearest(queries[directed], k + _MORE) if len(directed) else []
+        by_row = dict(zip(directed.tolist(), found, strict=True))
+        return [
+            self._ranking(query, by_row[row], k) if row in by_row else list(map(_chunk, self._first(k)))
+            for row, query in enumerate(queries)
+        ]
+
+    def _ranking(self, query: NDArray[np.float32], found: list[Found], k: int) -> list[PositionAwareChunk]:
+        asked = k + _MORE
+        while len(found) == asked and _tie_is_open(found, k):
+            asked *= 2
+            (found,) = self._nearest(query[np.newaxis, :], asked)
+        return [_chunk(result.chunk) for result in _ordered(found)[:k]]
+
+
+def check_collection(owner: str, name: object) -> None:
+    """Raise ConfigError unless every database takes the name of a collection."""
+    if not isinstance(name, str) or not _COLLECTION.fullmatch(name):
+        raise ConfigError(
+            f"{owner}: collection={name!r}; wanted 3 to 200 characters out of a-z, A-Z, 0-9, '.', '_' and '-', "
+            "a letter or digit first and last"
+        )
+
+
+def check_ours(owner: str, collection: str, metadata: Mapping[str, Any] | None) -> None:
+    """Raise ConfigError unless the metadata of a collection that was found says that a store of ours made it."""
+    if (metadata or {}).get("made_by") != MADE_BY:
+        raise ConfigError(
+            f"{owner}: there is a collection {collection!r} that this package did not make. It is left as it is; "
+            "choose another name with collection=..."
+        )
+
+
+def replaced(owner: str, collection: str) -> InputError:
+    """Return the error for a collection that went away, or was made anew, while a store was using it."""
+    return InputError(
+        f"{owner}: the collection {collection!r} was removed or replaced by another store since this one filled it; "
+        "index again, and give stores that are used side by side a collection=... each"
+    )
+
+
+def _record(owner: str, chunk: PositionAwareChunk) -> Record:
+    place = f"chunk [{chunk.start}:{chunk.end}] of {chunk.doc_id!r}"
+    metadata = dict(chunk.metadata)
+    fields = [chunk.id, chunk.content, chunk.doc_id, int(chunk.start), int(chunk.end), metadata]
+    try:
+        text = json.dumps(fields, allow_nan=False)  # in ASCII, so that lone surrogates pass, too
+        kept = json.loads(text)[-1] == metadata
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"{owner}.add: {place} cannot be stored as JSON: {error}; its metadata is {metadata}"
+        ) from error
+    if not kept:
+        raise InputError(
+            f"{owner}.add: the metadata of {place} would not come back as it is: {metadata}; "
+            "wanted what JSON can hold: texts as keys, lists and no tuples"
+        )
+    readable = chunk.doc_id.encode("utf-8", "backslashreplace").decode("utf-8")
+    return {"doc_id": readable, "start": int(chunk.start), "end": int(chunk.end), "chunk": text}
+
+
+def _chunk(text: str) -> PositionAwareChunk:
+    return PositionAwareChunk(*json.loads(text))
+
+
+def _tie_is_open(found: list[Found], k: int) -> bool:
+    """Whether what is tied with rank `k` goes on to the last result, so that more of it may lie behind."""
+    cosines = sorted((result.cosine for result in found), reverse=True)[k - 1 :]
+    return all(higher - lower <= _TIE for higher, lower in pairwise(cosines))
+
+
+def _ordered(found: list[Found]) -> list[Found]:
+    """Return results by falling cosine; those that tie in the order of adding."""
+    groups: list[list[Found]] = []
+    for result in sorted(found, key=lambda result: -result.cosine):
+        if groups and groups[-1][-1].cosine - result.cosine <= _TIE:
+            groups[-1].append(result)
+        else:
+            groups.append([result])
+    return [result for group in groups for result in sorted(group, key=lambda result: result.number)]

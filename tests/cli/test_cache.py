@@ -1,0 +1,73 @@
+import json
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import EmbeddingCache
+from rag_evaluation_framework.embedding_cache import Embedding
+
+IDENTITY = json.dumps({"type": "own.module:Own", "parameters": {"size": 3}, "source": None, "content": None})
+
+
+@pytest.fixture
+def filled(tmp_path):
+    vectors = {f"text {number}": Embedding(np.ones(3, dtype=np.float32), False) for number in range(5)}
+    EmbeddingCache(tmp_path / "root").put(IDENTITY, vectors)
+    export = tmp_path / "root" / "cache" / "onnx" / "hash"
+    export.mkdir(parents=True)
+    (export / "export.json").write_text("{}")
+    (export / "model.onnx").write_bytes(b"0" * 1_000)
+    return tmp_path / "root"
+
+
+def test_an_empty_cache_is_no_error(rag_eval, tmp_path):
+    assert rag_eval("cache", "info").out == ".rag-eval/cache: 0 vectors, 0 bytes\n"
+    assert rag_eval("cache", "clear") == (0, "removed 0 bytes\n", "")
+    assert not (tmp_path / ".rag-eval").exists()
+
+
+def test_it_shows_what_is_kept_by_embedder(rag_eval, filled):
+    outcome = rag_eval("cache", "info", "--root", filled)
+    assert outcome.code == 0
+    assert "5 vectors" in outcome.out
+    assert "  Own(size=3): 5 vectors of dimension 3" in outcome.out
+    assert "exported models: 1, 1,002 bytes" in outcome.out
+
+
+def test_the_same_as_json(rag_eval, filled):
+    found = json.loads(rag_eval("cache", "info", "--root", filled, "--json").out)
+    assert found["vectors"] == 5
+    assert found["bytes"] > 0
+    assert found["embedders"] == [{"embedder": json.loads(IDENTITY), "vectors": 5, "dimension": 3}]
+    assert (found["onnx_exports"], found["onnx_bytes"]) == (1, 1_002)
+
+
+def test_nothing_is_removed_without_yes(rag_eval, filled):
+    outcome = rag_eval("cache", "clear", "--root", filled)
+    assert outcome.code == 2
+    assert "this removes" in outcome.err
+    assert "add --yes" in outcome.err
+    assert EmbeddingCache(filled).contents()[0].vectors == 5
+
+
+def test_everything_is_removed_with_yes_and_nothing_else(rag_eval, filled):
+    (filled / "runs").mkdir()
+    freed = json.loads(rag_eval("cache", "clear", "--root", filled, "--yes", "--json").out)["freed_bytes"]
+    assert freed > 1_002
+    assert EmbeddingCache(filled).contents() == []
+    assert list((filled / "cache").iterdir()) == []
+    assert (filled / "runs").exists()
+
+
+def test_a_file_that_is_no_cache_can_be_removed(rag_eval, filled):
+    (filled / "cache" / "embeddings" / "vectors.sqlite").write_bytes(b"no database" * 400)
+    outcome = rag_eval("cache", "info", "--root", filled)
+    assert outcome.code == 2
+    assert "remove it with: rag-eval cache clear" in outcome.err
+    assert rag_eval("cache", "clear", "--root", filled, "--yes").code == 0
+    assert rag_eval("cache", "info", "--root", filled).code == 0
+
+
+def test_any_other_action_is_refused(rag_eval):
+    assert rag_eval("cache", "shrink").code == 2
+    assert rag_eval("cache").code == 2

@@ -1,0 +1,125 @@
+"""Telling the retriever all questions at once, and ordering anew what it found."""
+
+import json
+
+import pytest
+
+from rag_evaluation_framework import (
+    TOKEN,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    EvaluationConfig,
+    PositionAwareChunk,
+    Query,
+    QueryId,
+    QueryText,
+    Reranker,
+    Retriever,
+    SpanRecall,
+    TokenLevelEvaluation,
+    TokenLevelGroundTruth,
+)
+from rag_evaluation_framework.experiments import parse_run
+
+CORPUS = Corpus([Document(DocumentId("a.md"), "".join(chr(0x4E00 + number) for number in range(600)))])
+CHUNKS = [PositionAwareChunk.of(CORPUS["a.md"], start, start + 10) for start in range(0, 600, 10)]
+
+
+def dataset(start=550):
+    span = CharacterSpan(DocumentId("a.md"), start, start + 10)
+    entries = [TokenLevelGroundTruth(Query(QueryId(name), QueryText(name)), (span,)) for name in ("one", "two")]
+    return Dataset(entries, TOKEN, corpus=CORPUS)
+
+
+class Spy(Retriever):
+    def __init__(self, failing=False):
+        self.calls, self.failing = [], failing
+
+    def index(self, corpus):
+        self.calls.append("index")
+
+    def prepare(self, queries):
+        self.calls.append(("prepare", list(queries)))
+        if self.failing:
+            raise ConnectionError("too many at once")
+
+    def retrieve(self, query, k):
+        self.calls.append((query, k))
+        return CHUNKS[:k]
+
+
+class Backwards(Reranker):
+    def rerank(self, query, chunks, top_k=None):
+        return list(chunks)[::-1][:top_k]
+
+
+def run(spy, **options):
+    config = EvaluationConfig(budgets=[], **options.pop("config", {}))
+    evaluation = TokenLevelEvaluation(CORPUS, options.pop("dataset", dataset()))
+    return evaluation.run(retriever=spy, k=5, metrics=[SpanRecall()], config=config, **options)
+
+
+def test_a_retriever_is_told_all_questions_once_between_indexing_and_asking():
+    spy = Spy()
+    result = run(spy)
+    assert spy.calls == ["index", ("prepare", ["one", "two"]), ("one", 5), ("two", 5)]
+    assert result.config["latency"] == "one question at a time, what can be done for all together done before"
+
+
+def test_questions_can_be_kept_from_it_so_that_each_is_timed_alone():
+    spy = Spy()
+    result = run(spy, config={"batch_questions": False})
+    assert spy.calls == ["index", ("one", 5), ("two", 5)]
+    assert result.config["latency"] == "one question at a time"
+
+
+def test_a_retriever_that_fails_on_all_together_is_asked_one_by_one_and_that_is_noted():
+    result = run(Spy(failing=True))
+    assert result.counts["scored"] == 2
+    assert not result.failures
+    assert "Spy could not prepare for all questions together: ConnectionError: too many at once" in result.warnings[0]
+
+
+def test_a_reranker_orders_fifty_candidates_whatever_k_is():
+    # The relevant chunk is the 46th of 50 in the first order, and so the fifth backwards.
+    spy = Spy()
+    found = dataset(450)
+    assert run(spy, dataset=found).metrics["span_recall"] == 0.0
+    reranked = run(spy, dataset=found, reranker=Backwards())
+    assert reranked.metrics["span_recall"] == 1.0
+    assert ("one", 50) in spy.calls
+    assert reranked.queries[0].stages.keys() == {"retrieve", "rerank"}
+
+
+def test_a_reranker_also_orders_the_results_of_a_plain_function():
+    result = run(lambda query, k: [chunk.content for chunk in CHUNKS[:k]], dataset=dataset(450), reranker=Backwards())
+    assert result.metrics["span_recall"] == 1.0
+
+
+def test_a_run_file_names_a_reranker_and_whether_questions_are_told_together(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("One. Two. Three.\n")
+    (tmp_path / "questions.csv").write_text("question,quote\nWhich?,Two.\n")
+    (tmp_path / "backwards_of_test.py").write_text(
+        "from rag_evaluation_framework import Reranker\n"
+        "class Backwards(Reranker):\n"
+        "    def rerank(self, query, chunks, top_k=None):\n"
+        "        return list(chunks)[::-1][:top_k]\n"
+    )
+    content = {
+        "corpus": "docs",
+        "dataset": "questions.csv",
+        "reranker": "backwards_of_test:Backwards",
+        "batch_questions": False,
+        "save_results_path": "kept",
+    }
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    experiment = parse_run(content, "run.json").experiment(tmp_path)
+    assert experiment.retriever.name.startswith("RerankedRetriever(")
+    assert experiment.settings.batch_questions is False
+    with pytest.raises(ValueError, match=r"\$\.batch_questions: input should be a valid boolean, got 'no'"):
+        parse_run({**content, "batch_questions": "no"}, "run.json")

@@ -1,0 +1,150 @@
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import (
+    BM25Retriever,
+    ConfigError,
+    CrossEncoderReranker,
+    Document,
+    DocumentId,
+    InputError,
+    MissingDependency,
+    PositionAwareChunk,
+    RerankedRetriever,
+    evaluate,
+)
+from rag_evaluation_framework.demo import load_handbook
+from tiny_models import tiny_cross_encoder
+
+TEXTS = ["Refunds take five days.", "Restart the server.", "", "🚀 検索", "Refunds.", "word " * 400, "\ud800 odd"]
+
+
+def chunks(*texts):
+    documents = [Document(DocumentId(f"{number}.md"), text) for number, text in enumerate(texts)]
+    return [PositionAwareChunk.of(document, 0, len(document.content)) for document in documents]
+
+
+@pytest.fixture(scope="module")
+def reranker():
+    return CrossEncoderReranker(tiny_cross_encoder())
+
+
+class TestScores:
+    def test_they_are_the_logits_of_the_model(self, reranker):
+        torch = pytest.importorskip("torch")
+        transformers = pytest.importorskip("transformers")
+        tokenizer = transformers.AutoTokenizer.from_pretrained(reranker.model)
+        model = transformers.AutoModelForSequenceClassification.from_pretrained(reranker.model).eval()
+        texts = TEXTS[:-1]
+        inputs = tokenizer(
+            ["refunds?"] * len(texts), texts, padding=True, truncation=True, max_length=128, return_tensors="pt"
+        )
+        with torch.inference_mode():
+            wanted = model(**inputs).logits[:, 0].numpy()
+        assert reranker.scores("refunds?", texts) == pytest.approx(wanted, abs=1e-5)
+        assert not (wanted > 0).all()  # a sigmoid's would be
+
+    def test_the_batch_size_does_not_change_them(self, reranker):
+        wanted = reranker.scores("refunds?", TEXTS)
+        for size in (1, 2, 100):
+            scores = CrossEncoderReranker(reranker.model, batch_size=size).scores("refunds?", TEXTS)
+            assert scores == pytest.approx(wanted, abs=1e-5)
+
+
+class TestRerank:
+    def test_the_best_score_comes_first(self, reranker):
+        given = chunks(*TEXTS)
+        scores = reranker.scores("refunds?", TEXTS)
+        ranked = reranker.rerank("refunds?", given)
+        assert ranked == [given[number] for number in np.argsort(-scores, kind="stable")]
+        assert ranked != given
+
+    def test_top_k_is_the_beginning(self, reranker):
+        given = chunks(*TEXTS)
+        every = reranker.rerank("refunds?", given)
+        assert [reranker.rerank("refunds?", given, top_k) for top_k in (0, 2, 7, 99)] == [
+            [], every[:2], every, every,
+        ]  # fmt: skip
+        assert reranker.rerank("refunds?", given, np.int64(2)) == every[:2]
+
+    def test_a_negative_top_k_is_refused(self, reranker):
+        with pytest.raises(InputError, match="top_k=-1; wanted at least 0"):
+            reranker.rerank("refunds?", chunks("a"), -1)
+
+    def test_equal_texts_keep_the_order_given_whatever_batch_they_fall_into(self):
+        small = CrossEncoderReranker(tiny_cross_encoder(), batch_size=2)
+        given = chunks(*["same text", "another longer text", "x"] * 5)
+        ranked = small.rerank("q", given)
+        for text in ("same text", "another longer text", "x"):
+            assert [chunk for chunk in ranked if chunk.content == text] == [c for c in given if c.content == text]
+
+    def test_nothing_is_loaded_for_nothing(self):
+        assert CrossEncoderReranker(tiny_cross_encoder(3)).rerank("q", []) == []
+
+    def test_a_tuple_of_chunks_is_taken(self, reranker):
+        assert len(reranker.rerank("q", tuple(chunks("a", "b")))) == 2
+
+
+class TestModel:
+    def test_one_that_is_not_on_this_machine_is_refused_when_prepared(self):
+        reranker = CrossEncoderReranker("no-such/cross-encoder")
+        with pytest.raises(ConfigError, match=r"neither a folder nor in the local cache.*hf download no-such/cross"):
+            reranker.prepare()
+
+    def test_a_folder_without_a_model_is_refused(self, tmp_path):
+        with pytest.raises(ConfigError, match="cannot be loaded"):
+            CrossEncoderReranker(str(tmp_path)).prepare()
+
+    def test_one_with_several_outputs_is_refused(self):
+        with pytest.raises(ConfigError, match="has 3 outputs; wanted one score a pair"):
+            CrossEncoderReranker(tiny_cross_encoder(3)).prepare()
+
+    def test_an_embedder_is_refused_since_its_head_would_be_random(self, tmp_path):
+        transformers = pytest.importorskip("transformers")
+        folder = tiny_cross_encoder()
+        shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+        model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).bert
+        model.save_pretrained(tmp_path)
+        with pytest.raises(ConfigError, match="is BertModel, which scores no pairs"):
+            CrossEncoderReranker(tmp_path).prepare()
+
+    def test_a_path_is_taken_as_a_folder(self, reranker):
+        as_path = CrossEncoderReranker(type(reranker.model)(reranker.model))
+        assert as_path == reranker
+
+    @pytest.mark.parametrize(
+        "parameters", [{"model": ""}, {"model": " "}, {"model": None}, {"model": 7}, {"batch_size": 0}], ids=str
+    )
+    def test_what_makes_no_sense_is_refused(self, parameters):
+        with pytest.raises(ConfigError):
+            CrossEncoderReranker(**{"model": "a/model", **parameters})
+
+    def test_without_the_library_it_cannot_be_made(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+        with pytest.raises(MissingDependency, match=r"rag-evaluation-framework\[sentence-transformers\]"):
+            CrossEncoderReranker("a/model")
+
+    def test_making_one_does_not_import_the_library(self):
+        pytest.importorskip("sentence_transformers")
+        code = (
+            "import sys, rag_evaluation_framework as rag; rag.CrossEncoderReranker('a/model');"
+            "assert not {'torch', 'sentence_transformers'} & set(sys.modules)"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+    def test_the_loaded_model_is_no_parameter(self, reranker):
+        reranker.prepare()
+        assert reranker == CrossEncoderReranker(reranker.model)
+        assert reranker.name == f"CrossEncoderReranker(model={reranker.model!r})"
+
+
+def test_it_reranks_the_candidates_of_a_retriever(reranker):
+    dataset = load_handbook()
+    result = evaluate(RerankedRetriever(BM25Retriever(), reranker, candidates=5), dataset, k=3, budgets=[])
+    assert not result.counts["failed"]
+    assert set(result.queries[0].stages) == {"search", "rerank"}

@@ -1,0 +1,476 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import (
+    BM25Retriever,
+    ConfigError,
+    Corpus,
+    Document,
+    DocumentId,
+    Hit,
+    HybridRetriever,
+    InputError,
+    NotIndexed,
+    RerankedRetriever,
+    Retrieval,
+    Stage,
+    VectorRAGRetriever,
+)
+from rag_evaluation_framework.demo import load_handbook
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+CORPUS = Corpus([Document(DocumentId("letters.md"), LETTERS), Document(DocumentId("more.md"), LETTERS.upper())])
+
+
+def letter(name, score=None):
+    """The chunk of one letter: lower case stands in letters.md, upper case in more.md."""
+    doc_id, place = ("letters.md", LETTERS.find(name)) if name.islower() else ("more.md", LETTERS.upper().find(name))
+    return Hit(DocumentId(doc_id), place, place + 1, text=name, score=score)
+
+
+class Fixed(rag.Retriever):
+    """Returns the same ranking for every question."""
+
+    def __init__(self, *hits, stages=()):
+        self.hits, self.stages = hits, stages
+        self.asked = []
+        self.closed = 0
+        self.indexed = []
+
+    @property
+    def name(self):
+        return "Fixed"
+
+    def index(self, corpus):
+        self.indexed.append(corpus)
+
+    def retrieve(self, query, k):
+        self.asked.append((query, k))
+        return Retrieval(self.hits[:k], self.stages)
+
+    def close(self):
+        self.closed += 1
+
+
+def of(letters):
+    return Fixed(*map(letter, letters))
+
+
+def fused(*rankings, k=100, **parameters):
+    retriever = HybridRetriever([Fixed(*map(letter, ranking)) for ranking in rankings], **parameters)
+    retriever.index(CORPUS)
+    return retriever.retrieve("?", k).hits
+
+
+def texts(hits):
+    return "".join(hit.text for hit in hits)
+
+
+class TestFusion:
+    def test_a_result_is_worth_the_sum_of_its_reciprocal_ranks(self):
+        hits = fused("ab", "bc")
+        assert texts(hits) == "bac"
+        assert [hit.score for hit in hits] == pytest.approx([1 / 62 + 1 / 61, 1 / 61, 1 / 62], rel=1e-15)
+
+    def test_two_decent_ranks_beat_an_excellent_and_a_mediocre_one(self):
+        # a has the ranks 1 and 10: 1/61 + 1/70 = .0307; b has 3 and 4: 1/63 + 1/64 = .0315
+        assert texts(fused("axb", "yzwbefghia"))[:2] == "ba"
+
+    def test_a_result_alone_is_not_perfect(self):
+        (hit,) = fused("a", "")
+        assert hit.score == 1 / 61
+
+    def test_scores_of_the_retrievers_play_no_part(self):
+        loud = HybridRetriever([Fixed(letter("a", 900.0), letter("b", 1e-9)), Fixed(letter("b", 0.1), letter("c"))])
+        loud.index(CORPUS)
+        assert loud.retrieve("?", 3).hits == fused("ab", "bc")
+
+    def test_weights_scale_the_shares_of_the_rankings(self):
+        hits = fused("ab", "bc", weights=(0.2, 0.8))
+        assert texts(hits) == "bca"
+        assert [hit.score for hit in hits] == pytest.approx([0.2 / 62 + 0.8 / 61, 0.8 / 62, 0.2 / 61])
+
+    def test_equal_weights_change_no_order(self):
+        assert texts(fused("abc", "cda", weights=(0.5, 0.5))) == texts(fused("abc", "cda"))
+
+    def test_a_ranking_without_weight_is_left_out(self):
+        assert texts(fused("abc", "dec", weights=(0, 1))) == "dec"
+        assert texts(fused("abc", "dec", weights=(1, 0))) == "abc"
+
+    def test_weights_of_numpy_are_numbers(self):
+        retriever = HybridRetriever([of("a"), of("b")], weights=np.array([1, 3], dtype=np.float32))
+        assert retriever.weights == (1.0, 3.0)
+
+    def test_a_small_constant_lets_the_first_ranks_stand_out(self):
+        assert texts(fused("axb", "yzwbefghia", rrf_k=0))[0] == "a"
+
+    def test_ties_keep_the_order_of_the_retrievers_and_their_rankings(self):
+        assert texts(fused("ab", "ba")) == "ab"
+        assert texts(fused("ba", "ab")) == "ba"
+        assert texts(fused("ab", "cd", "ef")) == "acebdf"
+
+    def test_a_tie_of_three_rankings_is_a_tie_in_any_order_of_adding(self):
+        assert texts(fused("abc", "cab", "bca")) == "abc"
+
+    def test_equal_texts_at_two_places_both_stay(self):
+        corpus = Corpus([Document(DocumentId("a.md"), "same"), Document(DocumentId("b.md"), "same")])
+        hits = [Hit(document.id, 0, 4, rag.generate_pa_chunk_id("same"), "same") for document in corpus]
+        retriever = HybridRetriever([Fixed(*hits), Fixed(*hits[::-1])])
+        retriever.index(corpus)
+        assert [hit.doc_id for hit in retriever.retrieve("?", 5).hits] == ["a.md", "b.md"]
+
+    def test_the_same_place_under_two_ids_is_one_result(self):
+        plain = Hit(DocumentId("letters.md"), 0, 1, "chunk_1", "a")
+        retriever = HybridRetriever([Fixed(plain), Fixed(letter("a"))])
+        retriever.index(CORPUS)
+        (hit,) = retriever.retrieve("?", 5).hits
+        assert hit.score == pytest.approx(2 / 61)
+
+    def test_a_place_that_comes_twice_in_a_ranking_counts_once_at_its_first_rank(self):
+        hits = fused("aba", "bc")
+        assert texts(hits) == "bac"
+        assert hits[1].score == pytest.approx(1 / 61)
+
+    def test_overlapping_places_are_different_results(self):
+        wide = Hit(DocumentId("letters.md"), 0, 2, text="ab")
+        retriever = HybridRetriever([Fixed(wide), Fixed(letter("a"))])
+        retriever.index(CORPUS)
+        assert len(retriever.retrieve("?", 5).hits) == 2
+
+    def test_no_results_give_no_results(self):
+        assert fused("", "") == ()
+
+    def test_one_retriever_keeps_its_order(self):
+        assert texts(fused("cab")) == "cab"
+
+    def test_asking_for_none_gives_none(self):
+        assert fused("ab", "b", k=0) == ()
+        assert fused("ab", "b", k=-1) == ()
+
+    @given(
+        st.lists(st.lists(st.sampled_from("abcdefghABC"), max_size=9), min_size=1, max_size=4),
+        st.integers(0, 70),
+        st.integers(1, 12),
+        st.data(),
+    )
+    def test_it_agrees_with_exact_arithmetic(self, rankings, rrf_k, k, data):
+        weights = data.draw(
+            st.none()
+            | st.lists(st.integers(0, 4), min_size=len(rankings), max_size=len(rankings)).filter(lambda ws: sum(ws) > 0)
+        )
+        worth: dict[str, Fraction] = {}
+        for weight, ranking in zip(weights or [1] * len(rankings), rankings, strict=True):
+            for name in dict.fromkeys(ranking):
+                if weight:
+                    share = Fraction(weight, rrf_k + ranking.index(name) + 1)
+                    worth[name] = worth.get(name, Fraction(0)) + share
+        hits = fused(*rankings, k=k, rrf_k=rrf_k, weights=weights)
+        assert len(hits) == min(k, len(worth))
+        assert [hit.score for hit in hits] == pytest.approx(sorted(map(float, worth.values()), reverse=True)[:k])
+        assert [float(worth[hit.text]) for hit in hits] == pytest.approx([hit.score for hit in hits])
+        assert len({hit.text for hit in hits}) == len(hits)
+
+
+class TestDepth:
+    def test_every_retriever_is_asked_for_the_same_depth_whatever_k_is(self):
+        parts = of("abc"), of("bcd")
+        retriever = HybridRetriever(parts, depth=3)
+        retriever.index(CORPUS)
+        for k in (1, 2, 3):
+            retriever.retrieve("who?", k)
+        assert all(part.asked == [("who?", 3)] * 3 for part in parts)
+
+    def test_what_stands_deep_in_both_rankings_can_come_first(self):
+        first, second = "abcdefghijklmnopqrstz", "ABCDEFGHIJKLMNOPQRSTz"
+        assert texts(fused(first, second, k=1, depth=21)) == "z"
+        assert texts(fused(first, second, k=1, depth=20)) == "a"
+
+    def test_the_ranking_at_k_begins_the_ranking_at_more_even_where_a_part_is_not_stable(self):
+        def unstable(query, k):
+            return [{"doc_id": "letters.md", "start": place, "end": place + 1} for place in range(k)][::-1]
+
+        retriever = HybridRetriever([rag.FunctionRetriever(unstable, stable=False), of("cbd")], depth=6)
+        retriever.index(CORPUS)
+        assert retriever.prefix_stable
+        every = retriever.retrieve("?", 6).hits
+        assert all(retriever.retrieve("?", k).hits == every[:k] for k in range(6))
+
+    def test_a_ranking_that_ends_before_the_corpus_does_says_so(self):
+        with pytest.warns(UserWarning, match="rankings end early, as depth=2 is less than was asked for"):
+            assert len(fused("abc", "bcd", k=4, depth=2)) == 3
+
+    def test_a_ranking_that_holds_all_there_is_says_nothing(self):
+        assert len(fused("abc", "bcd", k=50, depth=10)) == 4
+
+    def test_more_than_was_asked_for_is_cut(self):
+        class Greedy(Fixed):
+            def retrieve(self, query, k):
+                return super().retrieve(query, k + 5)
+
+        retriever = HybridRetriever([Greedy(*map(letter, "abcdef"))], depth=2)
+        retriever.index(CORPUS)
+        assert texts(retriever.retrieve("?", 2).hits) == "ab"
+
+
+class TestForeignResults:
+    def test_texts_are_located_and_meet_chunks_of_the_same_place(self, corpus):
+        sentence = "Refunds take five working days."
+
+        class Sentences(rag.Chunker):
+            def chunk(self, text):
+                return [part.strip() + "." for part in text.replace("\n", ". ").split(".") if part.strip()]
+
+        retriever = HybridRetriever([BM25Retriever(Sentences()), lambda query, k: [sentence]])
+        with pytest.warns(UserWarning, match="skipped"):
+            retriever.index(corpus)
+        best, *others = retriever.retrieve("refunds", 5).hits
+        assert (best.doc_id, best.text, best.score) == ("billing.md", sentence, pytest.approx(2 / 61))
+        assert sentence not in [hit.text for hit in others]
+
+    def test_documents_may_go_by_another_name(self, corpus):
+        retriever = HybridRetriever([lambda query, k: [{"source": "/somewhere/billing.md", "text": "Refunds"}]])
+        retriever.index(corpus)
+        assert retriever.retrieve("?", 1).hits[0].doc_id == "billing.md"
+
+    def test_what_has_no_place_is_told_apart_by_document_and_text(self):
+        def first(query, k):
+            return ["no such text", "no such text", "another", {"doc_id": "gone.md", "text": "another"}]
+
+        def second(query, k):
+            return ["another", "no such text"]
+
+        retriever = HybridRetriever([first, second])
+        retriever.index(CORPUS)
+        hits = retriever.retrieve("?", 10).hits
+        assert [(hit.doc_id, hit.text) for hit in hits] == [
+            (None, "no such text"), (None, "another"), (None, "no such text"), ("gone.md", "another"),
+        ]  # fmt: skip
+        assert hits[0].score == pytest.approx(1 / 61 + 1 / 62)
+
+    def test_a_text_in_several_places_is_noted(self, corpus):
+        retriever = HybridRetriever([lambda query, k: ["Support answers within one day."] * 2])
+        retriever.index(corpus)
+        with pytest.warns(UserWarning, match="stand in several places"):
+            hits = retriever.retrieve("?", 5).hits
+        assert [hit.doc_id for hit in hits] == ["guides/start.md", "guides/stop.md"]
+
+    def test_coroutines_and_generators_are_taken(self):
+        async def later(query, k):
+            return (hit for hit in (letter("a"), letter("b")))
+
+        retriever = HybridRetriever([later, of("b")])
+        retriever.index(CORPUS)
+        assert texts(retriever.retrieve("?", 5).hits) == "ba"
+
+    def test_what_cannot_be_read_is_an_error(self):
+        retriever = HybridRetriever([of("a"), lambda query, k: {"text": "a"}])
+        retriever.index(CORPUS)
+        with pytest.raises(InputError, match="wanted a list of texts"):
+            retriever.retrieve("?", 5)
+
+
+class TestStages:
+    def test_each_step_has_its_time_and_each_retriever_its_own_ranking(self):
+        retriever = HybridRetriever(
+            [Fixed(*map(letter, "ab"), stages=(Stage("embed", 0.5), Stage("search", 0.25))), of("bc")], depth=9
+        )
+        retriever.index(CORPUS)
+        found = retriever.retrieve("?", 1)
+        assert [stage.name for stage in found.stages] == ["Fixed/embed", "Fixed/search", "Fixed 2/retrieve", "fuse"]
+        assert [stage.seconds for stage in found.stages][:2] == [0.5, 0.25]
+        assert all(stage.seconds >= 0 for stage in found.stages)
+        assert found.stages[0].hits is None
+        assert texts(found.stages[1].hits) == "ab"
+        assert texts(found.stages[2].hits) == "bc"
+        assert texts(found.hits) == "b"
+
+    def test_names_of_stages_are_told_apart_when_nested(self):
+        inner = HybridRetriever([of("ab"), of("bc")])
+        retriever = HybridRetriever([inner, inner, of("a")])
+        retriever.index(CORPUS)
+        names = [stage.name for stage in retriever.retrieve("?", 1).stages]
+        assert len(set(names)) == len(names) == 8
+
+    def test_parameters_stay_out_of_the_names_of_stages(self, corpus):
+        retriever = HybridRetriever([BM25Retriever(k1=1.2), VectorRAGRetriever(batch_size=7)])
+        retriever.index(corpus)
+        assert [stage.name for stage in retriever.retrieve("refunds", 1).stages] == [
+            "BM25Retriever/search", "VectorRAGRetriever/embed", "VectorRAGRetriever/search", "fuse",
+        ]  # fmt: skip
+
+
+class TestWhole:
+    def test_before_indexing_and_after_closing_there_is_nothing_to_retrieve(self):
+        retriever = HybridRetriever([of("a")])
+        for _ in range(2):
+            with pytest.raises(NotIndexed, match=r"HybridRetriever: call index\(corpus\)"):
+                retriever.retrieve("?", 1)
+            with pytest.raises(NotIndexed):
+                retriever.retrieve_many(["?"], 1)
+            retriever.index(CORPUS)
+            retriever.close()
+
+    def test_an_index_that_fails_leaves_nothing_to_retrieve(self):
+        class Failing(Fixed):
+            def index(self, corpus):
+                if self.indexed:
+                    raise OSError("disk full")
+                super().index(corpus)
+
+        retriever = HybridRetriever([of("a"), Failing()])
+        retriever.index(CORPUS)
+        with pytest.raises(OSError, match="disk full"):
+            retriever.index(CORPUS)
+        with pytest.raises(NotIndexed):
+            retriever.retrieve("?", 1)
+
+    def test_each_retriever_indexes_once_and_is_closed_once(self):
+        parts = of("a"), of("b")
+        retriever = HybridRetriever(parts)
+        retriever.index(CORPUS)
+        retriever.retrieve_many(["?", "!"], 3)
+        retriever.close()
+        assert all(part.indexed == [CORPUS] and part.closed == 1 for part in parts)
+
+    def test_all_are_closed_also_where_one_cannot_be(self):
+        class Stuck(Fixed):
+            def close(self):
+                raise OSError("stuck")
+
+        last = of("a")
+        with pytest.raises(OSError, match="stuck"):
+            HybridRetriever([Stuck(), last]).close()
+        assert last.closed == 1
+
+    def test_chunks_are_those_of_all_parts_each_place_once(self, corpus):
+        small, large = rag.RecursiveCharacterChunker(30), rag.RecursiveCharacterChunker(60)
+        parts = [BM25Retriever(small), VectorRAGRetriever(small), BM25Retriever(large)]
+        retriever = HybridRetriever(parts)
+        retriever.index(corpus)
+        places = [(chunk.doc_id, chunk.start, chunk.end) for chunk in retriever.chunks()]
+        assert len(set(places)) == len(places)
+        assert set(places) == {(chunk.doc_id, chunk.start, chunk.end) for part in parts for chunk in part.chunks()}
+
+    def test_chunks_cannot_be_listed_where_a_part_cannot_list_its_own(self, corpus):
+        retriever = HybridRetriever([BM25Retriever(), lambda query, k: []])
+        retriever.index(corpus)
+        assert retriever.chunks() is None
+
+    def test_many_questions_are_asked_of_each_part_together(self):
+        class Many(Fixed):
+            def retrieve_many(self, queries, k):
+                calls.append((list(queries), k))
+                return super().retrieve_many(queries, k)
+
+        calls = []
+        retriever = HybridRetriever([Many(letter("a")), Many(letter("b"))], depth=4)
+        retriever.index(CORPUS)
+        rankings = retriever.retrieve_many(["x", "y"], 2)
+        assert calls == [(["x", "y"], 4)] * 2
+        assert [texts(ranking.hits) for ranking in rankings] == ["ab", "ab"]
+
+    def test_a_part_that_loses_a_question_is_named(self):
+        class Lossy(Fixed):
+            def retrieve_many(self, queries, k):
+                return super().retrieve_many(queries, k)[1:]
+
+        retriever = HybridRetriever([Lossy(letter("a"))])
+        retriever.index(CORPUS)
+        with pytest.raises(InputError, match=r"Fixed.retrieve_many returned 1 rankings for 2 questions"):
+            retriever.retrieve_many(["x", "y"], 2)
+
+
+class TestParameters:
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {"retrievers": ()},
+            {"retrievers": "bm25"},
+            {"retrievers": None},
+            {"retrievers": BM25Retriever()},
+            {"retrievers": {"a": BM25Retriever()}},
+            {"retrievers": [BM25Retriever]},
+            {"retrievers": ["bm25"]},
+            {"weights": (1,)},
+            {"weights": (1, 2, 3)},
+            {"weights": (0, 0)},
+            {"weights": (1, -1)},
+            {"weights": (1, float("nan"))},
+            {"weights": (1, float("inf"))},
+            {"weights": (1, True)},
+            {"weights": "ab"},
+            {"weights": 0.5},
+            {"rrf_k": -1},
+            {"rrf_k": 1.5},
+            {"depth": 0},
+            {"depth": True},
+        ],
+        ids=str,
+    )
+    def test_what_makes_no_sense_is_refused(self, parameters):
+        with pytest.raises(ConfigError):
+            HybridRetriever(**parameters)
+
+    def test_two_parts_cannot_share_a_store(self):
+        store = rag.InMemoryVectorStore()
+        shared = VectorRAGRetriever(vector_store=store)
+        with pytest.raises(ConfigError, match="give each a store of its own"):
+            HybridRetriever([shared, VectorRAGRetriever(rag.RecursiveCharacterChunker(50), vector_store=store)])
+        with pytest.raises(ConfigError, match="give each a store of its own"):
+            HybridRetriever([shared, HybridRetriever([BM25Retriever(), shared])])
+        HybridRetriever([shared, VectorRAGRetriever(vector_store=rag.InMemoryVectorStore())])
+
+    def test_a_list_that_is_changed_later_changes_nothing(self):
+        parts, weights = [BM25Retriever(), VectorRAGRetriever()], [1, 2]
+        retriever = HybridRetriever(parts, weights)
+        parts.clear()
+        weights.clear()
+        assert retriever == HybridRetriever(weights=(1, 2))
+
+    def test_it_is_named_by_its_parts(self):
+        assert HybridRetriever().name == "HybridRetriever"
+        named = HybridRetriever([BM25Retriever(k1=1.2), BM25Retriever()], weights=[1, 2]).name
+        assert named == "HybridRetriever(retrievers=(BM25Retriever(k1=1.2), BM25Retriever), weights=(1.0, 2.0))"
+
+    def test_the_index_is_no_parameter(self, corpus):
+        retriever = HybridRetriever()
+        retriever.index(corpus)
+        assert retriever == HybridRetriever()
+        assert retriever.name == "HybridRetriever"
+
+
+class TestOnTheHandbook:
+    def test_fused_search_is_evaluated_like_any_other(self):
+        dataset = load_handbook()
+        result = rag.evaluate(HybridRetriever(), dataset, k=[5, 10])
+        parts = [rag.evaluate(part, dataset, k=[5, 10]) for part in (BM25Retriever(), VectorRAGRetriever())]
+        assert not result.counts["failed"]
+        weakest = min(part.metrics["span_recall@10"] for part in parts)
+        assert result.metrics["span_recall@10"] >= weakest
+        assert set(result.queries[0].stages) == {
+            "BM25Retriever/search", "VectorRAGRetriever/embed", "VectorRAGRetriever/search", "fuse",
+        }  # fmt: skip
+
+    def test_each_stage_keeps_the_ranking_of_its_part_alone(self):
+        dataset = load_handbook()
+        alone, fused_with = BM25Retriever(), HybridRetriever(depth=30)
+        for retriever in (alone, fused_with):
+            retriever.index(dataset.corpus)
+        for entry in dataset.ground_truth[:20]:
+            stage = fused_with.retrieve(entry.query.text, 5).stages[0]
+            assert stage.hits == alone.retrieve(entry.query.text, 30).hits
+
+    def test_a_fused_ranking_can_be_reranked_and_fused_again(self, corpus):
+        class Reverse(rag.Reranker):
+            def rerank(self, query, chunks, top_k=None):
+                return list(chunks)[::-1][:top_k]
+
+        retriever = HybridRetriever([RerankedRetriever(HybridRetriever(), Reverse()), BM25Retriever()])
+        result = rag.evaluate(retriever, load_handbook(), k=3, budgets=[])
+        assert result.queries[0].stages
+        assert not result.counts["failed"]
