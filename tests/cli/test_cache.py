@@ -71,3 +71,12 @@ def test_a_file_that_is_no_cache_can_be_removed(rag_eval, filled):
 def test_any_other_action_is_refused(rag_eval):
     assert rag_eval("cache", "shrink").code == 2
     assert rag_eval("cache").code == 2
+
+
+@pytest.mark.parametrize("action", ["info", "clear"])
+def test_a_root_that_is_a_file_is_refused(rag_eval, tmp_path, action):
+    (tmp_path / "file").write_text("mine")
+    outcome = rag_eval("cache", action, "--root", tmp_path / "file", "--yes")
+    assert outcome.code == 2
+    assert "is a file; wanted the folder below which the cache lies" in outcome.err
+    assert (tmp_path / "file").read_text() == "mine"

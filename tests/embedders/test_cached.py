@@ -325,3 +325,8 @@ class TestParameters:
         retriever.index(corpus)
         assert asked() == ["the same words"]
         assert len(retriever.retrieve("the same words", 9).hits) == 3
+
+
+def test_a_cache_of_a_cache_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="is cached already; pass the embedder itself"):
+        CachedEmbedder(CachedEmbedder(Counting(), tmp_path), tmp_path)

@@ -20,7 +20,9 @@ from rag_evaluation_framework import (
     NDCG,
     TOKEN,
     BM25Retriever,
+    CachedEmbedder,
     CharacterSpan,
+    ChromaVectorStore,
     Chunk,
     Chunker,
     ChunkF1,
@@ -33,6 +35,7 @@ from rag_evaluation_framework import (
     ChunkRegistry,
     Comparison,
     Corpus,
+    CrossEncoderReranker,
     Cutoff,
     Dataset,
     Document,
@@ -52,14 +55,18 @@ from rag_evaluation_framework import (
     FixedTokenChunker,
     Hit,
     HitRate,
+    HybridRetriever,
     InMemoryVectorStore,
+    LateInteractionReranker,
     Level,
     LLMClient,
     LsaEmbedder,
+    MarkdownHeaderChunker,
     Metric,
     PositionAwareChunk,
     PositionAwareChunker,
     PositionAwareChunkId,
+    QdrantVectorStore,
     Query,
     QueryId,
     QueryText,
@@ -68,9 +75,13 @@ from rag_evaluation_framework import (
     RankMetric,
     Recall,
     RecursiveCharacterChunker,
+    RerankedRetriever,
     Reranker,
     Retrieval,
     Retriever,
+    SemanticChunker,
+    SentenceChunker,
+    SentenceTransformerEmbedder,
     SpanF1,
     SpanIoU,
     SpanRecall,
@@ -100,7 +111,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.experiments import AnyExperimentConfig, load_run_file
 
 
-class SentenceChunker(Chunker):
+class OwnSentences(Chunker):
     def chunk(self, text: str) -> list[str]:
         return text.split(". ")
 
@@ -360,7 +371,7 @@ assert_type(settings.save_results_path, Path | None)
 assert_type("failed" in settings.count_as_zero, bool)
 
 # A whole experiment, at the level of its dataset or at the level of its class.
-vectors = VectorRAGRetriever(SentenceChunker(), LengthEmbedder(), ForgetfulStore())
+vectors = VectorRAGRetriever(OwnSentences(), LengthEmbedder(), ForgetfulStore())
 config = ExperimentConfig(vectors, token_truth, k=(1, 5), metrics=chosen, config=settings)
 assert_type(config, ExperimentConfig[CharacterSpan])
 assert_type(config.settings, EvaluationConfig)
@@ -396,7 +407,7 @@ assert_type(evaluation.run(), EvaluationResult[CharacterSpan])
 assert_type(evaluation.run(RecursiveCharacterChunker(chunk_size=400)), EvaluationResult[CharacterSpan])
 assert_type(evaluation.run(FixedTokenChunker(tokens=50), metrics=[SpanIoU()]), EvaluationResult[CharacterSpan])
 assert_type(
-    evaluation.run(SentenceChunker(), LsaEmbedder(), InMemoryVectorStore(), [5, 10], config=settings),
+    evaluation.run(OwnSentences(), LsaEmbedder(), InMemoryVectorStore(), [5, 10], config=settings),
     EvaluationResult[CharacterSpan],
 )
 assert_type(evaluation.run(WholeDocument(), vector_store=InMemoryVectorStore()), EvaluationResult[CharacterSpan])
@@ -404,7 +415,7 @@ assert_type(evaluation.run(retriever=search), EvaluationResult[CharacterSpan])
 assert_type(evaluation.experiment(BM25Retriever()), TokenLevelExperimentConfig)
 
 by_chunk = ChunkLevelEvaluation(corpus, chunk_truth)
-assert_type(by_chunk.run(SentenceChunker(), metrics=[Recall(), ChunkF1(), FirstChunk()]), EvaluationResult[ChunkId])
+assert_type(by_chunk.run(OwnSentences(), metrics=[Recall(), ChunkF1(), FirstChunk()]), EvaluationResult[ChunkId])
 assert_type(ChunkLevelEvaluation(corpus, token_truth).run(k=3), EvaluationResult[ChunkId])
 assert_type(ChunkLevelEvaluation(corpus, chunk_truth, by_number).run(), EvaluationResult[ChunkId])
 assert_type(ChunkLevelEvaluation(corpus, chunk_truth, chunk_id=ByRule("v1/")).run(), EvaluationResult[ChunkId])
@@ -430,7 +441,7 @@ def compare_chunkers(each: Evaluation[CharacterSpan], *chunkers: Chunker) -> lis
     return [each.run(chunker) for chunker in chunkers]
 
 
-compare_chunkers(evaluation, SentenceChunker(), WholeDocument())
+compare_chunkers(evaluation, OwnSentences(), WholeDocument())
 
 # Results are kept, read and compared.
 folder = result.save()
@@ -451,6 +462,19 @@ assert_type(comparison.means["span_recall@5"], tuple[float | None, float | None]
 assert_type(comparison.regressions("span_recall@5"), dict[str, float])
 assert_type(comparison.improvements("span_recall@5"), dict[str, float])
 assert_type(comparison.changed, tuple[str, ...])
+
+# Real parts.
+hybrid = HybridRetriever((BM25Retriever(), VectorRAGRetriever(embedder=CachedEmbedder(LsaEmbedder()))), weights=(1, 2))
+reranker = LateInteractionReranker(SentenceTransformerEmbedder(backend="onnx"))
+assert_type(evaluate(RerankedRetriever(hybrid, reranker, candidates=20), token_truth), EvaluationResult[CharacterSpan])
+assert_type(
+    TokenLevelEvaluation(corpus, token_truth).run(
+        SentenceChunker(sentences=3), LsaEmbedder(), ChromaVectorStore(), 5, CrossEncoderReranker("model")
+    ),
+    EvaluationResult[CharacterSpan],
+)
+VectorRAGRetriever(chunker=SemanticChunker(LsaEmbedder()), vector_store=QdrantVectorStore())
+BM25Retriever(chunker=MarkdownHeaderChunker(max_level=2))
 
 # Scoring what others have retrieved.
 assert_type(score_rankings({"q1": ["d1", "d2"]}, {"q1": ("d1", "d3")}), RankingScores)

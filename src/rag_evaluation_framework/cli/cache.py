@@ -29,6 +29,8 @@ def cache(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what is kept of earlier runs (vectors, exported models), or remove it."""
+    if root.exists() and not root.is_dir():
+        raise ConfigError(f"--root {root}: is a file; wanted the folder below which the cache lies")
     embeddings, exports = rag.EmbeddingCache(root), root / "cache" / "onnx"
     if action is Action.info:
         _show(_described(embeddings, exports), as_json=as_json)

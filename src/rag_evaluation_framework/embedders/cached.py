@@ -48,6 +48,8 @@ class CachedEmbedder(Embedder):
         given = cast("object", self.embedder)
         if not isinstance(given, Embedder):
             raise ConfigError(f"CachedEmbedder: embedder={given!r:.80}; wanted an embedder")
+        if isinstance(given, CachedEmbedder):
+            raise ConfigError(f"CachedEmbedder: {given.name} is cached already; pass the embedder itself")
         if (reason := _why_not(self.embedder)) is not None:
             warnings.warn(f"the vectors of {self.embedder.name} are not cached: {reason}", stacklevel=3)
         if isinstance(given, TokenEmbedder):  # no method: who looks for one must not find it where there is none
