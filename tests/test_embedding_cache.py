@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import ConfigError, Embedder, EmbeddingCache, InputError, LsaEmbedder
-from rag_evaluation_framework.embedding_cache import Embedding, check_cacheable, embedder_identity
+from rag_evaluation_framework.embedder_identity import check_cacheable, embedder_identity
+from rag_evaluation_framework.embedding_cache import Embedding
 
 WRITER = """
 import sys

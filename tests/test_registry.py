@@ -425,3 +425,17 @@ def test_what_a_part_does_not_show_stays_out_of_names_and_records():
 
     part = Paid("sk-secret")
     assert "sk-secret" not in part.name + str(describe(part)) + repr(part)
+
+
+@pytest.mark.parametrize(
+    ("kind", "component", "message"),
+    [
+        ("chunker", "semantic", "chunker 'semantic' needs embedder, as in semantic:embedder=..."),
+        ("embedder", {"type": "cached"}, "embedder 'cached' needs embedder, as in cached:embedder=..."),
+        ("retriever", "reranked", "retriever 'reranked' needs retriever and reranker, as in reranked:retriever=..."),
+    ],
+)
+def test_a_parameter_that_is_needed_is_named(kind, component, message):
+    with pytest.raises(rag.ConfigError) as caught:
+        build(kind, component)
+    assert str(caught.value) == message

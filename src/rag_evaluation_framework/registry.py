@@ -132,6 +132,15 @@ def build(kind: Kind, component: Any) -> Any:
     values = {_parameter(kind, name, key, accepted): value for key, value in given.items()}
     if len(values) < len(given):
         raise ConfigError(f"{kind} {name!r}: a parameter is given twice among {', '.join(given)}")
+    missing = [
+        key
+        for key, parameter in accepted.items()
+        if parameter.default is inspect.Parameter.empty
+        and key not in values
+        and parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    ]
+    if missing:
+        raise ConfigError(f"{kind} {name!r} needs {' and '.join(missing)}, as in {name}:{missing[0]}=...")
     nested = {key: _nested(key, value) for key, value in values.items()}
     try:
         return target(**nested)

@@ -276,3 +276,23 @@ class TestParameters:
         assert retriever == VectorRAGRetriever()
         assert retriever.name == "VectorRAGRetriever"
         assert "_index" not in repr(retriever)
+
+
+class TestAnotherEmbedderCutsTheChunks:
+    TEXTS = a_corpus("Refunds take days. The server restarts. A password is reset. Glaciers melt slowly.")
+
+    @pytest.mark.parametrize(
+        ("cutting", "searching"),
+        [
+            (rag.LsaEmbedder(dimensions=2), rag.LsaEmbedder(dimensions=3)),
+            (rag.LsaEmbedder(dimensions=3), rag.LsaEmbedder(dimensions=3, seed=1)),
+        ],
+    )
+    def test_that_is_said(self, cutting, searching):
+        retriever = VectorRAGRetriever(rag.SemanticChunker(cutting), searching)
+        with pytest.warns(UserWarning, match="chunks are cut by the vectors of .* and searched by those of"):
+            retriever.index(self.TEXTS)
+
+    def test_the_same_one_is_not_told_and_neither_are_other_chunkers(self):
+        for chunker in (rag.SemanticChunker(rag.LsaEmbedder(dimensions=2)), rag.SentenceChunker(sentences=1)):
+            VectorRAGRetriever(chunker, rag.LsaEmbedder(dimensions=2)).index(self.TEXTS)

@@ -12,13 +12,8 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.embedder import Embedder, TokenEmbedder
 from rag_evaluation_framework.coroutines import resolved
-from rag_evaluation_framework.embedding_cache import (
-    Embedding,
-    EmbeddingCache,
-    KnownEmbedder,
-    check_cacheable,
-    embedder_identity,
-)
+from rag_evaluation_framework.embedder_identity import check_cacheable, embedder_identity
+from rag_evaluation_framework.embedding_cache import Embedding, EmbeddingCache, KnownEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 _BLOCK = 256  # texts that are embedded and then kept: the most that is lost when the process is killed
