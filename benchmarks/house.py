@@ -26,6 +26,7 @@ import ast
 import io
 import json
 import subprocess
+import sys
 import tarfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -184,20 +185,21 @@ def _declared_floors(test: str) -> dict[str, int]:
             try:
                 declared = ast.literal_eval(getattr(node, "value", None) or ast.Constant(None))
             except ValueError:
+                print("FLOORS is no literal: nothing is said about upwards", file=sys.stderr)
                 return {}
             return dict(_floors(declared))
     return {}
 
 
 def _floors(declared: Any) -> Iterator[tuple[str, int]]:
-    """Read rooms by floor, floors by room, or rooms in a row of floors."""
+    """Read a row of floors with the rooms on each, a mapping of floors to rooms, or one of rooms to numbers."""
     rows = declared.items() if isinstance(declared, dict) else enumerate(declared or ())
-    for key, value in rows:
-        if isinstance(key, str):
-            yield key, int(value)
+    for number, (key, value) in enumerate(rows):
+        if isinstance(value, int):
+            yield str(key), value
         else:
             for room in [value] if isinstance(value, str) else value:
-                yield room.replace("/", ".").partition(".")[0], int(key)
+                yield str(room).replace("/", ".").partition(".")[0], number
 
 
 def circles(arrows: Arrows) -> list[list[str]]:
