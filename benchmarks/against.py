@@ -8,9 +8,9 @@ move, on its own sources, in a fresh process with one thread of linear algebra. 
 new / old per figure.
 
 Compared are the figures of our own CPU time that both trees have, those in `…_ms` and `…_cpu_s`; peers are hidden from
-both, since they are slow and not ours. What reads the input only (`…_floor_ms`) and the obvious implementation out of
-plain span functions (`…_obvious_ms`) are shown apart: little of them can change, so that they say how much of a ratio is
-noise. The median ratio of each figure of ours should be at most the limit; if not, the script ends with 1.
+both, since they are slow and not ours. What reads the input only (`…_floor_ms`) and the obvious implementation, made of
+plain span functions (`…_obvious_ms`), are shown apart: little of them can change, so that they say how much of a ratio
+is noise. The median ratio of each figure of ours should be at most the limit; if not, the script ends with 1.
 
 A pair of all three takes about 40 seconds, 11 pairs 7 to 8 minutes.
 """
