@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHARED := $(wildcard ../shared)
 PYTEST_ARGS ?= $(if $(SHARED),--shared=$(SHARED))
+# These compare two commits, and are run by hand.
+COMPARISONS := against house trace
+BENCHMARKS := $(filter-out $(COMPARISONS:%=benchmarks/%.py),$(wildcard benchmarks/*.py))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
@@ -45,8 +48,8 @@ format: $(VENV)/dev.stamp ## Format the code and mend what lint can mend.
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/dev.stamp ## Run every benchmark.
-	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+bench: $(VENV)/dev.stamp ## Run every benchmark but the comparisons of two commits.
+	@for script in $(BENCHMARKS); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 build: $(VENV)/dev.stamp ## Build the wheel and the source distribution.
 	$(BIN)/python -m build --outdir dist

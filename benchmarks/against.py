@@ -1,0 +1,164 @@
+"""What the working tree costs beside an earlier commit: the ratio of CPU times, taken in turns in one run.
+
+    python benchmarks/against.py [REV] [--pairs 11] [--only NAME]
+
+REV is checked out into a temporary worktree, which is removed at the end, also when interrupted. `metrics_throughput`,
+`pipeline` and `span_scoring` then run as old, new, new, old, … : each tree with its own copy of the script, as modules
+move, on its own sources, in a fresh process with one thread of linear algebra. Every pair of neighbours gives one ratio
+new / old per figure.
+
+Compared are the figures of our own CPU time that both trees have, those in `…_ms` and `…_cpu_s`; peers are hidden from
+both, since they are slow and not ours. What reads the input only (`…_floor_ms`) and the obvious implementation, made of
+plain span functions (`…_obvious_ms`), are shown apart: little of them can change, so that they say how much of a ratio
+is noise. The median ratio of each figure of ours should be at most the limit; if not, the script ends with 1.
+
+A pair of all three takes about 40 seconds, 11 pairs 7 to 8 minutes.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from types import FrameType
+
+PACKAGE = "rag_evaluation_framework"
+REPOSITORY = Path(__file__).resolve().parent.parent
+REPEATS = {"span_scoring": 5, "pipeline": 3, "metrics_throughput": 5}
+LIMIT = 1.05
+OURS, CONTROLS = ("_ms", "_cpu_s"), ("_floor_ms", "_obvious_ms")
+THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
+DRIVER = f"""
+import runpy, sys
+from pathlib import Path
+sys.modules["pytrec_eval"] = sys.modules["ranx"] = None  # as if they were not installed
+import {PACKAGE}
+source, *sys.argv = sys.argv[1:]
+if not Path({PACKAGE}.__file__).is_relative_to(source):
+    raise SystemExit(f"not the package of {{source}} was loaded, but {{{PACKAGE}.__file__}}")
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+Figures = dict[str, float]
+
+
+def git(*arguments: str) -> None:
+    """Run git in this repository; what it complains about ends the script."""
+    done = subprocess.run(["git", "-C", str(REPOSITORY), *arguments], capture_output=True, text=True, check=False)  # noqa: S603, S607
+    if done.returncode:
+        raise SystemExit(f"git {' '.join(arguments)}: {done.stderr.strip()}")
+
+
+@contextmanager
+def checked_out(revision: str) -> Iterator[Path]:
+    """Give a worktree of a revision, for as long as it is needed."""
+    with TemporaryDirectory() as folder:
+        tree = Path(folder).resolve() / "tree"
+        try:
+            git("worktree", "add", "--quiet", "--detach", str(tree), revision)
+            yield tree
+        finally:
+            if tree.exists():
+                git("worktree", "remove", "--force", str(tree))
+
+
+def run(tree: Path, script: str) -> Figures:
+    """Return the figures of a script of a tree."""
+    source = str(tree / "src")
+    path = str(tree / "benchmarks" / f"{script}.py")
+    command = [sys.executable, "-P", "-c", DRIVER, source, path, "--json", "--repeats", str(REPEATS[script])]
+    environment = {**os.environ, **THREADS, "PYTHONPATH": source}
+    done = subprocess.run(command, env=environment, cwd=tree, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise SystemExit(f"{path} failed:\n{done.stderr}")
+    figures: Figures = json.loads(done.stdout.splitlines()[-1])
+    return {name: value for name, value in figures.items() if name.endswith(OURS)}
+
+
+def pairs_of(old: Path, new: Path, script: str, pairs: int) -> list[tuple[Figures, Figures]]:
+    """Return the figures of both trees, pair by pair, the order turned round each time."""
+    found: list[tuple[Figures, Figures]] = []
+    for turn in range(pairs):
+        if turn % 2:
+            after = run(new, script)
+            before = run(old, script)
+        else:
+            before = run(old, script)
+            after = run(new, script)
+        found.append((before, after))
+        print(f"{script}: pair {turn + 1} of {pairs}", file=sys.stderr)
+    return found
+
+
+def ratios_of(found: list[tuple[Figures, Figures]]) -> dict[str, list[float]]:
+    """Return new / old, pair by pair, of every figure that both trees have."""
+    before, after = found[0]
+    if missing := sorted(before.keys() ^ after.keys()):
+        print(f"in one of both only, not compared: {', '.join(missing)}", file=sys.stderr)
+    return {name: [new[name] / old[name] for old, new in found] for name in before if name in after}
+
+
+def summary(ratios: list[float], found: list[tuple[Figures, Figures]], name: str) -> Figures:
+    """Return the median ratio with its extremes, and the median of either figure."""
+    return {
+        "median": round(median(ratios), 3),
+        "min": round(min(ratios), 3),
+        "max": round(max(ratios), 3),
+        "old": round(median(old[name] for old, _ in found), 3),
+        "new": round(median(new[name] for _, new in found), 3),
+    }
+
+
+def show(title: str, rows: Mapping[str, Figures]) -> None:
+    """Print one table."""
+    print(f"{title:58}{'median':>8}{'min':>8}{'max':>8}{'old':>10}{'new':>10}")
+    for name, row in rows.items():
+        ratios = "".join(f"{row[key]:8.3f}" for key in ("median", "min", "max"))
+        print(f"  {name:56}{ratios}{row['old']:10.3f}{row['new']:10.3f}")
+
+
+def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    """End as an exception does, so that the worktree is removed."""
+    raise SystemExit(128 + number)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("revision", nargs="?", default="560cffb", help="the git revision to compare with")
+    parser.add_argument("--pairs", type=int, default=11)
+    parser.add_argument("--only", choices=sorted(REPEATS), help="one of the three scripts")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="what a median ratio may be at most")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    arguments = parser.parse_args()
+    if arguments.pairs < 1:
+        parser.error("--pairs: at least 1")
+    signal.signal(signal.SIGTERM, stop)
+    ours: dict[str, Figures] = {}
+    controls: dict[str, Figures] = {}
+    with checked_out(arguments.revision) as old:
+        for script in [arguments.only] if arguments.only else REPEATS:
+            found = pairs_of(old, REPOSITORY, script, arguments.pairs)
+            for name, ratios in ratios_of(found).items():
+                table = controls if name.endswith(CONTROLS) else ours
+                table[f"{script}: {name}"] = summary(ratios, found, name)
+    worst = max(ours, key=lambda name: ours[name]["median"])
+    holds = ours[worst]["median"] <= arguments.limit
+    if arguments.json:
+        verdict = {"worst": worst, "limit": arguments.limit, "holds": holds}
+        print(json.dumps({"revision": arguments.revision, "ours": ours, "controls": controls, **verdict}))
+    else:
+        show(f"the working tree / {arguments.revision}, of {arguments.pairs} pairs", ours)
+        show("for comparison: what can hardly change", controls)
+        print(f"worst: {worst}, {ours[worst]['median']:.3f}; {'at most' if holds else 'MORE THAN'} {arguments.limit}")
+    raise SystemExit(0 if holds else 1)
+
+
+if __name__ == "__main__":
+    main()
