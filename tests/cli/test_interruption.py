@@ -116,8 +116,12 @@ def command(*arguments):
 
 def run(folder, step, *arguments):
     (folder / "own.py").write_text(PARTS.format(step=step))
+    return finished(folder, *FLAGS, *arguments)
+
+
+def finished(folder, *arguments):
     return subprocess.run(
-        command("run", *FLAGS, *arguments), cwd=folder, capture_output=True, text=True, timeout=30, check=False
+        command("run", *arguments), cwd=folder, capture_output=True, text=True, timeout=30, check=False
     )
 
 
@@ -179,9 +183,7 @@ def test_a_function_for_chunk_ids_that_exits_ends_in_exit_code_2(folder):
         "corpus: docs\ndataset: questions.csv\nevaluation_type: chunk-level\nchunk_id: own:number\n"
     )
     (folder / "own.py").write_text(PARTS.format(step="chunk_id"))
-    done = subprocess.run(
-        command("run", "run.yaml"), cwd=folder, capture_output=True, text=True, timeout=30, check=False
-    )
+    done = finished(folder, "run.yaml")
     assert done.returncode == 2
     assert "chunk_id: called sys.exit(0) (own.py, line 12) in naming billing.md" in done.stderr
 
@@ -192,14 +194,7 @@ def test_no_error_of_a_part_is_taken_for_a_success_or_a_gate(folder, error):
         f"from rag_evaluation_framework import BM25Retriever\n"
         f"class Mine(BM25Retriever):\n    def index(self, corpus):\n        raise {error}\n"
     )
-    done = subprocess.run(
-        command("run", *FLAGS, "--retriever", "own:Mine"),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+    done = finished(folder, *FLAGS, "--retriever", "own:Mine")
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("error: ")
 
