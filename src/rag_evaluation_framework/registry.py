@@ -312,11 +312,11 @@ def _is_function_of(target: Any, takes: str) -> bool:
 
     What is written in C says too little about itself, and `os:system` is hardly meant.
     """
-    inner = inspect.unwrap(target)
+    inner: Any = inspect.unwrap(target)
     while isinstance(inner, partial):
-        inner = inspect.unwrap(cast("Any", inner.func))
+        inner = inspect.unwrap(cast("Any", inner).func)
     if not isinstance(inner, FunctionType | MethodType):
-        inner = getattr(type(inner), "__call__", None)  # of an instance: its method  # noqa: B004
+        inner = getattr(cast("Any", type(inner)), "__call__", None)  # of an instance: its method  # noqa: B004
     if not isinstance(inner, FunctionType | MethodType):
         return False
     try:
@@ -330,9 +330,9 @@ def _what(target: Any) -> str:
     """Return what something is, for messages that refuse it."""
     if not inspect.isclass(target):
         try:
-            return f"a {type(target).__name__}{inspect.signature(target)}"
+            return f"of type {type(target).__name__}{inspect.signature(target)}"
         except (TypeError, ValueError):
-            return f"a {type(target).__name__}"
+            return f"of type {type(target).__name__}"
     kept = [_CONTRACTS[kind] for kind in KINDS if issubclass(target, _contract(kind))]
     return f"the class of a {kept[0]}" if kept else f"the class {target.__name__}"
 
