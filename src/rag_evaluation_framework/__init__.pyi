@@ -46,6 +46,7 @@ from .errors import InputError as InputError
 from .errors import LevelMismatch as LevelMismatch
 from .errors import MissingDependency as MissingDependency
 from .errors import NotIndexed as NotIndexed
+from .errors import PartExited as PartExited
 from .errors import RagEvalError as RagEvalError
 from .errors import ResultError as ResultError
 from .errors import SpanError as SpanError

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+from contextlib import suppress
 from functools import lru_cache
 from threading import Thread, current_thread
 from typing import Any
@@ -20,11 +21,24 @@ def resolved(value: Any) -> Any:
     if current_thread().name == _THREAD:
         value.close()
         raise RuntimeError("a coroutine component was called from another one, where it has to be awaited")
-    return asyncio.run_coroutine_threadsafe(value, _loop()).result()
+    future = asyncio.run_coroutine_threadsafe(value, _loop())
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()  # after Ctrl-C nobody waits for it any more
+        raise
 
 
 @lru_cache(maxsize=1)
 def _loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
-    Thread(target=loop.run_forever, name=_THREAD, daemon=True).start()
+    Thread(target=_serve, args=(loop,), name=_THREAD, daemon=True).start()
     return loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop for ever."""
+    while True:
+        # asyncio lets these two out of its loop; the caller, who waits for them, gets them only if the loop goes on.
+        with suppress(SystemExit, KeyboardInterrupt):
+            loop.run_forever()

@@ -11,6 +11,7 @@ RagEvalError                     base of all errors that this package raises on 
 ├── LevelMismatch (TypeError)    parts of different evaluation types were combined
 ├── MissingDependency (ImportError)  an optional package is not installed; the message names the extra
 ├── NotIndexed (RuntimeError)    retrieval was asked for before `index`
+├── PartExited (RuntimeError)    a part, or the code that makes one, called `sys.exit`
 └── ResultError (ValueError)     a stored result cannot be read
 ```
 
@@ -57,6 +58,10 @@ class MissingDependency(RagEvalError, ImportError):
 
 class NotIndexed(RagEvalError, RuntimeError):
     """A retriever, store or embedder was asked before it was given anything."""
+
+
+class PartExited(RagEvalError, RuntimeError):
+    """A part, or the code that makes one, called `sys.exit` where it had to return or to raise."""
 
 
 class ResultError(RagEvalError, ValueError):

@@ -13,15 +13,17 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from numbers import Integral, Real
 from pathlib import Path, PurePath
+from types import FunctionType, MethodType
 from typing import Any, Literal, cast, get_args
 
 from rag_evaluation_framework.contracts.part import Part, parameters
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
+from rag_evaluation_framework.exits import exit_text, no_exit
 
 Kind = Literal["chunker", "embedder", "vector_store", "reranker", "retriever", "metric"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -83,6 +85,16 @@ _BUILT_IN: dict[Kind, dict[str, str]] = {
     },
 }
 
+# What a class of each kind keeps. Names, as for the parts: the contracts load NumPy, which `--help` has no use for.
+_CONTRACTS: dict[Kind, str] = {
+    "chunker": "Chunker",
+    "embedder": "Embedder",
+    "vector_store": "VectorStore",
+    "reranker": "Reranker",
+    "retriever": "Retriever",
+    "metric": "Metric",
+}
+
 # How configurations of the TypeScript design call these parameters, beyond writing them in camelCase.
 _FOREIGN_PARAMETERS = {"chunk_overlap": "overlap", "tokens_per_chunk": "tokens"}
 
@@ -103,15 +115,18 @@ def components(kind: Kind) -> Mapping[str, str]:
     return dict(sorted(table.items()))
 
 
-def build(kind: Kind, component: Any) -> Any:
+def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     """Return the component that a configuration describes.
 
     Args:
         kind: What is wanted.
         component: A text, a mapping with `type`, or an object, which is returned as it is.
+        imports: Whether it, and the components in it, may be of one's own, `module:attribute`; if not, nothing but
+            built-in parts and installed plug-ins is imported.
 
     Raises:
-        ConfigError: The name or a parameter is unknown, or a value is refused.
+        ConfigError: The name or a parameter is unknown, a value is refused, or what is named is no part of that kind.
+        PartExited: Its constructor called `sys.exit`.
     """
     given: dict[str, Any]
     if isinstance(component, str):
@@ -123,10 +138,10 @@ def build(kind: Kind, component: Any) -> Any:
             raise ConfigError(f"{kind}: wanted a 'type', one of {', '.join(components(kind))} or module:attribute")
     else:
         return component
-    target = load(kind, name)
+    target = load(kind, name, imports=imports)
     if not inspect.isclass(target):
         if given:
-            raise ConfigError(f"{kind} {name!r} is no class and takes no parameters, got {', '.join(given)}")
+            raise ConfigError(f"{kind} {name!r} is not a class and takes no parameters, got {', '.join(given)}")
         return target
     accepted = inspect.signature(target).parameters
     values = {_parameter(kind, name, key, accepted): value for key, value in given.items()}
@@ -141,22 +156,23 @@ def build(kind: Kind, component: Any) -> Any:
     ]
     if missing:
         raise ConfigError(f"{kind} {name!r} needs {' and '.join(missing)}, as in {name}:{missing[0]}=...")
-    nested = {key: _nested(key, value) for key, value in values.items()}
+    nested = {key: _nested(key, value, imports) for key, value in values.items()}
     try:
-        return target(**nested)
+        with no_exit(f"{kind} {name!r}", "its constructor"):
+            return target(**nested)
     except RagEvalError:
         raise
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{kind} {name!r} refuses {given}: {error}") from error
 
 
-def _nested(key: str, value: Any) -> Any:
+def _nested(key: str, value: Any, imports: bool) -> Any:
     """Return a parameter with the components in it built: `chunker` holds one, `retrievers` a list of them."""
     for kind in KINDS:
         if key == kind and value is not None:
-            return build(kind, value)
+            return build(kind, value, imports=imports)
         if key == f"{kind}s" and isinstance(value, list | tuple):
-            return [build(kind, item) for item in cast("Sequence[Any]", value)]
+            return [build(kind, item, imports=imports) for item in cast("Sequence[Any]", value)]
     return value
 
 
@@ -171,20 +187,54 @@ def describe(part: object) -> dict[str, Any]:
 def load_attribute(reference: str) -> Any:
     """Return what `module:attribute` names; modules of the working directory are found behind what is installed.
 
+    The module is imported, which runs it; the attribute is looked up and not called.
+
     Raises:
         ConfigError: There is no such module or attribute, or the module cannot be imported.
     """
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.append(here)
+    return _installed(reference)
+
+
+def load_function(key: str, reference: str, takes: str, *, imports: bool = True) -> Callable[..., Any]:
+    """Return the function of one's own that a key of a configuration names.
+
+    Args:
+        key: The key, for messages.
+        reference: `module:attribute`.
+        takes: Its arguments, `"chunk, number"`.
+        imports: Whether anything may be imported.
+
+    Raises:
+        ConfigError: It names something else than a function of these arguments, or nothing may be imported.
+    """
+    if not imports:
+        raise _refused_import(key, reference)
+    target: Callable[..., Any] = load_attribute(reference)
+    if not _is_function_of(target, takes):
+        raise ConfigError(f"{key} {reference!r} is {_what(target)}; expected a Python function ({takes})")
+    return target
+
+
+def _refused_import(key: str, reference: str) -> ConfigError:
+    return ConfigError(
+        f"{key} {reference!r} names code of one's own, and --no-import (imports=False) allows nothing but built-in "
+        "parts and installed plug-ins; nothing was imported. Leave the flag out if you trust the configuration"
+    )
+
+
+def _installed(reference: str) -> Any:
     module_name, _, attribute = reference.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), *attribute.split("."))):
         raise ConfigError(f"{reference!r}: wanted module:attribute, such as my_module:search")
-    here = str(Path.cwd())
-    if not module_name.startswith(_PACKAGE) and here not in sys.path and "" not in sys.path:
-        sys.path.append(here)
     try:
         target = import_module(module_name)
     except (Exception, SystemExit) as error:
         kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
-        raise ConfigError(f"{reference!r}: module {module_name!r} cannot be imported: {kind}{error}") from error
+        reason = exit_text(error) if isinstance(error, SystemExit) else f"{kind}{error}"
+        raise ConfigError(f"{reference!r}: module {module_name!r} cannot be imported: {reason}") from error
     for part in attribute.split("."):
         if not hasattr(target, part):
             raise ConfigError(f"{reference!r}: module {module_name!r} has no {attribute!r}")
@@ -217,21 +267,83 @@ def _value(text: str) -> Any:
         return text
 
 
-def load(kind: Kind, name: str) -> Callable[..., Any]:
-    """Return what a name of that kind, or `module:attribute`, stands for: a class or a function.
+def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
+    """Return what a name of that kind, or `module:attribute`, stands for: a class that keeps the contract of its kind.
+
+    For a retriever it may also be a function `(query, k) -> results`, or a retriever that is made already. Nothing is
+    called: what is not of that kind is refused before it could do anything.
+
+    Args:
+        kind: What is wanted.
+        name: A name of the table, or `module:attribute`.
+        imports: Whether the latter is allowed.
 
     Raises:
-        ConfigError: There is no such component.
+        ConfigError: There is no such component, it is of another kind, or it would have to be imported.
     """
-    reference = components(kind).get(name, name if ":" in name else None)
-    if reference is None:
+    if name in components(kind):
+        target = _installed(components(kind)[name])
+    elif ":" not in name:
         known = ", ".join(components(kind))
         raise ConfigError(
             f"{kind} {name!r} is unknown; {_hint(kind, name)}there are {known}; one of your own is written "
             "module:attribute"
         )
-    target: Callable[..., Any] = load_attribute(reference)
-    return target
+    elif imports:
+        target = load_attribute(name)
+    else:
+        raise _refused_import(kind, name)
+    return _checked(kind, name, target)
+
+
+def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
+    contract = _contract(kind)
+    if inspect.isclass(target):
+        fits = issubclass(target, contract)
+    else:
+        fits = kind == "retriever" and (isinstance(target, contract) or _is_function_of(target, "query, k"))
+    if not fits:
+        function = ", or a Python function (query, k) -> results" if kind == "retriever" else ""
+        raise ConfigError(
+            f"{kind} {name!r} is {_what(target)}; expected a subclass of {_PACKAGE}.{contract.__name__}{function}"
+        )
+    checked: Callable[..., Any] = target
+    return checked
+
+
+def _contract(kind: Kind) -> type[Any]:
+    contract: type[Any] = _installed(f"{_PACKAGE}.contracts:{_CONTRACTS[kind]}")
+    return contract
+
+
+def _is_function_of(target: Any, takes: str) -> bool:
+    """Return whether it is written in Python, or wraps what is, and can be called with these arguments.
+
+    What is written in C says too little about itself, and `os:system` is hardly meant.
+    """
+    inner: Any = inspect.unwrap(target)
+    while isinstance(inner, partial):
+        inner = inspect.unwrap(cast("Any", inner).func)
+    if not isinstance(inner, FunctionType | MethodType):
+        inner = getattr(cast("Any", type(inner)), "__call__", None)  # of an instance: its method  # noqa: B004
+    if not isinstance(inner, FunctionType | MethodType):
+        return False
+    try:
+        inspect.signature(target).bind(*takes.split(", "))
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _what(target: Any) -> str:
+    """Return what something is, for messages that refuse it."""
+    if not inspect.isclass(target):
+        try:
+            return f"of type {type(target).__name__}{inspect.signature(target)}"
+        except (TypeError, ValueError):
+            return f"of type {type(target).__name__}"
+    kept = [_CONTRACTS[kind] for kind in KINDS if issubclass(target, _contract(kind))]
+    return f"the class of a {kept[0]}" if kept else f"the class {target.__name__}"
 
 
 def _hint(kind: Kind, name: str) -> str:

@@ -48,12 +48,12 @@ def test_an_unexpected_error_ends_in_a_message_and_its_traceback_on_request(rag_
         rag_eval("demo")
 
 
-def test_an_interrupt_exits_with_130_and_without_a_traceback(rag_eval, monkeypatch):
+def test_an_interrupt_exits_with_130_and_one_line(rag_eval, monkeypatch):
     def interrupt():
         raise KeyboardInterrupt
 
     monkeypatch.setattr(main_module, "app", interrupt)
-    assert rag_eval("demo") == (130, "", "")
+    assert rag_eval("demo") == (130, "", "interrupted\n")
 
 
 @pytest.mark.parametrize("command", ["rag-eval", "rag-evaluation-framework"])

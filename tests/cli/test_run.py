@@ -295,3 +295,20 @@ def test_means_at_many_cutoffs_fit_a_narrow_terminal_uncut(rag_eval, folder, mon
         means = [mean for line in lines if line.startswith(f" {metric} ") for mean in line.split()[1:]]
         assert len(means) == 9
         assert all(re.fullmatch(r"\d\.\d{3}", mean) for mean in means)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("run.yaml",), (*FLAGS, "--retriever", "own:search"), (*FLAGS, "--metric", "own:Score")], ids=str
+)
+def test_with_no_import_code_of_ones_own_is_refused_and_not_imported(rag_eval, folder, arguments):
+    (folder / "own.py").write_text("open('mark', 'w')\ndef search(query, k):\n    return []\n")
+    (folder / "run.yaml").write_text("corpus: docs\ndataset: questions.csv\nretriever: own:search\n")
+    outcome = rag_eval("run", *arguments, "--no-import")
+    assert outcome.code == 2
+    assert "names code of one's own, and --no-import" in outcome.err
+    assert not (folder / "mark").exists()
+    assert not (folder / ".rag-eval").exists()
+
+
+def test_with_no_import_built_in_parts_run(rag_eval, folder):
+    assert rag_eval("run", *FLAGS, "--no-import").code == 0

@@ -1,5 +1,6 @@
 import json
 import sys
+import warnings
 
 import pytest
 
@@ -11,7 +12,9 @@ from rag_evaluation_framework import (
     EvaluationConfig,
     FunctionRetriever,
     InMemoryVectorStore,
+    InputError,
     LsaEmbedder,
+    MissingDependency,
     RecursiveCharacterChunker,
     SpanIoU,
     SpanRecall,
@@ -154,6 +157,7 @@ def test_budgets_in_tokens_need_a_tokenizer(folder):
 
 OWN = f"""
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from rag_evaluation_framework import Retriever, TokenLevelMetric
 
 def search(query, k):
@@ -167,6 +171,12 @@ class Searcher:
         self.times = times
     def __call__(self, query, k):
         return search(query, k) * self.times
+    def search(self, query, k):
+        return self(query, k)
+
+searcher = Searcher(2)
+remembered = lru_cache(search)
+twice = partial(lambda times, query, k: search(query, k) * times, 2)
 
 @dataclass(frozen=True)
 class Mine(Retriever):
@@ -175,6 +185,8 @@ class Mine(Retriever):
     def retrieve(self, query, k):
         from rag_evaluation_framework import Hit
         return [Hit(text=self.text)]
+
+mine = Mine()
 
 class Always(TokenLevelMetric):
     def calculate(self, retrieved, ground_truth):
@@ -207,10 +219,12 @@ def of(module, retriever):
         "search",
         "search_slowly",
         "Mine",
-        "Searcher",
-        "Searcher:times=2",
+        "searcher",
+        "searcher.search",
+        "mine",
+        "remembered",
+        "twice",
         {"type": "Mine", "text": REFUNDS},
-        {"type": "Searcher", "times": 2},
     ],
     ids=str,
 )
@@ -238,7 +252,9 @@ def test_a_metric_of_ones_own_is_named_by_its_module(folder, own):
         ("search", "retriever 'search' is unknown; there are bm25, hybrid, reranked, vector-rag; .*module:attribute"),
         ("no_such_module_at_all:search", "module 'no_such_module_at_all' cannot be imported"),
         ("{own}:find", "has no 'find'"),
-        ("{own}:number", "7|number.*int"),
+        ("{own}:number", "is of type int; expected a subclass of rag_evaluation_framework.Retriever, or a Python"),
+        ("{own}:Searcher", "is the class Searcher; expected a subclass"),
+        ("{own}:dataclass", r"is of type function\(cls=None.*; expected .* function \(query, k\)"),
         ("{own}:search:depth=3", "takes no parameters"),
         ("{own}:Mine:depth=3", "has no parameter 'depth'; it has text"),
         ("{own}:Mine:depth", "wanted parameter=value"),
@@ -408,3 +424,66 @@ def test_what_python_refuses_is_refused_in_a_file(folder, content, error):
 def test_the_name_of_a_retriever_is_checked_before_any_file_is_read(tmp_path):
     with pytest.raises(ConfigError, match="'nobody' is unknown"):
         experiment(tmp_path / "nowhere", retriever="nobody")
+
+
+# --- trust ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"retriever": "{own}:search"},
+        {"chunker": {"type": "{own}:Mine"}},
+        {"embedder": "{own}:Mine"},
+        {"vector_store": "{own}:Mine"},
+        {"reranker": "{own}:Mine"},
+        {"metrics": ["span_recall", "{own}:Always"]},
+        {"evaluation_type": "chunk-level", "chunk_id": "{own}:search"},
+        {"retriever": {"type": "hybrid", "retrievers": ["bm25", "{own}:search"]}},
+    ],
+    ids=str,
+)
+def test_without_imports_code_of_ones_own_is_refused_before_it_is_imported(folder, own, content):
+    content = json.loads(json.dumps(content).replace("{own}", own))
+    run_file = parse_run({"corpus": "docs", "dataset": "questions.csv", **content}, "test")
+    with pytest.raises(ConfigError, match=f"'{own}:.*' names code of one's own, and --no-import .* allows nothing but"):
+        run_file.experiment(folder, imports=False)
+    assert own not in sys.modules
+
+
+def test_without_imports_everything_else_works(folder):
+    content = {"corpus": "docs", "dataset": "questions.csv", "embedder": "lsa:dimensions=8", "metrics": ["span_hit"]}
+    assert parse_run(content, "test").experiment(folder, imports=False) == experiment(folder, **content)
+
+
+@pytest.mark.parametrize("name", ["os:system", "{own}:Mine", "{own}:mine", "{own}:number", "{own}:OWN", "builtins:max"])
+def test_chunk_id_names_a_python_function_of_a_chunk_and_its_number(folder, own, name):
+    with pytest.raises(ConfigError, match=r"expected a Python function \(chunk, number\)|has no 'OWN'"):
+        experiment(folder, evaluation_type="chunk-level", chunk_id=name.format(own=own))
+
+
+@pytest.mark.parametrize("tokenizer", ["{own}:search", "{own}.search", "os:system", "{own}.json"])
+def test_a_tokenizer_is_a_name_or_a_file_and_never_code(folder, own, tokenizer):
+    given = tokenizer.format(own=own)
+    with pytest.raises((InputError, MissingDependency)):
+        experiment(folder, tokenizer=given, budgets=["9tok"])
+    with pytest.raises((InputError, MissingDependency)):
+        run_experiment(experiment(folder, chunker={"type": "fixed-token", "tokenizer": given}))
+    assert own not in sys.modules
+
+
+@pytest.mark.parametrize("ending", ["json", "yaml"])
+def test_a_dataset_names_no_code(folder, own, ending):
+    content = {
+        "schema_version": 1,
+        "evaluation_type": "token-level",
+        "name": f"{own}:search",
+        "type": f"{own}:Mine",
+        "retriever": f"{own}:search",
+        "questions": [{"id": "q", "query": "How long?", "relevant_spans": [], "chunk_id": f"{own}:search"}],
+    }
+    (folder / f"labels.{ending}").write_text(json.dumps(content))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        experiment(folder, dataset=f"labels.{ending}")
+    assert own not in sys.modules

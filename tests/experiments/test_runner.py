@@ -1,5 +1,6 @@
 import asyncio
 import re
+import sys
 import time
 import warnings
 from dataclasses import dataclass, replace
@@ -19,7 +20,9 @@ from rag_evaluation_framework import (
     FunctionRetriever,
     Hit,
     InputError,
+    PartExited,
     PositionAwareChunk,
+    PrecisionOmega,
     Query,
     QueryId,
     QueryText,
@@ -791,3 +794,56 @@ def test_questions_for_which_a_metric_failed_are_counted():
     result = evaluate(tens, ONE, k=1, budgets=[], metrics=[Raising(), SpanRecall()])
     assert result.counts["metric_failed"] == 1
     assert result.counts["failed"] == 0
+
+
+def exiting(step):
+    """Return a retriever that calls `sys.exit(0)` at that step."""
+
+    class Exiting(BM25Retriever):
+        pass
+
+    def leave(self, *arguments):
+        sys.exit(0)
+
+    setattr(Exiting, step, leave)
+    return Exiting()
+
+
+@pytest.mark.parametrize("step", ["index", "prepare", "close", "chunks"])
+def test_a_retriever_that_ends_the_program_is_an_error_of_ours_that_says_so(step):
+    with pytest.raises(PartExited, match=rf"Exiting: called sys.exit\(0\) \(test_runner.py, line \d+\) in {step}"):
+        evaluate(exiting(step), dataset(q=[span(0, 9)]), metrics=[PrecisionOmega()])
+
+
+def test_a_retriever_that_ends_the_program_while_closing_does_not_hide_the_first_error():
+    class Broken(type(exiting("close"))):
+        def index(self, corpus):
+            raise OSError("no index")
+
+    with pytest.raises(OSError, match="no index") as caught:
+        evaluate(Broken(), dataset(q=[span(0, 9)]))
+    assert "called sys.exit(0)" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("step", ["index", "prepare", "retrieve"])
+def test_an_interrupt_passes_through_untouched(step):
+    class Interrupted(BM25Retriever):
+        pass
+
+    def interrupt(self, *arguments):
+        raise KeyboardInterrupt
+
+    setattr(Interrupted, step, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(Interrupted(), dataset(q=[span(0, 9)]))
+
+
+def test_a_question_that_ends_the_program_is_a_failure_of_that_question():
+    def search(query, k):
+        return sys.exit(3) if query == "bad" else [TEXT[0:9]]
+
+    result = evaluate(search, dataset(good=[span(0, 9)], bad=[span(0, 9)]), metrics=RECALL)
+    ((failure,),) = result.failures.values()
+    assert (failure.stage, failure.kind) == ("retrieve", "SystemExit")
+    assert failure.message.startswith("called sys.exit(3) (test_runner.py, line ")
+    assert result.counts["scored"] == 1

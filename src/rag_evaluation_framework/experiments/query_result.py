@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal
 
+from rag_evaluation_framework.exits import exit_text
 from rag_evaluation_framework.levels import U
 from rag_evaluation_framework.types import Ranking
 
 Status = Literal["scored", "no-answer", "failed"]
+Raised = Exception | SystemExit
+"""What becomes a failure when the code of a user's raises it; an interrupt ends the run."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,12 @@ class Failure:
     stage: str
     kind: str
     message: str
+
+    @classmethod
+    def of(cls, stage: str, error: "Raised") -> "Failure":
+        """Return what an error of the user's code says."""
+        message = exit_text(error) if isinstance(error, SystemExit) else str(error)
+        return cls(stage, type(error).__name__, message)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from rag_evaluation_framework.coroutines import resolved
 from rag_evaluation_framework.corpus import Corpus
 from rag_evaluation_framework.cutoffs import Cutoff
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.exits import no_exit
 from rag_evaluation_framework.ids import ChunkId, DocumentId, canonical_chunk_id
 from rag_evaluation_framework.retrievers.function import as_hits
 from rag_evaluation_framework.retrievers.placing import HitLocator
@@ -31,7 +32,8 @@ def listed_chunks(retriever: Retriever) -> Sequence[PositionAwareChunk] | None:
     Raises:
         ConfigError: It lists something else than chunks.
     """
-    given: Any = resolved(retriever.chunks())
+    with no_exit(retriever.name, "chunks"):
+        given: Any = resolved(retriever.chunks())
     if given is None:
         return None
     chunks: tuple[Any, ...] = tuple(given)

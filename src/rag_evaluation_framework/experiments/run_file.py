@@ -1,6 +1,8 @@
 """Experiments from files: the one place where a configuration is parsed."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from os.path import normpath
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from rag_evaluation_framework.files import read_text
 from rag_evaluation_framework.ground_truth import Dataset
 from rag_evaluation_framework.ids import EvaluationType
 from rag_evaluation_framework.levels import CHUNK, DOCUMENT, TOKEN
-from rag_evaluation_framework.registry import build, load_attribute
+from rag_evaluation_framework.registry import Kind, build, load_function
 from rag_evaluation_framework.retrievers.function import as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.strict_json import parse_json
@@ -62,22 +64,27 @@ class RunFile(BaseModel):
     batch_questions: bool = True
     save_results_path: str | None = None
 
-    def experiment(self, folder: Path) -> AnyExperimentConfig:
+    def experiment(self, folder: Path, *, imports: bool = True) -> AnyExperimentConfig:
         """Build the experiment, reading corpus and dataset.
 
         Args:
             folder: What paths are relative to: the folder of the file.
+            imports: Whether it may name code of one's own, `module:attribute`. If not, that is refused before anything
+                but built-in parts and installed plug-ins is imported.
 
         Raises:
             InputError: Something in it cannot be used.
             LevelMismatch: Dataset, metrics and evaluation type do not fit together.
         """
-        retriever = self._retriever()
-        metrics = None if self.metrics is None else [build("metric", metric) for metric in self.metrics]
+        self._check_chunk_id(self.evaluation_type)
+        chunk_id = None
+        if self.chunk_id is not None:
+            chunk_id = load_function("chunk_id", self.chunk_id, "chunk, number", imports=imports)
+        part = partial(build, imports=imports)
+        retriever = self._retriever(part)
+        metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
         settings = self._settings(folder)
         check_k(self.k, settings)
-        self._check_chunk_id(self.evaluation_type)
-        chunk_id = None if self.chunk_id is None else load_attribute(self.chunk_id)
         corpus = Corpus.from_folder(normpath(folder / self.corpus), self.glob)
         dataset: Any = _dataset(normpath(folder / self.dataset), corpus)
         options: dict[str, Any] = {"corpus": corpus, "metrics": metrics, "k": self.k, "config": settings}
@@ -113,7 +120,7 @@ class RunFile(BaseModel):
         is_file = self.tokenizer is not None and self.tokenizer.endswith((".json", ".tiktoken"))
         return str(folder / self.tokenizer) if self.tokenizer is not None and is_file else self.tokenizer
 
-    def _retriever(self) -> Any:
+    def _retriever(self, part: Callable[[Kind, Any], Any]) -> Any:
         parts = {
             key: value
             for key, value in (
@@ -125,16 +132,16 @@ class RunFile(BaseModel):
         }
         if self.retriever is None:
             kind = "vector-rag" if self.embedder is not None or self.vector_store is not None else "bm25"
-            retriever = build("retriever", {"type": kind, **parts})
+            retriever = part("retriever", {"type": kind, **parts})
         elif isinstance(self.retriever, str) and self.retriever in ("bm25", "vector-rag"):
-            retriever = build("retriever", {"type": self.retriever, **parts})
+            retriever = part("retriever", {"type": self.retriever, **parts})
         elif parts:
             raise ConfigError(f"retriever and {', '.join(parts)} were given; write the parts inside the retriever")
         else:
-            retriever = build("retriever", self.retriever)
+            retriever = part("retriever", self.retriever)
         if self.reranker is None:
             return retriever
-        return RerankedRetriever(as_retriever(retriever), build("reranker", self.reranker))
+        return RerankedRetriever(as_retriever(retriever), part("reranker", self.reranker))
 
 
 def _dataset(path: str, corpus: Corpus) -> Dataset[Any]:

@@ -13,9 +13,11 @@ from tqdm import tqdm
 
 from rag_evaluation_framework.coroutines import resolved
 from rag_evaluation_framework.cutoffs import Cutoff
+from rag_evaluation_framework.errors import PartExited
+from rag_evaluation_framework.exits import no_exit
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
 from rag_evaluation_framework.experiments.level_truth import LevelTruth
-from rag_evaluation_framework.experiments.query_result import Failure, QueryResult
+from rag_evaluation_framework.experiments.query_result import Failure, QueryResult, Raised
 from rag_evaluation_framework.experiments.rankings import HitPlacer, Purse, Ranked, RankingSource
 from rag_evaluation_framework.experiments.results import EvaluationResult, ExperimentResult
 from rag_evaluation_framework.experiments.scoring import Cut, Judge
@@ -37,18 +39,21 @@ def run_experiment(config: AnyExperimentConfig) -> ExperimentResult: ...
 def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
     """Run an experiment: index the corpus, retrieve for every question, score every metric at every cutoff.
 
-    A question whose retrieval raises, or a metric that does, becomes a `Failure` of the result. The retriever is closed
-    at the end, also after an error. Latencies are those of one question at a time.
+    A question whose retrieval raises, or a metric that does, becomes a `Failure` of the result; so does one that calls
+    `sys.exit`. The retriever is closed at the end, also after an error or an interrupt. Latencies are those of one
+    question at a time.
 
     Raises:
         ConfigError: Results cannot be kept where they shall be, or chunks are needed that the retriever cannot list.
         DatasetError: None of the relevant chunks is in the index: it was made by another chunker.
-        Exception: Whatever the retriever raises while it indexes.
+        PartExited: The retriever called `sys.exit` before or after the questions.
+        Exception: Whatever else the retriever raises while it indexes.
     """
     keep = config.settings.save_results_path
     if keep is not None:
         check_root(keep)
-    result = _run(config)
+    with no_exit("a part", "the run"):
+        result = _run(config)
     return result if keep is None else replace(result, folder=result.save(root=keep))
 
 
@@ -61,7 +66,8 @@ def _run(config: ExperimentConfig[U]) -> EvaluationResult[U]:
     source = RankingSource(config.retriever, config.cutoffs, placer, purses)
     with _noting(noted):
         with _closing(config):
-            resolved(config.retriever.index(config.corpus))
+            with no_exit(config.retriever.name, "index"):
+                resolved(config.retriever.index(config.corpus))
             indexed = perf_counter()
             truth = LevelTruth[U].of(config, placer)
             if config.settings.batch_questions:
@@ -115,7 +121,10 @@ def _with_progress(entries: Sequence[GroundTruth[U]]) -> Iterator[GroundTruth[U]
 
 @contextmanager
 def _closing(config: ExperimentConfig[Any]) -> Generator[None]:
-    """Close the retriever; an error while closing is a warning, and never hides an earlier error or the result."""
+    """Close the retriever; an error while closing never hides an earlier one, and is a warning if there is none.
+
+    Only `sys.exit` is an error then: a pipeline that ends the program must not look as if all went well.
+    """
     close: Callable[[], Any] = config.retriever.close
     earlier: BaseException | None = None
     try:
@@ -125,8 +134,11 @@ def _closing(config: ExperimentConfig[Any]) -> Generator[None]:
         raise
     finally:
         try:
-            resolved(close())
-        except Exception as error:  # noqa: BLE001  the work is done, or another error is on its way
+            with no_exit(config.retriever.name, "close"):
+                resolved(close())
+        except Exception as error:
+            if earlier is None and isinstance(error, PartExited):
+                raise
             message = f"{config.retriever.name} could not be closed: {type(error).__name__}: {error}"
             if earlier is None:
                 warnings.warn(message, stacklevel=2)
@@ -156,7 +168,10 @@ def _prepare(config: ExperimentConfig[Any], truth: LevelTruth[Any]) -> None:
     """Tell the retriever all questions; if that fails, each is asked alone, and fails alone."""
     prepare: Callable[[list[str]], Any] = config.retriever.prepare
     try:
-        resolved(prepare([entry.query.text for entry in truth.entries]))
+        with no_exit(config.retriever.name, "prepare"):
+            resolved(prepare([entry.query.text for entry in truth.entries]))
+    except PartExited:
+        raise
     except Exception as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
         warnings.warn(
             f"{config.retriever.name} could not prepare for all questions together: {type(error).__name__}: {error}; "
@@ -168,8 +183,8 @@ def _prepare(config: ExperimentConfig[Any], truth: LevelTruth[Any]) -> None:
 def _rank(source: RankingSource, entry: GroundTruth[U], truth: LevelTruth[U]) -> Ranked | Failure:
     try:
         return truth.identified(source.rank(entry.query.text))
-    except Exception as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
-        return Failure("retrieve", type(error).__name__, str(error))
+    except (Exception, SystemExit) as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
+        return Failure.of("retrieve", error)
 
 
 def _scored(
@@ -219,13 +234,9 @@ def _cuts(
         yield Cut(purse.cutoff, rankings, judge.judge_budget(rankings))
 
 
-def _with_scores(result: QueryResult[U], values: dict[str, float | Exception | None]) -> QueryResult[U]:
-    failures = tuple(
-        Failure(f"score {name}", type(value).__name__, str(value))
-        for name, value in values.items()
-        if isinstance(value, Exception)
-    )
-    scores = {name: None if isinstance(value, Exception) else value for name, value in values.items()}
+def _with_scores(result: QueryResult[U], values: dict[str, float | Raised | None]) -> QueryResult[U]:
+    failures = tuple(Failure.of(f"score {name}", value) for name, value in values.items() if isinstance(value, Raised))
+    scores = {name: None if isinstance(value, Raised) else value for name, value in values.items()}
     return replace(result, scores=scores, failures=failures)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.cutoffs import Cutoff, ScoreName
+from rag_evaluation_framework.experiments.query_result import Raised
 from rag_evaluation_framework.ground_truth import GroundTruth
 from rag_evaluation_framework.levels import Level, U
 from rag_evaluation_framework.metrics.attainable import judge_attainable
@@ -19,7 +20,7 @@ from rag_evaluation_framework.metrics.span_metric import SpanMetric
 from rag_evaluation_framework.spans import CharacterSpan
 from rag_evaluation_framework.types import Hit, PositionAwareChunk, Ranking
 
-Column = list[float | Exception | None]
+Column = list[float | Raised | None]
 """One score a question, the error of a metric that raised, or None where a metric is not available."""
 
 
@@ -96,18 +97,18 @@ class Judge(Generic[U]):
                 return [None] * len(self.truth)
             try:
                 values: list[Any] = metric.score(judged).tolist()
-            except Exception as error:  # noqa: BLE001  a metric of the user's may raise anything; it becomes data
+            except (Exception, SystemExit) as error:  # noqa: BLE001  a metric of the user's may raise anything; it becomes data
                 return [error] * len(self.truth)
             return [_finite(value) for value in values]
         return [
             self._calculated(metric, ranking, entry) for ranking, entry in zip(cut.rankings, self.truth, strict=True)
         ]
 
-    def _calculated(self, metric: Metric[U], ranking: Ranking, entry: GroundTruth[U]) -> float | Exception:
+    def _calculated(self, metric: Metric[U], ranking: Ranking, entry: GroundTruth[U]) -> float | Raised:
         retrieved = [*map(self._with_text, entry.as_labelled(self.level.units(ranking)))]
         try:
             return _finite(float(metric.calculate(retrieved, [*map(self._with_text, entry.relevant)])))
-        except Exception as error:  # noqa: BLE001  a metric of the user's may raise anything; it becomes data
+        except (Exception, SystemExit) as error:  # noqa: BLE001  a metric of the user's may raise anything; it becomes data
             return error
 
     def _with_text(self, unit: Any) -> Any:

@@ -72,10 +72,11 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> Path:
         part.chmod(0o755)
         part.rename(folder)  # replaces nothing but an empty folder
     except OSError as error:
-        shutil.rmtree(part, ignore_errors=True)
         raise ResultError(
             f"{folder}: exists already or cannot be written ({error.strerror}); nothing was overwritten"
         ) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)  # it is gone if all went well; also after an interrupt nothing is left
     return folder
 
 

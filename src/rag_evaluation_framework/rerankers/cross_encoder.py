@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._optional import missing_extras, require
 from rag_evaluation_framework.contracts.part import check_count
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.model_trust import in_hub_cache, load_model
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
 
@@ -67,10 +68,22 @@ class CrossEncoderReranker(ScoringReranker):
     @cached_property
     def _encoder(self) -> Any:
         library = _require("sentence_transformers")
+        given = Path(self.model).expanduser()
+        folder = given if given.is_dir() else in_hub_cache(self.model, "CrossEncoderReranker")
+        if folder is None:
+            raise ConfigError(
+                f"CrossEncoderReranker: model {self.model!r} is neither a folder nor in the local cache of Hugging "
+                "Face, and nothing is downloaded. Give the path of a folder that holds it, or fetch it once "
+                f"(hf download {self.model})"
+            )
         try:
-            encoder = library.CrossEncoder(self.model, local_files_only=True)
+            encoder = load_model(library.CrossEncoder, folder)
+        except ConfigError:
+            raise
         except (OSError, ValueError) as error:
-            raise ConfigError(f"CrossEncoderReranker: model {self.model!r} {self._trouble(error)}") from error
+            raise ConfigError(
+                f"CrossEncoderReranker: model {self.model!r} cannot be loaded: {type(error).__name__}: {error}"
+            ) from error
         architectures: list[str] = getattr(encoder.config, "architectures", None) or []
         if architectures and not any("For" in name for name in architectures):  # BertModel: its head would be random
             raise ConfigError(
@@ -82,14 +95,6 @@ class CrossEncoderReranker(ScoringReranker):
                 f"CrossEncoderReranker: model {self.model!r} has {encoder.num_labels} outputs; wanted one score a pair"
             )
         return encoder
-
-    def _trouble(self, error: Exception) -> str:
-        if Path(self.model).is_dir():
-            return f"cannot be loaded: {type(error).__name__}: {error}"
-        return (
-            "is neither a folder nor in the local cache of Hugging Face, and nothing is downloaded. Give the path of a "
-            f"folder that holds it, or fetch it once (hf download {self.model})"
-        )
 
 
 def _encodable(text: str) -> str:

@@ -1,0 +1,224 @@
+"""Pipelines that end the program, and people who do: by real processes, as exit codes and signals are theirs."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
+PARTS = """
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+import numpy as np
+from rag_evaluation_framework import Chunker, Embedder, Reranker, Retriever, TokenLevelMetric
+
+STEP = "{step}"
+
+def leave(step):
+    if step == STEP:
+        sys.exit(0)
+
+leave("import")
+
+class Mine(Retriever):
+    def __init__(self):
+        leave("constructor")
+    @property
+    def name(self):
+        leave("name")
+        return "Mine"
+    def index(self, corpus):
+        leave("index")
+    def prepare(self, queries):
+        leave("prepare")
+    def retrieve(self, query, k):
+        leave("retrieve")
+        return ["Install the agent first."]
+    def chunks(self):
+        leave("chunks")
+    def close(self):
+        Path("closed").touch()
+        leave("close")
+
+class Slow(Mine):
+    async def index(self, corpus):
+        leave("index")
+    async def prepare(self, queries):
+        leave("prepare")
+    async def retrieve(self, query, k):
+        leave("retrieve")
+        return ["Install the agent first."]
+    async def close(self):
+        leave("close")
+
+class Reverse(Reranker):
+    def prepare(self):
+        leave("prepare of a reranker")
+    def rerank(self, query, chunks, top_k=None):
+        leave("rerank")
+        return chunks[::-1]
+
+class Score(TokenLevelMetric):
+    def calculate(self, retrieved, ground_truth):
+        leave("metric")
+        return 1.0
+
+class Cut(Chunker):
+    def chunk(self, text):
+        leave("chunk")
+        return [text]
+
+@dataclass(frozen=True)
+class Embed(Embedder):
+    dimension: int = 2
+    def embed(self, texts):
+        leave("embed")
+        return np.ones((len(texts), 2), dtype=np.float32)
+
+def search(query, k):
+    leave("retrieve")
+    return ["Install the agent first."]
+
+def number(chunk, number):
+    leave("chunk_id")
+    return f"{{chunk.doc_id}}#{{number}}"
+"""
+WAITING = """
+import time
+from pathlib import Path
+from rag_evaluation_framework import Retriever
+
+class Mine(Retriever):
+    def index(self, corpus):
+        if "{step}" == "index":
+            self.wait()
+    def retrieve(self, query, k):
+        self.wait()
+    def wait(self):
+        Path("waiting").touch()
+        time.sleep(60)
+    def close(self):
+        Path("closed").touch()
+
+class Slow(Mine):
+    async def retrieve(self, query, k):
+        self.wait()
+"""
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "rag_evaluation_framework", *arguments]
+
+
+def run(folder, step, *arguments):
+    (folder / "own.py").write_text(PARTS.format(step=step))
+    return finished(folder, *FLAGS, *arguments)
+
+
+def finished(folder, *arguments):
+    return subprocess.run(
+        command("run", *arguments), cwd=folder, capture_output=True, text=True, timeout=30, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("step", "arguments", "said"),
+    [
+        ("import", ("--retriever", "own:Mine"), "module 'own' cannot be imported: called sys.exit(0) (own.py"),
+        ("constructor", ("--retriever", "own:Mine"), "retriever 'own:Mine': called sys.exit(0) (own.py, line 12) in"),
+        ("name", ("--retriever", "own:Mine"), "called sys.exit(0) (own.py"),
+        ("index", ("--retriever", "own:Mine"), "Mine: called sys.exit(0) (own.py, line 12) in index"),
+        ("prepare", ("--retriever", "own:Mine"), "Mine: called sys.exit(0) (own.py, line 12) in prepare"),
+        ("close", ("--retriever", "own:Mine"), "Mine: called sys.exit(0) (own.py, line 12) in close"),
+        ("index", ("--retriever", "own:Slow"), "Mine: called sys.exit(0) (own.py, line 12) in index"),
+        ("prepare", ("--retriever", "own:Slow"), "Mine: called sys.exit(0) (own.py, line 12) in prepare"),
+        ("close", ("--retriever", "own:Slow"), "Mine: called sys.exit(0) (own.py, line 12) in close"),
+        ("chunk", ("--chunker", "own:Cut"), "BM25Retriever(chunker=Cut): called sys.exit(0) (own.py, line 12) in ind"),
+        ("embed", ("--embedder", "own:Embed"), "VectorRAGRetriever(embedder=Embed): called sys.exit(0) (own.py, l"),
+        ("prepare of a reranker", ("--reranker", "own:Reverse"), "called sys.exit(0) (own.py, line 12) in index"),
+    ],
+)
+def test_a_part_that_exits_where_nothing_can_be_measured_ends_in_exit_code_2(folder, step, arguments, said):
+    done = run(folder, step, *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / ".rag-eval" / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("step", "arguments", "said"),
+    [
+        ("retrieve", ("--retriever", "own:Mine"), "retrieve: SystemExit: called sys.exit(0) (own.py, line 12)"),
+        ("retrieve", ("--retriever", "own:search"), "retrieve: SystemExit: called sys.exit(0) (own.py, line 12)"),
+        ("retrieve", ("--retriever", "own:Slow"), "retrieve: SystemExit: called sys.exit(0) (own.py, line 12)"),
+        ("rerank", ("--reranker", "own:Reverse"), "retrieve: SystemExit: called sys.exit(0) (own.py, line 12)"),
+    ],
+)
+def test_a_question_that_exits_has_failed_and_is_shown(folder, step, arguments, said):
+    done = run(folder, step, *arguments)
+    assert done.returncode == 2
+    assert said in done.stdout
+    assert "no question was scored; the run is kept in" in done.stderr
+    allowed = run(folder, step, *arguments, "--allow-failures", "9")
+    assert allowed.returncode == 2  # nothing was measured
+
+
+def test_a_metric_that_exits_has_no_score(folder):
+    done = run(folder, "metric", "--metric", "own:Score", "--metric", "span_recall")
+    assert done.returncode == 2
+    assert "score score@5: SystemExit: called sys.exit(0) (own.py, line 12)" in done.stdout
+    assert (
+        run(folder, "metric", "--metric", "own:Score", "--metric", "span_recall", "--allow-failures", "9").returncode
+        == 0
+    )
+
+
+def test_a_function_for_chunk_ids_that_exits_ends_in_exit_code_2(folder):
+    (folder / "run.yaml").write_text(
+        "corpus: docs\ndataset: questions.csv\nevaluation_type: chunk-level\nchunk_id: own:number\n"
+    )
+    (folder / "own.py").write_text(PARTS.format(step="chunk_id"))
+    done = finished(folder, "run.yaml")
+    assert done.returncode == 2
+    assert "chunk_id: called sys.exit(0) (own.py, line 12) in naming billing.md" in done.stderr
+
+
+@pytest.mark.parametrize("error", ["EOFError()", "BrokenPipeError(32, 'gone')", "__import__('typer').Exit(0)"])
+def test_no_error_of_a_part_is_taken_for_a_success_or_a_gate(folder, error):
+    (folder / "own.py").write_text(
+        f"from rag_evaluation_framework import BM25Retriever\n"
+        f"class Mine(BM25Retriever):\n    def index(self, corpus):\n        raise {error}\n"
+    )
+    done = finished(folder, *FLAGS, "--retriever", "own:Mine")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("error: ")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+@pytest.mark.parametrize(("part", "step"), [("Mine", "index"), ("Mine", "retrieve"), ("Slow", "retrieve")])
+def test_an_interrupt_closes_the_retriever_and_leaves_nothing_behind(folder, number, code, said, part, step):
+    (folder / "own.py").write_text(WAITING.format(step=step))
+    process = subprocess.Popen(
+        command("run", *FLAGS, "--retriever", f"own:{part}"), cwd=folder, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        give_up = time.monotonic() + 60
+        while not (folder / "waiting").exists() and time.monotonic() < give_up:
+            time.sleep(0.05)
+        process.send_signal(number)
+        _, printed = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == code
+    assert printed.splitlines()[-1] == said
+    assert "Traceback" not in printed
+    assert (folder / "closed").exists()
+    assert not (folder / ".rag-eval").exists()
