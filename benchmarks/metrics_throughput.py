@@ -36,7 +36,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework import RankingScores, score_ranking_arrays, score_rankings
+from rag_evaluation_framework import score_ranking_arrays, score_rankings
+from rag_evaluation_framework.data import ScoreTable
 
 SCENARIOS = ((10_000, 100), (1_000, 1_000), (100_000, 10))
 ARRAY_SCENARIO = (10_000, 100)
@@ -156,17 +157,17 @@ def ranx_columns(module: Any, truth: Any, run: Any) -> Columns:
     return {ours: scores[theirs] for ours, theirs in zip(METRICS, RANX, strict=True)}
 
 
-def ours_from_mappings(data: Data) -> RankingScores:
+def ours_from_mappings(data: Data) -> ScoreTable:
     """Return our scores from mappings."""
     return score_rankings(data.truth, data.run, METRICS)
 
 
-def ours_from_arrays(data: Data) -> RankingScores:
+def ours_from_arrays(data: Data) -> ScoreTable:
     """Return our scores from arrays."""
     return score_ranking_arrays(data.judged, data.ranked, METRICS, data.grades)
 
 
-def must_agree(what: str, scores: RankingScores, expected: Columns) -> None:
+def must_agree(what: str, scores: ScoreTable, expected: Columns) -> None:
     """Stop if any value of any query differs."""
     for name, column in expected.items():
         if not np.allclose(scores.columns[name], column, rtol=0, atol=1e-6):

@@ -33,7 +33,6 @@ from rag_evaluation_framework import (
     DocumentId,
     Embedder,
     Query,
-    QueryId,
     RecursiveCharacterChunker,
     Retriever,
     TokenLevelGroundTruth,
@@ -41,8 +40,9 @@ from rag_evaluation_framework import (
     evaluate,
     load_dataset,
 )
+from rag_evaluation_framework.data import QueryId
+from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.levels import TOKEN
 
 CHARACTERS, QUESTIONS = 1_440_000, 470
 CHUNKER = RecursiveCharacterChunker(chunk_size=800)

@@ -13,12 +13,12 @@ from time import process_time
 
 import numpy as np
 
-from rag_evaluation_framework.ids import DocumentId
-from rag_evaluation_framework.metrics.judgements import Numbering, SpanColumns, SpanJudgements, judge, judge_spans
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap, merge_overlapping_spans, total_length
+from rag_evaluation_framework.judging.spans import Numbering, SpanColumns, SpanJudgements
 from rag_evaluation_framework.metrics.span_iou import SpanIoU
 from rag_evaluation_framework.metrics.span_precision import SpanPrecision
 from rag_evaluation_framework.metrics.span_recall import SpanRecall
-from rag_evaluation_framework.spans import CharacterSpan, calculate_overlap, merge_overlapping_spans, total_length
 
 QUERIES, RESULTS, TRUTHS, DOCUMENTS = 10_000, 10, 3, 5_000
 METRICS = (SpanRecall(), SpanPrecision(), SpanIoU())
@@ -82,11 +82,11 @@ def measure(name: str, overlapping: bool, repeats: int) -> dict[str, float]:
     documents = Numbering()
     columns = SpanColumns.of(retrieved, documents), SpanColumns.of(truth, documents)
     expected = obvious(retrieved, truth)
-    if not np.allclose(scores(judge(retrieved, truth)), expected, rtol=0, atol=1e-12):
+    if not np.allclose(scores(SpanJudgements.from_lists(retrieved, truth)), expected, rtol=0, atol=1e-12):
         raise SystemExit("the fast and the obvious implementation disagree")
     slow = cpu_ms(lambda: obvious(retrieved, truth), 3)
-    objects = cpu_ms(lambda: scores(judge(retrieved, truth)), repeats)
-    column = cpu_ms(lambda: scores(judge_spans(*columns, QUERIES, RESULTS)), repeats)
+    objects = cpu_ms(lambda: scores(SpanJudgements.from_lists(retrieved, truth)), repeats)
+    column = cpu_ms(lambda: scores(SpanJudgements.from_columns(*columns, QUERIES, RESULTS)), repeats)
     return {
         f"{name}_objects_ms": objects,
         f"{name}_columns_ms": column,

@@ -2,8 +2,8 @@
 
     python benchmarks/trace.py [BEFORE] [AFTER]
 
-Each is a git revision, or `.` for the working tree; each runs in a process of its own. Two documents are read from a
-folder and one question with its quote from a CSV file; it is evaluated with BM25 and printed. That is done once
+Each is a git revision, or `.` for the working tree; each runs in a process of its own. The built-in handbook is read as
+a folder and one question with its quote from a CSV file; it is evaluated with BM25 and printed. That is done once
 unseen, so that nothing is loaded later, and once under `sys.setprofile`.
 
 - A file is *entered* when a function of it is called, or goes on as a generator or context manager, and the one before
@@ -57,11 +57,11 @@ RUNNER = "runner.py"
 MAKING = ("__init__", "__post_init__", "__new__")
 PHASES = ("read", "evaluate", "print")
 
-DOCUMENTS = {
-    "mars.md": "# Moons\n\nThe red planet has two moons, Phobos and Deimos. Both are small and dark.\n",
-    "saturn.md": "# Rings\n\nThe rings of Saturn are made of ice and dust. They are wide and thin.\n",
-}
-QUESTIONS = "question,quote,document\nHow many moons has the red planet?,two moons,mars.md\n"
+QUESTIONS = (
+    "question,quote,document\n"
+    "How should a tool react when labelled chunk ids no longer exist in the index?,"
+    '"If not one labelled id is left in the index, a careful tool stops with an error",basics/evaluation-types.md\n'
+)
 
 Work = Callable[[Callable[[str], None]], None]
 
@@ -69,10 +69,7 @@ Work = Callable[[Callable[[str], None]], None]
 def one_question(folder: Path) -> Work:
     """Return the work that is traced; it says which phase begins."""
     package: Any = import_module(PACKAGE)  # whichever tree this process has been given
-    documents, questions = folder / "documents", folder / "questions.csv"
-    documents.mkdir()
-    for name, text in DOCUMENTS.items():
-        (documents / name).write_text(text, encoding="utf-8")
+    documents, questions = Path(str(package.__file__)).parent / "demo" / "corpus", folder / "questions.csv"
     questions.write_text(QUESTIONS, encoding="utf-8")
 
     def work(begin: Callable[[str], None]) -> None:

@@ -1,6 +1,6 @@
 """Writes the reference of docs/metrics.md from the code: `python docs/generate_metrics.py`, or `make docs`.
 
-Every metric is described by the docstring of its class, and every example is computed. What stands outside the two
+Every metric is described by the docstring of its class, and every example is computed. What is outside the two
 markers of the page is written by hand and left alone. With `--check` nothing is written: the exit code is 1 if the page
 is not what would be written.
 """
@@ -17,9 +17,11 @@ from typing import Any
 from rag_evaluation_framework.metrics import ALL_METRICS, PrecisionOmega, TokenSetMetric
 
 PAGE = Path(__file__).resolve().parent / "metrics.md"
+STUB = PAGE.parent.parent / "src" / "rag_evaluation_framework" / "__init__.pyi"
 COMMAND = "python docs/generate_metrics.py"
 BEGIN = f"<!-- Generated from the docstrings of the metrics by `{COMMAND}`: edit those, not this. -->"
 END = "<!-- End of what is generated. -->"
+METRICS_IN_STUB = "# Every metric; written by docs/generate_metrics.py"
 ENTRIES = ("Formula", "Range", "Undefined", "Source")
 
 
@@ -45,8 +47,8 @@ GROUPS = (
         "Token level",
         frozenset({"token-level"}),
         "These compare text. In the examples, the relevant text has 24 characters. Two results were retrieved: they "
-        "cover 37 characters, 7 of them twice, and 18 of the relevant ones. The token sets of the examples are those "
-        "of the words, which `str.split` cuts.",
+        "cover 37 characters, 7 of them twice, and 18 of the relevant ones. The token sets of the examples are words, "
+        "split by `str.split`.",
         """\
 from rag_evaluation_framework import CharacterSpan, DocumentId
 
@@ -66,8 +68,8 @@ retrieved = chunks[:2]
     Group(
         "Document and chunk level",
         frozenset({"document-level", "chunk-level"}),
-        "These compare ranked ids, of documents or of chunks; an id that is retrieved again counts where it stands "
-        "first. In the examples, two of three relevant documents stand at the ranks 2 and 3 of four.",
+        "These compare ranked ids of documents or chunks; a repeated id counts at its first rank. "
+        "In the examples, two of three relevant documents are at ranks 2 and 3 of four.",
         """\
 relevant = ["a.md", "b.md", "c.md"]
 retrieved = ["x.md", "b.md", "a.md", "y.md"]
@@ -115,7 +117,7 @@ class Description:
         parts = re.split(rf"^({'|'.join(ENTRIES)}):\s", last, flags=re.MULTILINE)
         if parts[0].strip() or tuple(parts[1::2]) != ENTRIES or not all(text.strip() for text in parts[2::2]):
             raise ValueError(
-                f"{metric.__module__}.{metric.__qualname__}: the docstring ends with {last!r}; wanted a paragraph "
+                f"{metric.__module__}.{metric.__qualname__}: the docstring ends with {last!r}; expected a paragraph "
                 f"with one entry each for {', '.join(f'{entry}:' for entry in ENTRIES)} in this order"
             )
         entries = {entry: _one_line(text) for entry, text in zip(parts[1::2], parts[2::2], strict=True)}
@@ -136,8 +138,19 @@ def renewed(page: str) -> str:
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end or BEGIN in rest or END in before + after:
-        raise ValueError(f"docs/metrics.md: wanted the lines {BEGIN!r} and {END!r}, once each and in this order")
+        raise ValueError(f"docs/metrics.md: expected the lines {BEGIN!r} and {END!r}, once each and in this order")
     return f"{before}{BEGIN}\n\n{reference()}\n\n{END}{after}"
+
+
+def renewed_stub(stub: str) -> str:
+    """Return the stub of the root with the metrics that the stub of their room registers."""
+    before, marker, _ = stub.partition(METRICS_IN_STUB)
+    if not marker:
+        raise ValueError(f"{STUB.name}: expected the line {METRICS_IN_STUB!r}")
+    lines = (
+        f"from .metrics import {type(metric).__name__} as {type(metric).__name__}" for metric in ALL_METRICS.values()
+    )
+    return "\n".join([before + marker, *lines, ""])
 
 
 def metrics_of(group: Group) -> list[Any]:
@@ -158,7 +171,7 @@ def _section(group: Group) -> Iterator[str]:
     yield group.intro
     yield f"```python\n{group.example}```"
     names: dict[str, Any] = {}
-    exec(group.example, names)  # noqa: S102  the code is ours, and stands on the page
+    exec(group.example, names)  # noqa: S102  the code is ours, and is on the page
     for metric in metrics_of(group):
         description = Description.of(type(metric))
         yield f"### `{metric.name}`"
@@ -183,16 +196,17 @@ def _one_line(text: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the page, or check it."""
-    parser = argparse.ArgumentParser(description="Write the reference of docs/metrics.md from the code.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if the page is stale")
+    """Write the page and the stub, or check them."""
+    parser = argparse.ArgumentParser(description="Write what follows from the metrics: docs/metrics.md, and the stub.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if something is stale")
     check = parser.parse_args(arguments).check
-    page = PAGE.read_text(encoding="utf-8")
-    wanted = renewed(page)
-    if check and page != wanted:
-        sys.exit(f"docs/metrics.md is stale: the metrics have changed. Renew it with: {COMMAND}")
-    if not check:
-        PAGE.write_text(wanted, encoding="utf-8")
+    for path, renew in ((PAGE, renewed), (STUB, renewed_stub)):
+        text = path.read_text(encoding="utf-8")
+        expected = renew(text)
+        if check and text != expected:
+            sys.exit(f"{path.name} is stale: the metrics have changed. Renew it with: {COMMAND}")
+        if not check:
+            path.write_text(expected, encoding="utf-8")
 
 
 if __name__ == "__main__":

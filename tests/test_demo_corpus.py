@@ -1,7 +1,7 @@
 from collections import Counter
 
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.locator import TextLocator
+from rag_evaluation_framework.text.text_locator import TextLocator
 
 
 def test_the_handbook_is_as_large_as_promised():

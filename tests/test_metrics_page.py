@@ -8,7 +8,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from rag_evaluation_framework import ALL_METRICS
-from rag_evaluation_framework.spans import calculate_overlap, merge_overlapping_spans, total_length
+from rag_evaluation_framework.data.spans import calculate_overlap, merge_overlapping_spans, total_length
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -98,7 +98,7 @@ def test_the_examples_can_be_told_apart():
 
 
 def test_a_stale_page_fails_the_check_and_the_message_names_the_command(page):
-    page.write_text(PAGE.replace("How early the first relevant unit stands.", "How late."), encoding="utf-8")
+    page.write_text(PAGE.replace("Reciprocal rank of the first relevant result (MRR)", "How late."), encoding="utf-8")
     with pytest.raises(SystemExit) as stopped:
         generator.main(["--check"])
     assert "stale" in stopped.value.code

@@ -7,20 +7,14 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import types
-from rag_evaluation_framework.types import (
-    CharacterSpan,
-    Chunk,
-    Document,
-    DocumentId,
-    EvaluationType,
-    Hit,
-    PositionAwareChunk,
-    Query,
-    QueryId,
-    QueryText,
-    Retrieval,
-    Stage,
-)
+from rag_evaluation_framework.data import generate_query_id
+from rag_evaluation_framework.data.chunks import Chunk, PositionAwareChunk
+from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
+from rag_evaluation_framework.data.ids import DocumentId, EvaluationType, QueryId, QueryText
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import SpanError
 
 DOCUMENT = Document(DocumentId("a.md"), "Hello, World! 🚀 done")
 VALUES = [
@@ -96,7 +90,7 @@ class TestPositionAwareChunk:
 
     @pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 4)])
     def test_impossible_places_are_refused(self, start, end):
-        with pytest.raises(rag.SpanError, match="wanted 0 <= start <= end"):
+        with pytest.raises(SpanError, match="expected 0 <= start <= end"):
             PositionAwareChunk(rag.generate_pa_chunk_id("x"), "x", DOCUMENT.id, start, end)
 
     def test_equal_texts_at_two_places_differ_but_share_an_id(self):
@@ -109,7 +103,7 @@ class TestPositionAwareChunk:
 class TestQuery:
     def test_an_id_follows_from_the_wording(self):
         query = Query.from_text("How long do refunds take?")
-        assert query.id == rag.generate_query_id("How long do refunds take?")
+        assert query.id == generate_query_id("How long do refunds take?")
         assert query == Query.from_text("How long do refunds take?")
 
 

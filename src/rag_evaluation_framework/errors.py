@@ -1,27 +1,27 @@
-"""Everything that can go wrong, as one tree.
+"""Every exception of this package, as one tree.
 
 ```text
 RagEvalError                     base of all errors that this package raises on purpose
-├── InputError (ValueError)      what the caller gave cannot be used; nothing was done
+├── InputError (ValueError)      invalid input from the caller; nothing was done
 │   ├── CorpusError              a folder or a document
 │   ├── SpanError                a place in a text
 │   ├── DatasetError             questions and their ground truth
 │   ├── ConfigError              a configuration, a cutoff, a metric name, a component's parameters
 │   └── TokenizerError           a tokenizer that is unknown or cannot be loaded
-├── LevelMismatch (TypeError)    parts of different evaluation types were combined
+├── LevelMismatch (TypeError)    inputs of different evaluation types were combined
 ├── MissingDependency (ImportError)  an optional package is not installed; the message names the extra
 ├── NotIndexed (RuntimeError)    retrieval was asked for before `index`
-├── PartExited (RuntimeError)    a part, or the code that makes one, called `sys.exit`
+├── ComponentExited (RuntimeError)    a part, or the code that makes one, called `sys.exit`
 └── ResultError (ValueError)     a stored result cannot be read
 ```
 
 Each class also inherits the built-in exception that a caller would catch anyway. A query that fails while a run is
-under way is no exception but a `Failure` in the result.
+under way is not an exception but a `Failure` in the result.
 """
 
 
 class RagEvalError(Exception):
-    """Base of all errors that this package raises on purpose; the message says what, where and how to mend it."""
+    """Base of all errors that this package raises on purpose; the message says what, where and how to fix it."""
 
 
 class InputError(RagEvalError, ValueError):
@@ -49,7 +49,7 @@ class TokenizerError(InputError):
 
 
 class LevelMismatch(RagEvalError, TypeError):
-    """Parts that belong to different evaluation types were combined."""
+    """Inputs that belong to different evaluation types were combined."""
 
 
 class MissingDependency(RagEvalError, ImportError):
@@ -60,7 +60,7 @@ class NotIndexed(RagEvalError, RuntimeError):
     """A retriever, store or embedder was asked before it was given anything."""
 
 
-class PartExited(RagEvalError, RuntimeError):
+class ComponentExited(RagEvalError, RuntimeError):
     """A part, or the code that makes one, called `sys.exit` where it had to return or to raise."""
 
 

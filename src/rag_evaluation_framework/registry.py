@@ -9,7 +9,6 @@ import inspect
 import json
 import re
 import sys
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from difflib import get_close_matches
@@ -21,69 +20,24 @@ from pathlib import Path, PurePath
 from types import FunctionType, MethodType
 from typing import Any, Literal, cast, get_args
 
-from rag_evaluation_framework.contracts.part import Part, parameters
+from rag_evaluation_framework._support.exits import exit_text, no_exit
+from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
-from rag_evaluation_framework.exits import exit_text, no_exit
 
 Kind = Literal["chunker", "embedder", "vector_store", "reranker", "retriever", "metric"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _PACKAGE = "rag_evaluation_framework"
-_BUILT_IN: dict[Kind, dict[str, str]] = {
-    "chunker": {
-        "fixed-token": f"{_PACKAGE}.chunkers:FixedTokenChunker",
-        "markdown-header": f"{_PACKAGE}.chunkers:MarkdownHeaderChunker",
-        "recursive-character": f"{_PACKAGE}.chunkers:RecursiveCharacterChunker",
-        "semantic": f"{_PACKAGE}.chunkers:SemanticChunker",
-        "sentence": f"{_PACKAGE}.chunkers:SentenceChunker",
-    },
-    "embedder": {
-        "cached": f"{_PACKAGE}.embedders:CachedEmbedder",
-        "lsa": f"{_PACKAGE}.embedders:LsaEmbedder",
-        "sentence-transformer": f"{_PACKAGE}.embedders:SentenceTransformerEmbedder",
-    },
-    "vector_store": {
-        "chroma": f"{_PACKAGE}.vector_stores:ChromaVectorStore",
-        "in-memory": f"{_PACKAGE}.vector_stores:InMemoryVectorStore",
-        "qdrant": f"{_PACKAGE}.vector_stores:QdrantVectorStore",
-    },
-    "reranker": {
-        "cross-encoder": f"{_PACKAGE}.rerankers:CrossEncoderReranker",
-        "late-interaction": f"{_PACKAGE}.rerankers:LateInteractionReranker",
-    },
-    "retriever": {
-        "bm25": f"{_PACKAGE}.retrievers:BM25Retriever",
-        "hybrid": f"{_PACKAGE}.retrievers:HybridRetriever",
-        "reranked": f"{_PACKAGE}.retrievers:RerankedRetriever",
-        "vector-rag": f"{_PACKAGE}.retrievers:VectorRAGRetriever",
-    },
-    "metric": {
-        "chunk_f1": f"{_PACKAGE}.metrics:ChunkF1",
-        "chunk_precision": f"{_PACKAGE}.metrics:ChunkPrecision",
-        "chunk_recall": f"{_PACKAGE}.metrics:ChunkRecall",
-        "f1": f"{_PACKAGE}.metrics:F1",
-        "hit": f"{_PACKAGE}.metrics:HitRate",
-        "map": f"{_PACKAGE}.metrics:MAP",
-        "mrr": f"{_PACKAGE}.metrics:MRR",
-        "ndcg": f"{_PACKAGE}.metrics:NDCG",
-        "precision": f"{_PACKAGE}.metrics:Precision",
-        "precision_omega": f"{_PACKAGE}.metrics:PrecisionOmega",
-        "r_precision": f"{_PACKAGE}.metrics:RPrecision",
-        "recall": f"{_PACKAGE}.metrics:Recall",
-        "span_dcg": f"{_PACKAGE}.metrics:SpanDCG",
-        "span_f1": f"{_PACKAGE}.metrics:SpanF1",
-        "span_hit": f"{_PACKAGE}.metrics:SpanHit",
-        "span_iou": f"{_PACKAGE}.metrics:SpanIoU",
-        "span_iou_raw": f"{_PACKAGE}.metrics:SpanIoURaw",
-        "span_precision": f"{_PACKAGE}.metrics:SpanPrecision",
-        "span_precision_raw": f"{_PACKAGE}.metrics:SpanPrecisionRaw",
-        "span_recall": f"{_PACKAGE}.metrics:SpanRecall",
-        "token_set_f1": f"{_PACKAGE}.metrics:TokenSetF1",
-        "token_set_iou": f"{_PACKAGE}.metrics:TokenSetIoU",
-        "token_set_precision": f"{_PACKAGE}.metrics:TokenSetPrecision",
-        "token_set_recall": f"{_PACKAGE}.metrics:TokenSetRecall",
-    },
+_ROOMS: dict[Kind, str] = {
+    "chunker": "chunkers",
+    "embedder": "embedders",
+    "vector_store": "vector_stores",
+    "reranker": "rerankers",
+    "retriever": "retrievers",
+    "metric": "metrics",
 }
+_UNNAMED = ("catalogue", "function")  # a configuration names a function itself, without the retriever around it
 
 # What a class of each kind keeps. Names, as for the parts: the contracts load NumPy, which `--help` has no use for.
 _CONTRACTS: dict[Kind, str] = {
@@ -104,12 +58,32 @@ _CUSTOMARY = {"r": "recall", "p": "precision", "rr": "mrr", "ap": "map", "succes
 
 
 @cache
+def built_in(kind: Kind) -> Mapping[str, str]:
+    """Return the built-in components of a kind by name, and where each is to be found.
+
+    A name is that of the file; the line in the stub of its room is what registers a component.
+
+    Classes are told from what else a room exports by how they are called: `SentenceChunker` in `sentence.py`. Metrics
+    are all classes of their room but the bases, whose files end in `_metric`.
+    """
+    room = f"{_PACKAGE}.{_ROOMS[kind]}"
+    stub = Path(str(import_module(room).__file__)).with_suffix(".pyi")
+    ending = "" if kind == "metric" else kind.title().replace("_", "")
+    registered = re.findall(r"^from \.(\w+) import ([A-Z]\w*) as \2$", stub.read_text(encoding="utf-8"), re.MULTILINE)
+    return {
+        file if kind == "metric" else file.replace("_", "-"): f"{room}:{name}"
+        for file, name in registered
+        if name.endswith(ending) and file not in _UNNAMED and not file.endswith("_metric")
+    }
+
+
+@cache
 def components(kind: Kind) -> Mapping[str, str]:
     """Return the names of a kind and where each is to be found, sorted by name."""
-    table = dict(_BUILT_IN[kind])
+    table = dict(built_in(kind))
     for point in entry_points(group=f"{_PACKAGE}.{kind}"):
         if point.name in table:
-            warnings.warn(f"plug-in {point.value!r} calls itself {point.name!r}, which is taken", stacklevel=2)
+            note(f"plug-in {point.value!r} calls itself {point.name!r}, which is taken")
         else:
             table[point.name] = point.value
     return dict(sorted(table.items()))
@@ -119,14 +93,14 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     """Return the component that a configuration describes.
 
     Args:
-        kind: What is wanted.
+        kind: The kind of component.
         component: A text, a mapping with `type`, or an object, which is returned as it is.
         imports: Whether it, and the components in it, may be of one's own, `module:attribute`; if not, nothing but
             built-in parts and installed plug-ins is imported.
 
     Raises:
         ConfigError: The name or a parameter is unknown, a value is refused, or what is named is no part of that kind.
-        PartExited: Its constructor called `sys.exit`.
+        ComponentExited: Its constructor called `sys.exit`.
     """
     given: dict[str, Any]
     if isinstance(component, str):
@@ -135,7 +109,7 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
         given = {**component}
         name = given.pop("type", None)
         if not isinstance(name, str):
-            raise ConfigError(f"{kind}: wanted a 'type', one of {', '.join(components(kind))} or module:attribute")
+            raise ConfigError(f"{kind}: expected a 'type', one of {', '.join(components(kind))} or module:attribute")
     else:
         return component
     target = load(kind, name, imports=imports)
@@ -176,12 +150,12 @@ def _nested(key: str, value: Any, imports: bool) -> Any:
     return value
 
 
-def describe(part: object) -> dict[str, Any]:
-    """Return how a part would be written in a configuration: its type and parameters, for records."""
-    name = "" if is_dataclass(part) else getattr(part, "name", "")
-    if name not in ("", type(part).__name__):
-        return {"type": _type_name(part), "name": str(name)}
-    return {"type": _type_name(part), **{key: plain(value) for key, value in parameters(part).items()}}
+def describe(component: object) -> dict[str, Any]:
+    """Return how a component would be written in a configuration: its type and parameters, for records."""
+    name = "" if is_dataclass(component) else getattr(component, "name", "")
+    if name not in ("", type(component).__name__):
+        return {"type": _type_name(component), "name": str(name)}
+    return {"type": _type_name(component), **{key: plain(value) for key, value in parameters(component).items()}}
 
 
 def load_attribute(reference: str) -> Any:
@@ -228,7 +202,7 @@ def _refused_import(key: str, reference: str) -> ConfigError:
 def _installed(reference: str) -> Any:
     module_name, _, attribute = reference.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), *attribute.split("."))):
-        raise ConfigError(f"{reference!r}: wanted module:attribute, such as my_module:search")
+        raise ConfigError(f"{reference!r}: expected module:attribute, such as my_module:search")
     try:
         target = import_module(module_name)
     except (Exception, SystemExit) as error:
@@ -252,7 +226,7 @@ def _parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
         key, equals, value = item.partition("=")
         if not equals:
             raise ConfigError(
-                f"{kind} {text!r}: wanted parameter=value, got {item!r}; lists are written in a configuration file"
+                f"{kind} {text!r}: expected parameter=value, got {item!r}; lists are written in a configuration file"
             )
         if key.strip() in given:
             raise ConfigError(f"{kind} {text!r}: {key.strip()} is given twice")
@@ -370,10 +344,10 @@ def _parameter(kind: Kind, name: str, key: str, accepted: Mapping[str, inspect.P
     raise ConfigError(f"{kind} {name!r} has no parameter {key!r}; it has {known}")
 
 
-def _type_name(part: object) -> str:
-    home = type(part)
+def _type_name(component: object) -> str:
+    home = type(component)
     for kind in KINDS:
-        for name, reference in _BUILT_IN[kind].items():
+        for name, reference in built_in(kind).items():
             module, _, attribute = reference.partition(":")
             if attribute == home.__name__ and home.__module__.startswith(module):
                 return name
@@ -381,7 +355,7 @@ def _type_name(part: object) -> str:
 
 
 def plain(value: object) -> Any:
-    """Return a parameter as a record can hold it: parts described, functions named, unknown objects by their class."""
+    """Return a parameter as a record can hold it: components described, functions named, other objects by class."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, PurePath):
@@ -390,7 +364,7 @@ def plain(value: object) -> Any:
         return int(value)
     if isinstance(value, Real):
         return float(value)
-    if isinstance(value, Part):
+    if isinstance(value, Component):
         return describe(value)
     if isinstance(value, dict):
         entries = cast("dict[object, object]", value)

@@ -7,15 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import (
-    ConfigError,
-    Document,
-    DocumentId,
-    FixedTokenChunker,
-    MissingDependency,
-    TokenizerError,
-)
-from rag_evaluation_framework.tokenizers import resolve_tokenizer
+from rag_evaluation_framework import Document, DocumentId, FixedTokenChunker
+from rag_evaluation_framework.errors import ConfigError, MissingDependency, TokenizerError
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 CL100K = resolve_tokenizer("cl100k_base")
 LONE_SURROGATES = [chr(0xD83D), chr(0xDE00), chr(0xD800)]
@@ -39,7 +33,7 @@ class TestParameters:
 
     @pytest.mark.parametrize("sizes", [(0,), (-1,), (5, 5), (5, 9), (5, -1), (2.5,)])
     def test_impossible_sizes_are_refused(self, sizes):
-        with pytest.raises(ConfigError, match=r"FixedTokenChunker: .*wanted"):
+        with pytest.raises(ConfigError, match=r"FixedTokenChunker: .*expected"):
             FixedTokenChunker(*sizes)
 
     def test_it_prints_its_sizes(self):
@@ -138,7 +132,7 @@ class TestCharacters:
 
     @settings(max_examples=150)
     @given(st.text(st.characters() | st.sampled_from(LONE_SURROGATES), max_size=80), st.integers(1, 9))
-    def test_content_is_the_text_of_its_place(self, text, tokens):
+    def test_content_is_the_text_at_its_position(self, text, tokens):
         document = Document(DocumentId("a.md"), text)
         for chunk in FixedTokenChunker(tokens).chunk_with_positions(document):
             assert chunk.content == text[chunk.start : chunk.end]

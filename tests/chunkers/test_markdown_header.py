@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import ConfigError, Document, DocumentId, MarkdownHeaderChunker, RecursiveCharacterChunker
+from rag_evaluation_framework import Document, DocumentId, MarkdownHeaderChunker, RecursiveCharacterChunker
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry import build, describe
-from rag_evaluation_framework.tokenizers import resolve_tokenizer
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 LINES = ["# A", "## B", "### C", "text", "", "", "====", "---", "```", "    # code", "> # q", "- # l", "<div>", "a | b"]
 texts = st.lists(st.sampled_from(LINES) | st.text(max_size=8), max_size=25).flatmap(
@@ -44,7 +45,7 @@ class TestParameters:
         ],
     )
     def test_impossible_levels_and_sizes_are_refused(self, parameters):
-        with pytest.raises(ConfigError, match=r"MarkdownHeaderChunker: .*wanted"):
+        with pytest.raises(ConfigError, match=r"MarkdownHeaderChunker: .*expected"):
             MarkdownHeaderChunker(**parameters)
 
     def test_the_name_tells_level_and_sizes(self):

@@ -131,7 +131,7 @@ class TestSequence:
 
     @settings(max_examples=150)
     @given(st.text("ab é🚀\n", max_size=60), st.integers(1, 12), st.integers(1, 12))
-    def test_content_is_the_text_of_its_place(self, text, size, step):
+    def test_content_is_the_text_at_its_position(self, text, size, step):
         chunks = adapted(Windows(size, step), text)
         assert [chunk.content for chunk in chunks] == [text[s : s + size] for s in Windows(size, step).starts(text)]
         assert all(chunk.content == text[chunk.start : chunk.end] for chunk in chunks)

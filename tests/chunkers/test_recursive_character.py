@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import ConfigError, Document, DocumentId, RecursiveCharacterChunker, TokenizerError
-from rag_evaluation_framework.tokenizers import resolve_tokenizer
+from rag_evaluation_framework import Document, DocumentId, RecursiveCharacterChunker
+from rag_evaluation_framework.errors import ConfigError, TokenizerError
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 CL100K = resolve_tokenizer("cl100k_base")
 LONE_SURROGATES = [chr(0xD83D), chr(0xDE00), chr(0xD800)]
@@ -51,7 +52,7 @@ class TestParameters:
         "parameters", [{"overlap": 200}, {"overlap": 300}, {"overlap": -1}, {"chunk_size": 0}, {"chunk_size": -5}]
     )
     def test_impossible_sizes_are_refused(self, parameters):
-        with pytest.raises(ConfigError, match=r"RecursiveCharacterChunker: .*wanted"):
+        with pytest.raises(ConfigError, match=r"RecursiveCharacterChunker: .*expected"):
             RecursiveCharacterChunker(**parameters)
 
     def test_the_error_is_a_value_error(self):
@@ -86,7 +87,7 @@ class TestParameters:
 
     @pytest.mark.parametrize("unknown", ["behind", "START", "", None, True, 0, b"end", ["start"]])
     def test_separators_stand_at_the_end_or_the_start(self, unknown):
-        with pytest.raises(ConfigError, match=r"separator_at=.*wanted 'end' or 'start'"):
+        with pytest.raises(ConfigError, match=r"separator_at=.*expected 'end' or 'start'"):
             RecursiveCharacterChunker(separator_at=unknown)
 
     def test_its_name_says_where_separators_stand_if_not_as_usual(self):
@@ -97,7 +98,7 @@ class TestParameters:
         assert " at 0x" not in RecursiveCharacterChunker(length=lambda text: text.split()).name
 
     def test_what_cannot_measure_is_refused_when_it_is_used(self):
-        with pytest.raises(TokenizerError, match="wanted a list of tokens"):
+        with pytest.raises(TokenizerError, match="expected a list of tokens"):
             cut("some words", length=len)
         with pytest.raises(TokenizerError, match="unknown"):
             cut("some words", length="words")
@@ -252,7 +253,7 @@ class TestAnyText:
 
     @settings(max_examples=200)
     @given(texts, st.integers(1, 30))
-    def test_content_is_the_text_of_its_place(self, text, size):
+    def test_content_is_the_text_at_its_position(self, text, size):
         document = Document(DocumentId("a.md"), text)
         for chunk in RecursiveCharacterChunker(size, size // 3).chunk_with_positions(document):
             assert chunk.content == text[chunk.start : chunk.end]

@@ -22,7 +22,7 @@ from statistics import mean
 import pytest
 
 from rag_evaluation_framework import Document, DocumentId, FixedTokenChunker, RecursiveCharacterChunker
-from rag_evaluation_framework.tokenizers import resolve_tokenizer
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 CORPORA = ["state_of_the_union", "wikitexts", "chatlogs"]
 SEPARATORS = ("\n\n", "\n", ".", "?", "!", " ", "")

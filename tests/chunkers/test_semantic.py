@@ -5,17 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import (
-    ConfigError,
-    Document,
-    DocumentId,
-    Embedder,
-    InputError,
-    LsaEmbedder,
-    SemanticChunker,
-)
+from rag_evaluation_framework import Document, DocumentId, Embedder, LsaEmbedder, SemanticChunker
+from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry import build, describe
-from rag_evaluation_framework.tokenizers import resolve_tokenizer
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 
 @dataclass(frozen=True)
@@ -86,7 +79,7 @@ class TestParameters:
 
     @pytest.mark.parametrize("embedder", ["lsa", None, LsaEmbedder])
     def test_what_is_no_embedder_is_refused(self, embedder):
-        with pytest.raises(ConfigError, match="wanted an Embedder"):
+        with pytest.raises(ConfigError, match="expected an Embedder"):
             SemanticChunker(embedder)
 
     @pytest.mark.parametrize(
@@ -105,7 +98,7 @@ class TestParameters:
         ],
     )
     def test_impossible_numbers_are_refused(self, parameters):
-        with pytest.raises(ConfigError, match=r"SemanticChunker: .*wanted"):
+        with pytest.raises(ConfigError, match=r"SemanticChunker: .*expected"):
             SemanticChunker(Subjects(), **parameters)
 
     def test_numbers_of_numpy_are_numbers(self):
@@ -225,7 +218,7 @@ class TestEdges:
         ids=["nan", "infinite", "a row too few", "one dimension", "three dimensions"],
     )
     def test_an_embedder_that_returns_something_else_is_named(self, value):
-        with pytest.raises(InputError, match=r"Returning.*wanted one row of finite numbers a sentence"):
+        with pytest.raises(InputError, match=r"Returning.*expected one row of finite numbers per sentence"):
             cut(numbered(10), Returning(value))
 
     def test_a_coroutine_is_waited_for(self):

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import ConfigError, Document, DocumentId, SentenceChunker, TokenizerError
+from rag_evaluation_framework import Document, DocumentId, SentenceChunker
 from rag_evaluation_framework.chunkers.sentence_boundaries import sentence_places
+from rag_evaluation_framework.errors import ConfigError, TokenizerError
 from rag_evaluation_framework.registry import build, describe
-from rag_evaluation_framework.tokenizers import resolve_tokenizer
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 CL100K = resolve_tokenizer("cl100k_base")
 LONE_SURROGATES = [chr(0xD83D), chr(0xDE00)]
@@ -156,7 +157,7 @@ class TestParameters:
         ],
     )
     def test_impossible_sizes_are_refused(self, parameters):
-        with pytest.raises(ConfigError, match=r"SentenceChunker: .*wanted"):
+        with pytest.raises(ConfigError, match=r"SentenceChunker: .*expected"):
             SentenceChunker(**parameters)
 
     def test_the_name_tells_the_sizes(self):

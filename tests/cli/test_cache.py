@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import EmbeddingCache
-from rag_evaluation_framework.embedding_cache import Embedding
+from rag_evaluation_framework.embedders import EmbeddingCache
+from rag_evaluation_framework.embedders.embedding_cache import Embedding
 
 IDENTITY = json.dumps({"type": "own.module:Own", "parameters": {"size": 3}, "source": None, "content": None})
 
@@ -20,7 +20,7 @@ def filled(tmp_path):
     return tmp_path / "root"
 
 
-def test_an_empty_cache_is_no_error(rag_eval, tmp_path):
+def test_an_empty_cache_is_not_an_error(rag_eval, tmp_path):
     assert rag_eval("cache", "info").out == ".rag-eval/cache: 0 vectors, 0 bytes\n"
     assert rag_eval("cache", "clear") == (0, "removed 0 bytes\n", "")
     assert not (tmp_path / ".rag-eval").exists()
@@ -78,5 +78,5 @@ def test_a_root_that_is_a_file_is_refused(rag_eval, tmp_path, action):
     (tmp_path / "file").write_text("mine")
     outcome = rag_eval("cache", action, "--root", tmp_path / "file", "--yes")
     assert outcome.code == 2
-    assert "is a file; wanted the folder below which the cache lies" in outcome.err
+    assert "is a file; expected the folder that contains the cache" in outcome.err
     assert (tmp_path / "file").read_text() == "mine"

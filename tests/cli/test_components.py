@@ -30,7 +30,9 @@ def test_a_component_that_lacks_its_package_says_how_to_install_it(rag_eval, mon
 
 
 def test_a_broken_plug_in_is_listed_as_such_beside_the_others(rag_eval, monkeypatch):
-    monkeypatch.setitem(registry._BUILT_IN["embedder"], "bad", "no_such_module_at_all:Embedder")
+    real = registry.built_in
+    bad = {"bad": "no_such_module_at_all:Embedder"}
+    monkeypatch.setattr(registry, "built_in", lambda kind: {**real(kind), **(bad if kind == "embedder" else {})})
     registry.components.cache_clear()
     outcome = rag_eval("components")
     registry.components.cache_clear()

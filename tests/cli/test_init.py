@@ -8,7 +8,7 @@ from rag_evaluation_framework import Corpus, load_dataset
 def test_init_says_what_was_located_and_the_command_it_prints_works(rag_eval, folder):
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
     assert outcome.code == 0
-    assert "2 of 5 quotes located, 1 ambiguous, 1 missing; questions without an answer: 1" in outcome.out
+    assert "2 of 5 quotes located, 1 ambiguous, 1 missing; 1 without an answer" in outcome.out
     assert "billing.md[47:61], guides/start.md[34:48]" in outcome.out
     assert "Install the agent first." in outcome.out  # the passage nearest to the missing quote
     printed = next(line for line in outcome.out.splitlines() if line.startswith("  rag-eval run"))
@@ -17,7 +17,7 @@ def test_init_says_what_was_located_and_the_command_it_prints_works(rag_eval, fo
     assert "span_recall" in following.out
 
 
-def test_the_dataset_holds_the_questions_whose_quotes_are_certain(rag_eval, folder):
+def test_the_dataset_contains_the_questions_whose_quotes_were_located(rag_eval, folder):
     rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
     dataset = load_dataset(folder / ".rag-eval/datasets/questions.json", corpus=Corpus.from_folder(folder / "docs"))
     assert [entry.query.text for entry in dataset] == [
@@ -58,8 +58,8 @@ def test_names_with_spaces_and_other_scripts_work(rag_eval, folder):
         (["--corpus", "nowhere", "--questions", "questions.csv"], "does not exist"),
         (["--corpus", "docs", "--questions", "nowhere.csv"], "cannot be read"),
         (["--corpus", "docs", "--questions", "questions.csv", "--glob", "*.txt"], "no file matches"),
-        (["--corpus", "docs", "--questions", "questions.csv", "--name", "../up"], "plain name"),
-        (["--corpus", "docs", "--questions", "bad.csv"], "no UTF-8"),
+        (["--corpus", "docs", "--questions", "questions.csv", "--name", "../up"], "name without folders"),
+        (["--corpus", "docs", "--questions", "bad.csv"], "not valid UTF-8"),
         (["--corpus", "docs", "--questions", "lost.csv"], "missing"),
     ],
 )
@@ -72,7 +72,7 @@ def test_bad_input_is_refused_and_nothing_is_written(rag_eval, folder, arguments
     assert not (folder / ".rag-eval").exists()
 
 
-def test_a_root_of_ones_own_stands_in_the_printed_command(rag_eval, folder):
+def test_a_custom_root_is_part_of_the_printed_command(rag_eval, folder):
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--root", "eval")
     assert "rag-eval run eval/questions.yaml --root eval" in outcome.out
 

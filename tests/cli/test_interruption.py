@@ -163,7 +163,7 @@ def test_a_question_that_exits_has_failed_and_is_shown(folder, step, arguments, 
     done = run(folder, step, *arguments)
     assert done.returncode == 2
     assert said in done.stdout
-    assert "no question was scored; the run is kept in" in done.stderr
+    assert "no question was scored; the run is saved in" in done.stderr
     allowed = run(folder, step, *arguments, "--allow-failures", "9")
     assert allowed.returncode == 2  # nothing was measured
 

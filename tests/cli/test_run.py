@@ -24,10 +24,10 @@ def test_a_question_that_misses_shows_its_answer_and_where_it_was_met(rag_eval, 
     (folder / "own.py").write_text("def search(query, k):\n    return ['Install the agent first.']\n")
     outcome = rag_eval("run", *FLAGS, "--retriever", "own:search")
     assert "0.000  When do invoices come?" in outcome.out
-    assert "billing.md not among 1 result “Invoices are sent on the first day.”" in " ".join(outcome.out.split())
+    assert "billing.md not in 1 result “Invoices are sent on the first day.”" in " ".join(outcome.out.split())
 
 
-def test_left_out_questions_are_said_on_standard_error_and_in_the_result(rag_eval, folder):
+def test_skipped_questions_are_reported_on_standard_error_and_in_the_result(rag_eval, folder):
     outcome = rag_eval("run", *FLAGS)
     assert outcome.err.startswith("warning: ")
     assert "ambiguous" in outcome.err
@@ -109,7 +109,7 @@ def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_e
         (["tag.yaml"], "cannot be parsed"),
         ([*FLAGS[:2], "--dataset", "moved.json"], "does not match the corpus"),
         ([*FLAGS[:2], "--dataset", "empty.json"], "holds no questions"),
-        ([*FLAGS[:2], "--dataset", "twice.json"], "is the id of an earlier question"),
+        ([*FLAGS[:2], "--dataset", "twice.json"], "is already the id of an earlier question"),
     ],
 )
 def test_bad_input_is_one_clear_message_exit_code_2_and_nothing_written(rag_eval, folder, arguments, said):
@@ -241,7 +241,7 @@ def test_the_weakest_questions_of_every_level_fit_a_narrow_terminal(rag_eval, la
     query = load_result(next((labelled / ".rag-eval/runs").iterdir())).queries[1]
     unit = "guides/start.md" if level != "chunk-level" else query.relevant[0]
     assert shown[2].split()[0] == unit
-    assert re.search(r"first met at rank \d|not among \d+ results?", shown[2])
+    assert re.search(r"first found at rank \d|not in \d+ results?", shown[2])
     assert all(len(line.rstrip()) <= 80 for line in lines if not line.startswith("Saved to"))
     assert "…" not in outcome.out
 

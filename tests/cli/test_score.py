@@ -5,7 +5,8 @@ import warnings
 
 import pytest
 
-from rag_evaluation_framework import read_qrels, read_run, score_rankings
+from rag_evaluation_framework import score_rankings
+from rag_evaluation_framework.rankings import read_qrels, read_rankings
 
 QRELS = """\
 refunds 0 billing.md 3
@@ -37,8 +38,8 @@ def files(tmp_path):
     return tmp_path
 
 
-ONE = ("score", "--qrels", "qrels.txt", "--run", "bm25.run")
-TWO = (*ONE, "--run", "vectors.jsonl")
+ONE = ("score", "--qrels", "qrels.txt", "--rankings", "bm25.run")
+TWO = (*ONE, "--rankings", "vectors.jsonl")
 
 
 def strip_styles(text):
@@ -51,7 +52,7 @@ def table(out):
     return {cells[0]: cells[1:] for row in rows if (cells := [cell.strip() for cell in row if cell.strip()])}
 
 
-def test_means_of_all_runs_stand_side_by_side(rag_eval, files):
+def test_means_of_all_rankings_are_side_by_side(rag_eval, files):
     outcome = rag_eval(*TWO, "--metric", "hit@1", "--metric", "RR@10")
     assert outcome.code == 0
     assert outcome.err == ""
@@ -61,29 +62,36 @@ def test_means_of_all_runs_stand_side_by_side(rag_eval, files):
     assert rows["mrr@10"] == ["0.5000", "0.6667"]
 
 
-def test_counts_stand_below_and_each_is_explained(rag_eval, files):
+def test_counts_follow_the_scores_and_each_is_explained(rag_eval, files):
     outcome = rag_eval(*TWO)
     rows = table(outcome.out)
     assert rows["questions"] == ["4", "4"]
     assert rows["no answer"] == ["1", "1"]
-    assert rows["missing"] == ["2", "1"]
-    assert rows["unjudged"] == ["1", "0"]
-    assert rows["irregular"] == ["1", "0"]
+    assert rows["queries not ranked"] == ["2", "1"]
+    assert rows["queries not judged"] == ["1", "0"]
+    assert rows["ties or duplicates"] == ["1", "0"]
     assert rows["repeated"] == ["0", "1"]
     assert "contradicted" not in outcome.out
-    for name in ("questions", "no answer", "missing", "unjudged", "irregular", "repeated"):
-        assert any(line.startswith(f"{name:<14}") for line in outcome.out.splitlines())
+    for name in (
+        "questions",
+        "no answer",
+        "queries not ranked",
+        "queries not judged",
+        "ties or duplicates",
+        "repeated",
+    ):
+        assert any(line.startswith(f"{name:<20}") for line in outcome.out.splitlines())
 
 
-def test_ranks_that_say_another_order_are_counted(rag_eval, files):
+def test_ranks_that_contradict_the_scores_are_counted(rag_eval, files):
     (files / "bm25.run").write_text("refunds Q0 faq.md 2 12.5 t\nrefunds Q0 billing.md 1 11.0 t\n")
     outcome = rag_eval(*ONE)
     assert table(outcome.out)["contradicted"] == ["1"]
 
 
-def test_judgements_that_stand_twice_are_counted(rag_eval, files):
+def test_repeated_judgements_are_counted(rag_eval, files):
     (files / "qrels.txt").write_text(QRELS + "restart 0 agent.md 1\n")
-    assert "6 judgements, 1 of them twice" in rag_eval(*ONE).out
+    assert "6 judgements, 1 repeated" in rag_eval(*ONE).out
     assert json.loads(rag_eval(*ONE, "--json").out)["qrels"]["counts"]["repeated"] == 1
 
 
@@ -92,30 +100,30 @@ def test_the_scores_are_those_of_score_rankings(rag_eval, files):
     qrels = read_qrels("qrels.txt")
     warnings.simplefilter("ignore", UserWarning)  # of the document that a ranking repeats
     assert printed["qrels"] == {"path": "qrels.txt", "counts": {"questions": 4, "judgements": 6, "repeated": 0}}
-    for run, path in zip(printed["runs"], ["bm25.run", "vectors.jsonl"], strict=True):
-        scores = score_rankings(qrels, read_run(path))
-        assert run["path"] == path
-        assert run["metrics"] == scores.mean
-        assert list(run["metrics"]) == ["hit@10", "recall@10", "mrr@10", "ndcg@10"]
-        assert run["per_query"] == {name: scores.per_query(name) for name in scores.columns}
-        assert run["per_query"]["mrr@10"]["ceo"] is None
+    for scored, path in zip(printed["rankings"], ["bm25.run", "vectors.jsonl"], strict=True):
+        scores = score_rankings(qrels, read_rankings(path))
+        assert scored["path"] == path
+        assert scored["metrics"] == scores.mean
+        assert list(scored["metrics"]) == ["hit@10", "recall@10", "mrr@10", "ndcg@10"]
+        assert scored["per_query"] == {name: scores.per_query(name) for name in scores.columns}
+        assert scored["per_query"]["mrr@10"]["ceo"] is None
 
 
 def test_json_holds_every_count_and_no_questions_unless_asked(rag_eval, files):
-    (run,) = json.loads(rag_eval(*ONE, "--json").out)["runs"]
-    assert run["counts"] == {
+    (scored,) = json.loads(rag_eval(*ONE, "--json").out)["rankings"]
+    assert scored["counts"] == {
         "questions": 4,
         "no_answer": 1,
-        "missing": 2,
-        "unjudged": 1,
-        "irregular": 1,
+        "queries_not_ranked": 2,
+        "queries_not_judged": 1,
+        "ties_or_duplicates": 1,
         "repeated": 0,
         "contradicted": 0,
     }
-    assert "per_query" not in run
+    assert "per_query" not in scored
 
 
-def test_per_query_prints_a_line_a_question_for_every_run(rag_eval, files):
+def test_per_query_prints_one_line_per_question_for_every_file(rag_eval, files):
     outcome = rag_eval(*TWO, "--per-query", "--metric", "mrr@10", "--metric", "hit@1")
     first, second = outcome.out.split("\nbm25.run\n")[1].split("\nvectors.jsonl\n")
     assert [line.split() for line in first.splitlines()] == [
@@ -136,11 +144,11 @@ def test_ids_from_files_cannot_write_to_the_terminal(rag_eval, files):
     assert "\x1b[31m" not in outcome.out
 
 
-def test_runs_of_the_same_name_are_told_apart(rag_eval, files):
+def test_rankings_files_with_the_same_name_are_distinguished(rag_eval, files):
     for folder in ("old", "new"):
         (files / folder).mkdir()
         (files / folder / "bm25.run").write_text(BM25)
-    outcome = rag_eval("score", "--qrels", "qrels.txt", "--run", "old/bm25.run", "--run", "new/bm25.run")
+    outcome = rag_eval("score", "--qrels", "qrels.txt", "--rankings", "old/bm25.run", "--rankings", "new/bm25.run")
     assert table(outcome.out)["old/bm25.run"] == ["new/bm25.run"]
 
 
@@ -153,7 +161,7 @@ def test_tables_of_any_number_of_runs_fit_80_columns_and_lose_nothing(rag_eval, 
     arguments = []
     for number in range(runs):
         (files / f"{number}{name}").write_text(BM25)
-        arguments += ["--run", f"{number}{name}"]
+        arguments += ["--rankings", f"{number}{name}"]
     outcome = rag_eval("score", "--qrels", "qrels.txt", *arguments, "--metric", "r_precision", "--metric", "ndcg@1000")
     plain = "\n".join(line.rstrip() for line in strip_styles(outcome.out).splitlines())
     assert max(map(len, plain.splitlines())) <= 80
@@ -178,23 +186,28 @@ def test_a_long_path_is_shortened_from_the_left_as_far_as_runs_stay_apart(rag_ev
     for path in paths:
         (files / path).parent.mkdir(parents=True)
         (files / path).write_text(BM25)
-    runs = [argument for path in (*paths, "bm25.run") for argument in ("--run", path)]
+    runs = [argument for path in (*paths, "bm25.run") for argument in ("--rankings", path)]
     lines = narrow(rag_eval, monkeypatch, 80, "score", "--qrels", "qrels.txt", *runs)
     headers = [word for line in lines if "bm25.run" in line for word in line.split()]
     assert headers == ["…d/with-a-long-name/bm25.run", "…w/with-a-long-name/bm25.run", "bm25.run"]
 
 
-def test_runs_that_only_a_cut_name_could_tell_apart_are_numbered(rag_eval, files, monkeypatch):
+def test_files_with_indistinguishable_shortened_names_are_numbered(rag_eval, files, monkeypatch):
     names = [f"{letter}{'-long' * 20}.run" for letter in "ab"]
     for name in names:
         (files / name).write_text(BM25)
-    lines = narrow(rag_eval, monkeypatch, 80, "score", "--qrels", "qrels.txt", "--run", names[0], "--run", names[1])
+    lines = narrow(
+        rag_eval, monkeypatch, 80, "score", "--qrels", "qrels.txt", "--rankings", names[0], "--rankings", names[1]
+    )
     short = f"…{names[0][-23:]}"
-    assert next(line for line in lines if ".run" in line).split("  ")[-2:] == [f" 1 {short}", f" 2 {short}"]
+    assert [cell.strip() for cell in next(line for line in lines if ".run" in line).split("  ")[-2:]] == [
+        f"1 {short}",
+        f"2 {short}",
+    ]
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
-def test_many_scores_a_question_stand_in_parts_that_fit(rag_eval, files, monkeypatch, width):
+def test_many_scores_per_question_are_split_into_tables_that_fit(rag_eval, files, monkeypatch, width):
     names = [f"{metric}@{k}" for metric in ("hit", "recall", "ndcg") for k in (1, 5, 10, 100, 1000)]
     metrics = [argument for name in names for argument in ("--metric", name)]
     lines = narrow(rag_eval, monkeypatch, width, *ONE, *metrics, "--per-query")
@@ -205,7 +218,7 @@ def test_many_scores_a_question_stand_in_parts_that_fit(rag_eval, files, monkeyp
     assert sum(line.endswith("refunds") for line in lines) == len(heads) == {40: 6, 80: 3, 120: 2}[width]
 
 
-def test_the_best_run_is_green_and_a_single_one_is_not(rag_eval, files, monkeypatch):
+def test_the_best_mean_is_green_and_a_single_one_is_not(rag_eval, files, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     green = "\x1b[1;32m"
     assert green not in rag_eval(*ONE).out
@@ -226,25 +239,25 @@ def test_one_judgement_reads_right(rag_eval, files):
     ("arguments", "said"),
     [
         ([], "--qrels"),
-        (["--qrels", "qrels.txt"], "--run"),
-        (["--qrels", "nothing", "--run", "bm25.run"], "nothing: cannot be read"),
-        (["--qrels", "qrels.txt", "--run", "bm25.run", "--run", "nothing"], "nothing: cannot be read"),
-        (["--qrels", "bm25.run", "--run", "bm25.run"], "looks like a run file"),
-        (["--qrels", "qrels.txt", "--run", "qrels.txt"], "looks like a qrels file"),
-        (["--qrels", "empty", "--run", "bm25.run"], "empty: holds nothing"),
-        (["--qrels", "qrels.txt", "--run", "empty"], "empty: holds nothing"),
-        (["--qrels", "qrels.txt", "--run", "bm25.run", "--metric", "ndgc@10"], "did you mean ndcg"),
-        (["--qrels", "qrels.txt", "--run", "bm25.run", "--metric", "ndcg@0"], "ndcg@0"),
+        (["--qrels", "qrels.txt"], "--rankings"),
+        (["--qrels", "nothing", "--rankings", "bm25.run"], "nothing: cannot be read"),
+        (["--qrels", "qrels.txt", "--rankings", "bm25.run", "--rankings", "nothing"], "nothing: cannot be read"),
+        (["--qrels", "bm25.run", "--rankings", "bm25.run"], "looks like a rankings file"),
+        (["--qrels", "qrels.txt", "--rankings", "qrels.txt"], "looks like a qrels file"),
+        (["--qrels", "empty", "--rankings", "bm25.run"], "empty: contains no entries"),
+        (["--qrels", "qrels.txt", "--rankings", "empty"], "empty: contains no entries"),
+        (["--qrels", "qrels.txt", "--rankings", "bm25.run", "--metric", "ndgc@10"], "did you mean ndcg"),
+        (["--qrels", "qrels.txt", "--rankings", "bm25.run", "--metric", "ndcg@0"], "ndcg@0"),
         (
-            ["--qrels", "qrels.txt", "--run", "bm25.run", "--run", "other"],
-            "'Q1', 'Q2', 'Q3', …; of the qrels: 'refunds'",
+            ["--qrels", "qrels.txt", "--rankings", "bm25.run", "--rankings", "other"],
+            "'Q1', 'Q2', 'Q3', …; in the qrels: 'refunds'",
         ),
         (
-            ["--qrels", "qrels.txt", "--run", "ceo"],
-            "nothing is relevant to any of its questions that are in qrels.txt (questions: 1)",
+            ["--qrels", "qrels.txt", "--rankings", "ceo"],
+            "none of its questions in qrels.txt has a relevant document (questions: 1)",
         ),
-        (["--qrels", "zero", "--run", "bm25.run"], "wanted grades above 0"),
-        (["--qrels", "twice", "--run", "bm25.run"], "line 1 and line 2"),
+        (["--qrels", "zero", "--rankings", "bm25.run"], "expected grades above 0"),
+        (["--qrels", "twice", "--rankings", "bm25.run"], "line 1 and line 2"),
     ],
 )
 @pytest.mark.parametrize("as_json", [[], ["--json"]])
@@ -261,20 +274,20 @@ def test_bad_input_is_one_clear_message_and_exit_code_2(rag_eval, files, argumen
     assert outcome.out == ""
 
 
-def test_documents_that_are_named_otherwise_are_warned_of(rag_eval, files):
+def test_differently_written_document_ids_give_a_warning(rag_eval, files):
     (files / "bm25.run").write_text(BM25.replace(".md", ""))
     outcome = rag_eval(*ONE)
     assert outcome.code == 0
-    assert "warning: bm25.run: no ranking holds a document that is judged" in outcome.err
+    assert "warning: bm25.run: no ranking contains a judged document" in outcome.err
     assert "'faq', 'billing'; in the qrels: 'billing.md', 'faq.md', 'agent.md'" in outcome.err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
-def test_names_of_files_that_are_no_utf_8_leave_the_json_valid(rag_eval, files):
+def test_file_names_that_are_not_utf_8_leave_the_json_valid(rag_eval, files):
     for name, odd in (("qrels.txt", "qré\udcff.txt"), ("bm25.run", "b\udcfe.run")):
         (files / name).rename(files / odd)
-    outcome = rag_eval("score", "--qrels", "qré\udcff.txt", "--run", "b\udcfe.run", "--json")
+    outcome = rag_eval("score", "--qrels", "qré\udcff.txt", "--rankings", "b\udcfe.run", "--json")
     assert outcome.code == 0
     printed = json.loads(outcome.out.encode())
     assert printed["qrels"]["path"] == "qré\\udcff.txt"
-    assert printed["runs"][0]["path"] == "b\\udcfe.run"
+    assert printed["rankings"][0]["path"] == "b\\udcfe.run"

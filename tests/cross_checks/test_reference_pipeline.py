@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import pytest
 
-from chroma_server import chroma_server
 from rag_evaluation_framework import (
     CachedEmbedder,
     ChromaVectorStore,
@@ -29,6 +28,7 @@ from rag_evaluation_framework.metrics import (
     SpanPrecisionRaw,
     SpanRecall,
 )
+from support.chroma_server import chroma_server
 
 METRICS = {
     "recall": SpanRecall(),
@@ -119,8 +119,8 @@ def check(folder, dataset, chunking, embedder, store):
     assert result.counts["scored"] == reference["n_questions"] == 276
 
     found = [[(hit.doc_id, hit.start, hit.end) for hit in query.hits] for query in result.queries]
-    wanted = [[(f"{places[n][0]}.md", *places[n][1:]) for n in top] for top in reference["top"]]
-    same = [sorted(ours) == sorted(theirs) for ours, theirs in zip(found, wanted, strict=True)]
+    expected = [[(f"{places[n][0]}.md", *places[n][1:]) for n in top] for top in reference["top"]]
+    same = [sorted(ours) == sorted(theirs) for ours, theirs in zip(found, expected, strict=True)]
     assert sum(same) >= len(same) - 1  # no reference has a tie at the cut; the last bits of a vector may make one
 
     for key, metric in METRICS.items():

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from rag_evaluation_framework import read_qrels, read_run, score_rankings
+from rag_evaluation_framework import score_rankings
+from rag_evaluation_framework.rankings import read_qrels, read_rankings
 
 SEEDS = range(10)
 PYTREC_EVAL = {"ndcg_cut_10": "ndcg@10", "map_cut_100": "map@100", "recall_5": "recall@5", "P_5": "precision@5"}
@@ -40,9 +41,9 @@ def files(tmp_path, seed):
 
 
 @seeds
-def test_pytrec_eval_reads_the_same_and_gives_the_same_scores(files):
+def test_pytrec_eval_reads_the_same_files_and_gives_the_same_scores(files):
     pytrec_eval = pytest.importorskip("pytrec_eval")
-    qrels, run = read_qrels(files[0]), read_run(files[1])
+    qrels, run = read_qrels(files[0]), read_rankings(files[1])
     with files[0].open(encoding="utf-8") as lines:
         their_qrels = pytrec_eval.parse_qrel(lines)
     with files[1].open(encoding="utf-8") as lines:
@@ -57,11 +58,11 @@ def test_pytrec_eval_reads_the_same_and_gives_the_same_scores(files):
 
 
 @seeds
-def test_ir_measures_reads_the_same_and_gives_the_same_means(files):
+def test_ir_measures_reads_the_same_files_and_gives_the_same_means(files):
     ir_measures = pytest.importorskip("ir_measures")
     their_qrels = list(ir_measures.read_trec_qrels(str(files[0])))
     their_run = list(ir_measures.read_trec_run(str(files[1])))
-    qrels, run = read_qrels(files[0]), read_run(files[1])
+    qrels, run = read_qrels(files[0]), read_rankings(files[1])
     assert {(q, unit): grade for q, truth in qrels.items() for unit, grade in truth.items()} == {
         (line.query_id, line.doc_id): line.relevance for line in their_qrels
     }

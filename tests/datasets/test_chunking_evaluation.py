@@ -3,7 +3,8 @@ import json
 
 import pytest
 
-from rag_evaluation_framework import CharacterSpan, Corpus, DatasetError, Document, DocumentId, load_dataset
+from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId, load_dataset
+from rag_evaluation_framework.errors import DatasetError
 
 TEXT = "Zoë paid 5 €. Then 😀 she left. Zoë paid 5 €."
 
@@ -48,14 +49,17 @@ GOOD = json.dumps([reference(0, 3)])
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (["Who?", json.dumps([reference(1, 4, content="Zoë")]), "tale"], r"tale\.md\[1:4\] reads 'oë ', .* says 'Zoë'"),
-        (["Who?", json.dumps([reference(99, 102, content="Zoë")]), "tale"], r"tale\.md\[99:102\] reads ''"),
+        (
+            ["Who?", json.dumps([reference(1, 4, content="Zoë")]), "tale"],
+            r"tale\.md\[1:4\] is 'oë ' in the document, but 'Zoë' in the reference",
+        ),
+        (["Who?", json.dumps([reference(99, 102, content="Zoë")]), "tale"], r"tale\.md\[99:102\] is ''"),
         (["Who?", json.dumps([reference(4, 4)]), "tale"], r"tale\.md\[4:4\]"),
-        (["Who?", json.dumps([{"content": "Zoë"}]), "tale"], "wanted content, start_index and end_index"),
-        (["Who?", json.dumps([3]), "tale"], "wanted content, start_index and end_index"),
-        (["Who?", json.dumps({}), "tale"], "references: wanted a JSON list, got dict"),
-        (["Who?", "[", "tale"], "references: no valid JSON"),
-        (["Who?", GOOD, "finance"], "no document 'finance' in the corpus"),
+        (["Who?", json.dumps([{"content": "Zoë"}]), "tale"], "expected content, start_index and end_index"),
+        (["Who?", json.dumps([3]), "tale"], "expected content, start_index and end_index"),
+        (["Who?", json.dumps({}), "tale"], "references: expected a JSON list, got dict"),
+        (["Who?", "[", "tale"], "references: not valid JSON"),
+        (["Who?", GOOD, "finance"], "the corpus has no document 'finance'"),
         (["", GOOD, "tale"], "a column is empty"),
         (["Who?", GOOD], "a column is empty"),
     ],
@@ -68,7 +72,7 @@ def test_a_row_that_does_not_match_the_corpus_is_refused_by_its_line(tmp_path, c
     assert str(path) in str(caught.value)
 
 
-def test_all_problems_are_told_at_once(tmp_path, corpus):
+def test_all_problems_are_reported_at_once(tmp_path, corpus):
     rows = [["A?", GOOD, "finance"], ["B?", GOOD, "tale"], ["C?", "[", "tale"]]
     with pytest.raises(DatasetError, match=r"2 problems:\s+line 2: (.|\n)*line 4: "):
         load_dataset(table(tmp_path, *rows), corpus=corpus)

@@ -7,13 +7,13 @@ from rag_evaluation_framework import (
     DOCUMENT,
     Corpus,
     Dataset,
-    DatasetError,
     Document,
     DocumentId,
     DocumentLevelGroundTruth,
     load_dataset,
     save_dataset,
 )
+from rag_evaluation_framework.errors import DatasetError
 
 REFUNDS = "eval:help:doc:refunds"
 SUPPORT = "eval:help:doc:support"
@@ -64,7 +64,7 @@ def test_ids_and_prefixes_become_document_level_truth(tmp_path):
     assert [query.text for query in dataset.queries] == ["Question 1?", "Question 2?", "Question 3?"]
 
 
-def test_what_the_truth_has_no_place_for_is_kept_under_the_names_of_the_file(tmp_path):
+def test_fields_outside_the_ground_truth_keep_their_names(tmp_path):
     kept = {"topK": 3, "scopePrefix": "eval:help:faq:", "notes": "hard", "tags": ["billing", "b"]}
     constraints = {"metadataConstraints": {"lang": "en"}}
     defaults = {
@@ -113,12 +113,12 @@ def test_a_dataset_without_documents_has_no_corpus(tmp_path, documents):
 
 def test_relevant_documents_that_do_not_exist_are_kept_with_a_warning(tmp_path):
     query = asked(1, [REFUNDS, SUPPORT], {"anyOfSourceIdPrefixes": ["eval:help:doc:", "eval:other:"]})
-    with pytest.warns(UserWarning, match="nothing can find it") as caught:
+    with pytest.warns(UserWarning, match="can never be retrieved") as caught:
         (entry,) = loaded(tmp_path, harness(query, documents=[document()]))
     messages = [str(warning.message) for warning in caught]
     assert len(messages) == 2
-    assert f"$.queries[0].relevant.sourceIds[1]: no document '{SUPPORT}'" in messages[0]
-    assert "$.queries[0].relevant.anyOfSourceIdPrefixes[1]: no document begins with 'eval:other:'" in messages[1]
+    assert f"$.queries[0].relevant.sourceIds[1]: the corpus has no document '{SUPPORT}'" in messages[0]
+    assert "$.queries[0].relevant.anyOfSourceIdPrefixes[1]: no document starts with 'eval:other:'" in messages[1]
     assert entry.relevant_document_ids == (REFUNDS, SUPPORT)
 
 
@@ -189,15 +189,15 @@ LOADER = {"sourceId": SUPPORT, "loaderRef": "faq.md"}
         (harness(defaults={"topK": "5"}), "$.defaults.topK: "),
         (harness(defaults={"mode": "rerank"}), "$.defaults.mode: "),
         (harness(defaults={"thresholds": 0.5}), "$.defaults.thresholds: "),
-        (without(harness(), "queries"), "$.queries: wanted a list of at least one query, got None"),
-        (harness(queries=[]), "$.queries: wanted a list of at least one query"),
-        (harness(queries={}), "$.queries: wanted a list of at least one query"),
+        (without(harness(), "queries"), "$.queries: expected a list of at least one query, got None"),
+        (harness(queries=[]), "$.queries: expected a list of at least one query"),
+        (harness(queries={}), "$.queries: expected a list of at least one query"),
         (harness("Where?"), "$.queries[0]: "),
         (harness(without(asked(), "id")), "$.queries[0].id: "),
         (harness(asked() | {"id": ""}), "$.queries[0].id: "),
         (harness(asked() | {"query": "  "}), "$.queries[0].query: is blank"),
         (harness(asked() | {"query": None}), "$.queries[0].query: "),
-        (harness(asked(), asked()), "$.queries[1].id: 'q1' is the id of an earlier question"),
+        (harness(asked(), asked()), "$.queries[1].id: 'q1' is already the id of an earlier question"),
         (harness(asked(topK=0)), "$.queries[0].topK: "),
         (harness(asked(topK=True)), "$.queries[0].topK: "),
         (harness(asked(scopePrefix=7)), "$.queries[0].scopePrefix: "),
@@ -212,12 +212,12 @@ LOADER = {"sourceId": SUPPORT, "loaderRef": "faq.md"}
             harness(asked(relevant={"anyOfSourceIdPrefixes": ["a", ""]})),
             "$.queries[0].relevant.anyOfSourceIdPrefixes[1]: ",
         ),
-        (harness(documents={}), "$.documents: wanted a list of documents"),
+        (harness(documents={}), "$.documents: expected a list of documents"),
         (harness(documents=["text"]), "$.documents[0]: "),
         (harness(documents=[{"content": "x"}]), "$.documents[0].sourceId: "),
         (
             harness(documents=[{"sourceId": REFUNDS}]),
-            "$.documents[0].content: is missing; wanted the text, or a loaderRef",
+            "$.documents[0].content: is missing; expected the text or a loaderRef",
         ),
         (harness(documents=[{"sourceId": REFUNDS, "assets": ["x"]}]), "$.documents[0].content: is missing"),
         (harness(documents=[document(content="")]), "$.documents[0].content: "),
@@ -225,7 +225,7 @@ LOADER = {"sourceId": SUPPORT, "loaderRef": "faq.md"}
         (harness(documents=[document(metadata=[])]), "$.documents[0].metadata: "),
         (
             harness(documents=[document(), LOADER]),
-            "$.documents[1].loaderRef: 'faq.md' cannot be loaded from here; pass corpus=",
+            "$.documents[1].loaderRef: 'faq.md' cannot be loaded; pass corpus=",
         ),
     ],
 )
@@ -235,7 +235,7 @@ def test_a_bad_value_is_named_by_its_json_path(tmp_path, content, place):
     assert str(caught.value).startswith(f"{tmp_path / 'set.json'}: {place}")
 
 
-def test_all_problems_are_told_at_once(tmp_path):
+def test_all_problems_are_reported_at_once(tmp_path):
     content = harness(
         asked(1, topK=0), asked(2, [7]), asked(2), version="0", defaults={"topK": 0}, documents=[document(content="")]
     )
@@ -273,9 +273,9 @@ SAMPLES = {
     "unrag-sample.json": ("sample", 2, 2),
 }
 NO_DATASETS = {
-    "unrag-config.json": "is no dataset: wanted .* got an object with thresholds, cleanup, ingest",
-    "unrag-report-v1.json": "is the report of a run, no dataset",
-    "unrag-summary.md": "wanted a file that ends in",
+    "unrag-config.json": "is not a dataset: expected .* got an object with thresholds, cleanup, ingest",
+    "unrag-report-v1.json": "is the report of a run, not a dataset",
+    "unrag-summary.md": "expected a file name ending in",
 }
 
 

@@ -2,17 +2,8 @@ import json
 
 import pytest
 
-from rag_evaluation_framework import (
-    CHUNK,
-    DOCUMENT,
-    TOKEN,
-    Corpus,
-    DatasetError,
-    Document,
-    DocumentId,
-    LevelMismatch,
-    load_dataset,
-)
+from rag_evaluation_framework import CHUNK, DOCUMENT, TOKEN, Corpus, Document, DocumentId, load_dataset
+from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 
 TEXT = "The sky is blue. Grass is green."
 SPAN = {"doc_id": "a.md", "start": 0, "end": 16}
@@ -44,7 +35,7 @@ def corpus():
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_is_read_by_what_it_holds(tmp_path, corpus, name):
+def test_the_format_is_recognised_by_the_content(tmp_path, corpus, name):
     path = tmp_path / name
     path.write_bytes(FILES[name].encode())
     for given in (path, str(path)):
@@ -71,7 +62,7 @@ def test_quotes_need_the_corpus(tmp_path, name):
 @pytest.mark.parametrize("name", ["questions.txt", "questions.xlsx", "questions", "questions.md"])
 def test_another_ending_is_refused(tmp_path, corpus, name):
     (tmp_path / name).write_text(FILES["quotes.csv"])
-    with pytest.raises(DatasetError, match=r"wanted a file that ends in \.json, \.jsonl or \.csv"):
+    with pytest.raises(DatasetError, match=r"expected a file name ending in \.json, \.jsonl or \.csv"):
         load_dataset(tmp_path / name, corpus=corpus)
 
 
@@ -91,7 +82,7 @@ def test_another_ending_is_refused(tmp_path, corpus, name):
 )
 def test_a_file_without_questions_is_refused(tmp_path, corpus, name, text):
     (tmp_path / name).write_text(text)
-    with pytest.raises(DatasetError, match=rf"{name}: (holds no questions|no valid JSON)"):
+    with pytest.raises(DatasetError, match=rf"{name}: (holds no questions|not valid JSON)"):
         load_dataset(tmp_path / name, corpus=corpus)
 
 
@@ -138,23 +129,25 @@ OF_LEVEL = {
 }
 
 
-@pytest.mark.parametrize("wanted", OF_LEVEL, ids=repr)
+@pytest.mark.parametrize("expected", OF_LEVEL, ids=repr)
 @pytest.mark.parametrize(
     ("held", "name"), [(level, name) for level, files in OF_LEVEL.items() for name in files], ids=str
 )
-def test_a_file_is_read_at_its_own_level_and_no_other(tmp_path, corpus, held, name, wanted):
+def test_a_file_is_read_at_its_own_level_and_no_other(tmp_path, corpus, held, name, expected):
     path = tmp_path / name
     path.write_bytes(OF_LEVEL[held][name].encode())
-    if wanted is held:
-        assert load_dataset(path, wanted, corpus=corpus).level is wanted
+    if expected is held:
+        assert load_dataset(path, expected, corpus=corpus).level is expected
         return
     with pytest.raises(LevelMismatch) as caught:
-        load_dataset(path, wanted, corpus=corpus)
+        load_dataset(path, expected, corpus=corpus)
     message = str(caught.value)
     assert name in message
-    assert wanted.evaluation_type in message
+    assert expected.evaluation_type in message
     advice = {
-        TOKEN: {CHUNK: "ChunkLevelEvaluation projects it", DOCUMENT: "DocumentLevelEvaluation projects it"}.get(wanted),
+        TOKEN: {CHUNK: "ChunkLevelEvaluation projects it", DOCUMENT: "DocumentLevelEvaluation projects it"}.get(
+            expected
+        ),
         CHUNK: "load_dataset(path, CHUNK)",
         DOCUMENT: "load_dataset(path, DOCUMENT)",
     }[held]
@@ -162,17 +155,17 @@ def test_a_file_is_read_at_its_own_level_and_no_other(tmp_path, corpus, held, na
 
 
 @pytest.mark.parametrize("level", ["chunk-level", None, 5])
-def test_what_is_no_level_is_refused(tmp_path, level):
+def test_anything_but_a_level_is_refused(tmp_path, level):
     path = tmp_path / "d.json"
     path.write_text(FILES["native.json"])
-    with pytest.raises(LevelMismatch, match=f"level={level!r}: wanted TOKEN, CHUNK or DOCUMENT"):
+    with pytest.raises(LevelMismatch, match=f"level={level!r}: expected TOKEN, CHUNK or DOCUMENT"):
         load_dataset(path, level)
 
 
-def test_the_report_of_a_run_is_told_from_a_dataset(tmp_path):
+def test_the_report_of_a_run_is_not_mistaken_for_a_dataset(tmp_path):
     path = tmp_path / "report.json"
     path.write_text(json.dumps({"version": "1", "results": {"queries": []}}))
-    with pytest.raises(DatasetError, match="is the report of a run, no dataset"):
+    with pytest.raises(DatasetError, match="is the report of a run, not a dataset"):
         load_dataset(path, DOCUMENT)
 
 
@@ -181,7 +174,7 @@ def test_the_report_of_a_run_is_told_from_a_dataset(tmp_path):
     [
         ("a: [1", "cannot be parsed: .* in line"),
         ("a: 1\na: 2", "cannot be parsed: .*duplicate key"),
-        ("day: 2026-01-02", r"\$\.day: 2026-01-02 is nothing that JSON can hold"),
+        ("day: 2026-01-02", r"\$\.day: 2026-01-02 is not a JSON value"),
         ("a: 1\nb: &x [1]\nc: *x", "cannot be parsed: &x is an anchor in line 2; "),
     ],
 )

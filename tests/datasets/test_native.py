@@ -7,18 +7,16 @@ from rag_evaluation_framework import (
     CharacterSpan,
     Corpus,
     Dataset,
-    DatasetError,
     Document,
     DocumentId,
-    LevelMismatch,
     Query,
-    QueryId,
-    QueryText,
     TokenLevelGroundTruth,
     load_dataset,
     save_dataset,
 )
-from rag_evaluation_framework.levels import TOKEN
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data.levels import TOKEN
+from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 
 REFUNDS = "Refunds take five working days."
 ANSWERS = "Support answers within one day."
@@ -102,7 +100,7 @@ def test_jsonl_has_a_header_line_and_one_line_a_question(tmp_path, dataset):
     assert [row["id"] for row in rows] == [entry.query.id for entry in dataset]
 
 
-def test_spans_carry_their_text_and_a_little_of_what_stands_around_them(tmp_path, dataset, corpus):
+def test_spans_include_their_text_and_some_context(tmp_path, dataset, corpus):
     content = json.loads(save_dataset(dataset, tmp_path / "d.json").read_text(encoding="utf-8"))
     (span,) = content["questions"][0]["relevant_spans"]
     document = corpus["billing.md"].content
@@ -137,7 +135,7 @@ def test_without_corpus_a_span_is_written_with_what_it_knows(tmp_path):
 def test_saving_never_overwrites(tmp_path, dataset, name):
     path = tmp_path / name
     path.write_text("mine")
-    with pytest.raises(DatasetError, match="exists already and is not overwritten"):
+    with pytest.raises(DatasetError, match="already exists and is not overwritten"):
         save_dataset(dataset, path)
     assert path.read_text() == "mine"
     assert names(tmp_path) == [name]
@@ -171,7 +169,7 @@ def test_a_saved_file_may_be_read_by_whoever_may_read_new_files(tmp_path, datase
 def test_a_lone_surrogate_in_a_question_is_refused_and_nothing_is_left_behind(tmp_path, corpus, name):
     query = Query(QueryId("odd"), QueryText("lone \udc80 surrogate"))
     dataset = Dataset([TokenLevelGroundTruth(query, [span_of(corpus, "billing.md", REFUNDS)])], TOKEN, corpus=corpus)
-    with pytest.raises(DatasetError, match="question 'odd': holds a lone surrogate"):
+    with pytest.raises(DatasetError, match="question 'odd': contains a lone surrogate"):
         save_dataset(dataset, tmp_path / name)
     assert names(tmp_path) == []
 
@@ -269,7 +267,7 @@ def test_repeated_keys_are_refused(tmp_path, name, text, where):
             r"\$\.questions\[0\]\.relevant_spans\[0\]\.start: ",
         ),
         (question(relevant_spans=[{"doc_id": "a", "start": 9, "end": 0}]), r"relevant_spans\[0\]: .*\[9:0\]"),
-        (question(relevant_spans=[{"doc_id": "a", "start": 9, "end": 9}]), r"relevant_spans\[0\]: .*covers no text"),
+        (question(relevant_spans=[{"doc_id": "a", "start": 9, "end": 9}]), r"relevant_spans\[0\]: .*is empty"),
         (
             question(relevant_spans=[{"doc_id": "a", "start": 0, "end": 9, "text": "short"}]),
             r"relevant_spans\[0\]: .*covers 9 characters, but its text has 5",
@@ -290,7 +288,7 @@ def test_a_bad_value_is_named_by_its_json_path(tmp_path, bad, where):
         ("d.jsonl", ["line 1: $.name: ", "line 2: $.id: ", "line 4: $.query: "]),
     ],
 )
-def test_all_problems_are_told_at_once_each_on_its_line(tmp_path, name, places):
+def test_all_problems_are_reported_at_once_each_on_its_own_line(tmp_path, name, places):
     path = written(tmp_path, question(id=1), question(), question(id="q3", query=3), file=name, name=5)
     with pytest.raises(DatasetError) as caught:
         load_dataset(path)
@@ -315,10 +313,10 @@ def test_of_very_many_problems_ten_are_shown_and_the_rest_counted(tmp_path):
         ({"schema_version": "1", "questions": []}, r"\$\.schema_version: "),
         ({"questions": []}, r"\$\.schema_version is missing"),
         ([], "holds no questions"),
-        (7, "is no dataset: wanted .* got 7"),
-        ({"k": [5]}, "is no dataset: wanted .* got an object with k"),
-        ({"schema_version": 1}, r"\$\.questions: wanted a list"),
-        ({"schema_version": 1, "questions": {}}, r"\$\.questions: wanted a list"),
+        (7, "is not a dataset: expected .* got 7"),
+        ({"k": [5]}, "is not a dataset: expected .* got an object with k"),
+        ({"schema_version": 1}, r"\$\.questions: expected a list"),
+        ({"schema_version": 1, "questions": {}}, r"\$\.questions: expected a list"),
         ({"schema_version": 1, "evaluation_type": "page-level", "questions": []}, r"\$\.evaluation_type: "),
         ({"schema_version": 1, "questions": []}, "holds no questions"),
     ],
@@ -331,7 +329,7 @@ def test_files_of_another_kind_are_refused(tmp_path, content, message):
 
 
 def test_duplicate_question_ids_are_refused(tmp_path):
-    with pytest.raises(DatasetError, match="'q1' is the id of an earlier question"):
+    with pytest.raises(DatasetError, match="'q1' is already the id of an earlier question"):
         load_dataset(written(tmp_path, question(), question()))
 
 
@@ -339,13 +337,13 @@ def test_duplicate_question_ids_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b'{"schema_version": 1, "name": "\xff"', "no UTF-8.*save the file as UTF-8"),
-        (b"{", "no valid JSON"),
-        (b"[" * 100_000, "no valid JSON: nested too deeply"),
+        (b'{"schema_version": 1, "name": "\xff"', "not valid UTF-8.*save the file as UTF-8"),
+        (b"{", "not valid JSON"),
+        (b"[" * 100_000, "not valid JSON: nested too deeply"),
     ],
     ids=["bad UTF-8", "cut off", "bottomless"],
 )
-def test_a_file_that_is_no_json_in_utf_8_is_refused(tmp_path, name, data, message):
+def test_a_file_that_is_not_json_in_utf_8_is_refused(tmp_path, name, data, message):
     (tmp_path / name).write_bytes(data)
     with pytest.raises(DatasetError, match=message) as caught:
         load_dataset(tmp_path / name)
@@ -355,13 +353,13 @@ def test_a_file_that_is_no_json_in_utf_8_is_refused(tmp_path, name, data, messag
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
 def test_numbers_that_json_does_not_have_are_refused(tmp_path, name):
     path = written(tmp_path, question(metadata={"weight": float("nan")}), file=name)
-    with pytest.raises(DatasetError, match="no valid JSON"):
+    with pytest.raises(DatasetError, match="not valid JSON"):
         load_dataset(path)
 
 
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
 @pytest.mark.parametrize("number", ["1e400", "-1e400"])
-def test_numbers_larger_than_can_be_held_are_refused_with_their_place(tmp_path, name, number):
+def test_numbers_too_large_for_a_float_are_refused_with_their_position(tmp_path, name, number):
     path = written(tmp_path, question(metadata={"weight": "NUMBER"}), file=name)
     text = path.read_text().replace('"NUMBER"', number)
     path.write_text(text)
@@ -370,9 +368,9 @@ def test_numbers_larger_than_can_be_held_are_refused_with_their_place(tmp_path, 
         text.index(number) - text.rfind("\n", 0, text.index(number)),
     )
     place = f"line {line} column {column} " if name == "d.json" else f"line 1 column {column} "
-    with pytest.raises(DatasetError, match=f"{number} is larger than any number that can be held: {place}") as caught:
+    with pytest.raises(DatasetError, match=f"{number} is too large for a floating-point number: {place}") as caught:
         load_dataset(path)
-    assert name == "d.json" or f"line {line}: no valid JSON" in str(caught.value)
+    assert name == "d.json" or f"line {line}: not valid JSON" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl"])
@@ -402,9 +400,11 @@ def test_with_the_corpus_documents_may_be_named_by_their_stem(tmp_path, corpus):
     ]
 
 
-def test_with_the_corpus_an_unknown_document_is_refused_where_it_stands(tmp_path, corpus):
+def test_with_the_corpus_an_unknown_document_is_refused_with_its_location(tmp_path, corpus):
     path = written(tmp_path, question(relevant_spans=[{"doc_id": "prices.md", "start": 0, "end": 3}]))
-    with pytest.raises(DatasetError, match=r"\$\.questions\[0\]\.relevant_spans\[0\]: no document 'prices.md'"):
+    with pytest.raises(
+        DatasetError, match=r"\$\.questions\[0\]\.relevant_spans\[0\]: the corpus has no document 'prices.md'"
+    ):
         load_dataset(path, corpus=corpus)
 
 
@@ -440,7 +440,7 @@ def test_utf_16_offsets_become_code_points(tmp_path, emoji, quote):
 @pytest.mark.parametrize("offset", [1, utf16(EMOJI) + 1])
 def test_utf_16_offsets_inside_or_behind_the_text_are_refused(tmp_path, emoji, offset):
     path = written(tmp_path, question(relevant_spans=[{"doc_id": "e.md", "start": 0, "end": offset}]))
-    with pytest.raises(DatasetError, match=rf"UTF-16 offset {offset} is no character boundary of 'e.md'"):
+    with pytest.raises(DatasetError, match=rf"UTF-16 offset {offset} is not a character boundary in 'e.md'"):
         load_dataset(path, corpus=emoji, utf16_offsets=True)
 
 

@@ -14,17 +14,15 @@ from rag_evaluation_framework import (
     ChunkLevelGroundTruth,
     Corpus,
     Dataset,
-    DatasetError,
     Document,
     DocumentId,
     DocumentLevelGroundTruth,
-    LevelMismatch,
     Query,
-    QueryId,
-    QueryText,
     load_dataset,
     save_dataset,
 )
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 
 ENDINGS = [".json", ".jsonl"]
 
@@ -131,8 +129,8 @@ def test_labels_that_are_not_in_the_corpus_are_not_saved(tmp_path, corpus):
         save_dataset(Dataset([entry], DOCUMENT, name="mine", corpus=corpus), tmp_path / "d.json")
     assert str(caught.value).splitlines() == [
         "dataset 'mine': 2 problems:",
-        "  question 'q1': no document 'prices.md' in the corpus",
-        "  question 'q1': no document of the corpus begins with 'faq/'",
+        "  question 'q1': the corpus has no document 'prices.md'",
+        "  question 'q1': no document in the corpus starts with 'faq/'",
     ]
     assert list(tmp_path.iterdir()) == []
 
@@ -151,7 +149,7 @@ def test_camel_case_is_read(tmp_path, ending):
 
 
 @pytest.mark.parametrize(("level", "key"), [(DOCUMENT, "relevant_document_ids"), (CHUNK, "relevant_chunk_ids")])
-def test_gains_may_stand_beside_the_ids(tmp_path, level, key):
+def test_gains_may_be_given_with_the_ids(tmp_path, level, key):
     apart = asked(**{key: ["x", "y"]}, gains={"y": 2, "x": 0.5})
     at_once = asked(**{key: {"x": 0.5, "y": 2}})
     entries = [load_dataset(written(tmp_path, level, row), level).ground_truth[0] for row in (apart, at_once)]
@@ -174,19 +172,21 @@ def test_with_the_corpus_documents_may_be_named_by_their_stem(tmp_path, corpus):
     assert entry.gains == {"billing.md": 2.0}
 
 
-def test_a_document_that_the_corpus_does_not_have_is_refused_where_it_stands(tmp_path, corpus):
+def test_a_document_missing_from_the_corpus_is_refused_with_its_location(tmp_path, corpus):
     row = asked(relevant_document_ids=["prices.md"], relevant_prefixes=["guides/", "faq/"])
     with pytest.raises(DatasetError) as caught:
         load_dataset(written(tmp_path, DOCUMENT, row), DOCUMENT, corpus=corpus)
     message = str(caught.value)
-    assert "$.questions[0].relevant_document_ids[0]: no document 'prices.md' in the corpus" in message
-    assert "$.questions[0].relevant_prefixes[1]: no document of the corpus begins with 'faq/'" in message
+    assert "$.questions[0].relevant_document_ids[0]: the corpus has no document 'prices.md'" in message
+    assert "$.questions[0].relevant_prefixes[1]: no document in the corpus starts with 'faq/'" in message
 
 
 def test_a_stem_that_two_documents_share_is_refused(tmp_path):
     corpus = Corpus(Document(DocumentId(name), "x") for name in ("a/faq.md", "b/faq.md"))
     path = written(tmp_path, DOCUMENT, asked(relevant_document_ids=["faq"]))
-    with pytest.raises(DatasetError, match=r"relevant_document_ids\[0\]: document 'faq' could be a/faq.md or b/faq.md"):
+    with pytest.raises(
+        DatasetError, match=r"relevant_document_ids\[0\]: document 'faq' is ambiguous: a/faq.md or b/faq.md"
+    ):
         load_dataset(path, DOCUMENT, corpus=corpus)
 
 
@@ -218,7 +218,9 @@ def test_a_gain_is_a_finite_number_above_zero(tmp_path, level, key, gain, apart,
     truth = {key: ["u"], "gains": {"u": "GAIN"}} if apart else {key: {"u": "GAIN"}}
     path = written(tmp_path, level, asked(**truth), ending=ending)
     path.write_text(path.read_text().replace('"GAIN"', gain))
-    with pytest.raises(DatasetError, match=rf"{'gains' if apart else key}\.u: wanted a gain, a finite number above 0"):
+    with pytest.raises(
+        DatasetError, match=rf"{'gains' if apart else key}\.u: expected a gain \(a finite number above 0\)"
+    ):
         load_dataset(path, level)
 
 
@@ -234,23 +236,23 @@ def test_every_finite_number_above_zero_is_a_gain(tmp_path, gain):
     ("truth", "message"),
     [
         ({}, r"\$\.questions\[0\]\.\w+: Field required"),
-        ({"relevant_document_ids": None}, r"relevant_document_ids: wanted a list of ids, .* got None"),
-        ({"relevant_document_ids": "a.md"}, r"relevant_document_ids: wanted a list of ids, .* got 'a.md'"),
-        ({"relevant_document_ids": ["a.md", 7]}, r"relevant_document_ids\[1\]: wanted an id, got 7"),
-        ({"relevant_document_ids": [["a.md"]]}, r"relevant_document_ids\[0\]: wanted an id, got \['a.md'\]"),
+        ({"relevant_document_ids": None}, r"relevant_document_ids: expected a list of ids .* got None"),
+        ({"relevant_document_ids": "a.md"}, r"relevant_document_ids: expected a list of ids .* got 'a.md'"),
+        ({"relevant_document_ids": ["a.md", 7]}, r"relevant_document_ids\[1\]: expected an id, got 7"),
+        ({"relevant_document_ids": [["a.md"]]}, r"relevant_document_ids\[0\]: expected an id, got \['a.md'\]"),
         ({"relevant_document_ids": [""]}, r"relevant_document_ids\[0\]: is blank"),
         ({"relevant_document_ids": {" ": 1}}, r"relevant_document_ids\[' '\]: is blank"),
         ({"relevant_document_ids": [], "relevant_prefixes": "a"}, r"relevant_prefixes: .*valid list"),
         ({"relevant_document_ids": [], "relevant_prefixes": [7]}, r"relevant_prefixes\[0\]: .*valid string"),
         ({"relevant_document_ids": [], "relevant_prefixes": ["a", ""]}, r"relevant_prefixes\[1\]: an empty prefix"),
-        ({"relevant_document_ids": ["a"], "gains": [1]}, r"gains: wanted an object of id and gain, got \[1\]"),
+        ({"relevant_document_ids": ["a"], "gains": [1]}, r"gains: expected an object {id: gain}, got \[1\]"),
         ({"relevant_document_ids": ["a"], "gains": {"b": 1}}, r"gains: .*'b' has a gain, but is not among"),
         ({"relevant_document_ids": ["a"], "gains": {"a*": 1}}, r"gains: .*'a\*' has a gain, but is not among"),
         (
             {"relevant_document_ids": ["a/x"], "relevant_prefixes": ["a/"], "gains": {"a/x": 2}},
             r"gains: .*'a/x' has a gain, but is not among",
         ),
-        ({"relevant_document_ids": {"a": 1}, "gains": {"a": 2}}, r"gains\.a: 'a' has the gains 1 and 2; give it one"),
+        ({"relevant_document_ids": {"a": 1}, "gains": {"a": 2}}, r"gains\.a: 'a' has two gains, 1 and 2; keep one"),
     ],
 )
 def test_a_bad_value_is_named_by_its_json_path(tmp_path, truth, message):
@@ -261,14 +263,14 @@ def test_a_bad_value_is_named_by_its_json_path(tmp_path, truth, message):
 
 def test_two_names_of_one_chunk_or_document_cannot_have_two_gains(tmp_path, corpus):
     path = written(tmp_path, CHUNK, asked(relevant_chunk_ids={"chunk_1": 1, "pa_chunk_1": 2}))
-    with pytest.raises(DatasetError, match=r"pa_chunk_1: 'chunk_1' has the gains 1 and 2"):
+    with pytest.raises(DatasetError, match=r"pa_chunk_1: 'chunk_1' has two gains, 1 and 2"):
         load_dataset(path, CHUNK)
     path = written(tmp_path, DOCUMENT, asked(relevant_document_ids={"billing": 1, "billing.md": 2}))
-    with pytest.raises(DatasetError, match=r"'billing\.md' has the gains 1 and 2"):
+    with pytest.raises(DatasetError, match=r"'billing\.md' has two gains, 1 and 2"):
         load_dataset(path, DOCUMENT, corpus=corpus)
 
 
-def test_all_problems_are_told_at_once(tmp_path):
+def test_all_problems_are_reported_at_once(tmp_path):
     rows = [asked(relevant_chunk_ids=["", 7]), asked(relevant_chunk_ids={"a": 0}, query="  ")]
     with pytest.raises(DatasetError) as caught:
         load_dataset(written(tmp_path, CHUNK, *rows, ending=".jsonl"), CHUNK)
@@ -278,7 +280,7 @@ def test_all_problems_are_told_at_once(tmp_path):
         "line 2: $.relevant_chunk_ids[0]",
         "line 2: $.relevant_chunk_ids[1]",
         "line 3: $.query: is blank",
-        "line 3: $.id: 'q1' is the id of an earlier question",
+        "line 3: $.id: 'q1' is already the id of an earlier question",
         "line 3: $.relevant_chunk_ids.a",
     ):
         assert any(line.strip().startswith(place) for line in lines), place
@@ -292,7 +294,7 @@ def test_all_problems_are_told_at_once(tmp_path):
 def test_repeated_keys_are_refused(tmp_path, text):
     path = written(tmp_path, DOCUMENT, asked(relevant_document_ids="HERE"))
     path.write_text(path.read_text().replace('"HERE"', text))
-    with pytest.raises(DatasetError, match="no valid JSON: duplicate key"):
+    with pytest.raises(DatasetError, match="not valid JSON: duplicate key"):
         load_dataset(path, DOCUMENT)
 
 
@@ -309,7 +311,7 @@ def test_a_lone_surrogate_of_an_id_survives_and_of_a_question_is_refused(tmp_pat
     again = load_dataset(save_dataset(Dataset([entry], entry.level), tmp_path / "d.json"), entry.level)
     assert again.ground_truth == (entry,)
     odd = kind(Query(QueryId("odd"), QueryText("\udc80")), [])
-    with pytest.raises(DatasetError, match="question 'odd': holds a lone surrogate"):
+    with pytest.raises(DatasetError, match="question 'odd': contains a lone surrogate"):
         save_dataset(Dataset([odd], odd.level), tmp_path / "e.json")
 
 
@@ -347,11 +349,11 @@ def without_type(folder, *questions, ending=".json"):
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize(("level", "truth"), LEVELS_AND_TRUTHS)
-def test_a_head_that_does_not_say_its_type_leaves_it_to_the_questions(tmp_path, level, truth, ending):
+def test_a_header_without_a_type_takes_it_from_the_questions(tmp_path, level, truth, ending):
     path = without_type(tmp_path, truth, truth, truth, ending=ending)
     assert len(load_dataset(path, level)) == 3
     for other in {DOCUMENT, CHUNK, TOKEN} - {level}:
-        with pytest.raises(LevelMismatch, match=f"holds {level.evaluation_type} ground truth") as caught:
+        with pytest.raises(LevelMismatch, match=f"has {level.evaluation_type} ground truth") as caught:
             load_dataset(path, other)
         assert level is TOKEN or f"load_dataset(path, {NAMES[level]})" in str(caught.value)
 
@@ -364,7 +366,7 @@ def test_prefixes_alone_tell_that_a_file_is_document_level_and_the_problem_is_th
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_questions_that_tell_nothing_leave_the_type_to_the_next_and_are_problems_themselves(tmp_path, ending):
+def test_questions_without_labels_leave_the_type_to_the_next_and_are_problems(tmp_path, ending):
     path = without_type(tmp_path, {}, {"gains": {}}, {"relevant_document_ids": []}, ending=ending)
     with pytest.raises(DatasetError) as caught:
         load_dataset(path, DOCUMENT)
@@ -375,7 +377,7 @@ def test_questions_that_tell_nothing_leave_the_type_to_the_next_and_are_problems
     assert str(caught.value).count("relevant_spans: Field required") == 2
 
 
-def test_a_head_that_says_null_or_nothing_sensible_is_refused_all_the_same(tmp_path):
+def test_a_header_with_a_null_or_invalid_type_is_refused(tmp_path):
     path = tmp_path / "data.json"
     row = {"id": "q", "query": "?", "relevant_document_ids": []}
     for wrong in (None, "", "document"):
@@ -412,7 +414,7 @@ def test_a_key_of_another_level_is_an_error_that_names_both(tmp_path, level, tru
         with pytest.raises(DatasetError) as caught:
             load_dataset(path, level)
         place = "line 3: $" if ending == ".jsonl" else "$.questions[1]"
-        problem = f"belongs to {belongs} ground truth, this file is {level.evaluation_type}; keep one file an"
+        problem = f"belongs to {belongs} ground truth, but this file is {level.evaluation_type}; keep one file per"
         assert str(caught.value).startswith(f"{path}: {place}.{key}: {problem}")
 
 
@@ -454,23 +456,23 @@ def test_problems_of_the_head_name_its_fields_in_snake_case(tmp_path):
 
 @pytest.mark.parametrize("with_corpus", [True, False])
 @pytest.mark.parametrize("apart", [True, False])
-def test_a_gain_under_a_prefix_without_its_star_is_told_to_write_the_star(tmp_path, corpus, with_corpus, apart):
+def test_a_gain_of_a_prefix_without_a_star_is_refused_with_the_fix(tmp_path, corpus, with_corpus, apart):
     graded = {"guides/": 2, "billing.md": 1}
     truth = {"relevant_document_ids": ["billing.md"], "gains": graded} if apart else {"relevant_document_ids": graded}
     path = written(tmp_path, DOCUMENT, asked(relevant_prefixes=["guides/"], **truth))
     with pytest.raises(DatasetError) as caught:
         load_dataset(path, DOCUMENT, corpus=corpus if with_corpus else None)
     place = f"$.questions[0].{'gains' if apart else 'relevant_document_ids'}['guides/']"
-    assert str(caught.value) == f"{path}: {place}: 'guides/' is a prefix; write its gain in `gains`, under 'guides/*'"
+    assert str(caught.value) == f"{path}: {place}: 'guides/' is a prefix; put its gain into `gains`, as 'guides/*'"
 
 
 @pytest.mark.parametrize("with_corpus", [True, False])
-def test_a_prefix_with_a_star_is_told_to_leave_it_out(tmp_path, corpus, with_corpus):
+def test_a_prefix_with_a_star_is_refused_with_the_fix(tmp_path, corpus, with_corpus):
     path = written(tmp_path, DOCUMENT, asked(relevant_document_ids=[], relevant_prefixes=["bill", "guides/*"]))
     with pytest.raises(DatasetError) as caught:
         load_dataset(path, DOCUMENT, corpus=corpus if with_corpus else None)
     place = "$.questions[0].relevant_prefixes[1]"
-    assert str(caught.value) == f"{path}: {place}: 'guides/*': leave out the star; a prefix is written 'guides/'"
+    assert str(caught.value) == f"{path}: {place}: 'guides/*': remove the star; write the prefix as 'guides/'"
 
 
 def test_a_star_that_ids_of_the_corpus_have_is_part_of_the_prefix(tmp_path):
@@ -479,7 +481,7 @@ def test_a_star_that_ids_of_the_corpus_have_is_part_of_the_prefix(tmp_path):
     assert load_dataset(path, DOCUMENT, corpus=corpus).ground_truth[0].relevant == ("a**",)
 
 
-def test_an_id_that_is_also_a_prefix_may_stand_in_a_list(tmp_path):
+def test_an_id_that_is_also_a_prefix_may_be_listed(tmp_path):
     row = asked(relevant_document_ids=["billing.md"], relevant_prefixes=["billing.md"], gains={"billing.md*": 2})
     (entry,) = load_dataset(written(tmp_path, DOCUMENT, row), DOCUMENT)
     assert (entry.relevant, entry.gains) == (("billing.md*",), {"billing.md*": 2.0})

@@ -11,19 +11,18 @@ import pytest
 
 from rag_evaluation_framework import (
     CachedEmbedder,
-    ConfigError,
     Corpus,
     Document,
     DocumentId,
     Embedder,
-    EmbeddingCache,
-    InputError,
     LateInteractionReranker,
     LsaEmbedder,
-    TokenEmbedder,
     VectorRAGRetriever,
     registry,
 )
+from rag_evaluation_framework.contracts import TokenEmbedder
+from rag_evaluation_framework.embedders import EmbeddingCache
+from rag_evaluation_framework.errors import ConfigError, InputError
 
 SEEN: list[list[str]] = []
 
@@ -248,7 +247,7 @@ class TestWithoutACache:
                 SEEN.append(list(texts))
                 return np.ones((len(texts), 2), dtype=np.float32)
 
-        with pytest.warns(UserWarning, match="Plain is no frozen dataclass"):
+        with pytest.warns(UserWarning, match="Plain is not a frozen dataclass"):
             cached = CachedEmbedder(Plain(), tmp_path)
         assert cached.embed(["a", "a"]).shape == (2, 2)
         assert cached.embed_query("a").shape == (2,)
@@ -270,7 +269,7 @@ class TestWithoutACache:
 
 class TestBadVectors:
     def test_vectors_of_another_shape_are_refused_and_not_kept(self, tmp_path):
-        with pytest.raises(InputError, match=r"returned shape \(1, 3\) for 2 texts; wanted \(2, 3\)"):
+        with pytest.raises(InputError, match=r"returned shape \(1, 3\) for 2 texts; expected \(2, 3\)"):
             CachedEmbedder(Counting(wrong="shape"), tmp_path).embed(["a", "b"])
         assert EmbeddingCache(tmp_path).contents() == []
 
@@ -307,7 +306,7 @@ class TestParameters:
 
     @pytest.mark.parametrize("embedder", [None, "lsa", Counting])
     def test_anything_but_an_embedder_is_refused(self, embedder):
-        with pytest.raises(ConfigError, match="wanted an embedder"):
+        with pytest.raises(ConfigError, match="expected an embedder"):
             CachedEmbedder(embedder)
 
     def test_it_can_be_named_in_a_configuration(self, tmp_path):

@@ -3,7 +3,8 @@ import sys
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import ConfigError, InputError, LsaEmbedder, MissingDependency, NotIndexed
+from rag_evaluation_framework import LsaEmbedder
+from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency, NotIndexed
 
 DOCUMENTS = [
     "Invoices are sent on the first day of the month. Refunds of an invoice take five working days.",
@@ -57,7 +58,7 @@ class TestFitting:
 
     @pytest.mark.parametrize("dimensions", [0, -1, 1.5])
     def test_dimensions_are_at_least_one(self, dimensions):
-        with pytest.raises(ConfigError, match="wanted"):
+        with pytest.raises(ConfigError, match="expected"):
             LsaEmbedder(dimensions=dimensions)
 
     def test_without_scikit_learn_the_extra_is_named(self, monkeypatch):

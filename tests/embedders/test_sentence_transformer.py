@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import ConfigError, InputError, MissingDependency, SentenceTransformerEmbedder, registry
+from rag_evaluation_framework import SentenceTransformerEmbedder, registry
 from rag_evaluation_framework.contracts.embedder import TokenEmbedder
 from rag_evaluation_framework.embedders import onnx_model
 from rag_evaluation_framework.embedders.model_folder import content_hash, find_model
 from rag_evaluation_framework.embedders.torch_model import TorchModel
+from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
 
 TEXTS = [
     "How long do refunds take?",
@@ -118,7 +119,7 @@ class TestVectors:
     @pytest.mark.parametrize("texts", ["a text", [1], [None], ["a", b"b"]])
     def test_anything_but_a_list_of_texts_is_refused(self, onnx_embedder, texts):
         for use in (onnx_embedder.embed, onnx_embedder.truncated, onnx_embedder.embed_tokens):
-            with pytest.raises(InputError, match="wanted a list of texts"):
+            with pytest.raises(InputError, match="expected a list of texts"):
                 use(texts)
 
     def test_a_generator_is_read_once(self, onnx_embedder):
@@ -345,11 +346,11 @@ class TestParameters:
     @pytest.mark.parametrize(
         ("parameters", "problem"),
         [
-            ({"backend": "tensorflow"}, "wanted 'torch' or 'onnx'"),
+            ({"backend": "tensorflow"}, "expected 'torch' or 'onnx'"),
             ({"batch_size": 0}, "at least 1"),
             ({"batch_size": True}, "at least 1"),
-            ({"model": ""}, "wanted a name or the path"),
-            ({"model": None}, "wanted a name or the path"),
+            ({"model": ""}, "expected a name or the path"),
+            ({"model": None}, "expected a name or the path"),
         ],
     )
     def test_bad_parameters_are_refused(self, parameters, problem):

@@ -7,30 +7,26 @@ from rag_evaluation_framework import (
     ChunkId,
     ChunkLevelGroundTruth,
     ChunkLevelMetric,
-    ConfigError,
     Corpus,
-    CorpusError,
-    Cutoff,
     Dataset,
-    DatasetError,
     Document,
     DocumentId,
     EvaluationConfig,
     ExperimentConfig,
-    LevelMismatch,
     Metric,
     Query,
     Retriever,
     SpanIoU,
     SpanRecall,
-    TokenizerError,
     TokenLevelGroundTruth,
     evaluate,
     load_dataset,
     run_experiment,
 )
-from rag_evaluation_framework.levels import CHUNK, TOKEN
-from rag_evaluation_framework.tokenizers import CallableTokenizer
+from rag_evaluation_framework.data import Cutoff
+from rag_evaluation_framework.data.levels import CHUNK, TOKEN
+from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch, TokenizerError
+from rag_evaluation_framework.text.tokenizers import CallableTokenizer
 
 TEXT = "The sky is blue. Grass is green."
 CORPUS = Corpus([Document(DocumentId("a.md"), TEXT)])
@@ -89,7 +85,7 @@ REFUSED = {
         dataset(span(0, 7, "The sea")),
         {},
         DatasetError,
-        r"a\.md\[0:7\] reads 'The sky', the dataset says 'The sea'",
+        r"a\.md\[0:7\] is 'The sky' in the document, but 'The sea' in the dataset",
     ),
     "a span that covers nothing": (dataset(span(5, 5)), {}, DatasetError, r"\[5:5\]"),
     # nothing to work on
@@ -97,14 +93,14 @@ REFUSED = {
         dataset(span(0, 5)),
         {"corpus": "docs"},
         CorpusError,
-        r"'docs': wanted a Corpus; Corpus\.from",
+        r"'docs': expected a Corpus; Corpus\.from",
     ),
     "an empty corpus": (dataset(corpus=Corpus([])), {}, CorpusError, "corpus is empty"),
     "no corpus": (dataset(span(0, 5), corpus=None), {}, CorpusError, r"pass corpus=Corpus\.from_folder"),
     "an empty dataset": (Dataset([], TOKEN, corpus=CORPUS), {}, DatasetError, "'dataset' is empty"),
     "a path for a dataset": ("questions.csv", {}, (ConfigError, DatasetError, TypeError), "(?i)dataset"),
     # cutoffs
-    "k=0": (GOOD, {"k": 0}, ConfigError, "cutoff 0: wanted a whole number of at least 1"),
+    "k=0": (GOOD, {"k": 0}, ConfigError, "cutoff 0: expected a whole number of at least 1"),
     "k=[5, 0]": (GOOD, {"k": [5, 0]}, ConfigError, "cutoff 0"),
     "k=-1": (GOOD, {"k": -1}, ConfigError, "cutoff -1"),
     "k=True": (GOOD, {"k": True}, ConfigError, "cutoff True"),
@@ -112,18 +108,18 @@ REFUSED = {
     "k=5.0": (GOOD, {"k": 5.0}, ConfigError, r"cutoff 5\.0"),
     "k=None": (GOOD, {"k": None}, ConfigError, "cutoff None"),
     "k as a budget": (GOOD, {"k": "4000ch"}, ConfigError, r"budgets=\['4000ch'\]"),
-    "no cutoff at all": (GOOD, {"k": [], "budgets": []}, ConfigError, r"wanted at least one cutoff"),
+    "no cutoff at all": (GOOD, {"k": [], "budgets": []}, ConfigError, r"expected at least one cutoff"),
     "the same k twice": (GOOD, {"k": [5, 10, 5]}, ConfigError, "cutoff '5' is given twice"),
     "the same budget twice": (GOOD, {"budgets": ["9ch", Cutoff(9, "ch")]}, ConfigError, "cutoff '9ch' is given twice"),
-    "budgets as a string": (GOOD, {"budgets": "4000ch"}, ConfigError, r"wanted a list such as \['4000ch'\]"),
+    "budgets as a string": (GOOD, {"budgets": "4000ch"}, ConfigError, r"expected a list such as \['4000ch'\]"),
     "budgets as a number": (GOOD, {"budgets": 4000}, (ConfigError, TypeError), "(?i)budget"),
     "no budgets as None": (GOOD, {"budgets": None}, (ConfigError, TypeError), "(?i)budget"),
-    "a budget without a unit": (GOOD, {"budgets": ["4000"]}, ConfigError, r"'4000': wanted characters \(4000ch\)"),
+    "a budget without a unit": (GOOD, {"budgets": ["4000"]}, ConfigError, r"'4000': expected characters \(4000ch\)"),
     "a budget of nothing": (GOOD, {"budgets": ["0ch"]}, ConfigError, "cutoff 0"),
-    "a budget in another unit": (GOOD, {"budgets": ["4000words"]}, ConfigError, "cutoff '4000words': wanted"),
+    "a budget in another unit": (GOOD, {"budgets": ["4000words"]}, ConfigError, "cutoff '4000words': expected"),
     "tokens of nobody": (GOOD, {"budgets": ["1000tok"]}, ConfigError, "tokenizer='cl100k_base'"),
     "whole tokens of nobody": (GOOD, {"budgets": ["1000tok_whole"]}, ConfigError, "tokenizer='cl100k_base'"),
-    "a tokenizer that is none": (GOOD, {"tokenizer": 5}, TokenizerError, "5 is no tokenizer"),
+    "an invalid tokenizer": (GOOD, {"tokenizer": 5}, TokenizerError, "5 is not a valid tokenizer"),
     # metrics and options
     "no metrics": (GOOD, {"metrics": []}, ConfigError, "no metrics were given"),
     "two metrics of one name": (GOOD, {"metrics": [SpanIoU(), SpanIoU()]}, ConfigError, "two metrics.*'span_iou'"),
@@ -153,7 +149,7 @@ def test_the_config_object_refuses_what_evaluate_refuses():
 
 @pytest.mark.parametrize("retriever", [None, 5, "bm25", [1], Spy], ids=["None", "number", "name", "list", "class"])
 def test_what_is_neither_a_retriever_nor_a_function_is_refused(retriever):
-    with pytest.raises((ConfigError, TypeError), match=r"wanted a Retriever or a function|pass an instance"):
+    with pytest.raises((ConfigError, TypeError), match=r"expected a Retriever or a function|pass an instance"):
         evaluate(retriever, GOOD)
 
 
@@ -171,7 +167,7 @@ def test_a_file_of_bad_spans_is_refused_before_the_corpus_is_indexed(tmp_path):
         '"relevant_spans": [{"doc_id": "a.md", "start": 4, "end": 7, "text": "sea"}]}]}'
     )
     spy = Spy()
-    with pytest.raises(DatasetError, match=r"question 'q': .* reads 'sky', the dataset says 'sea'"):
+    with pytest.raises(DatasetError, match=r"question 'q': .* is 'sky' in the document, but 'sea' in the dataset"):
         evaluate(spy, load_dataset(path), corpus=CORPUS)
     assert spy.calls == []
 
@@ -181,8 +177,8 @@ def test_what_is_left_out_takes_its_default():
     assert [str(cutoff) for cutoff in config.cutoffs] == ["5", "10", "4000ch"]
     assert [metric.name for metric in config.metrics] == ["span_recall", "span_precision", "span_iou"]
     assert (config.corpus, config.name, config.level, config.chunk_id) == (CORPUS, "Spy", TOKEN, None)
-    assert config.settings == EvaluationConfig()
-    assert config.warnings == ()
+    assert config.config == EvaluationConfig()
+    assert config.notes == ()
 
 
 def test_given_values_are_kept_as_tuples_and_never_shared():
@@ -194,8 +190,8 @@ def test_given_values_are_kept_as_tuples_and_never_shared():
     budgets.clear()
     assert config.metrics == (SpanIoU(),)
     assert config.k == (3, 1)
-    assert config.settings.budgets == (Cutoff(7, "tok"), Cutoff(9, "ch", True))
-    assert config.settings.tokenizer == CallableTokenizer(str.split)
+    assert config.config.budgets == (Cutoff(7, "tok"), Cutoff(9, "ch", True))
+    assert config.config.tokenizer == CallableTokenizer(str.split)
     assert config.name == "mine"
 
 
@@ -210,24 +206,24 @@ def test_budgets_alone_are_enough_and_the_first_stands_for_the_k_of_the_run():
     assert result.metrics["span_recall"] == result.metrics["span_recall@8ch"] == 0.5
 
 
-def test_a_corpus_that_is_given_goes_before_that_of_the_dataset():
+def test_a_given_corpus_takes_precedence_over_that_of_the_dataset():
     longer = Corpus([Document(DocumentId("a.md"), TEXT + " Roses are red.")])
     assert ExperimentConfig(Spy(), GOOD, corpus=longer).corpus is longer
 
 
 def test_a_corpus_that_changed_beside_the_spans_is_noted_in_the_result():
     longer = Corpus([Document(DocumentId("a.md"), TEXT + " Roses are red.")])
-    (note,) = evaluate(Spy(), GOOD, corpus=longer).warnings
+    (note,) = evaluate(Spy(), GOOD, corpus=longer).notes
     assert "corpus has changed since the dataset was labelled" in note
 
 
 def test_questions_that_the_dataset_left_out_are_noted_in_the_result():
-    (note,) = evaluate(Spy(), dataset(span(0, 16), metadata={"left_out": ["Who?", "Why?"]})).warnings
+    (note,) = evaluate(Spy(), dataset(span(0, 16), metadata={"left_out": ["Who?", "Why?"]})).notes
     assert "left out" in note
     assert note.endswith("2")
 
 
-def test_a_config_is_run_as_often_as_one_likes():
+def test_a_config_can_be_run_repeatedly():
     spy = Spy()
     config = ExperimentConfig(spy, GOOD, k=1, config=EvaluationConfig(budgets=[]))
     run_experiment(config)

@@ -8,18 +8,14 @@ from rag_evaluation_framework import (
     ChunkId,
     ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
-    ConfigError,
     Corpus,
-    CorpusError,
     Dataset,
-    DatasetError,
     DocumentId,
     DocumentLevelEvaluation,
     Embedder,
     Evaluation,
     EvaluationConfig,
     InMemoryVectorStore,
-    LevelMismatch,
     LsaEmbedder,
     Query,
     RecursiveCharacterChunker,
@@ -29,7 +25,8 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     run_experiment,
 )
-from rag_evaluation_framework.levels import CHUNK, DOCUMENT, TOKEN
+from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
+from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch
 
 MINE = EvaluationConfig(experiment_name="mine")
 REFUNDS = "Refunds take five working days."
@@ -109,7 +106,7 @@ def test_a_run_uses_the_parts_that_it_is_given(evaluation, parts, retriever, rec
     assert result.counts["hits"] > 0
 
 
-def test_the_parts_make_the_difference_that_they_make(evaluation, corpus):
+def test_the_given_components_change_the_scores(evaluation, corpus):
     sentences = evaluation.run(chunker=Sentences(), k=1)
     whole = evaluation.run(k=1)
     assert sentences.metrics["span_precision"] > whole.metrics["span_precision"]
@@ -129,7 +126,7 @@ def test_a_retriever_and_parts_that_it_would_ignore_are_refused(evaluation, part
         evaluation.run(retriever=BM25Retriever(), **{part: given})
 
 
-def test_a_store_that_counts_its_length_is_not_taken_for_none(evaluation):
+def test_an_empty_store_is_not_mistaken_for_none(evaluation):
     class Counting(InMemoryVectorStore):
         added = 0
 
@@ -166,13 +163,13 @@ def test_a_run_checks_what_it_is_given(evaluation, k, message):
         evaluation.run(k=k, config=EvaluationConfig(budgets=[]))
 
 
-def test_chunk_truth_is_refused_by_name_of_both_levels(corpus):
+def test_a_level_mismatch_names_both_levels(corpus):
     truth = ChunkLevelGroundTruth(Query.from_text("?"), [ChunkId("chunk_0123456789ab")])
     with pytest.raises(LevelMismatch, match="'dataset' is chunk-level, the evaluation is token-level"):
         TokenLevelEvaluation(corpus, Dataset([truth], CHUNK))
 
 
-def test_the_base_of_the_evaluations_is_no_evaluation(corpus, dataset):
+def test_the_base_class_of_evaluations_cannot_be_instantiated(corpus, dataset):
     with pytest.raises(TypeError, match="abstract"):
         Evaluation(corpus, dataset)
 
@@ -185,14 +182,14 @@ def test_the_base_of_the_evaluations_is_no_evaluation(corpus, dataset):
         (TokenLevelEvaluation, TOKEN, "span_recall"),
     ],
 )
-def test_one_span_dataset_serves_three_evaluations_whose_experiments_can_be_looked_at(
+def test_one_span_dataset_serves_three_evaluations_whose_experiments_can_be_inspected(
     corpus, dataset, evaluation, level, first
 ):
     chosen = evaluation(corpus, dataset)
     retriever, config = BM25Retriever(Sentences()), EvaluationConfig(budgets=[], experiment_name="mine")
     experiment = chosen.experiment(retriever, k=[1, 2], config=config)
-    assert (experiment.level, experiment.retriever, experiment.settings) == (level, retriever, config)
-    assert (experiment.k, experiment.name, experiment.projects) == ((1, 2), "mine", level is not TOKEN)
+    assert (experiment.level, experiment.retriever, experiment.config) == (level, retriever, config)
+    assert (experiment.k, experiment.name, experiment.level) == ((1, 2), "mine", level)
     assert experiment.metrics[0].name == first
     result = chosen.run(Sentences(), k=[1, 2], config=config)
     assert run_experiment(experiment).metrics == result.metrics
@@ -201,10 +198,10 @@ def test_one_span_dataset_serves_three_evaluations_whose_experiments_can_be_look
 
 
 @pytest.mark.parametrize("evaluation", [DocumentLevelEvaluation, ChunkLevelEvaluation, TokenLevelEvaluation])
-def test_whatever_is_no_dataset_or_no_corpus_is_refused_at_once(corpus, dataset, evaluation):
-    with pytest.raises(DatasetError, match=r"'questions\.csv': wanted a Dataset"):
+def test_anything_but_a_dataset_and_a_corpus_is_refused_at_once(corpus, dataset, evaluation):
+    with pytest.raises(DatasetError, match=r"'questions\.csv': expected a Dataset"):
         evaluation(corpus, "questions.csv")
-    with pytest.raises(CorpusError, match="'docs': wanted a Corpus"):
+    with pytest.raises(CorpusError, match="'docs': expected a Corpus"):
         evaluation("docs", dataset)
 
 

@@ -15,30 +15,27 @@ from rag_evaluation_framework import (
     BM25Retriever,
     CharacterSpan,
     ChunkLevelEvaluation,
-    ConfigError,
     Corpus,
-    Cutoff,
     Dataset,
     Document,
     DocumentId,
     DocumentLevelEvaluation,
     EvaluationConfig,
     ExperimentConfig,
-    LevelMismatch,
     Query,
-    QueryId,
-    QueryText,
     RecursiveCharacterChunker,
     Retriever,
-    TokenizerError,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
     load_result,
     run_experiment,
     save_dataset,
 )
-from rag_evaluation_framework.experiments import load_run_file, store
-from rag_evaluation_framework.tokenizers import CallableTokenizer
+from rag_evaluation_framework.data import Cutoff, QueryId, QueryText
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch, TokenizerError
+from rag_evaluation_framework.experiments import load_config
+from rag_evaluation_framework.results import store
+from rag_evaluation_framework.text.tokenizers import CallableTokenizer
 
 # --- values -----------------------------------------------------------------------------------------------------------
 
@@ -52,7 +49,7 @@ def test_what_is_left_out_takes_its_default():
     assert config.save_results_path is None
 
 
-def test_values_are_taken_in_many_shapes_and_kept_in_one():
+def test_values_are_normalised_to_one_form():
     assert EvaluationConfig(budgets=["9ch", Cutoff(7, "ch", True)]).budgets == (Cutoff(9, "ch"), Cutoff(7, "ch", True))
     assert EvaluationConfig(budgets=(f"{size}ch" for size in (3, 4))).budgets == (Cutoff(3, "ch"), Cutoff(4, "ch"))
     assert EvaluationConfig(budgets=[]).budgets == ()
@@ -71,35 +68,35 @@ def test_count_as_zero_is_one_status_or_several(given):
     [
         ({"experiment_name": ""}, ConfigError, "experiment_name=''"),
         ({"experiment_name": 5}, ConfigError, "experiment_name=5: .*string"),
-        ({"budgets": "4000ch"}, ConfigError, r"wanted a list such as \['4000ch'\]"),
-        ({"budgets": 4000}, ConfigError, r"budgets=4000: wanted a list"),
-        ({"budgets": None}, ConfigError, r"budgets=None: wanted a list such as .* or \[\] for none"),
-        ({"budgets": ["4000"]}, ConfigError, r"budget '4000': wanted characters \(4000ch\)"),
+        ({"budgets": "4000ch"}, ConfigError, r"expected a list such as \['4000ch'\]"),
+        ({"budgets": 4000}, ConfigError, r"budgets=4000: expected a list"),
+        ({"budgets": None}, ConfigError, r"budgets=None: expected a list such as .* or \[\] for none"),
+        ({"budgets": ["4000"]}, ConfigError, r"budget '4000': expected characters \(4000ch\)"),
         ({"budgets": [4000]}, ConfigError, "budget '4000'"),
         ({"budgets": ["0ch"]}, ConfigError, "cutoff 0"),
         ({"budgets": [None]}, ConfigError, "cutoff None"),
         ({"budgets": ["9ch", Cutoff(9, "ch")]}, ConfigError, "cutoff '9ch' is given twice"),
         ({"budgets": ["9tok"]}, ConfigError, "tokenizer='cl100k_base'"),
         ({"budgets": ["9tok_whole"]}, ConfigError, "tokenizer='cl100k_base'"),
-        ({"tokenizer": 5}, TokenizerError, "5 is no tokenizer"),
+        ({"tokenizer": 5}, TokenizerError, "5 is not a valid tokenizer"),
         ({"tokenizer": "no_such_model"}, TokenizerError, "no_such_model"),
-        ({"count_as_zero": ["unsure"]}, ConfigError, r"count_as_zero=\['unsure'\]: wanted some of"),
-        ({"count_as_zero": "scored"}, ConfigError, "'scored'.*wanted some of 'no-answer' and 'failed'"),
-        ({"count_as_zero": None}, ConfigError, r"count_as_zero=None: wanted some of .* or \[\] for none"),
-        ({"count_as_zero": 5}, ConfigError, "count_as_zero=5: wanted"),
-        ({"count_as_zero": [["failed"]]}, ConfigError, "wanted some of"),
+        ({"count_as_zero": ["unsure"]}, ConfigError, r"count_as_zero=\['unsure'\]: expected some of"),
+        ({"count_as_zero": "scored"}, ConfigError, "'scored'.*expected some of 'no-answer' and 'failed'"),
+        ({"count_as_zero": None}, ConfigError, r"count_as_zero=None: expected some of .* or \[\] for none"),
+        ({"count_as_zero": 5}, ConfigError, "count_as_zero=5: expected"),
+        ({"count_as_zero": [["failed"]]}, ConfigError, "expected some of"),
         ({"save_results_path": 5}, ConfigError, "save_results_path=5: "),
     ],
     ids=str,
 )
-def test_what_is_impossible_is_refused_in_one_line(options, error, message):
+def test_an_invalid_value_is_refused_in_one_line(options, error, message):
     with pytest.raises(error, match=message) as caught:
         EvaluationConfig(**options)
     assert "\n" not in str(caught.value)
     assert "pydantic" not in str(caught.value)
 
 
-def test_several_problems_are_told_together():
+def test_several_problems_are_reported_together():
     with pytest.raises(ConfigError, match=r"experiment_name=5.*; .*'scored'"):
         EvaluationConfig(experiment_name=5, count_as_zero="scored")
 
@@ -111,9 +108,9 @@ def test_unknown_options_and_values_without_a_name_are_refused():
         EvaluationConfig("mine")
 
 
-def test_what_is_no_config_is_refused():
+def test_anything_but_an_evaluation_config_is_refused():
     for given in ({"budgets": []}, "config", EvaluationConfig):
-        with pytest.raises(ConfigError, match="wanted an EvaluationConfig"):
+        with pytest.raises(ConfigError, match="expected an EvaluationConfig"):
             ExperimentConfig(Spy(), span_dataset(), config=given)
 
 
@@ -222,7 +219,7 @@ def test_yaml_json_and_python_give_equal_results(folder, level):
     }
     (folder / "run.json").write_text(json.dumps(content))
     (folder / "run.yaml").write_text("\n".join(f"{key}: {json.dumps(value)}" for key, value in content.items()))
-    results = [run_experiment(load_run_file(folder / name).experiment(folder)) for name in ("run.yaml", "run.json")]
+    results = [run_experiment(load_config(folder / name).experiment(folder)) for name in ("run.yaml", "run.json")]
     corpus = Corpus.from_folder(folder / "docs")
     config = EvaluationConfig(experiment_name="mine", budgets=["30ch", "50ch_whole"], count_as_zero=["no-answer"])
     evaluation = EVALUATIONS[level](corpus, span_dataset(corpus))
@@ -260,17 +257,17 @@ def test_what_was_saved_at_any_level_is_loaded_equal(tmp_path, level):
 
 
 @pytest.mark.parametrize("level", EVALUATIONS)
-@pytest.mark.parametrize("wanted", EVALUATIONS)
-def test_a_result_is_loaded_at_its_own_level_only(tmp_path, level, wanted):
+@pytest.mark.parametrize("expected", EVALUATIONS)
+def test_a_result_is_loaded_at_its_own_level_only(tmp_path, level, expected):
     folder = run(level).save(tmp_path / "run")
-    if level == wanted:
-        assert load_result(folder, LEVELS[wanted]).evaluation_type == wanted
+    if level == expected:
+        assert load_result(folder, LEVELS[expected]).evaluation_type == expected
         return
-    with pytest.raises(LevelMismatch, match=f"is {level}, wanted {wanted}"):
-        load_result(folder, LEVELS[wanted])
+    with pytest.raises(LevelMismatch, match=f"is {level}, expected {expected}"):
+        load_result(folder, LEVELS[expected])
 
 
-def test_the_chunks_that_no_chunk_touches_survive_saving(tmp_path):
+def test_spans_that_no_chunk_touches_survive_saving(tmp_path):
     first = span_dataset().ground_truth[0]
     silent = Dataset([first], TOKEN, corpus=CORPUS)
 
@@ -283,7 +280,7 @@ def test_the_chunks_that_no_chunk_touches_survive_saving(tmp_path):
 
 
 @pytest.mark.parametrize("level", EVALUATIONS)
-def test_a_result_is_kept_where_the_config_says_and_says_so(tmp_path, level):
+def test_a_result_is_saved_where_the_config_says_and_knows_its_folder(tmp_path, level):
     result = run(level, save_results_path=tmp_path / "deep" / "kept")
     assert result.folder is not None
     assert result.folder.parent == tmp_path / "deep" / "kept" / "runs"
@@ -299,11 +296,11 @@ def test_two_runs_never_overwrite_one_another(tmp_path):
 
 
 @pytest.mark.parametrize("taken", ["kept", "kept/runs"])
-def test_a_place_that_is_a_file_is_refused_before_any_work(tmp_path, taken):
+def test_a_save_path_that_is_a_file_is_refused_before_any_work(tmp_path, taken):
     (tmp_path / taken).parent.mkdir(exist_ok=True)
     (tmp_path / taken).write_text("mine")
     spy = Spy()
-    with pytest.raises(ConfigError, match=f"results shall be kept in .*kept, but .*{taken} is a file"):
+    with pytest.raises(ConfigError, match=f"results are to be saved in .*kept, but .*{taken} is a file"):
         TokenLevelEvaluation(CORPUS, span_dataset()).run(
             retriever=spy, config=EvaluationConfig(save_results_path=tmp_path / "kept")
         )
@@ -311,7 +308,7 @@ def test_a_place_that_is_a_file_is_refused_before_any_work(tmp_path, taken):
     assert (tmp_path / taken).read_text() == "mine"
 
 
-def test_a_place_that_cannot_be_written_to_is_refused_before_any_work(tmp_path, monkeypatch):
+def test_a_save_path_that_is_not_writable_is_refused_before_any_work(tmp_path, monkeypatch):
     asked = []
 
     def refuse(place, mode):
@@ -320,14 +317,14 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_any_work(tmp_path, 
 
     monkeypatch.setattr(store.os, "access", refuse)  # the tests may run as a user to whom everything is allowed
     spy = Spy()
-    with pytest.raises(ConfigError, match="cannot be written to; choose another folder"):
+    with pytest.raises(ConfigError, match="is not writable; choose another folder"):
         TokenLevelEvaluation(CORPUS, span_dataset()).run(
             retriever=spy, config=EvaluationConfig(save_results_path=tmp_path / "kept")
         )
     assert (spy.calls, asked) == ([], [tmp_path])
 
 
-def test_a_run_that_fails_keeps_nothing(tmp_path):
+def test_a_run_that_fails_saves_nothing(tmp_path):
     class Broken(Spy):
         def index(self, corpus):
             raise OSError("disk full")

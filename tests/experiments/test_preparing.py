@@ -14,15 +14,14 @@ from rag_evaluation_framework import (
     EvaluationConfig,
     PositionAwareChunk,
     Query,
-    QueryId,
-    QueryText,
     Reranker,
     Retriever,
     SpanRecall,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.experiments import parse_run
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.experiments import parse_config
 
 CORPUS = Corpus([Document(DocumentId("a.md"), "".join(chr(0x4E00 + number) for number in range(600)))])
 CHUNKS = [PositionAwareChunk.of(CORPUS["a.md"], start, start + 10) for start in range(0, 600, 10)]
@@ -62,25 +61,25 @@ def run(spy, **options):
     return evaluation.run(retriever=spy, k=5, metrics=[SpanRecall()], config=config, **options)
 
 
-def test_a_retriever_is_told_all_questions_once_between_indexing_and_asking():
+def test_a_retriever_is_told_all_queries_once_between_indexing_and_the_first_query():
     spy = Spy()
     result = run(spy)
     assert spy.calls == ["index", ("prepare", ["one", "two"]), ("one", 5), ("two", 5)]
     assert result.config["latency"] == "one question at a time, what can be done for all together done before"
 
 
-def test_questions_can_be_kept_from_it_so_that_each_is_timed_alone():
+def test_batching_can_be_switched_off_so_that_each_query_is_timed_alone():
     spy = Spy()
-    result = run(spy, config={"batch_questions": False})
+    result = run(spy, config={"batch_queries": False})
     assert spy.calls == ["index", ("one", 5), ("two", 5)]
     assert result.config["latency"] == "one question at a time"
 
 
-def test_a_retriever_that_fails_on_all_together_is_asked_one_by_one_and_that_is_noted():
+def test_a_retriever_that_fails_on_the_batch_is_asked_one_by_one_with_a_note():
     result = run(Spy(failing=True))
     assert result.counts["scored"] == 2
     assert not result.failures
-    assert "Spy could not prepare for all questions together: ConnectionError: too many at once" in result.warnings[0]
+    assert "Spy could not prepare for all questions together: ConnectionError: too many at once" in result.notes[0]
 
 
 def test_a_reranker_orders_fifty_candidates_whatever_k_is():
@@ -99,7 +98,7 @@ def test_a_reranker_also_orders_the_results_of_a_plain_function():
     assert result.metrics["span_recall"] == 1.0
 
 
-def test_a_run_file_names_a_reranker_and_whether_questions_are_told_together(tmp_path, monkeypatch):
+def test_a_configuration_file_names_a_reranker_and_whether_queries_are_batched(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("One. Two. Three.\n")
@@ -114,12 +113,12 @@ def test_a_run_file_names_a_reranker_and_whether_questions_are_told_together(tmp
         "corpus": "docs",
         "dataset": "questions.csv",
         "reranker": "backwards_of_test:Backwards",
-        "batch_questions": False,
+        "batch_queries": False,
         "save_results_path": "kept",
     }
     (tmp_path / "run.json").write_text(json.dumps(content))
-    experiment = parse_run(content, "run.json").experiment(tmp_path)
+    experiment = parse_config(content, "run.json").experiment(tmp_path)
     assert experiment.retriever.name.startswith("RerankedRetriever(")
-    assert experiment.settings.batch_questions is False
-    with pytest.raises(ValueError, match=r"\$\.batch_questions: input should be a valid boolean, got 'no'"):
-        parse_run({**content, "batch_questions": "no"}, "run.json")
+    assert experiment.config.batch_queries is False
+    with pytest.raises(ValueError, match=r"\$\.batch_queries: input should be a valid boolean, got 'no'"):
+        parse_config({**content, "batch_queries": "no"}, "run.json")

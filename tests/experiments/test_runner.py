@@ -3,7 +3,9 @@ import re
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -18,27 +20,23 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     FunctionRetriever,
-    Hit,
-    InputError,
-    PartExited,
     PositionAwareChunk,
     PrecisionOmega,
     Query,
-    QueryId,
-    QueryText,
-    Retrieval,
     Retriever,
     SpanHit,
     SpanPrecision,
     SpanPrecisionRaw,
     SpanRecall,
-    Stage,
     TokenLevelGroundTruth,
     TokenLevelMetric,
     evaluate,
     generate_chunk_id,
+    note,
 )
-from rag_evaluation_framework.levels import TOKEN
+from rag_evaluation_framework.data import Hit, QueryId, QueryText, Retrieval, Stage
+from rag_evaluation_framework.data.levels import TOKEN
+from rag_evaluation_framework.errors import ComponentExited, InputError
 from rag_evaluation_framework.metrics import SpanMetric
 
 # 400 characters, no two alike: every text stands in one place, and places are easy to read off.
@@ -115,14 +113,14 @@ def test_an_interrupted_run_closes_the_retriever():
     assert noting.calls == ["index", "a", "b", "close"]
 
 
-def test_an_error_while_closing_does_not_hide_the_first():
+def test_an_error_while_closing_does_not_hide_the_first_error():
     noting = Noting({"index": OSError("disk full"), "close": RuntimeError("no connection")})
     with pytest.raises(OSError, match="disk full") as caught:
         evaluate(noting, ONE)
     assert any("no connection" in note for note in caught.value.__notes__)
 
 
-def test_warnings_before_an_error_are_not_swallowed_with_it():
+def test_warnings_before_an_error_are_still_shown():
     class Upper(Chunker):
         def chunk(self, text):
             return [text.upper() + "!"]
@@ -188,7 +186,7 @@ def test_a_question_without_an_answer_has_no_score_but_is_asked_and_counted():
         (["failed", "no-answer"], pytest.approx(1 / 3), [1.0, 0.0, 0.0]),
     ],
 )
-def test_questions_without_a_score_count_as_zero_where_that_is_asked_for(counted, mean, scores):
+def test_queries_without_a_score_count_as_zero_if_configured(counted, mean, scores):
     def search(query, k):
         return {"a": [place(0, 50)], "none": [], "bad": None}[query]
 
@@ -196,26 +194,26 @@ def test_questions_without_a_score_count_as_zero_where_that_is_asked_for(counted
     assert result.metrics["span_recall"] == mean
     assert list(result.per_query("span_recall").values()) == scores
     assert result.counts["no_answer"] == result.counts["failed"] == 1
-    assert result.count_as_zero == tuple(sorted(counted))
+    assert result.scores.count_as_zero == frozenset(counted)
 
 
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        (None, "returned NoneType; wanted a list"),
-        ("a text", "returned str; wanted a list"),
-        ({"text": "x"}, r"returned dict with the keys \['text'\]; wanted a list"),
-        (7, "returned int; wanted a list"),
-        ([5], "returned a result of type int; wanted a text, a chunk, or a dict"),
+        (None, "returned NoneType; expected a list"),
+        ("a text", "returned str; expected a list"),
+        ({"text": "x"}, r"returned dict with the keys \['text'\]; expected a list"),
+        (7, "returned int; expected a list"),
+        ([5], "returned a result of type int; expected a text, a chunk, or a dict"),
         ([{"source": "d", "page": 3}], r"keys \['page', 'source'\]"),
-        ([place(5, 2)], "start=5, end=2; wanted "),
-        ([place(-1, 2)], "start=-1, end=2; wanted "),
+        ([place(5, 2)], "start=5, end=2; expected "),
+        ([place(-1, 2)], "start=-1, end=2; expected "),
         ([place(0.0, 2.5)], "float"),
-        ([Hit(DocumentId("d"), 5, 2)], "start=5, end=2; wanted "),
+        ([Hit(DocumentId("d"), 5, 2)], "start=5, end=2; expected "),
     ],
     ids=["None", "text", "dict", "number", "numbers", "no place", "end first", "below 0", "fractions", "hit"],
 )
-def test_results_that_are_no_ranking_become_failures_that_say_what_was_wanted(returned, message):
+def test_results_that_are_not_a_ranking_become_failures_that_say_what_was_expected(returned, message):
     result = evaluate(lambda query, k: returned, ONE)
     (failure,) = result.failures["q"]
     assert failure.stage == "retrieve"
@@ -250,7 +248,7 @@ def test_one_retrieval_serves_every_k_and_every_budget_that_it_reaches():
     }
 
 
-def test_budgets_are_read_as_deep_as_it_takes():
+def test_rankings_are_deepened_until_budgets_are_filled():
     asked = Asked()
     result = evaluate(asked, dataset(q=[span(0, 400)]), k=2, budgets=["305ch", "250ch_whole"], metrics=RECALL)
     assert result.metrics == {
@@ -273,7 +271,7 @@ def test_a_ranking_that_ends_is_not_asked_for_again_and_again():
 
 
 @pytest.mark.parametrize("first", ["", TEXT[0]], ids=["nothing", "next to nothing"])
-def test_results_that_cost_nothing_do_not_send_the_retriever_down_forever(first):
+def test_results_that_cost_nothing_do_not_deepen_the_retrieval_forever(first):
     def search(query, k):
         if k > 100_000:
             raise RuntimeError(f"asked for {k} results")
@@ -291,7 +289,7 @@ def test_results_that_cost_nothing_do_not_end_the_reading_of_a_budget():
         assert result.metrics["span_recall@100ch"] == 1.0
 
 
-def test_a_retriever_that_is_not_prefix_stable_is_asked_once_a_k():
+def test_a_retriever_that_is_not_prefix_stable_is_asked_once_per_k():
     def search(query, k):  # all of the same ten, another order for every k
         return tens(query, 10)[k % 3 :][:k]
 
@@ -320,15 +318,15 @@ def test_what_one_question_needs_does_not_change_the_scores_of_another(order):
     assert result.per_query("span_recall@100ch")["q"] == 1.0
 
 
-def test_a_ranking_that_changes_at_the_top_when_it_gets_longer_is_warned_of():
+def test_a_ranking_whose_top_changes_with_depth_is_noted():
     result = evaluate(lambda query, k: tens(query, k)[::-1], ONE, k=2, budgets=["90ch"])
-    (warning,) = result.warnings
+    (warning,) = result.notes
     assert "rankings changed at the top" in warning
     assert "prefix_stable" in warning
 
 
-def test_a_ranking_that_does_not_change_is_not_warned_of():
-    assert evaluate(tens, ONE, k=2, budgets=["90ch"]).warnings == ()
+def test_a_ranking_that_does_not_change_is_not_noted():
+    assert evaluate(tens, ONE, k=2, budgets=["90ch"]).notes == ()
 
 
 def test_more_results_than_were_asked_for_are_cut():
@@ -368,7 +366,7 @@ def test_finding_nothing_is_a_score_of_zero_and_no_failure():
     ],
     ids=["text", "place", "dict", "content", "LangChain", "camel case", "NumPy", "hit", "hit text", "chunk", "placed"],
 )
-def test_what_a_pipeline_returns_finds_its_place(returned):
+def test_results_of_every_form_are_located(returned):
     result = evaluate(lambda query, k: [returned], dataset(q=[span(20, 60)]), metrics=[SpanRecall(), SpanPrecision()])
     assert not result.failures
     assert [hit.span for hit in result.queries[0].hits] == [span(20, 60)]
@@ -376,14 +374,14 @@ def test_what_a_pipeline_returns_finds_its_place(returned):
     assert result.counts["unlocated_hits"] == 0
 
 
-def test_a_text_that_stands_in_several_places_takes_the_next_free_one():
+def test_a_text_that_occurs_more_than_once_takes_the_next_free_place():
     result = evaluate(lambda query, k: ["Same."] * 4, dataset(q=[span(0, 30, "e")]), k=4)
     hits = result.queries[0].hits
     assert [(hit.start, hit.end) for hit in hits] == [(0, 5), (13, 18), (25, 30), (0, 5)]
     assert result.metrics["span_recall"] == 0.5
 
 
-def test_a_place_that_is_given_is_not_free_for_a_text():
+def test_a_place_that_another_result_names_is_not_free():
     result = evaluate(lambda query, k: [place(0, 5, "e"), "Same."], dataset(q=[span(0, 30, "e")]), k=2)
     assert [hit.start for hit in result.queries[0].hits] == [0, 13]
 
@@ -410,7 +408,7 @@ def test_a_text_with_a_document_is_looked_for_in_that_document():
     ],
     ids=["a source elsewhere", "an unknown document", "behind the end"],
 )
-def test_a_text_whose_place_is_wrong_is_located_all_the_same(returned):
+def test_a_text_with_wrong_offsets_is_still_located(returned):
     result = evaluate(lambda query, k: [returned], dataset(q=[span(20, 60)]), metrics=RECALL)
     assert result.metrics["span_recall"] == 1.0
 
@@ -428,7 +426,7 @@ def test_documents_of_results_may_be_named_by_their_stem(name):
     [("not in the corpus", 17), (place(0, 10, "unknown"), 0), (place(390, 401), 0), ("", 0)],
     ids=["text", "document", "behind the end", "empty"],
 )
-def test_results_without_a_place_are_counted_hold_their_rank_and_are_wrong_text(lost, length):
+def test_results_without_a_place_are_counted_keep_their_rank_and_are_not_relevant(lost, length):
     result = evaluate(lambda query, k: [lost, place(0, 50)], ONE, k=[1, 2], metrics=[SpanRecall(), SpanPrecision()])
     assert result.counts["unlocated_hits"] == 1
     assert result.counts["hits"] == 2
@@ -443,21 +441,21 @@ def test_texts_without_a_place_are_not_taken_for_one_another():
     assert result.metrics["span_precision"] == 0.5
 
 
-def test_a_text_that_reads_otherwise_than_its_place_is_noted_and_counted_once():
+def test_a_text_that_differs_from_its_place_is_noted_and_counted_once():
     shifted = {**place(10, 20), "text": TEXT[11:21]}
     result = evaluate(lambda query, k: [shifted, *tens(query, 40)][:k], ONE, k=2, budgets=["300ch"])
-    (warning,) = result.warnings
+    (warning,) = result.notes
     assert "offsets are wrong" in warning
     assert re.search(r"\b1\b", warning)
     assert result.queries[0].hits[0].span == span(10, 20)
 
 
-def test_a_result_without_a_place_is_paid_for():
+def test_a_result_without_a_place_counts_towards_the_budget():
     result = evaluate(lambda query, k: ["x" * 60, place(0, 100)], ONE, k=2, budgets=["100ch"], metrics=RECALL)
     assert result.metrics["span_recall@100ch"] == 0.4
 
 
-def test_overlaps_are_paid_for_twice():
+def test_overlaps_count_twice_towards_the_budget():
     result = evaluate(
         lambda query, k: [place(0, 60), place(20, 100)], ONE, k=2, budgets=["100ch"], metrics=[SpanPrecisionRaw()]
     )
@@ -465,7 +463,7 @@ def test_overlaps_are_paid_for_twice():
     assert result.metrics["span_precision_raw@100ch"] == pytest.approx(0.6)
 
 
-def test_a_result_that_holds_its_place_keeps_no_text():
+def test_a_located_result_keeps_no_text():
     hits = evaluate(lambda query, k: [TEXT[:10], "lost"], ONE, k=2).queries[0].hits
     assert [hit.text for hit in hits] == [None, "lost"]
 
@@ -506,7 +504,7 @@ def test_functions_and_methods_may_be_coroutines():
     assert len({loop for _, loop in retriever.calls}) == 1  # clients that are bound to a loop meet the same one
 
 
-def test_an_evaluation_runs_inside_a_running_loop_as_in_a_notebook():
+def test_an_evaluation_runs_inside_a_running_event_loop_as_in_a_notebook():
     async def cell():
         return evaluate(slow_tens, ONE, k=5).metrics["span_recall"]
 
@@ -606,7 +604,7 @@ class NotFiniteAtOnce(SpanMetric):
     ],
     ids=["raises", "NaN", "None", "raises for all", "NaN for all"],
 )
-def test_a_metric_that_gives_no_score_becomes_a_failure_and_spares_the_others(metric, kind, tmp_path):
+def test_a_metric_that_gives_no_score_becomes_a_failure_of_that_metric_only(metric, kind, tmp_path):
     result = evaluate(tens, dataset(a=[span(0, 10)], none=[]), k=1, budgets=[], metrics=[metric, SpanRecall()])
     (failure,) = result.failures["a"]
     assert (failure.stage, failure.kind) == (f"score {metric.name}@1", kind)
@@ -626,7 +624,7 @@ def test_a_metric_that_fails_for_one_question_keeps_its_scores_of_the_others():
     assert result.metrics["shaky"] == 1.0
 
 
-def test_numbers_of_numpy_are_scores():
+def test_numpy_numbers_are_valid_scores():
     class Numpy(TokenLevelMetric):
         def calculate(self, retrieved, ground_truth):
             return np.float32(0.5)
@@ -637,26 +635,26 @@ def test_numbers_of_numpy_are_scores():
 # --- what is recorded -------------------------------------------------------------------------------------------------
 
 
-def test_what_parts_warn_of_is_noted_in_the_result_once():
+def test_notes_of_components_are_in_the_result_once():
     class Changing(Chunker):
         def chunk(self, text):
             return [text, "never written", "never written"]
 
     result = evaluate(BM25Retriever(Changing()), ONE)
-    (warning,) = result.warnings  # of four chunks in two documents
+    (warning,) = result.notes  # of four chunks in two documents
     assert "skipped" in warning
     assert "'never written'" in warning
     assert warning in repr(result)
 
 
-def test_what_a_metric_warns_of_is_noted_too():
+def test_notes_of_metrics_are_in_the_result():
     class Wary(TokenLevelMetric):
         def calculate(self, retrieved, ground_truth):
-            warnings.warn("this metric is wary", stacklevel=1)
+            note("this metric is wary")
             return 1.0
 
     result = evaluate(tens, ONE, metrics=[Wary()])
-    assert result.warnings == ("this metric is wary",)
+    assert result.notes == ("this metric is wary",)
     assert result.metrics["wary"] == 1.0
 
 
@@ -733,7 +731,7 @@ def test_a_result_is_in_the_order_of_the_dataset_with_its_truth_and_wording():
     ]
 
 
-def test_two_runs_differ_in_nothing_but_clocks(corpus):
+def test_two_runs_differ_only_in_their_timings(corpus):
     start = corpus["billing.md"].content.index("Refunds")
     truth = [
         TokenLevelGroundTruth(Query.from_text(text), [CharacterSpan(DocumentId("billing.md"), start, start + 31)])
@@ -751,18 +749,18 @@ def test_two_runs_differ_in_nothing_but_clocks(corpus):
     assert first.metrics == second.metrics
 
 
-def test_nothing_that_was_given_is_changed():
+def test_inputs_are_not_changed():
     found = [place(0, 50), "Same.", {"text": "lost", "score": 1}]
     copy = [dict(item) if isinstance(item, dict) else item for item in found]
     evaluate(lambda query, k: found, ONE, k=2)
     assert found == copy
 
 
-def test_a_retriever_that_cannot_be_closed_does_not_cost_the_result():
+def test_a_retriever_that_cannot_be_closed_does_not_lose_the_result():
     noting = Noting({"close": RuntimeError("no connection")})
     result = evaluate(noting, ONE, k=1, budgets=[])
     assert result.counts["scored"] == 1
-    assert any("could not be closed: RuntimeError: no connection" in warning for warning in result.warnings)
+    assert any("could not be closed: RuntimeError: no connection" in warning for warning in result.notes)
 
 
 def test_the_order_of_questions_does_not_change_scores_at_k():
@@ -775,19 +773,19 @@ def test_the_order_of_questions_does_not_change_scores_at_k():
         for order in (["deep", "q"], ["q", "deep"])
     ]
     assert scores[0].per_query("span_recall@1") == {**scores[1].per_query("span_recall@1")}
-    assert all("prefix_stable" in warning for result in scores for warning in result.warnings[:1])
+    assert all("prefix_stable" in warning for result in scores for warning in result.notes[:1])
 
 
-def test_a_text_of_several_places_is_noted():
+def test_a_text_that_occurs_more_than_once_is_noted():
     corpus = Corpus(Document(DocumentId(name), "Support answers within one day.") for name in ("a.md", "b.md"))
     right = Dataset([TokenLevelGroundTruth(Query.from_text("q"), (CharacterSpan(DocumentId("b.md"), 0, 31),))], TOKEN)
     result = evaluate(lambda query, k: ["Support answers within one day."], right.with_corpus(corpus), k=1, budgets=[])
-    assert any("stands in several places: 1" in warning for warning in result.warnings)
+    assert any("text occurs more than once: 1" in note for note in result.notes)
 
 
-def test_a_ranking_that_ends_before_the_budget_is_noted():
+def test_a_ranking_that_ends_before_the_budget_is_filled_is_noted():
     result = evaluate(lambda query, k: tens(query, k)[:3], ONE, k=1, budgets=["100ch"])
-    assert any("ended before every budget was spent: 1" in warning for warning in result.warnings)
+    assert any("1 ranking ran out of results before the budget was filled" in note for note in result.notes)
 
 
 def test_questions_for_which_a_metric_failed_are_counted():
@@ -810,12 +808,12 @@ def exiting(step):
 
 
 @pytest.mark.parametrize("step", ["index", "prepare", "close", "chunks"])
-def test_a_retriever_that_ends_the_program_is_an_error_of_ours_that_says_so(step):
-    with pytest.raises(PartExited, match=rf"Exiting: called sys.exit\(0\) \(test_runner.py, line \d+\) in {step}"):
+def test_a_retriever_that_calls_sys_exit_raises_component_exited(step):
+    with pytest.raises(ComponentExited, match=rf"Exiting: called sys.exit\(0\) \(test_runner.py, line \d+\) in {step}"):
         evaluate(exiting(step), dataset(q=[span(0, 9)]), metrics=[PrecisionOmega()])
 
 
-def test_a_retriever_that_ends_the_program_while_closing_does_not_hide_the_first_error():
+def test_a_retriever_that_calls_sys_exit_while_closing_does_not_hide_the_first_error():
     class Broken(type(exiting("close"))):
         def index(self, corpus):
             raise OSError("no index")
@@ -826,7 +824,7 @@ def test_a_retriever_that_ends_the_program_while_closing_does_not_hide_the_first
 
 
 @pytest.mark.parametrize("step", ["index", "prepare", "retrieve"])
-def test_an_interrupt_passes_through_untouched(step):
+def test_an_interrupt_is_passed_on_unchanged(step):
     class Interrupted(BM25Retriever):
         pass
 
@@ -838,7 +836,7 @@ def test_an_interrupt_passes_through_untouched(step):
         evaluate(Interrupted(), dataset(q=[span(0, 9)]))
 
 
-def test_a_question_that_ends_the_program_is_a_failure_of_that_question():
+def test_a_query_that_calls_sys_exit_is_a_failure_of_that_query():
     def search(query, k):
         return sys.exit(3) if query == "bad" else [TEXT[0:9]]
 
@@ -847,3 +845,19 @@ def test_a_question_that_ends_the_program_is_a_failure_of_that_question():
     assert (failure.stage, failure.kind) == ("retrieve", "SystemExit")
     assert failure.message.startswith("called sys.exit(3) (test_runner.py, line ")
     assert result.counts["scored"] == 1
+
+
+def test_runs_side_by_side_in_threads_keep_their_notes_apart():
+    waiting = Barrier(8)
+
+    def run(number):
+        def search(query, k):
+            note(f"note of run {number}")
+            waiting.wait(timeout=30)  # so that all of them are under way at the same time
+            return [TEXT]
+
+        return evaluate(search, ONE, k=1, budgets=[])
+
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(run, range(8)))
+    assert [result.notes for result in results] == [(f"note of run {number}",) for number in range(8)]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import ChunkF1, ChunkLevelMetric, ChunkPrecision, ChunkRecall
-from rag_evaluation_framework.ids import generate_chunk_id, generate_pa_chunk_id
+from rag_evaluation_framework.data.ids import generate_chunk_id, generate_pa_chunk_id
 
 RECALL, PRECISION, F1 = ChunkRecall(), ChunkPrecision(), ChunkF1()
 METRICS = (RECALL, PRECISION, F1)
@@ -34,11 +34,11 @@ ids = st.lists(st.sampled_from([A, B, C, D, E, PA_A, PA_B]), max_size=8)
 
 
 @pytest.mark.parametrize(("retrieved", "relevant", "scores"), WORKED.values(), ids=WORKED)
-def test_worked_by_hand(retrieved, relevant, scores):
+def test_scores_equal_those_worked_by_hand(retrieved, relevant, scores):
     assert tuple(metric.calculate(retrieved, relevant) for metric in METRICS) == pytest.approx(scores)
 
 
-def test_they_are_metrics_of_chunks_under_these_names():
+def test_chunk_metrics_have_these_names_and_this_level():
     assert [metric.name for metric in METRICS] == ["chunk_recall", "chunk_precision", "chunk_f1"]
     assert all(isinstance(metric, ChunkLevelMetric) for metric in METRICS)
     assert all(metric.evaluation_types == {"chunk-level"} for metric in METRICS)
@@ -53,7 +53,7 @@ def test_f1_is_the_harmonic_mean_of_the_others(retrieved, relevant):
 
 
 @given(ids, ids)
-def test_scores_are_floats_from_0_to_1_and_leave_the_lists_alone(retrieved, relevant):
+def test_scores_are_floats_from_0_to_1_and_inputs_are_not_changed(retrieved, relevant):
     before = list(retrieved), list(relevant)
     for metric in METRICS:
         score = metric.calculate(retrieved, relevant)

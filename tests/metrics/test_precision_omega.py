@@ -5,20 +5,16 @@ import json
 from dataclasses import replace
 from time import process_time
 
-import brute_force
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import (
-    CharacterSpan,
-    ConfigError,
-    PrecisionOmega,
-    TokenLevelMetric,
-    score_spans,
-)
-from rag_evaluation_framework.metrics import ALL_METRICS, SpanJudgements, SpanMetric, judge_attainable
+from rag_evaluation_framework import CharacterSpan, PrecisionOmega, TokenLevelMetric, score_spans
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.judging import SpanJudgements, oracle_from_lists
+from rag_evaluation_framework.metrics import ALL_METRICS, SpanMetric
+from support import brute_force_spans as brute_force
 
 OMEGA = PrecisionOmega()
 
@@ -58,8 +54,8 @@ def passage(place):
 def by_characters(chunks, truth):
     """Precision omega by counting characters."""
     relevant = brute_force.union(map(passage, truth))
-    attainable = brute_force.union(passage(chunk) for chunk in chunks if relevant & set(passage(chunk)))
-    return len(relevant & attainable) / len(attainable) if attainable else 0.0
+    oracle = brute_force.union(passage(chunk) for chunk in chunks if relevant & set(passage(chunk)))
+    return len(relevant & oracle) / len(oracle) if oracle else 0.0
 
 
 @st.composite
@@ -72,11 +68,11 @@ some_spans = st.lists(spans(), max_size=8)
 
 
 @pytest.mark.parametrize(("chunks", "truth", "score"), WORKED.values(), ids=WORKED)
-def test_worked_by_hand(chunks, truth, score):
+def test_scores_equal_those_worked_by_hand(chunks, truth, score):
     assert OMEGA.calculate(list(map(span, chunks)), list(map(span, truth))) == pytest.approx(score)
 
 
-def test_it_is_a_metric_of_text_that_needs_all_chunks():
+def test_precision_omega_is_a_token_level_metric_that_needs_all_chunks():
     assert OMEGA.name == "precision_omega"
     assert isinstance(OMEGA, TokenLevelMetric)
     assert {
@@ -85,34 +81,34 @@ def test_it_is_a_metric_of_text_that_needs_all_chunks():
 
 
 @given(some_spans, st.lists(some_spans, max_size=5))
-def test_it_is_what_counting_characters_gives(chunks, truth):
+def test_scores_equal_counting_characters(chunks, truth):
     expected = [by_characters(chunks, right) for right in truth]
     assert [OMEGA.calculate(chunks, right) for right in truth] == pytest.approx(expected)
-    judged = replace(SpanJudgements.zeros(len(truth), 3), attainable=judge_attainable(chunks, truth))
+    judged = replace(SpanJudgements.zeros(len(truth), 3), oracle=oracle_from_lists(chunks, truth))
     assert OMEGA.score(judged).tolist() == pytest.approx(expected)
 
 
 @given(some_spans, st.lists(some_spans, max_size=5), st.randoms(use_true_random=False))
-def test_the_order_of_chunks_and_truth_changes_nothing(chunks, truth, source):
-    expected = judge_attainable(chunks, truth)
-    shuffled = judge_attainable(source.sample(chunks, len(chunks)), [source.sample(r, len(r)) for r in truth])
-    assert shuffled.found.tolist() == expected.found.tolist()
-    assert shuffled.extent.tolist() == expected.extent.tolist()
+def test_the_order_of_chunks_and_truth_does_not_matter(chunks, truth, source):
+    expected = oracle_from_lists(chunks, truth)
+    shuffled = oracle_from_lists(source.sample(chunks, len(chunks)), [source.sample(r, len(r)) for r in truth])
+    assert shuffled.overlap_chars.tolist() == expected.overlap_chars.tolist()
+    assert shuffled.retrieved_chars.tolist() == expected.retrieved_chars.tolist()
 
 
 @given(some_spans, some_spans)
-def test_attainable_says_what_is_covered_and_what_it_costs(chunks, truth):
+def test_oracle_judgements_hold_relevant_and_retrieved_characters(chunks, truth):
     relevant = brute_force.union(map(passage, truth))
     sharing = [passage(chunk) for chunk in chunks if relevant & set(passage(chunk))]
-    judged = judge_attainable(chunks, [truth])
-    assert judged.found.tolist() == [len(brute_force.union(sharing) & relevant)]
-    assert judged.extent.tolist() == [len(brute_force.union(sharing))]
-    assert judged.expense.tolist() == [brute_force.raw_length(sharing)]
+    judged = oracle_from_lists(chunks, [truth])
+    assert judged.overlap_chars.tolist() == [len(brute_force.union(sharing) & relevant)]
+    assert judged.retrieved_chars.tolist() == [len(brute_force.union(sharing))]
+    assert judged.retrieved_chars_raw.tolist() == [brute_force.raw_length(sharing)]
     assert judged.truth.tolist() == [len(relevant)]
 
 
 @given(some_spans, some_spans)
-def test_no_retrieval_of_whole_chunks_with_all_attainable_truth_is_more_precise(chunks, truth):
+def test_no_retrieval_of_whole_chunks_with_all_reachable_truth_is_more_precise(chunks, truth):
     relevant = brute_force.union(map(passage, truth))
     score = OMEGA.calculate(chunks, truth)
     assert 0 <= score <= 1
@@ -121,12 +117,12 @@ def test_no_retrieval_of_whole_chunks_with_all_attainable_truth_is_more_precise(
         assert score >= len(everything & relevant) / len(everything)
 
 
-def test_cutting_the_ranking_keeps_what_is_attainable():
-    attainable = judge_attainable([span("d 0 10")], [[span("d 0 5")]])
-    judged = replace(SpanJudgements.zeros(1, 5), attainable=attainable)
-    assert judged.at(2).attainable is attainable
+def test_cutting_the_ranking_keeps_the_oracle():
+    oracle = oracle_from_lists([span("d 0 10")], [[span("d 0 5")]])
+    judged = replace(SpanJudgements.zeros(1, 5), oracle=oracle)
+    assert judged.at(2).oracle is oracle
     assert OMEGA.score(judged.at(0)).tolist() == [0.5]
-    assert SpanJudgements.zeros(1, 5).at(2).attainable is None
+    assert SpanJudgements.zeros(1, 5).at(2).oracle is None
 
 
 def test_judgements_without_chunks_are_refused():
@@ -141,17 +137,17 @@ def test_many_nested_chunks_and_questions_take_well_under_a_second():
     places = source.integers(0, (200, 50_000), size=(1_000, 3, 2)).tolist()
     truth = [[CharacterSpan(f"d{document}", start, start + 150) for document, start in place] for place in places]
     start = process_time()
-    judged = judge_attainable(chunks, truth)
+    judged = oracle_from_lists(chunks, truth)
     assert process_time() - start < 1
     for question in range(0, 1_000, 200):
-        assert judged.extent[question] == sum(60_000 for _ in {right.doc_id for right in truth[question]})
+        assert judged.retrieved_chars[question] == sum(60_000 for _ in {right.doc_id for right in truth[question]})
 
 
 @pytest.mark.parametrize(
     "chunking",
     ["fixed_200_0", "fixed_400_200", "recursive_200_0", "recursive_400_0", "recursive_400_200", "recursive_800_400"],
 )
-def test_the_public_chunking_evaluation_states_the_same(shared, chunking):
+def test_scores_equal_those_of_the_public_chunking_evaluation(shared, chunking):
     folder = shared / "data" / "chunking_questions"
     reference = json.loads((folder / "reference" / f"{chunking}.json").read_text(encoding="utf-8"))
     with (folder / "questions_df.csv").open(encoding="utf-8", newline="") as file:

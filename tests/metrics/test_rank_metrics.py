@@ -4,8 +4,9 @@ from math import log2
 
 import pytest
 
-from rag_evaluation_framework import ConfigError, score_rankings
+from rag_evaluation_framework import score_rankings
 from rag_evaluation_framework.contracts import Metric
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.metrics import F1, MAP, MRR, NDCG, HitRate, Precision, RankMetric, Recall, RPrecision
 
 METRICS = (HitRate(), Recall(), Precision(), F1(), MRR(), MAP(), NDCG(), RPrecision())
@@ -105,12 +106,12 @@ def test_mrr_looks_no_further_than_k():
     assert scores_of(["c"], ["a", "b", "c"], "mrr@2", "mrr@3", "mrr") == [0, 1 / 3, 1 / 3]
 
 
-def test_map_divides_by_all_that_is_relevant():
+def test_map_divides_by_the_number_of_relevant_units():
     # not by min(5, 2), and not by the 2 found
     assert scores_of(list("abcde"), list("abxxx"), "map@2", "map") == [2 / 5, 2 / 5]
 
 
-def test_r_precision_looks_at_as_many_as_are_relevant():
+def test_r_precision_is_cut_at_the_number_of_relevant_units():
     assert scores_of(list("abc"), list("axbc"), "r_precision", "r_precision@2") == pytest.approx([2 / 3, 1 / 3])
 
 
@@ -118,20 +119,20 @@ GRADED = {"a": 3, "b": 2, "c": 1, "d": 0, "e": -1}
 
 
 class TestGraded:
-    def test_ndcg_uses_linear_gains_and_the_best_order(self):
+    def test_ndcg_uses_linear_gains_and_the_ideal_order(self):
         gained = 1 + 3 / log2(3) + 0 + 2 / log2(5)  # c, a, d, b
         assert scores_of(GRADED, list("cadb"), "ndcg") == [
             pytest.approx(gained / (3 + 2 / log2(3) + 1 / log2(4)), abs=1e-12)
         ]
 
-    def test_the_best_order_is_cut_at_k(self):
+    def test_the_ideal_order_is_cut_at_k(self):
         gained = 1 + 3 / log2(3)
         assert scores_of(GRADED, list("cadb"), "ndcg@2") == [pytest.approx(gained / (3 + 2 / log2(3)), abs=1e-12)]
 
-    def test_a_gain_that_was_not_retrieved_counts_in_the_best_order(self):
+    def test_units_that_were_not_retrieved_count_in_the_ideal_order(self):
         assert scores_of(GRADED, ["c"], "ndcg@1", "ndcg@2") == pytest.approx([1 / 3, 1 / (3 + 2 / log2(3))])
 
-    def test_fractions_are_gains(self):
+    def test_gains_may_be_fractions(self):
         assert scores_of({"a": 0.5, "b": 0.25}, ["b", "a"], "ndcg@1") == [0.5]
 
     def test_gains_of_0_and_below_are_not_relevant(self):
@@ -139,7 +140,7 @@ class TestGraded:
         assert scores_of(GRADED, list("dea"), *names) == scores_of({"a": 3, "b": 2, "c": 1}, list("xya"), *names)
         assert scores_of(GRADED, list("de"), *names) == list(NOTHING)
 
-    def test_only_ndcg_looks_at_how_relevant_a_unit_is(self):
+    def test_only_ndcg_uses_graded_relevance(self):
         graded = scores_of({"a": 3, "b": 1}, list("xba"), *NAMES)
         plain = scores_of(["a", "b"], list("xba"), *NAMES)
         assert [name for name, one, other in zip(NAMES, graded, plain, strict=True) if one != other] == ["ndcg"]
@@ -153,7 +154,7 @@ def test_each_metric_says_its_name_and_its_levels():
         assert metric.evaluation_types == {"document-level", "chunk-level"}
 
 
-def test_calculate_changes_nothing_that_it_is_given():
+def test_calculate_does_not_change_its_inputs():
     retrieved, truth = ["b", "a", "b"], ["a", "a"]
     for metric in METRICS:
         metric.calculate(retrieved, truth)
@@ -161,6 +162,6 @@ def test_calculate_changes_nothing_that_it_is_given():
 
 
 @pytest.mark.parametrize("retrieved", [{"a": 1.0}, {"a"}, "a", b"a"])
-def test_what_has_no_order_is_no_ranking(retrieved):
-    with pytest.raises(ConfigError, match="wanted a list of ids, best first"):
+def test_a_ranking_without_an_order_is_refused(retrieved):
+    with pytest.raises(ConfigError, match="expected a list of ids, best first"):
         MRR().calculate(retrieved, ["a"])

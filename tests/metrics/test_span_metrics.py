@@ -104,14 +104,14 @@ def test_a_score_is_a_plain_float(metric):
     assert type(metric.calculate(spans(["d 0 10"]), spans(["d 0 10"]))) is float
 
 
-def test_dcg_pays_each_character_once_and_less_at_later_ranks():
+def test_dcg_counts_each_character_once_and_less_at_later_ranks():
     truth = spans(["d 0 10", "e 0 10"])
     found = spans(["d 0 10", "d 0 10", "e 0 5", "e 0 10"])
     by_hand = 10 / 20 + 0 + 5 / 20 / log2(4) + 5 / 20 / log2(5)
     assert SpanDCG().calculate(found, truth) == pytest.approx(by_hand, abs=1e-15)
 
 
-def test_metrics_are_called_what_the_documents_call_them():
+def test_metrics_have_the_documented_names():
     assert [metric.name for metric in METRICS] == [
         "span_recall",
         "span_precision",

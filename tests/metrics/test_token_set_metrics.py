@@ -14,23 +14,22 @@ from hypothesis import strategies as st
 from rag_evaluation_framework import (
     ALL_METRICS,
     CharacterSpan,
-    ConfigError,
     DocumentId,
     FixedTokenChunker,
     SpanRecall,
-    TokenizerError,
     TokenLevelMetric,
     TokenSetF1,
     TokenSetIoU,
     TokenSetPrecision,
     TokenSetRecall,
-    vocabularies,
 )
-from rag_evaluation_framework import tokenizers as tokenizers_module
+from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.errors import ConfigError, TokenizerError
 from rag_evaluation_framework.metrics import token_set_metric
 from rag_evaluation_framework.registry import build, describe
-from rag_evaluation_framework.tokenizers import resolve_tokenizer
-from rag_evaluation_framework.types import Document
+from rag_evaluation_framework.text import tiktoken_vocabulary as vocabularies
+from rag_evaluation_framework.text import tokenizers as tokenizers_module
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 CLASSES = [TokenSetRecall, TokenSetPrecision, TokenSetIoU, TokenSetF1]
 CL100K = resolve_tokenizer("cl100k_base").encoding
@@ -39,9 +38,9 @@ every_class = pytest.mark.parametrize("metric", CLASSES)
 
 @pytest.fixture(autouse=True)
 def remember_nothing():
-    token_set_metric._remembered.cache_clear()
+    token_set_metric._cached_encoder.cache_clear()
     yield
-    token_set_metric._remembered.cache_clear()
+    token_set_metric._cached_encoder.cache_clear()
 
 
 def passages(*texts, doc_id="d"):
@@ -126,7 +125,7 @@ def test_text_that_looks_like_a_special_token_is_ordinary_text():
     truth=st.lists(st.text("ab d\n🙂é<|>"), max_size=4),
     tokenizer=st.sampled_from(["cl100k_base", "o200k_base", str.split, list]),
 )
-def test_scores_are_those_of_plain_set_arithmetic(retrieved, truth, tokenizer):
+def test_scores_equal_plain_set_arithmetic(retrieved, truth, tokenizer):
     encode = tokenizer if callable(tokenizer) else tiktoken_of(tokenizer)
     retrieved, truth = passages(*retrieved), passages(*truth)
     found = scores(retrieved, truth, tokenizer)
@@ -144,7 +143,7 @@ def tiktoken_of(name):
 
 
 @given(st.lists(st.text("abc "), max_size=4), st.lists(st.text("abc "), max_size=4), st.randoms())
-def test_the_order_of_the_spans_plays_no_part(retrieved, truth, random):
+def test_the_order_of_the_spans_does_not_matter(retrieved, truth, random):
     retrieved, truth = passages(*retrieved), passages(*truth)
     before = scores(retrieved, truth, str.split)
     random.shuffle(retrieved)
@@ -159,7 +158,7 @@ def test_recall_never_falls_with_another_result(retrieved, truth, more):
     assert TokenSetRecall(str.split).calculate(passages(*retrieved, more), truth) >= fewer
 
 
-def test_a_place_plays_no_part_but_a_text_does():
+def test_texts_matter_and_offsets_do_not():
     # T09: an unrelated passage that says "the" earns something here, and nothing by its place.
     truth, unrelated = passages("Restart the server"), passages("Now pay the invoice.", doc_id="other")
     assert SpanRecall().calculate(unrelated, truth) == 0.0
@@ -223,7 +222,7 @@ def test_a_tiktoken_encoding_can_be_given():
     assert scores(passages("ab"), passages("abc"), encoding) == pytest.approx([2 / 3, 1, 2 / 3, 4 / 5])
 
 
-def test_a_file_can_be_given(tmp_path):
+def test_a_tokenizer_file_can_be_given(tmp_path):
     path = tmp_path / "tokenizer.json"
     word_level().save(str(path))
     for given_as in (path, str(path)):
@@ -251,7 +250,7 @@ def test_a_tokenizer_that_cannot_be_used_fails_when_a_score_is_asked_for(metric,
 
 @every_class
 def test_tokens_that_cannot_be_compared_are_refused(metric):
-    with pytest.raises(TokenizerError, match=r"tokens cannot be compared.*list.*wanted ids or strings"):
+    with pytest.raises(TokenizerError, match=r"tokens cannot be compared.*list.*expected ids or strings"):
         metric(lambda text: [[1], [2]]).calculate(passages("a"), passages("a"))
 
 
@@ -286,20 +285,20 @@ def test_a_text_is_encoded_once_for_all_metrics_of_a_tokenizer():
     assert sorted(seen) == ["a b", "a x", "b"]
 
 
-def test_what_is_remembered_of_one_tokenizer_is_not_told_to_another():
+def test_tokenizers_do_not_share_a_cache():
     retrieved, truth = passages("ab c"), passages("a bc")
     assert TokenSetRecall(str.split).calculate(retrieved, truth) == 0.0
     assert TokenSetRecall(list).calculate(retrieved, truth) == 1.0
     assert TokenSetRecall(str.split).calculate(retrieved, truth) == 0.0
 
 
-def test_only_so_many_texts_are_remembered():
+def test_the_cache_of_texts_is_bounded():
     remembered = token_set_metric._token_sets(str.split)
     assert remembered.cache_info().maxsize == token_set_metric._TEXTS
-    assert token_set_metric._remembered.cache_info().maxsize == token_set_metric._TOKENIZERS
+    assert token_set_metric._cached_encoder.cache_info().maxsize == token_set_metric._TOKENIZERS
 
 
-def test_a_metric_that_was_used_can_still_be_copied_and_pickled():
+def test_a_used_metric_can_be_copied_and_pickled():
     metric = TokenSetRecall()
     assert metric.calculate(passages("a"), passages("a b")) == 0.5
     for twin in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), replace(metric)):
@@ -308,7 +307,7 @@ def test_a_metric_that_was_used_can_still_be_copied_and_pickled():
 
 
 @every_class
-def test_inputs_stay_as_they_are_and_scores_are_plain_floats(metric):
+def test_inputs_are_not_changed_and_scores_are_plain_floats(metric):
     retrieved, truth = passages("a", "b a"), passages("b")
     given_lists = list(retrieved), list(truth)
     score = metric(str.split).calculate(*given_lists)
@@ -317,7 +316,7 @@ def test_inputs_stay_as_they_are_and_scores_are_plain_floats(metric):
     assert metric(str.split).calculate(tuple(retrieved), tuple(truth)) == score
 
 
-def test_metrics_are_called_what_the_documents_call_them():
+def test_metrics_have_the_documented_names():
     names = ["token_set_recall", "token_set_precision", "token_set_iou", "token_set_f1"]
     assert [metric().name for metric in CLASSES] == [metric(str.split).name for metric in CLASSES] == names
     assert [ALL_METRICS[name] for name in names] == [metric() for metric in CLASSES]

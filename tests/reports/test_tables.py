@@ -23,7 +23,7 @@ def column(header, *cells):
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=12), st.integers(-5, 60), st.integers(0, 3))
-def test_columns_stand_side_by_side_as_long_as_they_fit(widths, room, gap):
+def test_columns_are_side_by_side_as_long_as_they_fit(widths, room, gap):
     parts = [list(range(*part.indices(len(widths)))) for part in side_by_side(widths, room, gap)]
     assert [number for part in parts for number in part] == list(range(len(widths)))
 
@@ -39,7 +39,7 @@ def test_columns_stand_side_by_side_as_long_as_they_fit(widths, room, gap):
     st.lists(st.text("xyz_", min_size=1, max_size=20), min_size=1, max_size=3, unique=True),
     st.integers(40, 120),
 )
-def test_every_header_and_number_stands_there_once_and_uncut(headers, names, width):
+def test_every_header_and_number_appears_once_and_uncut(headers, names, width):
     numbers = [
         column(header, *(f"{place}.{row:03}" for row in range(len(names)))) for place, header in enumerate(headers)
     ]

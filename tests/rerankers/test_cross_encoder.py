@@ -7,18 +7,16 @@ import pytest
 
 from rag_evaluation_framework import (
     BM25Retriever,
-    ConfigError,
     CrossEncoderReranker,
     Document,
     DocumentId,
-    InputError,
-    MissingDependency,
     PositionAwareChunk,
     RerankedRetriever,
     evaluate,
 )
 from rag_evaluation_framework.demo import load_handbook
-from tiny_models import tiny_cross_encoder
+from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
+from support.tiny_models import tiny_cross_encoder
 
 TEXTS = ["Refunds take five days.", "Restart the server.", "", "🚀 検索", "Refunds.", "word " * 400, "\ud800 odd"]
 
@@ -72,7 +70,7 @@ class TestRerank:
         assert reranker.rerank("refunds?", given, np.int64(2)) == every[:2]
 
     def test_a_negative_top_k_is_refused(self, reranker):
-        with pytest.raises(InputError, match="top_k=-1; wanted at least 0"):
+        with pytest.raises(InputError, match="top_k=-1; expected at least 0"):
             reranker.rerank("refunds?", chunks("a"), -1)
 
     def test_equal_texts_keep_the_order_given_whatever_batch_they_fall_into(self):
@@ -100,7 +98,7 @@ class TestModel:
             CrossEncoderReranker(str(tmp_path)).prepare()
 
     def test_one_with_several_outputs_is_refused(self):
-        with pytest.raises(ConfigError, match="has 3 outputs; wanted one score a pair"):
+        with pytest.raises(ConfigError, match="has 3 outputs; expected one"):
             CrossEncoderReranker(tiny_cross_encoder(3)).prepare()
 
     def test_an_embedder_is_refused_since_its_head_would_be_random(self, tmp_path):

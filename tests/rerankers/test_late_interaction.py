@@ -4,9 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import ConfigError, Document, DocumentId, InputError, LateInteractionReranker
+from rag_evaluation_framework import Document, DocumentId, LateInteractionReranker
 from rag_evaluation_framework.demo import load_handbook
-from tiny_models import WordVectors
+from rag_evaluation_framework.errors import ConfigError, InputError
+from support.tiny_models import WordVectors
 
 
 def chunks(*texts):
@@ -180,12 +181,12 @@ class TestEmbedder:
             def embed_tokens(self, texts):
                 return [vectors * (np.nan if len(texts) > 1 else 1) for vectors in super().embed_tokens(texts)]
 
-        with pytest.raises(InputError, match="the score of '10' is no finite number"):
+        with pytest.raises(InputError, match="the score of '10' is not a finite number"):
             LateInteractionReranker(Broken()).rerank("0", chunks("10", "20"))
 
     @pytest.mark.parametrize("embedder", [None, rag.LsaEmbedder(), WordVectors, "lsa", 7], ids=repr)
     def test_one_without_token_vectors_is_refused(self, embedder):
-        with pytest.raises(ConfigError, match="wanted one with embed_tokens"):
+        with pytest.raises(ConfigError, match="expected one with embed_tokens"):
             LateInteractionReranker(embedder)
 
     @pytest.mark.parametrize("megabytes", [-1, 0.5, True, None])

@@ -3,7 +3,8 @@ import math
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import BM25Retriever, Chunker, ConfigError, Corpus, Document, DocumentId, InputError
+from rag_evaluation_framework import BM25Retriever, Chunker, Corpus, Document, DocumentId
+from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 
 
 class Lines(Chunker):
@@ -75,7 +76,7 @@ class TestRanking:
     def test_a_word_with_combining_marks_is_one_word(self, word, other):
         assert texts(lines(f"{word} x", f"{other} x"), word) == [f"{word} x"]
 
-    def test_asking_for_none_gives_none(self):
+    def test_k_of_zero_returns_nothing(self):
         assert lines("the server").retrieve("server", 0).hits == ()
 
     def test_asking_for_more_than_there_is_gives_all(self):
@@ -123,15 +124,15 @@ class TestIndex:
         assert texts(lines("?!", "the server", "🚀"), "server") == ["the server"]
 
     def test_a_failed_index_is_no_index(self):
-        with pytest.raises(rag.NotIndexed, match=r"call index\(corpus\) before retrieve\(\)"):
+        with pytest.raises(NotIndexed, match=r"call index\(corpus\) before retrieve\(\)"):
             BM25Retriever().retrieve("server", 3)
 
     def test_closing_forgets_the_index(self):
         retriever = lines("the server")
         retriever.close()
-        with pytest.raises(rag.NotIndexed):
+        with pytest.raises(NotIndexed):
             retriever.retrieve("server", 1)
-        with pytest.raises(rag.NotIndexed):
+        with pytest.raises(NotIndexed):
             retriever.chunks()
 
     def test_a_plain_chunker_is_wrapped(self):
@@ -150,7 +151,7 @@ class TestIndex:
 class TestParameters:
     @pytest.mark.parametrize("parameters", [{"k1": -0.1}, {"b": -0.1}, {"b": 1.1}, {"k1": math.nan}, {"b": math.nan}])
     def test_impossible_parameters_are_refused(self, parameters):
-        with pytest.raises(ConfigError, match="wanted k1 >= 0 and 0 <= b <= 1"):
+        with pytest.raises(ConfigError, match="expected k1 >= 0 and 0 <= b <= 1"):
             BM25Retriever(**parameters)
 
     def test_the_limits_are_allowed(self):
@@ -184,5 +185,5 @@ def test_a_chunker_that_makes_what_is_no_chunk_of_the_document_is_named(chunk):
         def chunk_with_positions(self, document):
             return [chunk]
 
-    with pytest.raises(InputError, match=r"Wrong made .*wanted chunks of the document"):
+    with pytest.raises(InputError, match=r"Wrong made .*expected chunks of the document"):
         BM25Retriever(chunker=Wrong()).index(Corpus([Document(DocumentId("a.md"), "text")]))

@@ -1,5 +1,3 @@
-import asyncio
-
 import numpy as np
 import pytest
 
@@ -9,13 +7,12 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     FunctionRetriever,
-    Hit,
-    InputError,
     PositionAwareChunk,
-    Retrieval,
     generate_chunk_id,
 )
-from rag_evaluation_framework.retrievers.function import as_hits
+from rag_evaluation_framework.contracts.retrieved import as_hits
+from rag_evaluation_framework.data import Hit, Retrieval
+from rag_evaluation_framework.errors import InputError
 
 DOCUMENT = Document(DocumentId("a.md"), "Hello, World!")
 
@@ -55,7 +52,7 @@ class TestFunctionRetriever:
         async def find(query, k):
             return [query] * k
 
-        assert asyncio.run(FunctionRetriever(find).retrieve("what", 2)) == ["what", "what"]
+        assert FunctionRetriever(find).retrieve("what", 2) == ["what", "what"]
 
     def test_many_questions_are_asked_one_by_one(self):
         assert FunctionRetriever(search).retrieve_many(["a", "b"], 1) == [["a 0"], ["b 0"]]
@@ -154,12 +151,12 @@ class TestAsHits:
     @pytest.mark.parametrize(
         ("output", "message"),
         [
-            ({}, r"keys \[\]; wanted a list .* or a dict with one of 'retrieved_chunk_ids' and 'retrieved_spans'"),
-            ({"text": "Hello"}, r"keys \['text'\]; wanted a list"),
-            ({"retrieved_chunk_ids": None}, r"keys \['retrieved_chunk_ids'\]; wanted a list"),
+            ({}, r"keys \[\]; expected a list .* or a dict with one of 'retrieved_chunk_ids' and 'retrieved_spans'"),
+            ({"text": "Hello"}, r"keys \['text'\]; expected a list"),
+            ({"retrieved_chunk_ids": None}, r"keys \['retrieved_chunk_ids'\]; expected a list"),
             ({"retrieved_chunk_ids": ["c"], "retrieved_spans": []}, "with one of"),
-            ({"retrieved_chunk_ids": "chunk_1"}, "returned str; wanted a list"),
-            ({"retrieved_spans": {"doc_id": "a.md", "start": 0, "end": 5}}, "returned dict; wanted a list"),
+            ({"retrieved_chunk_ids": "chunk_1"}, "returned str; expected a list"),
+            ({"retrieved_spans": {"doc_id": "a.md", "start": 0, "end": 5}}, "returned dict; expected a list"),
             ({"retrieved_spans": [{"doc_id": "a.md", "start": 5, "end": 0}]}, "start=5, end=0"),
         ],
         ids=["empty", "one result", "None", "both", "a text", "a span", "end first"],
@@ -170,7 +167,7 @@ class TestAsHits:
 
     @pytest.mark.parametrize("results", [None, "Hello", b"Hello", 5, {"Hello"}, frozenset()])
     def test_what_is_no_list_is_refused(self, results):
-        with pytest.raises(InputError, match=r"^search returned \w+; wanted a list of texts, chunks or dicts"):
+        with pytest.raises(InputError, match=r"^search returned \w+; expected a list of texts, chunks or dicts"):
             as_hits(results, "search")
 
     @pytest.mark.parametrize("result", [None, 5, b"Hello", ["Hello"], DOCUMENT])
@@ -190,12 +187,12 @@ class TestAsHits:
         ],
     )
     def test_a_mapping_that_does_not_tell_what_was_found_is_refused_with_its_keys(self, result):
-        with pytest.raises(InputError, match=r"with the keys \[.*\]; wanted 'text', or 'doc_id', 'start' and 'end'"):
+        with pytest.raises(InputError, match=r"with the keys \[.*\]; expected 'text', or 'doc_id', 'start' and 'end'"):
             as_hits([result], "search")
 
     @pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 4), ("0", "5"), (0.0, 5.0), (0, "5")])
     def test_impossible_offsets_are_refused(self, start, end):
-        with pytest.raises(InputError, match=r"wanted 0 <= start <= end|that is no number"):
+        with pytest.raises(InputError, match=r"expected 0 <= start <= end|that is not a number"):
             as_hits([{"doc_id": "a.md", "start": start, "end": end}], "search")
 
     def test_a_score_that_is_no_number_is_refused(self):

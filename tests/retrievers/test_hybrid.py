@@ -8,20 +8,16 @@ from hypothesis import strategies as st
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import (
     BM25Retriever,
-    ConfigError,
     Corpus,
     Document,
     DocumentId,
-    Hit,
     HybridRetriever,
-    InputError,
-    NotIndexed,
     RerankedRetriever,
-    Retrieval,
-    Stage,
     VectorRAGRetriever,
 )
+from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CORPUS = Corpus([Document(DocumentId("letters.md"), LETTERS), Document(DocumentId("more.md"), LETTERS.upper())])
@@ -117,7 +113,7 @@ class TestFusion:
     def test_a_tie_of_three_rankings_is_a_tie_in_any_order_of_adding(self):
         assert texts(fused("abc", "cab", "bca")) == "abc"
 
-    def test_equal_texts_at_two_places_both_stay(self):
+    def test_equal_texts_at_two_positions_are_both_kept(self):
         corpus = Corpus([Document(DocumentId("a.md"), "same"), Document(DocumentId("b.md"), "same")])
         hits = [Hit(document.id, 0, 4, rag.generate_pa_chunk_id("same"), "same") for document in corpus]
         retriever = HybridRetriever([Fixed(*hits), Fixed(*hits[::-1])])
@@ -148,7 +144,7 @@ class TestFusion:
     def test_one_retriever_keeps_its_order(self):
         assert texts(fused("cab")) == "cab"
 
-    def test_asking_for_none_gives_none(self):
+    def test_k_of_zero_returns_nothing(self):
         assert fused("ab", "b", k=0) == ()
         assert fused("ab", "b", k=-1) == ()
 
@@ -252,10 +248,10 @@ class TestForeignResults:
         ]  # fmt: skip
         assert hits[0].score == pytest.approx(1 / 61 + 1 / 62)
 
-    def test_a_text_in_several_places_is_noted(self, corpus):
+    def test_a_text_that_occurs_more_than_once_is_noted(self, corpus):
         retriever = HybridRetriever([lambda query, k: ["Support answers within one day."] * 2])
         retriever.index(corpus)
-        with pytest.warns(UserWarning, match="stand in several places"):
+        with pytest.warns(UserWarning, match="occur more than once"):
             hits = retriever.retrieve("?", 5).hits
         assert [hit.doc_id for hit in hits] == ["guides/start.md", "guides/stop.md"]
 
@@ -270,7 +266,7 @@ class TestForeignResults:
     def test_what_cannot_be_read_is_an_error(self):
         retriever = HybridRetriever([of("a"), lambda query, k: {"text": "a"}])
         retriever.index(CORPUS)
-        with pytest.raises(InputError, match="wanted a list of texts"):
+        with pytest.raises(InputError, match="expected a list of texts"):
             retriever.retrieve("?", 5)
 
 

@@ -5,23 +5,19 @@ from hypothesis import strategies as st
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import (
     BM25Retriever,
-    ConfigError,
     Corpus,
     Document,
     DocumentId,
-    Hit,
     HybridRetriever,
-    InputError,
     LateInteractionReranker,
-    NotIndexed,
     PositionAwareChunk,
     RerankedRetriever,
     Reranker,
-    Retrieval,
-    Stage,
 )
+from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
-from tiny_models import WordVectors
+from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
+from support.tiny_models import WordVectors
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CORPUS = Corpus([Document(DocumentId("letters.md"), LETTERS)])
@@ -116,7 +112,7 @@ class TestCandidates:
     def test_a_ranking_that_holds_all_there_is_says_nothing(self):
         assert len(reranked(candidates=100).retrieve("?", 200).hits) == 26
 
-    def test_asking_for_none_gives_none(self):
+    def test_k_of_zero_returns_nothing(self):
         assert reranked().retrieve("?", 0).hits == ()
 
     def test_no_candidates_are_not_reranked(self):
@@ -224,7 +220,7 @@ class TestForeignResults:
         with pytest.raises(InputError, match="result without text, which cannot be reranked"):
             whole.retrieve("?", 3)
 
-    def test_equal_texts_at_two_places_both_stay(self, corpus):
+    def test_equal_texts_at_two_positions_are_both_kept(self, corpus):
         chunker = rag.RecursiveCharacterChunker(chunk_size=40)
         whole = reranked(BM25Retriever(chunker), LateInteractionReranker(WordVectors()), corpus=corpus)
         found = whole.retrieve("Support answers within one day.", 2).hits
@@ -234,7 +230,7 @@ class TestForeignResults:
 class TestReranker:
     def test_one_that_loses_a_chunk_is_named(self):
         whole = reranked(reranker=Answering(lambda chunks: chunks[:-1]), candidates=4)
-        with pytest.raises(InputError, match="Answering returned 3 of 4 chunks; wanted all of them"):
+        with pytest.raises(InputError, match="Answering returned 3 of 4 chunks; expected all of them"):
             whole.retrieve("?", 2)
 
     def test_one_that_makes_up_a_chunk_is_named(self):
@@ -250,7 +246,7 @@ class TestReranker:
 
     @pytest.mark.parametrize("answer", [None, 7, "ab", [1, 2], [("a", 0.5)]])
     def test_one_that_returns_something_else_is_named(self, answer):
-        with pytest.raises(InputError, match=r"Answering returned .*; wanted"):
+        with pytest.raises(InputError, match=r"Answering returned .*; expected"):
             reranked(reranker=Answering(lambda chunks: answer)).retrieve("?", 2)
 
     def test_a_generator_a_tuple_and_copies_are_taken(self):
@@ -366,7 +362,7 @@ class TestWhole:
         described = {
             "type": "reranked",
             "retriever": {"type": "hybrid", "retrievers": ["bm25:k1=0.9", "bm25"]},
-            "reranker": {"type": "late-interaction", "embedder": "tiny_models:WordVectors"},
+            "reranker": {"type": "late-interaction", "embedder": "support.tiny_models:WordVectors"},
             "candidates": 20,
         }
         assert rag.registry.build("retriever", described) == part
@@ -379,6 +375,6 @@ class TestWhole:
             RerankedRetriever(BM25Retriever(), LateInteractionReranker(WordVectors())), dataset, k=5, budgets=[]
         )
         assert not better.counts["failed"]
-        assert better.warnings == ()
+        assert better.notes == ()
         assert better.metrics != plain.metrics
         assert set(better.queries[0].stages) == {"search", "rerank"}

@@ -2,16 +2,8 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import (
-    ConfigError,
-    Corpus,
-    Document,
-    DocumentId,
-    Embedder,
-    InMemoryVectorStore,
-    InputError,
-    VectorRAGRetriever,
-)
+from rag_evaluation_framework import Corpus, Document, DocumentId, Embedder, InMemoryVectorStore, VectorRAGRetriever
+from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 
 WORDS = ("refunds", "server", "password", "glacier")
 
@@ -99,7 +91,7 @@ class TestRetrieve:
         assert places(retriever.retrieve("refunds", 2)) == [("0.md", 0), ("2.md", 0)]
         assert len(retriever.chunks()) == 3
 
-    def test_asking_for_none_gives_none(self):
+    def test_k_of_zero_returns_nothing(self):
         assert indexed().retrieve("server", 0).hits == ()
 
 
@@ -158,7 +150,7 @@ class TestIndex:
         second = VectorRAGRetriever(first.chunker, embedder)
         assert first == second
         first.index(CORPUS)
-        with pytest.raises(rag.NotIndexed):
+        with pytest.raises(NotIndexed):
             second.retrieve("server", 1)
 
     def test_a_corpus_without_text_is_refused(self):
@@ -168,11 +160,11 @@ class TestIndex:
     def test_before_indexing_and_after_closing_there_is_nothing_to_retrieve(self):
         retriever = VectorRAGRetriever(embedder=Counting())
         for _ in range(2):
-            with pytest.raises(rag.NotIndexed, match=r"VectorRAGRetriever: call index\(corpus\)"):
+            with pytest.raises(NotIndexed, match=r"VectorRAGRetriever: call index\(corpus\)"):
                 retriever.retrieve("server", 1)
-            with pytest.raises(rag.NotIndexed):
+            with pytest.raises(NotIndexed):
                 retriever.retrieve_many(["server"], 1)
-            with pytest.raises(rag.NotIndexed):
+            with pytest.raises(NotIndexed):
                 retriever.chunks()
             retriever.index(CORPUS)
             retriever.close()
@@ -187,7 +179,7 @@ class TestIndex:
             def embed(self, texts):
                 return vectors
 
-        with pytest.raises(InputError, match=r"Wrong\.embed returned shape .* for 5 texts; wanted \(5, 4\)"):
+        with pytest.raises(InputError, match=r"Wrong\.embed returned shape .* for 5 texts; expected \(5, 4\)"):
             indexed(embedder=Wrong())
 
     def test_a_list_of_lists_is_taken(self):

@@ -25,7 +25,6 @@ from rag_evaluation_framework import (
     ChunkRecall,
     ChunkRegistry,
     Corpus,
-    Cutoff,
     Dataset,
     Document,
     DocumentId,
@@ -37,8 +36,6 @@ from rag_evaluation_framework import (
     EvaluationConfig,
     EvaluationResult,
     ExperimentConfig,
-    Hit,
-    Level,
     Metric,
     PositionAwareChunk,
     Query,
@@ -61,6 +58,7 @@ from rag_evaluation_framework import (
     score_span_arrays,
     score_spans,
 )
+from rag_evaluation_framework.data import Cutoff, Hit, Level
 
 
 class FirstChunk(ChunkLevelMetric):

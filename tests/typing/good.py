@@ -36,7 +36,6 @@ from rag_evaluation_framework import (
     Comparison,
     Corpus,
     CrossEncoderReranker,
-    Cutoff,
     Dataset,
     Document,
     DocumentId,
@@ -45,39 +44,28 @@ from rag_evaluation_framework import (
     DocumentLevelGroundTruth,
     DocumentLevelMetric,
     Embedder,
-    Engine,
     Evaluation,
     EvaluationConfig,
     EvaluationResult,
-    EvaluationType,
     ExperimentConfig,
     ExperimentResult,
     FixedTokenChunker,
-    Hit,
     HitRate,
     HybridRetriever,
     InMemoryVectorStore,
     LateInteractionReranker,
-    Level,
     LLMClient,
     LsaEmbedder,
     MarkdownHeaderChunker,
     Metric,
     PositionAwareChunk,
     PositionAwareChunker,
-    PositionAwareChunkId,
     QdrantVectorStore,
     Query,
-    QueryId,
-    QueryText,
-    QuestionStrategy,
-    RankingScores,
-    RankMetric,
     Recall,
     RecursiveCharacterChunker,
     RerankedRetriever,
     Reranker,
-    Retrieval,
     Retriever,
     SemanticChunker,
     SentenceChunker,
@@ -85,8 +73,6 @@ from rag_evaluation_framework import (
     SpanF1,
     SpanIoU,
     SpanRecall,
-    Stage,
-    Tokenizer,
     TokenLevelEvaluation,
     TokenLevelExperimentConfig,
     TokenLevelGroundTruth,
@@ -100,7 +86,6 @@ from rag_evaluation_framework import (
     generate_pa_chunk_id,
     load_dataset,
     load_result,
-    merge_overlapping_spans,
     run_experiment,
     save_dataset,
     score_ranking_arrays,
@@ -108,7 +93,22 @@ from rag_evaluation_framework import (
     score_span_arrays,
     score_spans,
 )
-from rag_evaluation_framework.experiments import AnyExperimentConfig, load_run_file
+from rag_evaluation_framework.contracts import Engine, QuestionStrategy, Tokenizer
+from rag_evaluation_framework.data import (
+    Cutoff,
+    EvaluationType,
+    Hit,
+    Level,
+    PositionAwareChunkId,
+    QueryId,
+    QueryText,
+    Retrieval,
+    ScoreTable,
+    Stage,
+    merge_overlapping_spans,
+)
+from rag_evaluation_framework.experiments import AnyExperimentConfig, load_config
+from rag_evaluation_framework.metrics import RankMetric
 
 
 class OwnSentences(Chunker):
@@ -374,7 +374,7 @@ assert_type("failed" in settings.count_as_zero, bool)
 vectors = VectorRAGRetriever(OwnSentences(), LengthEmbedder(), ForgetfulStore())
 config = ExperimentConfig(vectors, token_truth, k=(1, 5), metrics=chosen, config=settings)
 assert_type(config, ExperimentConfig[CharacterSpan])
-assert_type(config.settings, EvaluationConfig)
+assert_type(config.config, EvaluationConfig)
 assert_type(config.metrics, tuple[Metric[CharacterSpan], ...])
 assert_type(run_experiment(config), EvaluationResult[CharacterSpan])
 assert_type(run_experiment(ExperimentConfig(vectors, chunk_truth)), EvaluationResult[ChunkId])
@@ -395,7 +395,7 @@ assert_type(run_experiment(of_spans), EvaluationResult[CharacterSpan])
 any_documents: ExperimentConfig[DocumentId] = spans_as_documents
 
 # From a file, whose evaluation type is known only when it is read.
-from_file = load_run_file("baseline.yaml").experiment(Path())
+from_file = load_config("baseline.yaml").experiment(Path())
 assert_type(from_file, AnyExperimentConfig)
 from_file_result = run_experiment(from_file)
 assert_type(from_file_result, ExperimentResult)
@@ -477,25 +477,25 @@ VectorRAGRetriever(chunker=SemanticChunker(LsaEmbedder()), vector_store=QdrantVe
 BM25Retriever(chunker=MarkdownHeaderChunker(max_level=2))
 
 # Scoring what others have retrieved.
-assert_type(score_rankings({"q1": ["d1", "d2"]}, {"q1": ("d1", "d3")}), RankingScores)
-assert_type(score_rankings({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.5}}, ["ndcg@10"]), RankingScores)
+assert_type(score_rankings({"q1": ["d1", "d2"]}, {"q1": ("d1", "d3")}), ScoreTable)
+assert_type(score_rankings({"q1": {"d1": 2, "d2": 0}}, {"q1": {"d1": 0.5}}, ["ndcg@10"]), ScoreTable)
 assert_type(score_rankings({"q1": {"d1", "d2"}}, {"q1": [DocumentId("d1")]}).mean["recall@10"], float | None)
-assert_type(score_rankings({query.id: document_truth.ground_truth[0].relevant}, {"q1": []}), RankingScores)
+assert_type(score_rankings({query.id: document_truth.ground_truth[0].relevant}, {"q1": []}), ScoreTable)
 judged: dict[str, dict[str, int]] = {"q1": {"d1": 1}}
 ranked: dict[str, list[str]] = {"q1": ["d1"]}
-assert_type(score_rankings(judged, ranked), RankingScores)
+assert_type(score_rankings(judged, ranked), ScoreTable)
 by_query: dict[QueryId, dict[DocumentId, float]] = {query.id: {DocumentId("d1"): 0.5}}
-assert_type(score_rankings(by_query, by_query), RankingScores)
+assert_type(score_rankings(by_query, by_query), ScoreTable)
 placed: dict[QueryId, list[CharacterSpan]] = {query.id: [span]}
-assert_type(score_spans(placed, placed), RankingScores)
-assert_type(score_ranking_arrays(np.array([[1, -1]]), [[1, 2]], ["map"], gains=[[2.0, 0.0]]), RankingScores)
-assert_type(score_spans({"q1": [span]}, {"q1": [("doc1", 0, 5)]}), RankingScores)
+assert_type(score_spans(placed, placed), ScoreTable)
+assert_type(score_ranking_arrays(np.array([[1, -1]]), [[1, 2]], ["map"], gains=[[2.0, 0.0]]), ScoreTable)
+assert_type(score_spans({"q1": [span]}, {"q1": [("doc1", 0, 5)]}), ScoreTable)
 assert_type(
     score_spans({"q1": (span,)}, {"q1": [{"doc_id": "doc1", "start": 0, "end": 5}]}, ["span_recall@4000ch"]),
-    RankingScores,
+    ScoreTable,
 )
 assert_type(
     score_spans({"q1": [span]}, {"q1": []}, ["precision_omega"], chunks=[chunk.to_span()]).per_query("precision_omega"),
     dict[str, float | None],
 )
-assert_type(score_span_arrays(np.zeros((1, 4), dtype=np.int64), [[0, 0, 0, 5]], queries=1), RankingScores)
+assert_type(score_span_arrays(np.zeros((1, 4), dtype=np.int64), [[0, 0, 0, 5]], queries=1), ScoreTable)

@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
-from chroma_server import chroma_server
 from rag_evaluation_framework import Document, DocumentId, PositionAwareChunk
+from support.chroma_server import chroma_server
 
 
 @pytest.fixture(scope="session")

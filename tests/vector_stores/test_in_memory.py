@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from rag_evaluation_framework import Document, DocumentId, InMemoryVectorStore, InputError, PositionAwareChunk
+from rag_evaluation_framework import Document, DocumentId, InMemoryVectorStore, PositionAwareChunk
+from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.vector_stores import in_memory
 
 DOCUMENT = Document(DocumentId("a.md"), "x" * 10_000)
@@ -33,7 +34,7 @@ class TestSearch:
         store = filled([[100, 100], [0, 0.001], [-1, 0]])
         assert order(store.search(vector(0, 1), 3)) == [1, 0, 2]
 
-    def test_ties_keep_the_order_of_adding(self):
+    def test_ties_keep_the_order_in_which_chunks_were_added(self):
         store = filled([[1, 0], [0, 1], [2, 0], [0, 3], [5, 0]])
         assert order(store.search(vector(1, 0), 5)) == [0, 2, 4, 1, 3]
         assert order(store.search(vector(1, 0), 2)) == [0, 2]
@@ -42,11 +43,11 @@ class TestSearch:
         rows = np.tile(np.random.default_rng(0).normal(size=(1, 127)), (50, 1)) * np.linspace(0.01, 90, 50)[:, None]
         assert order(filled(rows).search(vector(*rows[0]), 50)) == list(range(50))
 
-    def test_a_zero_vector_stands_between_like_and_unlike(self):
+    def test_a_zero_vector_ranks_between_similar_and_dissimilar(self):
         store = filled([[-1, 0], [0, 0], [1, 0]])
         assert order(store.search(vector(1, 0), 3)) == [2, 1, 0]
 
-    def test_very_small_and_very_large_numbers_are_no_trouble(self):
+    def test_very_small_and_very_large_numbers_work(self):
         store = filled([[1e-38, 0], [0, 1e38], [1e38, 1e38]])
         assert order(store.search(vector(1e-38, 0), 3)) == [0, 2, 1]
 
@@ -57,14 +58,14 @@ class TestSearch:
         assert InMemoryVectorStore().search(vector(1, 2), 5) == []
         assert InMemoryVectorStore().search_many(np.ones((2, 3), dtype=np.float32), 5) == [[], []]
 
-    def test_asking_for_none_gives_none(self):
+    def test_k_of_zero_returns_nothing(self):
         assert filled(np.eye(3)).search(vector(1, 0, 0), 0) == []
 
     def test_a_question_of_another_dimension_is_refused(self):
-        with pytest.raises(InputError, match=r"query of dimension 3, the store holds dimension 2; embed .* the same"):
+        with pytest.raises(InputError, match=r"query of dimension 3, but the store has dimension 2; embed .* the same"):
             filled([[1, 0]]).search(vector(1, 0, 0), 1)
 
-    def test_a_question_that_is_no_number_is_refused(self):
+    def test_a_query_that_is_not_a_number_is_refused(self):
         with pytest.raises(InputError, match="NaN"):
             filled([[1, 0]]).search(vector(np.nan, 1), 1)
 
@@ -86,21 +87,23 @@ class TestSearch:
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         unit = rows / np.where(lengths == 0, 1, lengths)
         cosines = np.round(unit.astype(float) @ unit[0].astype(float), 5)
-        wanted = sorted(range(len(rows)), key=lambda number: (-cosines[number], number))[:k]
-        assert order(filled(rows).search(query, k)) == wanted
+        expected = sorted(range(len(rows)), key=lambda number: (-cosines[number], number))[:k]
+        assert order(filled(rows).search(query, k)) == expected
 
 
 class TestAdd:
     def test_numbers_of_chunks_and_rows_must_agree(self):
-        with pytest.raises(InputError, match=r"3 chunks with embeddings of shape \(2, 4\); wanted .*\(3, dimension\)"):
+        with pytest.raises(
+            InputError, match=r"3 chunks with embeddings of shape \(2, 4\); expected .*\(3, dimension\)"
+        ):
             InMemoryVectorStore().add(chunks(3), np.ones((2, 4), dtype=np.float32))
 
-    def test_a_single_vector_is_no_table_of_vectors(self):
-        with pytest.raises(InputError, match="wanted one row a chunk"):
+    def test_a_single_vector_is_not_a_matrix_of_vectors(self):
+        with pytest.raises(InputError, match="expected one row per chunk"):
             InMemoryVectorStore().add(chunks(1), np.ones(4, dtype=np.float32))
 
     @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-    def test_vectors_that_are_no_numbers_are_refused(self, number):
+    def test_vectors_that_are_not_finite_are_refused(self, number):
         store = InMemoryVectorStore()
         with pytest.raises(InputError, match="NaN or infinity"):
             store.add(chunks(1), np.array([[1, number]], dtype=np.float32))
@@ -108,7 +111,7 @@ class TestAdd:
 
     def test_another_dimension_is_refused(self):
         store = filled(np.eye(2))
-        with pytest.raises(InputError, match=r"dimension 3, the store holds dimension 2; clear\(\) it"):
+        with pytest.raises(InputError, match=r"dimension 3, but the store has dimension 2; call clear\(\) before"):
             store.add(chunks(1), np.ones((1, 3), dtype=np.float32))
         assert len(store) == 2
 

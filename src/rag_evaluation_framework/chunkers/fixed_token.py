@@ -1,4 +1,4 @@
-"""Cutting into windows of equally many tokens."""
+"""Fixed-size chunking: windows of equally many tokens."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 from rag_evaluation_framework.chunkers.measure import Tokens, check_sizes, cut_out
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
-from rag_evaluation_framework.tokenizers import resolve_tokenizer, tokenizer_name
-from rag_evaluation_framework.types import Document, PositionAwareChunk
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer, tokenizer_name
 
 
 @dataclass(frozen=True)

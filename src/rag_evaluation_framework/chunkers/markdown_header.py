@@ -1,4 +1,4 @@
-"""Cutting at the headings of Markdown."""
+"""Markdown chunking: cuts at headings."""
 
 import re
 from collections.abc import Iterator
@@ -11,10 +11,11 @@ from markdown_it import MarkdownIt
 from rag_evaluation_framework.chunkers.measure import check_sizes, cut_out
 from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
-from rag_evaluation_framework.contracts.part import check_count
+from rag_evaluation_framework.contracts.component import check_count
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.tokenizers import tokenizer_name
-from rag_evaluation_framework.types import Document, PositionAwareChunk
+from rag_evaluation_framework.text.tokenizers import tokenizer_name
 
 _BLOCKS = MarkdownIt("commonmark").disable("inline")
 _INLINE = MarkdownIt("commonmark")
@@ -65,7 +66,7 @@ class MarkdownHeaderChunker(PositionAwareChunker):
     def __post_init__(self) -> None:
         check_count("MarkdownHeaderChunker", "max_level", self.max_level)
         if self.max_level > 6:
-            raise ConfigError(f"MarkdownHeaderChunker: max_level={self.max_level}; wanted 1 to 6")
+            raise ConfigError(f"MarkdownHeaderChunker: max_level={self.max_level}; expected 1 to 6")
         check_sizes("MarkdownHeaderChunker", "chunk_size", self.chunk_size, self.overlap)
 
     @property

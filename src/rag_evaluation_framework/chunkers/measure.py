@@ -5,11 +5,12 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from rag_evaluation_framework.contracts.part import check_count
+from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.tokenizers import resolve_tokenizer
-from rag_evaluation_framework.types import Document, PositionAwareChunk
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 Place = tuple[int, int]
 """Where a stretch of text starts and ends."""
@@ -127,7 +128,7 @@ def check_sizes(owner: str, size_name: str, size: int, overlap: int) -> None:
     check_count(owner, size_name, size)
     check_count(owner, "overlap", overlap, least=0)
     if overlap >= size:
-        raise ConfigError(f"{owner}: overlap={overlap} with {size_name}={size}; wanted 0 <= overlap < {size_name}")
+        raise ConfigError(f"{owner}: overlap={overlap} with {size_name}={size}; expected 0 <= overlap < {size_name}")
 
 
 def cut_out(document: Document, places: Iterable[Place]) -> list[PositionAwareChunk]:

@@ -1,14 +1,16 @@
-"""Finding the place of the chunks of a chunker that does not tell it."""
+"""Position adapter: finds in the document the chunks of a chunker that returns only texts."""
 
 import re
-import warnings
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from rag_evaluation_framework._support.coroutines import adapted
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.types import Document, PositionAwareChunk
 
 _BEAM = 32
 _OVERLAPPING_CANDIDATES = 8
@@ -19,11 +21,8 @@ Place = tuple[int, int]
 
 def position_aware(chunker: Chunker) -> PositionAwareChunker:
     """Return the chunker itself if it knows positions, else wrapped in a `ChunkerPositionAdapter`."""
+    chunker = adapted(chunker)
     return chunker if isinstance(chunker, PositionAwareChunker) else ChunkerPositionAdapter(chunker)
-
-
-class SkippedChunkWarning(UserWarning):
-    """A chunk could not be found in its document."""
 
 
 class ChunkerPositionAdapter(PositionAwareChunker):
@@ -33,7 +32,7 @@ class ChunkerPositionAdapter(PositionAwareChunker):
     chosen that together cover the most of the document; where a text repeats itself within an overlap, several readings
     cover the same, and the earliest is taken. A chunk that does not fit the order is looked for from the beginning. A
     chunk that differs from the document in nothing but white space is found as well and becomes the document's own
-    text. A chunk that was changed in any other way cannot be found: it is skipped with a warning, and counted.
+    text. A chunk that was changed in any other way cannot be found: it is skipped, noted and counted.
 
     Attributes:
         chunker: The wrapped chunker.
@@ -41,7 +40,7 @@ class ChunkerPositionAdapter(PositionAwareChunker):
     """
 
     def __init__(self, chunker: Chunker) -> None:
-        self.chunker = chunker
+        self.chunker = adapted(chunker)
         self.skipped_chunks = 0
 
     @property
@@ -50,27 +49,33 @@ class ChunkerPositionAdapter(PositionAwareChunker):
         return f"PositionAdapter({self.chunker.name})"
 
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
-        """Return the chunks that could be found, in the order of the chunker."""
+        """Return the chunks that could be found, in the order of the chunker; each of the others is noted."""
+        chunks, skipped = self.locate_chunks(document)
+        for problem in skipped:
+            note(problem)
+        return chunks
+
+    def locate_chunks(self, document: Document) -> tuple[list[PositionAwareChunk], list[str]]:
+        """Return the chunks that could be found, in the order of the chunker, and what to say of each of the others."""
         texts = [text for text in _checked(self.chunker.chunk(document.content), self.chunker.name) if text]
         chunks: list[PositionAwareChunk] = []
+        skipped: list[str] = []
         for text, place in zip(texts, _locate(document.content, texts), strict=True):
             if place is not None:
                 chunks.append(PositionAwareChunk.of(document, *place))
                 continue
-            self.skipped_chunks += 1
-            warnings.warn(
+            skipped.append(
                 f"{self.name}: a chunk is not in document {document.id!r} and was skipped: {text[:50]!r}. The chunker "
-                "changes the text; make it position-aware to keep such chunks",
-                SkippedChunkWarning,
-                stacklevel=2,
+                "changes the text; make it position-aware to keep such chunks"
             )
-        return chunks
+        self.skipped_chunks += len(skipped)
+        return chunks, skipped
 
 
 def _checked(returned: Any, name: str) -> list[str]:
     """Return the texts that a chunker of somebody's returned, if that is what they are."""
     if isinstance(returned, str) or not all(isinstance(text, str) for text in returned or ()):
-        raise InputError(f"{name}.chunk returned {returned!r:.60}; wanted a list of texts")
+        raise InputError(f"{name}.chunk returned {returned!r:.60}; expected a list of texts")
     return list(returned or ())
 
 

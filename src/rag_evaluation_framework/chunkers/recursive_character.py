@@ -1,4 +1,4 @@
-"""Cutting at the largest natural boundary that fits."""
+"""Recursive character chunking: cuts at the largest natural boundary that fits."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,9 +7,10 @@ from typing import Any, Literal, get_args
 
 from rag_evaluation_framework.chunkers.measure import Measure, Place, check_sizes, cut_out, measured
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.tokenizers import tokenizer_name
-from rag_evaluation_framework.types import Document, PositionAwareChunk
+from rag_evaluation_framework.text.tokenizers import tokenizer_name
 
 SeparatorAt = Literal["end", "start"]
 
@@ -47,11 +48,11 @@ class RecursiveCharacterChunker(PositionAwareChunker):
         check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap)
         given: object = self.separators
         if isinstance(given, str):
-            raise ConfigError(f"RecursiveCharacterChunker: separators={given!r}; wanted a list of texts")
+            raise ConfigError(f"RecursiveCharacterChunker: separators={given!r}; expected a list of texts")
         object.__setattr__(self, "separators", tuple(self.separators))
         if self.separator_at not in get_args(SeparatorAt):
             known = " or ".join(map(repr, get_args(SeparatorAt)))
-            raise ConfigError(f"RecursiveCharacterChunker: separator_at={self.separator_at!r}; wanted {known}")
+            raise ConfigError(f"RecursiveCharacterChunker: separator_at={self.separator_at!r}; expected {known}")
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Cutting where the subject changes."""
+"""Semantic chunking: cuts where the subject changes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.chunkers.measure import Place, cut_out, measured
 from rag_evaluation_framework.chunkers.recursive_character import Cutter
 from rag_evaluation_framework.chunkers.sentence_boundaries import sentence_places
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
+from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.contracts.part import check_count
-from rag_evaluation_framework.coroutines import resolved
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
-from rag_evaluation_framework.tokenizers import tokenizer_name
-from rag_evaluation_framework.types import Document, PositionAwareChunk
+from rag_evaluation_framework.text.tokenizers import tokenizer_name
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class SemanticChunker(PositionAwareChunker):
         length: `"characters"`, or anything that `resolve_tokenizer` takes, such as `"cl100k_base"`.
 
     Raises:
-        ConfigError: The embedder is none, or a number is impossible.
+        ConfigError: `embedder` is not an Embedder, or a number is impossible.
     """
 
     embedder: Embedder
@@ -58,9 +59,10 @@ class SemanticChunker(PositionAwareChunker):
 
     def __post_init__(self) -> None:
         _check("embedder", self.embedder, Embedder, "an Embedder, such as LsaEmbedder(); in a file, its name")
+        object.__setattr__(self, "embedder", adapted(self.embedder))
         _check("percentile", self.percentile, Real, "a number from 0 to 100")
         if not 0 <= self.percentile <= 100:
-            raise ConfigError(f"SemanticChunker: percentile={self.percentile}; wanted a number from 0 to 100")
+            raise ConfigError(f"SemanticChunker: percentile={self.percentile}; expected a number from 0 to 100")
         check_count("SemanticChunker", "buffer", self.buffer, least=0)
         check_count("SemanticChunker", "min_size", self.min_size, least=0)
         if self.max_size is not None:
@@ -68,7 +70,7 @@ class SemanticChunker(PositionAwareChunker):
             if self.min_size > self.max_size:
                 raise ConfigError(
                     f"SemanticChunker: min_size={self.min_size} with max_size={self.max_size}; "
-                    "wanted min_size <= max_size"
+                    "expected min_size <= max_size"
                 )
 
     @property
@@ -83,7 +85,7 @@ class SemanticChunker(PositionAwareChunker):
         """Return the chunks in reading order; none for a blank document.
 
         Raises:
-            InputError: The embedder returns something other than one finite vector a sentence.
+            InputError: The embedder returns something other than one finite vector per sentence.
         """
         text = document.content
         measure = measured(text, self.length)
@@ -115,27 +117,27 @@ class SemanticChunker(PositionAwareChunker):
     def _vectors(self, sentences: list[str]) -> NDArray[np.float64]:
         """Return one vector of length 1 (or 0) a sentence, shape (len(sentences), dimension)."""
         try:
-            returned = resolved(self.embedder.embed(sentences))
+            returned = self.embedder.embed(sentences)
         except NotIndexed:
             try:
-                fitted = resolved(self.embedder.fit(sentences))
+                fitted = adapted(self.embedder.fit(sentences))
             except InputError:  # a document without a word: nothing to learn, and no subject that could change
                 return np.zeros((len(sentences), 1))
-            returned = resolved(fitted.embed(sentences))
+            returned = fitted.embed(sentences)
         vectors = np.asarray(returned, dtype=np.float64)
         if vectors.ndim != 2 or len(vectors) != len(sentences) or not np.isfinite(vectors).all():
             raise InputError(
                 f"SemanticChunker: {self.embedder.name}.embed returned shape {vectors.shape} for {len(sentences)} "
-                "sentences, or numbers that are not finite; wanted one row of finite numbers a sentence"
+                "sentences, or numbers that are not finite; expected one row of finite numbers per sentence"
             )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: NDArray[np.float64] = vectors / np.where(lengths == 0, 1, lengths)
         return unit
 
 
-def _check(name: str, value: object, kind: type, wanted: str) -> None:
+def _check(name: str, value: object, kind: type, expected: str) -> None:
     if isinstance(value, bool) or not isinstance(value, kind):
-        raise ConfigError(f"SemanticChunker: {name}={value!r:.80}; wanted {wanted}")
+        raise ConfigError(f"SemanticChunker: {name}={value!r:.80}; expected {expected}")
 
 
 def _distances(unit: NDArray[np.float64], buffer: int) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""Cutting between sentences."""
+"""Sentence chunking: cuts between sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +8,10 @@ from rag_evaluation_framework.chunkers.measure import Measure, Place, Units, che
 from rag_evaluation_framework.chunkers.recursive_character import Cutter
 from rag_evaluation_framework.chunkers.sentence_boundaries import sentence_places
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.tokenizers import tokenizer_name
-from rag_evaluation_framework.types import Document, PositionAwareChunk
+from rag_evaluation_framework.text.tokenizers import tokenizer_name
 
 _DEFAULT_SIZE = 200
 
@@ -44,7 +45,7 @@ class SentenceChunker(PositionAwareChunker):
         if self.chunk_size is not None and self.sentences is not None:
             raise ConfigError(
                 f"SentenceChunker: chunk_size={self.chunk_size!r} and sentences={self.sentences!r}; "
-                "wanted one of them, a size or a number of sentences"
+                "expected one of them, a size or a number of sentences"
             )
         if self.sentences is not None:
             check_sizes("SentenceChunker", "sentences", self.sentences, self.overlap)

@@ -1,4 +1,4 @@
-"""`rag-eval cache`: what the embedding cache holds, and emptying it."""
+"""`rag-eval cache`: show what the embedding cache contains, or clear it."""
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Annotated, Any
 
 import typer
 
-import rag_evaluation_framework as rag
+from rag_evaluation_framework import embedders
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 
 class Action(StrEnum):
-    """What is to be done."""
+    """What to do with the cache."""
 
     info = "info"
     clear = "clear"
@@ -24,27 +24,27 @@ class Action(StrEnum):
 
 def cache(
     action: Annotated[Action, typer.Argument(metavar="ACTION", help="info or clear.")],
-    root: Annotated[Path, typer.Option(help="The folder below which the cache lies.")] = Path(".rag-eval"),
-    yes: Annotated[bool, typer.Option("--yes", help="Really remove it.")] = False,
+    root: Annotated[Path, typer.Option(help="The folder that contains the cache.")] = Path(".rag-eval"),
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm the removal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what is kept of earlier runs (vectors, exported models), or remove it."""
+    """Show or clear the cache of earlier runs: embedding vectors and exported models."""
     if root.exists() and not root.is_dir():
-        raise ConfigError(f"--root {root}: is a file; wanted the folder below which the cache lies")
-    embeddings, exports = rag.EmbeddingCache(root), root / "cache" / "onnx"
+        raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
+    embeddings, exports = embedders.EmbeddingCache(root), root / "cache" / "onnx"
     if action is Action.info:
         _show(_described(embeddings, exports), as_json=as_json)
         return
     freed = embeddings.size() + _size(exports)
     if freed and not yes:
-        raise ConfigError(f"this removes {freed:,} bytes below {root / 'cache'}; if that is meant, add --yes")
+        raise ConfigError(f"this removes {freed:,} bytes from {root / 'cache'}; add --yes to confirm")
     embeddings.clear()
     if exports.exists():
         _remove(exports)
     typer.echo(json.dumps({"root": str(root), "freed_bytes": freed}) if as_json else f"removed {freed:,} bytes")
 
 
-def _described(embeddings: rag.EmbeddingCache, exports: Path) -> dict[str, Any]:
+def _described(embeddings: embedders.EmbeddingCache, exports: Path) -> dict[str, Any]:
     contents = embeddings.contents()
     return {
         "folder": str(embeddings.folder.parent),

@@ -1,4 +1,4 @@
-"""`rag-eval components`: what can be named in a configuration."""
+"""`rag-eval components`: list the components that a configuration can name."""
 
 import json
 from dataclasses import MISSING
@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from rag_evaluation_framework import registry
-from rag_evaluation_framework._optional import install_command, missing_extras
-from rag_evaluation_framework.contracts.part import Part, default_parameters
+from rag_evaluation_framework._support.optional import install_command, missing_extras
+from rag_evaluation_framework.contracts.component import Component, default_parameters
 
 
 def components(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """List the components that can be named, their parameters and what they need."""
+    """List the available components, their parameters and the extras they need."""
     listed = {kind: [_described(kind, name) for name in registry.components(kind)] for kind in registry.KINDS}
     if as_json:
         typer.echo(json.dumps(listed, indent=1))
@@ -24,13 +24,13 @@ def components(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.
             needs = f"   (needs: {entry['install']})" if entry["install"] else ""
             problem = f"   (broken: {entry['problem']})" if entry["problem"] else ""
             typer.echo(f"  {entry['name']}{':' if parameters else ''}{parameters}{needs}{problem}")
-    typer.echo("\nA component of your own is written module:attribute, for example --retriever my_module:search")
+    typer.echo("\nName your own component as module:attribute, for example --retriever my_module:search")
 
 
 def _described(kind: registry.Kind, name: str) -> dict[str, Any]:
     try:
         target = registry.load(kind, name)
-    except Exception as error:  # noqa: BLE001  a plug-in may fail in any way; the others are listed all the same
+    except Exception as error:  # noqa: BLE001  a plug-in may fail in any way; the others are still listed
         return {"name": name, "parameters": {}, "install": None, "problem": f"{type(error).__name__}: {error}"}
     extras = missing_extras(getattr(target, "requires", {}))
     return {
@@ -42,10 +42,10 @@ def _described(kind: registry.Kind, name: str) -> dict[str, Any]:
 
 
 def _shown(value: object) -> Any:
-    """Return a default as it is listed; a parameter without one has to be given."""
+    """Return a default value as listed; a parameter without one is required."""
     if value is MISSING:
         return "(required)"
     if isinstance(value, tuple):
         items: list[object] = [*value]
         return [_shown(item) for item in items]
-    return value.name if isinstance(value, Part) else registry.plain(value)
+    return value.name if isinstance(value, Component) else registry.plain(value)

@@ -1,9 +1,9 @@
-"""Where the commands print."""
+"""The console that the commands print to."""
 
 from rich.console import Console
 
 
 def stdout() -> Console:
-    """Return the console of standard output; without a terminal it is wide enough for any table."""
+    """Return the console of standard output; without a terminal, it is at least 120 columns wide."""
     console = Console()
     return console if console.is_terminal else Console(width=max(console.width, 120))

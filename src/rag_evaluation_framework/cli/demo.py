@@ -1,4 +1,4 @@
-"""`rag-eval demo`: a real evaluation on the built-in corpus."""
+"""`rag-eval demo`: evaluate three chunk sizes on the built-in corpus."""
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
@@ -12,8 +12,8 @@ from tqdm import tqdm
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import demo as built_in
-from rag_evaluation_framework import experiments, reports
-from rag_evaluation_framework._optional import install_command, missing_extras
+from rag_evaluation_framework import reports, results
+from rag_evaluation_framework._support.optional import install_command, missing_extras
 from rag_evaluation_framework.cli.console import stdout
 
 _SIZES = (250, 800, 2000)
@@ -23,14 +23,14 @@ _SCORES = (_AT_K, "span_recall@10", _AT_BUDGET, "span_precision@5", "span_iou@5"
 
 
 def demo(
-    root: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path(".rag-eval"),
+    root: Annotated[Path, typer.Option(help="Where runs are saved.")] = Path(".rag-eval"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
-    """Compare three chunkers, by words and by vectors, on a handbook that comes with the package.
+    """Compare three chunk sizes, with BM25 and with vectors, on a handbook that comes with the package.
 
-    No key, no network, no downloaded weights.
+    Needs no API key, no network and no downloaded weights.
     """
-    experiments.check_root(root)
+    results.check_root(root)
     dataset = built_in.load_handbook()
     missing = missing_extras(rag.LsaEmbedder.requires)
     rows: list[Row] = []
@@ -59,24 +59,24 @@ def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: lis
     corpus, scored = dataset.corpus, rows[0][2].counts["scored"]
     if corpus is None:
         return
-    console.print("[bold]How well does each chunker let the answer be found?[/bold]")
+    console.print("[bold]How well does each chunker help retrieval find the answer?[/bold]")
     console.print(
         f"A handbook of {len(corpus)} documents, {len(dataset)} questions with verbatim answers.", style="dim"
     )
     reports.show_comparison(console, rows, _SCORES)
     console.print(
-        "Chunk sizes are in characters. @5 and @10: the first results; @4000ch: as many\n"
-        "as fill 4,000 characters of context, the last one cut.\n"
-        f"{_verdict(rows)}\n{scored} questions cannot show differences below about "
-        f"{reports.detectable_difference(scored):.2f}.\n",
+        "Chunk sizes are in characters. @5 and @10: the first 5 and 10 results; @4000ch: the\n"
+        "results that fit into 4,000 characters of context, the last one truncated.\n"
+        f"{_verdict(rows)}\nWith {scored} questions, differences below about "
+        f"{reports.detectable_difference(scored):.2f} cannot be detected.\n",
         highlight=False,
         markup=False,
     )
     best = _best(rows, _AT_BUDGET)
-    console.print(f"{best[0]}, {best[1]}: where it fails", style="dim", highlight=False)
+    console.print(f"{best[0]}, {best[1]}: its weakest questions", style="dim", highlight=False)
     reports.show_worst(console, best[2], corpus, 5)
     if missing:
-        console.print(f"\nFor vectors beside BM25: {install_command(*missing)}", highlight=False, markup=False)
+        console.print(f"\nTo add vectors: {install_command(*missing)}", highlight=False, markup=False)
     console.print(
         f"\nSaved {len(folders)} runs to {folders[0].parent}, the first as {folders[0].name}",
         highlight=False,
@@ -87,10 +87,10 @@ def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: lis
 def _verdict(rows: list[Row]) -> str:
     by_k, by_budget = _best(rows, _AT_K), _best(rows, _AT_BUDGET)
     if by_k is by_budget:
-        return f"Highest by both: {by_k[0]}, {by_k[1]}."
+        return f"Best at 5 results and at equal context: {by_k[0]}, {by_k[1]}."
     return (
-        f"Highest at 5 results: {by_k[0]}, {by_k[1]}. Highest at equal context: {by_budget[0]}, {by_budget[1]}.\n"
-        "A fixed number of results rewards big chunks."
+        f"Best at 5 results: {by_k[0]}, {by_k[1]}. Best at equal context: {by_budget[0]}, {by_budget[1]}.\n"
+        "A fixed number of results favours large chunks."
     )
 
 

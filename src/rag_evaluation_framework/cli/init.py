@@ -1,4 +1,4 @@
-"""`rag-eval init`: from a folder and questions with quotes to a dataset and a configuration."""
+"""`rag-eval init`: create a dataset and a configuration from a folder and questions with quotes."""
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Annotated
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import experiments, reports
+from rag_evaluation_framework import errors, reports, results
+from rag_evaluation_framework._support.files import write_new
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.files import write_new
 
 _CONFIG = """\
 # Run it with: rag-eval run {config}
@@ -23,39 +23,41 @@ corpus: {corpus}
 glob: {glob}
 dataset: {dataset}
 
-# The pipeline: chunks that are searched by their words (BM25) or, with an embedder, by their vectors.
-# `rag-eval components` lists what can be named.
+# The pipeline: chunks are searched lexically (BM25) or, with an embedder, by vectors.
+# `rag-eval components` lists the available components.
 chunker: recursive-character:chunk_size=800
 # embedder: lsa
-# A pipeline of your own takes the place of all that:
+# Your own pipeline replaces all of the above:
 # retriever: my_module:search
 
-# Where rankings are cut: numbers of results, and context budgets in characters (or tokens, with a tokenizer).
+# Cutoffs: numbers of results, and context budgets in characters (or tokens, with a tokenizer).
 k: [5, 10]
 budgets: [4000ch]
 # metrics: [span_recall, span_precision, span_iou, span_dcg]
 
-# Are the right documents, or chunks, found? By default the right text is asked for.
+# Measure whether the right documents or chunks were found, instead of the right text:
 # evaluation_type: document-level
 """
 
 
 def init(
-    corpus: Annotated[Path, typer.Option(help="Folder of documents.")],
+    corpus: Annotated[Path, typer.Option(help="The folder of documents.")],
     questions: Annotated[Path, typer.Option(help="CSV or JSONL of question, quote[, document].")],
-    glob: Annotated[str, typer.Option(help="Which files of the folder.")] = "**/*.md",
-    name: Annotated[str | None, typer.Option(help="Name of the dataset; by default that of the questions.")] = None,
-    root: Annotated[Path, typer.Option(help="Where datasets, configurations and runs are kept.")] = Path(".rag-eval"),
+    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
+    name: Annotated[
+        str | None, typer.Option(help="Name of the dataset; by default that of the questions file.")
+    ] = None,
+    root: Annotated[Path, typer.Option(help="Where datasets, configurations and runs are saved.")] = Path(".rag-eval"),
 ) -> None:
-    """Turn a folder and questions with quotes into a dataset and a configuration; nothing is overwritten."""
+    """Create a dataset and a configuration from a folder and questions with quotes; never overwrites a file."""
     called = name or questions.stem
     if not called or called != Path(called).name:
-        raise ConfigError(f"--name {called!r}: wanted a plain name, without folders")
+        raise ConfigError(f"--name {called!r}: expected a name without folders")
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
     for path in (config, target):
         if path.exists():
-            raise ConfigError(f"{path} exists already and is kept as it is; choose another --name, or move it away")
-    experiments.check_root(root)
+            raise ConfigError(f"{path} already exists and is not overwritten; choose another --name, or move the file")
+    results.check_root(root)
     documents = rag.Corpus.from_folder(corpus, glob)
     check = rag.check_quotes(questions, documents)
     console = stdout()
@@ -69,7 +71,7 @@ def init(
     rag.save_dataset(check.dataset(called), target)
     try:
         write_new(config, settings)
-    except rag.DatasetError:
+    except errors.DatasetError:
         target.unlink()
         raise
     kept = "" if root == Path(".rag-eval") else f" --root {shlex.quote(str(root))}"
@@ -77,5 +79,5 @@ def init(
 
 
 def _yaml_path(path: Path, start: Path) -> str:
-    """Return a path relative to a folder, as a YAML string (JSON strings are YAML)."""
+    """Return a path relative to a folder, as a YAML string (JSON strings are valid YAML)."""
     return json.dumps(Path(os.path.relpath(path, start)).as_posix(), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The command `rag-eval`: its sub-commands, and how errors leave it."""
+"""The command `rag-eval`: its subcommands and its error handling."""
 
 import os
 import signal
@@ -12,7 +12,8 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from rag_evaluation_framework._optional import DISTRIBUTION
+from rag_evaluation_framework._support.exits import exit_text
+from rag_evaluation_framework._support.optional import DISTRIBUTION
 from rag_evaluation_framework.cli.cache import cache
 from rag_evaluation_framework.cli.components import components
 from rag_evaluation_framework.cli.demo import demo
@@ -20,7 +21,6 @@ from rag_evaluation_framework.cli.init import init
 from rag_evaluation_framework.cli.run import run
 from rag_evaluation_framework.cli.score import score
 from rag_evaluation_framework.errors import RagEvalError
-from rag_evaluation_framework.exits import exit_text
 
 RUN_ERROR = 2
 
@@ -56,8 +56,8 @@ for command in (demo, init, run, score, components, cache):
     app.command()(_reporting(command))
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(version(DISTRIBUTION))
         raise typer.Exit
 
@@ -127,5 +127,5 @@ def _fail(message: str, code: int = RUN_ERROR) -> NoReturn:
 
 
 def _harmless(message: str) -> str:
-    """Return a message without control codes: it may quote what a file or a plug-in says."""
+    """Return a message without control codes, since it may quote a file or a plug-in."""
     return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in message)

@@ -1,4 +1,4 @@
-"""`rag-eval run`: one evaluation, from a file or from flags."""
+"""`rag-eval run`: run one evaluation from a configuration file, options, or both."""
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
@@ -17,11 +17,11 @@ from rag_evaluation_framework.errors import ConfigError
 
 
 def run(
-    config: Annotated[Path | None, typer.Argument(help="A YAML or JSON file; flags override what it says.")] = None,
-    corpus: Annotated[Path | None, typer.Option(help="Folder of documents.")] = None,
-    glob: Annotated[str | None, typer.Option(help="Which files of the folder; by default **/*.md.")] = None,
+    config: Annotated[Path | None, typer.Argument(help="A YAML or JSON configuration; options override it.")] = None,
+    corpus: Annotated[Path | None, typer.Option(help="The folder of documents.")] = None,
+    glob: Annotated[str | None, typer.Option(help="Which files of the folder to read; by default **/*.md.")] = None,
     dataset: Annotated[
-        Path | None, typer.Option(help="Dataset (.json, .jsonl), or questions with quotes (.csv).")
+        Path | None, typer.Option(help="A dataset (.json, .jsonl), or questions with quotes (.csv).")
     ] = None,
     evaluation_type: Annotated[
         str | None, typer.Option(help="document-level, chunk-level or token-level; by default that of the dataset.")
@@ -33,26 +33,30 @@ def run(
         str | None, typer.Option(help="bm25, vector-rag, hybrid, or your own: my_module:search.")
     ] = None,
     reranker: Annotated[
-        str | None, typer.Option(help="Orders the first 50 results anew; late-interaction, cross-encoder, or your own.")
+        str | None, typer.Option(help="Reranks the first 50 results: late-interaction, cross-encoder, or your own.")
     ] = None,
     metric: Annotated[list[str] | None, typer.Option(help="For example span_recall; repeatable.")] = None,
-    k: Annotated[list[int] | None, typer.Option(help="Number of results; repeatable.")] = None,
-    budget: Annotated[list[str] | None, typer.Option(help="Context budget, 4000ch or 1000tok; repeatable.")] = None,
-    tokenizer: Annotated[
-        str | None, typer.Option(help="Counts the tokens of budgets, for example cl100k_base.")
+    k: Annotated[list[int] | None, typer.Option(help="A number of results; repeatable.")] = None,
+    budget: Annotated[
+        list[str] | None, typer.Option(help="A context budget, such as 4000ch or 1000tok; repeatable.")
     ] = None,
-    experiment_name: Annotated[str | None, typer.Option(help="What the result is called.")] = None,
-    root: Annotated[Path | None, typer.Option(help="Where runs are kept; by default .rag-eval.")] = None,
+    tokenizer: Annotated[
+        str | None, typer.Option(help="The tokenizer of budgets in tokens, for example cl100k_base.")
+    ] = None,
+    experiment_name: Annotated[str | None, typer.Option(help="Name of the result.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Where runs are saved; by default .rag-eval.")] = None,
     worst: Annotated[int, typer.Option(min=0, help="How many of the weakest questions to show.")] = 5,
-    allow_failures: Annotated[int, typer.Option(min=0, help="Failed questions up to which the exit code is 0.")] = 0,
+    allow_failures: Annotated[
+        int, typer.Option(min=0, help="The number of failed questions to tolerate before exiting with 2.")
+    ] = 0,
     no_import: Annotated[
-        bool, typer.Option("--no-import", help="Refuse code of one's own: only built-in parts and installed plug-ins.")
+        bool, typer.Option("--no-import", help="Refuse your own code: only built-in components and installed plug-ins.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
-    """Evaluate one retriever, show the scores and the weakest questions, and keep the run.
+    """Evaluate one retriever, show the scores and the weakest questions, and save the run.
 
-    The run is kept in <root>/runs/<UTC time>-<dataset>/ as report.json and summary.md.
+    The run is saved in <root>/runs/<UTC time>-<dataset>/ as report.json and summary.md.
     """
     flags: dict[str, Any] = {
         "corpus": str(corpus.absolute()) if corpus else None,
@@ -84,28 +88,28 @@ def run(
         reports.show_worst(console, result, experiment.corpus, worst)
         console.print(f"\nSaved to {kept}", highlight=False, markup=False, soft_wrap=True)
     if not result.counts["scored"]:
-        raise ConfigError(f"no question was scored; the run is kept in {kept}")
+        raise ConfigError(f"no question was scored; the run is saved in {kept}")
     if failed > allow_failures:
         raise ConfigError(
             f"{failed} of {result.counts['questions']} questions failed, --allow-failures allows {allow_failures}; "
-            f"the run is kept in {kept}"
+            f"the run is saved in {kept}"
         )
 
 
-def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.RunFile, Path]:
+def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.ConfigFile, Path]:
     """Return what is to be run, and the folder to which its paths are relative."""
     keep = {"save_results_path": str(Path(".rag-eval").absolute())}
     if config is None:
         missing = [f"--{key}" for key in ("corpus", "dataset") if key not in flags]
         if missing:
             raise ConfigError(
-                f"{' and '.join(missing)} missing; wanted a configuration file, or --corpus and --dataset"
+                f"{' and '.join(missing)} missing; expected a configuration file, or --corpus and --dataset"
             )
-        return experiments.parse_run({**keep, **flags}, "flags"), Path()
-    written = experiments.load_run_file(config).model_dump(exclude_unset=True)
-    if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it stands for the whole pipeline of the file
+        return experiments.parse_config({**keep, **flags}, "flags"), Path()
+    written = experiments.load_config(config).model_dump(exclude_unset=True)
+    if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
         written = {key: value for key, value in written.items() if key not in ("chunker", "embedder", "vector_store")}
-    return experiments.parse_run({**keep, **written, **flags}, str(config)), config.parent
+    return experiments.parse_config({**keep, **written, **flags}, str(config)), config.parent
 
 
 def _summary(result: rag.EvaluationResult[Any], folder: Path | None, worst: int) -> dict[str, Any]:
@@ -115,7 +119,7 @@ def _summary(result: rag.EvaluationResult[Any], folder: Path | None, worst: int)
         "name": result.name,
         "metrics": result.metrics,
         "counts": result.counts,
-        "warnings": list(result.warnings),
+        "notes": list(result.notes),
         "failures": {query: [asdict(failure) for failure in failures] for query, failures in result.failures.items()},
         "worst": [
             {"id": query.query_id, "query": query.text, name: result.per_query(name)[query.query_id]}

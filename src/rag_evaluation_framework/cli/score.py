@@ -1,12 +1,11 @@
-"""`rag-eval score`: the classical metrics for rankings that are in files already."""
+"""`rag-eval score`: the classical metrics for rankings that are already in files."""
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 from rich.cells import cell_len
@@ -14,48 +13,53 @@ from rich.console import Console
 from rich.text import Text
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import datasets, reports
+from rag_evaluation_framework import rankings as rank_files
+from rag_evaluation_framework import reports
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.errors import DatasetError
 
+if TYPE_CHECKING:
+    from rag_evaluation_framework.data import ScoreTable
+
 _LONGEST_NAME, _LONGEST_QUESTION = 24, 40
-_EDGES, _GAP = 2, 3  # what a table puts around all columns, and between two
+_EDGES, _GAP = 2, 3  # characters that a table adds around all columns, and between two
 _COUNTS = {
-    "questions": "in the qrels; means are over those that have a score",
-    "no_answer": "nothing is relevant to them; they have no score",
-    "missing": "not in the run; they score 0.0 if anything is relevant",
-    "unjudged": "not in the qrels; left out",
-    "irregular": "rankings whose scores tie or do not fall; ties as in the file",
-    "repeated": "documents that a ranking holds twice; the best score counts",
-    "contradicted": "questions whose rank column says another order; scores count",
+    "questions": "in the qrels; means are over those with a score",
+    "no_answer": "questions to which nothing is relevant; they have no score",
+    "queries_not_ranked": "questions without a ranking; they score 0.0 if anything is relevant",
+    "queries_not_judged": "questions that are not in the qrels; not scored",
+    "ties_or_duplicates": "rankings with tied or unsorted scores; ties keep the order of the file",
+    "repeated": "documents listed more than once in a ranking; the best score counts",
+    "contradicted": "questions whose rank column contradicts their scores; scores count",
 }
 
-Scored: TypeAlias = "tuple[Path, rag.RankingScores, dict[str, int]]"
+Scored: TypeAlias = "tuple[Path, ScoreTable, dict[str, int]]"
 
 
 def score(
     qrels: Annotated[Path, typer.Option(help="What is relevant: TREC qrels, BEIR's table, JSON or JSONL.")],
-    run: Annotated[
-        list[Path], typer.Option(help="Rankings: a TREC run, a table with a header, JSON or JSONL; repeatable.")
+    rankings: Annotated[
+        list[Path],
+        typer.Option(help="Rankings: a TREC run file, a table with a header, JSON or JSONL; repeatable."),
     ],
     metric: Annotated[
         list[str] | None, typer.Option(help="For example ndcg@10, or nDCG@10 as ir_measures spells it; repeatable.")
     ] = None,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Show the scores of every question, too.")] = False,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Also show the scores of every question.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
-    """Score rankings that you have in files, several runs side by side.
+    """Score rankings stored in files, several files side by side.
 
     By default hit@10, recall@10, mrr@10 and ndcg@10. Files may be compressed with gzip.
     """
-    judged = datasets.RankFile.of_qrels(qrels)
-    scored = [_scored(qrels, judged, path, metric) for path in run]
+    judged = rank_files.RankFile.of_qrels(qrels)
+    scored = [_scored(qrels, judged, path, metric) for path in rankings]
     if as_json:
         typer.echo(json.dumps(_as_json(qrels, judged, scored, per_query), ensure_ascii=False, allow_nan=False))
         return
     console = stdout()
     counts = _qrels_counts(judged)
-    again = f", {counts['repeated']} of them twice" if counts["repeated"] else ""
+    again = f", {counts['repeated']} repeated" if counts["repeated"] else ""
     title = f"{qrels.name}: {counts['judgements']} judgement{'s' * (counts['judgements'] != 1)}{again}"
     console.print(Text(reports.printable(title), style="bold"))
     _show(console, scored)
@@ -63,28 +67,27 @@ def score(
         _show_questions(console, scored)
 
 
-def _scored(qrels: Path, judged: datasets.RankFile, path: Path, metric: list[str] | None) -> Scored:
-    ranked = datasets.RankFile.of_run(path)
-    truths, rankings = judged.by_query, ranked.by_query
-    scores = rag.score_rankings(truths, rankings, metric) if metric else rag.score_rankings(truths, rankings)
-    common = [query for query in truths if query in rankings]
+def _scored(qrels: Path, judged: rank_files.RankFile, path: Path, metric: list[str] | None) -> Scored:
+    ranked = rank_files.RankFile.of_rankings(path)
+    truths, found = judged.by_query, ranked.by_query
+    scores = rag.score_rankings(truths, found, metric) if metric else rag.score_rankings(truths, found)
+    common = [query for query in truths if query in found]
     if not common:
         raise DatasetError(
-            f"{path}: none of its questions is in {qrels}, so nothing can be scored. Ids of the run: "
-            f"{_some(rankings)}; of the qrels: {_some(truths)}. Write them in the same way"
+            f"{path}: none of its questions is in {qrels}, so nothing can be scored. Ids in the rankings: "
+            f"{_some(found)}; in the qrels: {_some(truths)}. Write them the same way in both files"
         )
     relevant = [query for query in common if any(grade > 0 for grade in truths[query].values())]
     if not relevant:
         raise DatasetError(
-            f"{path}: nothing is relevant to any of its questions that are in {qrels} (questions: {len(common)}), so "
-            "nothing can be scored; wanted grades above 0"
+            f"{path}: none of its questions in {qrels} has a relevant document (questions: {len(common)}), so "
+            "nothing can be scored; expected grades above 0"
         )
-    if all(truths[query].keys().isdisjoint(rankings[query].keys()) for query in relevant):
+    if all(truths[query].keys().isdisjoint(found[query].keys()) for query in relevant):
         query = relevant[0]
-        warnings.warn(
-            f"{path}: no ranking holds a document that is judged. Documents of question {query!r} in the run: "
-            f"{_some(rankings[query])}; in the qrels: {_some(truths[query])}. Are they written in the same way?",
-            stacklevel=2,
+        rag.note(
+            f"{path}: no ranking contains a judged document. Documents of question {query!r} in the rankings: "
+            f"{_some(found[query])}; in the qrels: {_some(truths[query])}. Are they written the same way?"
         )
     counts = {name: number for name, number in scores.counts.items() if name != "queries"}
     in_file = {"repeated": ranked.repeated, "contradicted": ranked.contradicted}
@@ -96,10 +99,10 @@ def _some(ids: dict[str, Any]) -> str:
     return f"{shown or 'none'}{', …' if len(ids) > 3 else ''}"
 
 
-def _as_json(qrels: Path, judged: datasets.RankFile, scored: list[Scored], per_query: bool) -> dict[str, Any]:
+def _as_json(qrels: Path, judged: rank_files.RankFile, scored: list[Scored], per_query: bool) -> dict[str, Any]:
     return {
         "qrels": {"path": _path_text(qrels), "counts": _qrels_counts(judged)},
-        "runs": [
+        "rankings": [
             {
                 "path": _path_text(path),
                 "metrics": scores.mean,
@@ -112,17 +115,17 @@ def _as_json(qrels: Path, judged: datasets.RankFile, scored: list[Scored], per_q
 
 
 def _path_text(path: Path) -> str:
-    """Return a path as a text that UTF-8 can hold, with escapes for what it cannot."""
+    """Return a path as text that UTF-8 can encode, with escapes for what it cannot."""
     return str(path).encode(errors="backslashreplace").decode()
 
 
-def _qrels_counts(judged: datasets.RankFile) -> dict[str, int]:
+def _qrels_counts(judged: rank_files.RankFile) -> dict[str, int]:
     judgements = sum(map(len, judged.by_query.values()))
     return {"questions": len(judged.by_query), "judgements": judgements, "repeated": judged.repeated}
 
 
 def _show(console: Console, scored: list[Scored]) -> None:
-    """Print a column a run, as many side by side as fit: the means, the best in green, and what they stand on."""
+    """Print one column per file, as many side by side as fit: the means, the best in green, and the counts."""
     names = list(scored[0][1].columns)
     counted = [name for name in _COUNTS if any(counts[name] for _, _, counts in scored)]
     means = [reports.best_in_green([scores.mean[name] for _, scores, _ in scored], _number) for name in names]
@@ -133,11 +136,11 @@ def _show(console: Console, scored: list[Scored]) -> None:
     columns = map(reports.Column, headers, zip(*means, *counts, strict=True))
     reports.show_table(console, [reports.Column(Text(), rows)], list(columns), section=len(names))
     for name in counted:
-        console.print(Text(f"{name.replace('_', ' '):<12}  {_COUNTS[name]}", style="dim"))
+        console.print(Text(f"{name.replace('_', ' '):<18}  {_COUNTS[name]}", style="dim"))
 
 
 def _headers(names: list[str], room: int) -> list[str]:
-    """Return names that are short enough for a column and tell the runs apart, if need be by a number."""
+    """Return names that fit a column and tell the files apart, numbered where nothing else does."""
     if sum(cell_len(name) + _GAP for name in names) - _GAP <= room:
         return names
     for longest in range(_LONGEST_NAME, room + 1):
@@ -157,17 +160,17 @@ def _shortened(name: str, longest: int) -> str:
 
 
 def _name(path: Path, scored: list[Scored]) -> str:
-    """Return the name of a run's file, or its whole path if another run has the same name."""
+    """Return the name of a rankings file, or its whole path if another file has the same name."""
     same = sum(path.name == other.name for other, _, _ in scored)
     return reports.printable(path.name if same == 1 else str(path))
 
 
 def _show_questions(console: Console, scored: list[Scored]) -> None:
-    """Print a line a question. Numbers come first, so that long ids need no space and no column is measured."""
+    """Print one line per question. Scores come first, so that long ids need no padding."""
     for path, scores, _ in scored:
         typer.echo(f"\n{_name(path, scored)}")
-        questions = [reports.printable(query) for query in scores.query_ids]
-        longest = min(max(map(cell_len, ("question", *questions))), _LONGEST_QUESTION)
+        queries = [reports.printable(query_id) for query_id in scores.query_ids]
+        longest = min(max(map(cell_len, ("question", *queries))), _LONGEST_QUESTION)
         widths = {name: max(len(name), 6) for name in scores.columns}
         for part in reports.side_by_side([*widths.values()], console.width - longest - 2, gap=2):
             names = list(widths)[part]
@@ -175,9 +178,9 @@ def _show_questions(console: Console, scored: list[Scored]) -> None:
             if part.start:
                 typer.echo()
             typer.echo("  ".join(f"{name:>{widths[name]}}" for name in names) + "  question")
-            for question, *values in zip(questions, *columns, strict=True):
+            for query, *values in zip(queries, *columns, strict=True):
                 cells = (f"{value:>{widths[name]}}" for value, name in zip(values, names, strict=True))
-                typer.echo(f"{'  '.join(cells)}  {question}")
+                typer.echo(f"{'  '.join(cells)}  {query}")
 
 
 def _number(value: float | None) -> str:

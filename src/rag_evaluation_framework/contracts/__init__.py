@@ -1,4 +1,4 @@
-"""What a part must be able to do, one contract a file; parts on the same floor know each other only through these."""
+"""What a component must be able to do, one contract per file; rooms on one floor know each other only through these."""
 
 import lazy_loader as lazy
 

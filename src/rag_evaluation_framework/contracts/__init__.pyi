@@ -3,12 +3,13 @@ from .chunker import PositionAwareChunker as PositionAwareChunker
 from .embedder import Embedder as Embedder
 from .embedder import TokenEmbedder as TokenEmbedder
 from .engine import Engine as Engine
+from .indexed_retriever import IndexedRetriever as IndexedRetriever
 from .metric import ChunkLevelMetric as ChunkLevelMetric
 from .metric import DocumentLevelMetric as DocumentLevelMetric
 from .metric import Metric as Metric
 from .metric import TokenLevelMetric as TokenLevelMetric
-from .part import Part as Part
 from .reranker import Reranker as Reranker
+from .retrieved import as_hits as as_hits
 from .retriever import Retriever as Retriever
 from .synthesis import LLMClient as LLMClient
 from .synthesis import QuestionStrategy as QuestionStrategy

@@ -1,14 +1,15 @@
-"""Cutting documents into chunks."""
+"""Chunkers: from documents to chunks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from rag_evaluation_framework.contracts.part import Part
-from rag_evaluation_framework.ids import DocumentId
-from rag_evaluation_framework.types import Document, PositionAwareChunk
+from rag_evaluation_framework.contracts.component import Component
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.data.ids import DocumentId
 
 
-class Chunker(Part, ABC):
+class Chunker(Component, ABC):
     """Cuts a text into pieces, without saying where they stood. Evaluations wrap it in `ChunkerPositionAdapter`."""
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Turning text into vectors."""
+"""Embedders: from text to vectors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -7,11 +7,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.contracts.part import Part
-from rag_evaluation_framework.coroutines import resolved
+from rag_evaluation_framework.contracts.component import Component
 
 
-class Embedder(Part, ABC):
+class Embedder(Component, ABC):
     """Turns texts into vectors whose cosine says how alike they are."""
 
     @property
@@ -21,16 +20,16 @@ class Embedder(Part, ABC):
 
     @abstractmethod
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector a text: float32, shape (len(texts), dimension), row i for text i."""
+        """Return one vector per text: float32, shape (len(texts), dimension), row i for text i."""
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question: float32, shape (dimension,). By default, as any other text."""
-        vector: NDArray[np.float32] = resolved(self.embed([text]))[0]
+        vector: NDArray[np.float32] = self.embed([text])[0]
         return vector
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector a question: float32, shape (len(texts), dimension). By default one after the other."""
-        vectors = [resolved(self.embed_query(text)) for text in texts]
+        """Return one vector per question: float32, shape (len(texts), dimension). By default one after the other."""
+        vectors = [self.embed_query(text) for text in texts]
         return np.stack(vectors) if vectors else np.zeros((0, self.dimension), dtype=np.float32)
 
     def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""A retrieval system that is evaluated as a whole."""
+"""Engines: retrieval systems that are evaluated as a whole."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable

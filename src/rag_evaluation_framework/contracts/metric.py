@@ -1,21 +1,21 @@
-"""Scoring what was retrieved against what is relevant."""
+"""Metrics: scores of what was retrieved against what is relevant."""
 
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
-from rag_evaluation_framework.contracts.part import Part
-from rag_evaluation_framework.ids import ChunkId, DocumentId, EvaluationType
-from rag_evaluation_framework.spans import CharacterSpan
+from rag_evaluation_framework.contracts.component import Component
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
+from rag_evaluation_framework.data.spans import CharacterSpan
 
 U_contra = TypeVar("U_contra", bound=DocumentId | ChunkId | CharacterSpan, contravariant=True)
 
 
-class Metric(Part, ABC, Generic[U_contra]):
+class Metric(Component, ABC, Generic[U_contra]):
     """One number for one question: how good is what was retrieved?
 
-    `calculate` is all that a metric of one's own needs. It is called once a question and cutoff.
+    `calculate` is all that a metric of one's own needs. It is called once per question and cutoff.
     """
 
     evaluation_types: ClassVar[frozenset[EvaluationType]]

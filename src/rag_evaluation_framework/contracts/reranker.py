@@ -1,13 +1,13 @@
-"""Ordering candidates anew."""
+"""Rerankers: from candidates to a better order."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from rag_evaluation_framework.contracts.part import Part
-from rag_evaluation_framework.types import PositionAwareChunk
+from rag_evaluation_framework.contracts.component import Component
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
 
 
-class Reranker(Part, ABC):
+class Reranker(Component, ABC):
     """Orders the candidates of a first retrieval by a closer look."""
 
     def prepare(self) -> None:

@@ -1,13 +1,15 @@
-"""Finding what answers a question."""
+"""Retrievers: from a question to ranked results."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from rag_evaluation_framework.contracts.part import Part
-from rag_evaluation_framework.types import Corpus, PositionAwareChunk, Retrieved
+from rag_evaluation_framework.contracts.component import Component
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.hits import Retrieved
 
 
-class Retriever(Part, ABC):
+class Retriever(Component, ABC):
     """Finds, for a question, the best results in a corpus. It never knows how it is scored."""
 
     @property
@@ -39,8 +41,13 @@ class Retriever(Part, ABC):
         """
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
-        """Return one ranking a question, in their order; by default one after the other."""
+        """Return one ranking per question, in their order; by default one after the other."""
         return [self.retrieve(query, k) for query in queries]
+
+    @property
+    def lists_chunks(self) -> bool:
+        """Whether `chunks` returns something once a corpus is indexed; by default, if a class has one of its own."""
+        return type(self).chunks is not Retriever.chunks
 
     def chunks(self) -> Sequence[PositionAwareChunk] | None:
         """Return everything that could be retrieved, or None if that cannot be listed."""

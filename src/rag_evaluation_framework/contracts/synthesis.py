@@ -1,11 +1,11 @@
-"""Making questions from a corpus with a language model."""
+"""Question generation from a corpus: strategies and the language model's client."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from rag_evaluation_framework.contracts.part import Part
-from rag_evaluation_framework.types import Document
+from rag_evaluation_framework.contracts.component import Component
+from rag_evaluation_framework.data.documents import Document
 
 
 class LLMClient(Protocol):
@@ -20,7 +20,7 @@ class LLMClient(Protocol):
         ...
 
 
-class QuestionStrategy(Part, ABC):
+class QuestionStrategy(Component, ABC):
     """A way of asking: which questions are put to a document."""
 
     @abstractmethod

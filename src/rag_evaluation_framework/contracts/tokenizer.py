@@ -1,4 +1,4 @@
-"""Measuring text in tokens."""
+"""Tokenizers: measuring and cutting text in tokens."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
@@ -6,10 +6,10 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.contracts.part import Part
+from rag_evaluation_framework.contracts.component import Component
 
 
-class Tokenizer(Part, ABC):
+class Tokenizer(Component, ABC):
     """Cuts text into tokens and says where they lie."""
 
     @abstractmethod

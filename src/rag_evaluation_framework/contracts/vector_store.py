@@ -1,4 +1,4 @@
-"""Keeping vectors and finding the nearest."""
+"""Vector stores: keeping vectors and finding the nearest."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.contracts.part import Part
-from rag_evaluation_framework.types import PositionAwareChunk
+from rag_evaluation_framework.contracts.component import Component
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
 
 
-class VectorStore(Part, ABC):
+class VectorStore(Component, ABC):
     """Keeps chunks with their vectors; chunks are told apart by place, so equal texts at two places both stay."""
 
     @abstractmethod
@@ -19,7 +19,7 @@ class VectorStore(Part, ABC):
 
         Args:
             chunks: What to keep, places, metadata and all.
-            embeddings: One row a chunk, shape (len(chunks), dimension).
+            embeddings: One row per chunk, shape (len(chunks), dimension).
 
         Raises:
             InputError: The numbers of chunks and rows differ, or the dimension is not that of the store.

@@ -1,4 +1,4 @@
-"""Datasets: reading and writing questions with their ground truth, one format a file."""
+"""Datasets: loading and saving questions with their ground truth, one module per format."""
 
 import lazy_loader as lazy
 

@@ -1,10 +1,4 @@
-from .examples import dataset_from_examples as dataset_from_examples
+from .langsmith_examples import dataset_from_examples as dataset_from_examples
+from .langsmith_examples import to_example as to_example
 from .load import load_dataset as load_dataset
-from .quotes import QuoteCheck as QuoteCheck
-from .quotes import QuoteRow as QuoteRow
-from .quotes import check_quotes as check_quotes
-from .rank_files import RankFile as RankFile
-from .rank_files import read_qrels as read_qrels
-from .rank_files import read_run as read_run
 from .save import save_dataset as save_dataset
-from .to_example import to_example as to_example

@@ -6,15 +6,17 @@ from typing import Annotated, Any, Literal, TypeGuard
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework.corpus import Corpus, Document
-from rag_evaluation_framework.datasets.naming import DocumentNames
-from rag_evaluation_framework.datasets.records import RecordReader
+from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework._support.records import RecordReader
+from rag_evaluation_framework._support.strict_json import Json
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import Corpus, Document
+from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth
+from rag_evaluation_framework.data.ids import DocumentId, QueryId, QueryText
+from rag_evaluation_framework.data.levels import DOCUMENT
+from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.files import is_list, is_object
-from rag_evaluation_framework.ground_truth import Dataset, DocumentLevelGroundTruth
-from rag_evaluation_framework.ids import DocumentId, QueryId, QueryText
-from rag_evaluation_framework.levels import DOCUMENT
-from rag_evaluation_framework.types import Json, Query
 
 _Text = Annotated[str, Field(min_length=1)]
 
@@ -24,7 +26,7 @@ class _Item(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, alias_generator=AliasGenerator(alias=to_camel))
 
     def kept(self, *left_out: str) -> dict[str, Any]:
-        """Return the fields that the file has, as it writes them, unknown ones included."""
+        """Return the fields set in the file, unknown ones included, under the names used there."""
         return self.model_dump(by_alias=True, exclude_unset=True, exclude={*left_out})
 
 
@@ -56,7 +58,7 @@ class _Relevant(_Item):
     metadata_constraints: Any = None
 
 
-class _Question(_Item):
+class _QueryRecord(_Item):
     id: _Text
     query: _Text
     relevant: dict[str, Any]
@@ -67,31 +69,31 @@ class _Question(_Item):
 
 
 def is_harness(content: Json) -> TypeGuard[dict[str, Any]]:
-    """Return whether a file's object is a dataset of the harness, as opposed to its reports and configurations."""
+    """Return whether the object of a file is a harness dataset, as opposed to a report or configuration."""
     return isinstance(content, dict) and ("queries" in content or "version" in content) and "results" not in content
 
 
 def read_harness(content: dict[str, Any], path: Path, corpus: Corpus | None) -> Dataset[DocumentId]:
-    """Read a dataset of the harness.
+    """Read a dataset of the retrieval harness.
 
-    What the ground truth has no place for is kept under the file's own names: `topK`, `scopePrefix`, `notes`, `tags`
-    and `metadataConstraints` in the metadata of the question, `id`, `description` and `defaults` in that of the
-    dataset. Documents with inline content become its corpus, unless one is given.
+    Fields that are not part of the ground truth are kept under their own names: `topK`, `scopePrefix`, `notes`, `tags`
+    and `metadataConstraints` in the metadata of the question; `id`, `description` and `defaults` in the metadata of the
+    dataset. Documents with inline content become its corpus, unless a corpus is given.
 
     Raises:
-        DatasetError: With every problem and the JSON path at which it stands.
+        DatasetError: Lists every problem with its JSON path.
     """
     records = RecordReader(str(path))
     head = records.validate(_Head, {key: content[key] for key in content.keys() - {"documents", "queries"}}, "$")
     if is_object(content.get("defaults")):
         records.validate(_Defaults, content["defaults"], "$.defaults")
     corpus = _corpus(content.get("documents"), path, records, corpus)
-    names = DocumentNames(corpus) if corpus is not None else None
-    questions = content.get("queries")
-    if not is_list(questions) or not questions:
-        records.problem("$.queries", f"wanted a list of at least one query, got {questions!r:.20}")
-        questions = []
-    entries = [_entry(item, f"$.queries[{number}]", records, names) for number, item in enumerate(questions)]
+    resolver = DocumentResolver(corpus) if corpus is not None else None
+    queries = content.get("queries")
+    if not is_list(queries) or not queries:
+        records.problem("$.queries", f"expected a list of at least one query, got {queries!r:.20}")
+        queries = []
+    entries = [_entry(item, f"$.queries[{number}]", records, resolver) for number, item in enumerate(queries)]
     if head is None or records.problems:
         raise records.error()
     records.warn()
@@ -100,11 +102,11 @@ def read_harness(content: dict[str, Any], path: Path, corpus: Corpus | None) -> 
 
 
 def _corpus(items: Json, path: Path, records: RecordReader, given: Corpus | None) -> Corpus | None:
-    """Return the documents of the file, or those that are given."""
+    """Return the documents of the file, or the given corpus."""
     if items is None or items == []:
         return given
     if not is_list(items):
-        records.problem("$.documents", f"wanted a list of documents, got {items!r:.20}")
+        records.problem("$.documents", f"expected a list of documents, got {items!r:.20}")
         return given
     documents: dict[str, Document] = {}
     for number, item in enumerate(items):
@@ -115,11 +117,11 @@ def _corpus(items: Json, path: Path, records: RecordReader, given: Corpus | None
         if record.source_id in documents:
             records.problem(f"{where}.sourceId", f"{record.source_id!r} is the id of an earlier document")
         if record.content is None and record.loader_ref is None:
-            records.problem(f"{where}.content", "is missing; wanted the text, or a loaderRef")
+            records.problem(f"{where}.content", "is missing; expected the text or a loaderRef")
         elif record.content is None and given is None:
             records.problem(
                 f"{where}.loaderRef",
-                f"{record.loader_ref!r:.60} cannot be loaded from here; pass corpus= with the text",
+                f"{record.loader_ref!r:.60} cannot be loaded; pass corpus= with the text",
             )
         metadata = {**record.metadata, **record.kept("source_id", "content", "metadata")}
         doc_id = DocumentId(record.source_id)
@@ -128,12 +130,12 @@ def _corpus(items: Json, path: Path, records: RecordReader, given: Corpus | None
 
 
 def _entry(
-    data: Any, where: str, records: RecordReader, names: DocumentNames | None
+    data: Any, where: str, records: RecordReader, resolver: DocumentResolver | None
 ) -> DocumentLevelGroundTruth | None:
-    record = records.validate(_Question, data, where)
+    record = records.validate(_QueryRecord, data, where)
     if record is None:
         return None
-    records.check_question(record.id, record.query, where)
+    records.check_query(record.id, record.query, where)
     relevant = records.validate(_Relevant, record.relevant, f"{where}.relevant")
     if relevant is None:
         return None
@@ -142,22 +144,23 @@ def _entry(
         **relevant.kept("source_ids", "any_of_source_id_prefixes"),
     }
     ids = [
-        _found(name, f"{where}.relevant.sourceIds[{n}]", records, names) for n, name in enumerate(relevant.source_ids)
+        _found(name, f"{where}.relevant.sourceIds[{n}]", records, resolver)
+        for n, name in enumerate(relevant.source_ids)
     ]
     for number, prefix in enumerate(relevant.any_of_source_id_prefixes):
-        if names is not None and not any(document.id.startswith(prefix) for document in names.corpus):
+        if resolver is not None and not any(document.id.startswith(prefix) for document in resolver.corpus):
             place = f"{where}.relevant.anyOfSourceIdPrefixes[{number}]"
-            records.note(place, f"{place}: no document begins with {prefix!r}; nothing can find it")
+            records.note(place, f"{place}: no document starts with {prefix!r}, so it can never be retrieved")
     query = Query(QueryId(record.id), QueryText(record.query), metadata)
     return DocumentLevelGroundTruth(query, tuple(ids), tuple(relevant.any_of_source_id_prefixes))
 
 
-def _found(name: str, where: str, records: RecordReader, names: DocumentNames | None) -> DocumentId:
-    """Return the document that is meant; one that does not exist is kept, since engines may know more than the file."""
-    if names is None:
+def _found(name: str, where: str, records: RecordReader, resolver: DocumentResolver | None) -> DocumentId:
+    """Return the id of the document; unknown names are kept, since an engine may know more than the file."""
+    if resolver is None:
         return DocumentId(name)
     try:
-        return names.resolve(name)
+        return resolver.resolve(name)
     except DatasetError as error:
-        records.note(where, f"{where}: {error}; nothing can find it")
+        records.note(where, f"{where}: {error}; it can never be retrieved")
         return DocumentId(name)

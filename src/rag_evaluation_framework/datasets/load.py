@@ -1,25 +1,25 @@
-"""The one door through which datasets come in."""
+"""Loading a dataset from a file in any supported format."""
 
 import csv
 import io
 from pathlib import Path
 from typing import Any, overload
 
-from rag_evaluation_framework.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.corpus import Corpus
+from rag_evaluation_framework._support.files import json_lines, read_json_text, read_text
+from rag_evaluation_framework._support.records import brief_repr
+from rag_evaluation_framework._support.strict_json import Json
+from rag_evaluation_framework._support.strict_yaml import parse_yaml
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.levels import TOKEN, Level, U, check_level, checked_level
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.chunking_evaluation import COLUMNS, read_chunking_evaluation
-from rag_evaluation_framework.datasets.examples import ExampleReader, is_example
 from rag_evaluation_framework.datasets.harness import is_harness, read_harness
+from rag_evaluation_framework.datasets.langsmith_examples import ExampleReader, is_example
 from rag_evaluation_framework.datasets.native import is_native, read_native, read_native_lines
-from rag_evaluation_framework.datasets.quotes import dataset_from_quotes
-from rag_evaluation_framework.datasets.records import check_level, checked_level, shown
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.files import json_lines, read_json_text, read_text
-from rag_evaluation_framework.ground_truth import Dataset
-from rag_evaluation_framework.levels import TOKEN, Level, U
-from rag_evaluation_framework.spans import CharacterSpan
-from rag_evaluation_framework.strict_yaml import parse_yaml
-from rag_evaluation_framework.types import Json
+from rag_evaluation_framework.labelling.quotes import dataset_from_quotes
 
 
 @overload
@@ -57,26 +57,25 @@ def load_dataset(
     query_key: str | None = None,
     ground_truth_key: str | None = None,
 ) -> Dataset[Any]:
-    """Read a dataset.
+    """Load a dataset from a file; its format is recognised by its content.
 
-    Formats, told apart by their content: the native JSON, JSONL or YAML; datasets of the retrieval harness, version 1,
-    in JSON or YAML; examples of `inputs` and `outputs` as LangSmith holds them, in JSON, JSONL or YAML; CSV or JSONL of
+    Formats: the native JSON, JSONL or YAML; datasets of the retrieval harness, version 1, in JSON or YAML; examples of
+    `inputs` and `outputs` as LangSmith stores them, in JSON, JSONL or YAML; CSV or JSONL of
     `question, quote[, document]`; the public chunking evaluation's CSV of `question, references, corpus_id`. The last
     two need the corpus.
 
     Args:
         path: The file.
-        level: The evaluation type that is wanted: `TOKEN`, `CHUNK` or `DOCUMENT`.
-        corpus: The documents that the dataset is about. With it, documents may be named by their stem alone.
-        utf16_offsets: The offsets of spans count UTF-16 units, as JavaScript does.
-        registry: The places of position-aware chunks, for examples that name those instead of spans.
-        query_key: Under which key of `inputs` examples hold the question; by default `query`.
-        ground_truth_key: Under which key of `outputs` examples hold what is relevant; by default any of the names that
-            are known for the level.
+        level: The evaluation type to load: `TOKEN`, `CHUNK` or `DOCUMENT`.
+        corpus: The documents that the dataset refers to. With it, documents may be named by their stem alone.
+        utf16_offsets: Whether span offsets count UTF-16 units, as in JavaScript.
+        registry: Where position-aware chunks are in the documents, for examples that list chunk ids instead of spans.
+        query_key: The key of `inputs` that holds the question; by default `query`.
+        ground_truth_key: The key of `outputs` that holds the ground truth; by default any key known for the level.
 
     Raises:
-        DatasetError: The file cannot be used; the message names each problem and its place.
-        LevelMismatch: The file holds another level than the one that is wanted.
+        DatasetError: The file cannot be used; the message names each problem and where it is.
+        LevelMismatch: The file holds another level than the one asked for.
     """
     path, level = Path(path), checked_level(level)
     ending = path.suffix.lower()
@@ -88,7 +87,7 @@ def load_dataset(
     elif ending in (".csv", ".tsv"):
         dataset = _read_table(path, level, corpus)
     else:
-        raise DatasetError(f"{path}: wanted a file that ends in .json, .jsonl or .csv (or .yaml, .yml, .tsv)")
+        raise DatasetError(f"{path}: expected a file name ending in .json, .jsonl or .csv (or .yaml, .yml, .tsv)")
     if not len(dataset):
         raise DatasetError(f"{path}: holds no questions")
     return dataset
@@ -139,18 +138,18 @@ def _yaml(path: Path) -> Json:
 
 def _needed(corpus: Corpus | None, path: Path) -> Corpus:
     if corpus is None:
-        raise DatasetError(f"{path}: quotes are located in documents; pass corpus=Corpus.from_folder(...)")
+        raise DatasetError(f"{path}: quotes have to be located in the documents; pass corpus=Corpus.from_folder(...)")
     return corpus
 
 
 def _no_dataset(content: Json) -> str:
-    wanted = (
-        "wanted an object with `schema_version` and `questions`, one with `version` and `queries` (a harness dataset), "
-        "or a list of objects with `inputs` and `outputs`"
+    expected = (
+        "expected an object with `schema_version` and `questions`, an object with `version` and `queries` (a harness "
+        "dataset), or a list of objects with `inputs` and `outputs`"
     )
     if isinstance(content, dict) and "results" in content:
-        return f"is the report of a run, no dataset; {wanted}"
+        return f"is the report of a run, not a dataset; {expected}"
     if isinstance(content, dict) and "questions" in content:
-        return f"$.schema_version is missing; {wanted}"
-    got = f"an object with {', '.join(content) or 'nothing'}" if isinstance(content, dict) else shown(content)
-    return f"is no dataset: {wanted}; got {got:.80}"
+        return f"$.schema_version is missing; {expected}"
+    got = f"an object with {', '.join(content) or 'nothing'}" if isinstance(content, dict) else brief_repr(content)
+    return f"is not a dataset: {expected}; got {got:.80}"

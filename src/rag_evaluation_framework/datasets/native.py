@@ -1,4 +1,4 @@
-"""The native format, as JSON (one object) and JSONL (a header line, then one question a line), and as YAML."""
+"""The native dataset format: JSON or YAML (one object), and JSONL (a header line, then one question per line)."""
 
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -9,59 +9,61 @@ from typing import Annotated, Any, Literal, TypeGuard
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework.corpus import Corpus
-from rag_evaluation_framework.datasets.records import Record, RecordReader, check_level
-from rag_evaluation_framework.datasets.units import SpanRecord, UnitReader
+from rag_evaluation_framework._support.files import is_list, is_object, json_lines
+from rag_evaluation_framework._support.records import Record, RecordReader
+from rag_evaluation_framework._support.strict_json import Json
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText
+from rag_evaluation_framework.data.levels import Level, check_level
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.datasets.labels import LabelReader, SpanRecord
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.files import is_list, is_object, json_lines
-from rag_evaluation_framework.ground_truth import Dataset, GroundTruth
-from rag_evaluation_framework.ids import EvaluationType, QueryId, QueryText
-from rag_evaluation_framework.levels import Level
-from rag_evaluation_framework.types import Json, Query
 
 SCHEMA_VERSION = 1
 
 
-class _Question(Record):
+class _QueryRecord(Record):
     id: Annotated[str, Field(min_length=1)]
     query: Annotated[str, Field(min_length=1)]
     metadata: dict[str, Any] = Field(default={})
 
     @abstractmethod
-    def truth(self, query: Query, units: UnitReader, where: str) -> GroundTruth[Any] | None:
-        """Return the ground truth, or None after noting what is wrong with it."""
+    def truth(self, query: Query, labels: LabelReader, where: str) -> GroundTruth[Any] | None:
+        """Return the ground truth, or None after recording what is wrong with it."""
 
 
-class _DocumentQuestion(_Question):
+class _DocumentQuery(_QueryRecord):
     relevant_document_ids: Any
     relevant_prefixes: list[str] = Field(default=[])
     gains: Any = Field(default_factory=dict[str, Any])
 
-    def truth(self, query: Query, units: UnitReader, where: str) -> GroundTruth[Any] | None:
+    def truth(self, query: Query, labels: LabelReader, where: str) -> GroundTruth[Any] | None:
         places = [f"{where}.{key}" for key in ("relevant_document_ids", "relevant_prefixes", "gains")]
-        return units.document_level(query, self.relevant_document_ids, self.relevant_prefixes, self.gains, *places)
+        return labels.document_level(query, self.relevant_document_ids, self.relevant_prefixes, self.gains, *places)
 
 
-class _ChunkQuestion(_Question):
+class _ChunkQuery(_QueryRecord):
     relevant_chunk_ids: Any
     gains: Any = Field(default_factory=dict[str, Any])
 
-    def truth(self, query: Query, units: UnitReader, where: str) -> GroundTruth[Any] | None:
+    def truth(self, query: Query, labels: LabelReader, where: str) -> GroundTruth[Any] | None:
         places = [f"{where}.{key}" for key in ("relevant_chunk_ids", "gains")]
-        return units.chunk_level(query, self.relevant_chunk_ids, self.gains, *places)
+        return labels.chunk_level(query, self.relevant_chunk_ids, self.gains, *places)
 
 
-class _TokenQuestion(_Question):
+class _TokenQuery(_QueryRecord):
     relevant_spans: list[SpanRecord]
 
-    def truth(self, query: Query, units: UnitReader, where: str) -> GroundTruth[Any]:
-        return units.token_level(query, self.relevant_spans, f"{where}.relevant_spans")
+    def truth(self, query: Query, labels: LabelReader, where: str) -> GroundTruth[Any]:
+        return labels.token_level(query, self.relevant_spans, f"{where}.relevant_spans")
 
 
-_QUESTIONS: dict[EvaluationType, type[_Question]] = {
-    "document-level": _DocumentQuestion,
-    "chunk-level": _ChunkQuestion,
-    "token-level": _TokenQuestion,
+_QUERY_RECORDS: dict[EvaluationType, type[_QueryRecord]] = {
+    "document-level": _DocumentQuery,
+    "chunk-level": _ChunkQuery,
+    "token-level": _TokenQuery,
 }
 
 
@@ -86,7 +88,7 @@ class _Header(Record):
 
 
 def is_native(first: Json) -> TypeGuard[dict[str, Any]]:
-    """Return whether a file's object, or the first line of a JSONL file, is a header of this format."""
+    """Return whether the object of a file, or the first line of a JSONL file, is a header of this format."""
     return isinstance(first, dict) and not {"schema_version", "schemaVersion"}.isdisjoint(first)
 
 
@@ -96,42 +98,42 @@ def read_native(
     """Read a dataset from one object.
 
     Raises:
-        DatasetError: With every problem and the JSON path at which it stands.
-        LevelMismatch: The file holds another level.
+        DatasetError: Lists every problem with its JSON path.
+        LevelMismatch: The file has another level.
     """
     header = {key: value for key, value in content.items() if key != "questions"}
-    questions = content.get("questions")
-    if not is_list(questions):
-        raise DatasetError(f"{path}: $.questions: wanted a list of questions, got {type(questions).__name__}")
-    rows = ((f"$.questions[{number}]", question) for number, question in enumerate(questions))
-    return _read(header, "$", rows, path, level, UnitReader(RecordReader(str(path)), corpus, utf16_offsets))
+    queries = content.get("questions")
+    if not is_list(queries):
+        raise DatasetError(f"{path}: $.questions: expected a list of questions, got {type(queries).__name__}")
+    rows = ((f"$.questions[{number}]", query) for number, query in enumerate(queries))
+    return _read(header, "$", rows, path, level, LabelReader(RecordReader(str(path)), corpus, utf16_offsets))
 
 
 def read_native_lines(path: Path, level: Level[Any], corpus: Corpus | None, utf16_offsets: bool) -> Dataset[Any]:
-    """Read a dataset from a header line and one question a line, holding one line at a time.
+    """Read a dataset from a header line followed by one question per line, one line at a time.
 
     Raises:
-        DatasetError: With every problem and the line at which it stands.
-        LevelMismatch: The file holds another level.
+        DatasetError: Lists every problem with its line.
+        LevelMismatch: The file has another level.
     """
     lines = json_lines(path)
     number, header = next(lines)
-    rows = ((f"line {number}: $", question) for number, question in lines)
-    units = UnitReader(RecordReader(str(path)), corpus, utf16_offsets)
-    return _read(header, f"line {number}: $", rows, path, level, units)
+    rows = ((f"line {number}: $", query) for number, query in lines)
+    labels = LabelReader(RecordReader(str(path)), corpus, utf16_offsets)
+    return _read(header, f"line {number}: $", rows, path, level, labels)
 
 
 def _read(
-    first: Json, where: str, rows: Iterable[tuple[str, Any]], path: Path, level: Level[Any], units: UnitReader
+    first: Json, where: str, rows: Iterable[tuple[str, Any]], path: Path, level: Level[Any], labels: LabelReader
 ) -> Dataset[Any]:
-    records = units.records
+    records = labels.records
     header = records.validate(_Header, first, where)
     if header is not None:
         found = header.evaluation_type
         if "evaluation_type" not in header.model_fields_set:
             found, rows = _inferred(rows)
         check_level(str(path), found, level)
-    entries = [_entry(data, where, level, units) for where, data in rows]
+    entries = [_entry(data, where, level, labels) for where, data in rows]
     if header is None or records.problems:
         raise records.error()
     records.warn()
@@ -139,7 +141,7 @@ def _read(
         [entry for entry in entries if entry is not None],
         level,
         name=header.name or path.stem,
-        corpus=units.corpus,
+        corpus=labels.corpus,
         corpus_hash=header.corpus_hash,
         chunking=header.chunking,
         metadata={**header.metadata, **(header.model_extra or {})},
@@ -147,7 +149,7 @@ def _read(
 
 
 def _inferred(rows: Iterable[tuple[str, Any]]) -> tuple[EvaluationType, Iterable[tuple[str, Any]]]:
-    """Return the evaluation type of the first question that tells one, else token level; and all the questions."""
+    """Return the evaluation type of the first question with a label, else token level; and all the questions."""
     rest, silent = iter(rows), list[tuple[str, Any]]()
     for row in rest:
         silent.append(row)
@@ -158,21 +160,21 @@ def _inferred(rows: Iterable[tuple[str, Any]]) -> tuple[EvaluationType, Iterable
     return "token-level", silent
 
 
-def _entry(data: Any, where: str, level: Level[Any], units: UnitReader) -> GroundTruth[Any] | None:
-    known = len(units.records.problems)
+def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader) -> GroundTruth[Any] | None:
+    known = len(labels.records.problems)
     for key in data if is_object(data) else ():
         told = _LEVELS_OF.get(key, (level.evaluation_type,))
         if level.evaluation_type not in told:
-            units.records.problem(
+            labels.records.problem(
                 f"{where}.{key}",
-                f"belongs to {' or '.join(told)} ground truth, this file is {level.evaluation_type}; keep one file an "
-                "evaluation type, and name that in the head as evaluation_type",
+                f"belongs to {' or '.join(told)} ground truth, but this file is {level.evaluation_type}; keep one file "
+                "per evaluation type, and set evaluation_type in the header",
             )
-    if len(units.records.problems) > known:
+    if len(labels.records.problems) > known:
         return None
-    record = units.records.validate(_QUESTIONS[level.evaluation_type], data, where)
+    record = labels.records.validate(_QUERY_RECORDS[level.evaluation_type], data, where)
     if record is None:
         return None
-    units.records.check_question(record.id, record.query, where)
+    labels.records.check_query(record.id, record.query, where)
     query = Query(QueryId(record.id), QueryText(record.query), {**record.metadata, **(record.model_extra or {})})
-    return record.truth(query, units, where)
+    return record.truth(query, labels, where)

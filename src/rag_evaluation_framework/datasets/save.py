@@ -1,40 +1,39 @@
-"""Writing datasets in the native format."""
+"""Saving datasets in the native format."""
 
 import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.corpus import Corpus
-from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
-from rag_evaluation_framework.datasets.records import problem_list, storable
-from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.files import write_new
-from rag_evaluation_framework.ground_truth import (
+from rag_evaluation_framework._support.files import write_new
+from rag_evaluation_framework._support.records import problem_list, storable
+from rag_evaluation_framework.data.dataset import Dataset, span_problem
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import (
     ChunkLevelGroundTruth,
-    Dataset,
     DocumentLevelGroundTruth,
     GroundTruth,
     TokenLevelGroundTruth,
-    misplaced,
 )
-from rag_evaluation_framework.spans import CharacterSpan
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
+from rag_evaluation_framework.errors import DatasetError
 
 _CONTEXT = 32
 
 
 def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
-    """Write a dataset of any level, as `.json` or `.jsonl` by the ending of its name.
+    """Save a dataset of any level as JSON or JSONL, chosen by the file extension.
 
-    If the dataset knows its corpus, every span is written with its text and 32 characters of context on either side,
-    by which it can be found again when the document has changed.
+    If the dataset has a corpus, every span is saved with its text and 32 characters of context on either side, so that
+    it can be found again after the document has changed.
 
     Returns:
         The path.
 
     Raises:
-        DatasetError: The ending is neither, the file exists, a label does not match the corpus, a question holds a
-            lone surrogate, or the metadata is no JSON.
+        DatasetError: The extension is neither `.json` nor `.jsonl`, the file exists, a label does not match the corpus,
+            a question contains a lone surrogate, or the metadata cannot be written as JSON.
     """
     path = Path(path)
     problems = [f"question {entry.query.id!r}: {problem}" for entry in dataset for problem in _problems(entry, dataset)]
@@ -65,16 +64,16 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
         rows: Iterable[object] = (header, *questions)
         text = "".join(_json(row, path) + "\n" for row in rows)
     else:
-        raise DatasetError(f"{path}: wanted a name that ends in .json or .jsonl")
+        raise DatasetError(f"{path}: expected a file name ending in .json or .jsonl")
     write_new(path, text)
     return path
 
 
 def truth_record(entry: GroundTruth[Any], corpus: Corpus | None) -> dict[str, Any]:
-    """Return what is relevant as files hold it: the ids or spans, and prefixes and gains where there are any.
+    """Return ground truth as a record: the ids or spans, with prefixes and gains if there are any.
 
     Raises:
-        DatasetError: It is ground truth of a kind that files do not hold.
+        DatasetError: Files cannot represent this kind of ground truth.
     """
     if isinstance(entry, TokenLevelGroundTruth):
         return {"relevant_spans": [_span_record(span, corpus) for span in entry.relevant_spans]}
@@ -85,7 +84,7 @@ def truth_record(entry: GroundTruth[Any], corpus: Corpus | None) -> dict[str, An
             "relevant_document_ids": list(entry.relevant_document_ids),
             **_optional(relevant_prefixes=list(entry.relevant_prefixes), gains=dict(entry.gains)),
         }
-    raise DatasetError(f"question {entry.query.id!r}: {type(entry).__name__} is no ground truth that files can hold")
+    raise DatasetError(f"question {entry.query.id!r}: {type(entry).__name__} cannot be saved to a file")
 
 
 def _optional(**values: Any) -> dict[str, Any]:
@@ -95,16 +94,16 @@ def _optional(**values: Any) -> dict[str, Any]:
 def _problems(entry: GroundTruth[Any], dataset: Dataset[Any]) -> list[str]:
     problems: list[str] = []
     if not storable(f"{entry.query.id}{entry.query.text}"):
-        problems.append("holds a lone surrogate, which no file of text can hold")
+        problems.append("contains a lone surrogate, which cannot be written as UTF-8")
     if dataset.corpus is None:
         return problems
     if isinstance(entry, TokenLevelGroundTruth):
-        problems += [problem for span in entry.relevant_spans if (problem := misplaced(span, dataset.corpus))]
+        problems += [problem for span in entry.relevant_spans if (problem := span_problem(span, dataset.corpus))]
     elif isinstance(entry, DocumentLevelGroundTruth):
         strangers = [doc_id for doc_id in entry.relevant_document_ids if doc_id not in dataset.corpus]
-        problems += [f"no document {doc_id!r} in the corpus" for doc_id in strangers]
+        problems += [f"the corpus has no document {doc_id!r}" for doc_id in strangers]
         problems += [
-            f"no document of the corpus begins with {prefix!r}"
+            f"no document in the corpus starts with {prefix!r}"
             for prefix in entry.relevant_prefixes
             if not any(document.id.startswith(prefix) for document in dataset.corpus)
         ]

@@ -1,4 +1,4 @@
-"""The built-in corpus, a handbook on measuring retrieval, and questions about it with verbatim answers."""
+"""The built-in corpus: a handbook on measuring retrieval, with questions and their verbatim answers."""
 
 import lazy_loader as lazy
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from rag_evaluation_framework.corpus import Corpus
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.ground_truth import Dataset
-from rag_evaluation_framework.spans import CharacterSpan
 
 _HERE = Path(__file__).parent
 

@@ -1,3 +1,4 @@
 from .cached import CachedEmbedder as CachedEmbedder
+from .embedding_cache import EmbeddingCache as EmbeddingCache
 from .lsa import LsaEmbedder as LsaEmbedder
 from .sentence_transformer import SentenceTransformerEmbedder as SentenceTransformerEmbedder

@@ -1,6 +1,5 @@
-"""Any embedder, with its vectors kept on disk."""
+"""Embedding cache around any embedder."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,10 +9,11 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._support.coroutines import adapted
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.embedder import Embedder, TokenEmbedder
-from rag_evaluation_framework.coroutines import resolved
-from rag_evaluation_framework.embedder_identity import check_cacheable, embedder_identity
-from rag_evaluation_framework.embedding_cache import Embedding, EmbeddingCache, KnownEmbedder
+from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache, KnownEmbedder
+from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 _BLOCK = 256  # texts that are embedded and then kept: the most that is lost when the process is killed
@@ -24,8 +24,8 @@ class CachedEmbedder(Embedder):
     """Embeds each text once, and keeps its vector below a root for the next run.
 
     A vector is found again by the embedder's class, parameters and weights, and the text. Embedders of which that is
-    not enough to know their vectors work as they do without a cache, with a warning: those that learn from the corpus,
-    and those that are no frozen dataclass. Vectors of tokens, if the embedder has `embed_tokens`, are passed on and
+    not enough to know their vectors work as they do without a cache, with a note: those that learn from the corpus,
+    and those that are not frozen dataclasses. Vectors of tokens, if the embedder has `embed_tokens`, are passed on and
     never kept: they are a hundred times as large.
 
     Attributes:
@@ -33,7 +33,7 @@ class CachedEmbedder(Embedder):
         root: The folder below which vectors are kept, in `cache/embeddings/`; no parameter.
 
     Raises:
-        ConfigError: `embedder` is none.
+        ConfigError: `embedder` is not an Embedder.
     """
 
     embedder: Embedder
@@ -42,13 +42,14 @@ class CachedEmbedder(Embedder):
     def __post_init__(self) -> None:
         given = cast("object", self.embedder)
         if not isinstance(given, Embedder):
-            raise ConfigError(f"CachedEmbedder: embedder={given!r:.80}; wanted an embedder")
+            raise ConfigError(f"CachedEmbedder: embedder={given!r:.80}; expected an embedder")
         if isinstance(given, CachedEmbedder):
             raise ConfigError(f"CachedEmbedder: {given.name} is cached already; pass the embedder itself")
+        object.__setattr__(self, "embedder", adapted(self.embedder))
         if (reason := _why_not(self.embedder)) is not None:
-            warnings.warn(f"the vectors of {self.embedder.name} are not cached: {reason}", stacklevel=3)
-        if isinstance(given, TokenEmbedder):  # no method: who looks for one must not find it where there is none
-            object.__setattr__(self, "embed_tokens", given.embed_tokens)
+            note(f"the vectors of {self.embedder.name} are not cached: {reason}")
+        if isinstance(self.embedder, TokenEmbedder):  # no method: it must not be found where there is none
+            object.__setattr__(self, "embed_tokens", self.embedder.embed_tokens)
 
     if TYPE_CHECKING:
 
@@ -69,7 +70,7 @@ class CachedEmbedder(Embedder):
         return _input_limit(self.embedder) if known is None else known.input_limit
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector a text, float32, shape (len(texts), dimension), row i for text i.
+        """Return one vector per text, float32, shape (len(texts), dimension), row i for text i.
 
         Raises:
             InputError: The embedder returned something else, or vectors of another dimension than those that are kept.
@@ -88,10 +89,10 @@ class CachedEmbedder(Embedder):
         return vector
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector a question, float32, shape (len(texts), dimension)."""
+        """Return one vector per question, float32, shape (len(texts), dimension)."""
         given = list(texts)
         if self._cache is None:
-            return np.asarray(resolved(self.embedder.embed_queries(given)), dtype=np.float32)
+            return np.asarray(self.embedder.embed_queries(given), dtype=np.float32)
         if _treats_questions_as_texts(self.embedder):
             return self.embed(given)
         if not given:
@@ -100,7 +101,7 @@ class CachedEmbedder(Embedder):
         missing = [text for text in dict.fromkeys(given) if text not in vectors]
         for first in range(0, len(missing), _BLOCK):
             block = missing[first : first + _BLOCK]
-            rows = np.asarray(resolved(self.embedder.embed_queries(block)), dtype=np.float32)
+            rows = np.asarray(self.embedder.embed_queries(block), dtype=np.float32)
             self._keep(self._cache, block, rows, np.zeros(len(block), dtype=np.bool_), "query")
             vectors |= zip(block, rows, strict=True)
         return np.stack([vectors[text] for text in given])
@@ -112,12 +113,12 @@ class CachedEmbedder(Embedder):
         flags = {text: embedding.truncated for text, embedding in found.items()}
         missing = [text for text in given if text not in flags]
         if missing:
-            flags |= dict(zip(missing, map(bool, resolved(self.embedder.truncated(missing))), strict=True))
+            flags |= dict(zip(missing, map(bool, self.embedder.truncated(missing)), strict=True))
         return np.array([flags[text] for text in texts], dtype=np.bool_)
 
     def fit(self, documents: Sequence[str]) -> Embedder:
         """Return the fitted embedder, cached if it can be."""
-        fitted: Embedder = resolved(self.embedder.fit(documents))
+        fitted = adapted(self.embedder.fit(documents))
         if fitted is self.embedder:
             return self
         return fitted if _why_not(fitted) else CachedEmbedder(fitted, self.root)
@@ -140,7 +141,7 @@ class CachedEmbedder(Embedder):
         for first in range(0, len(missing), _BLOCK):
             block = missing[first : first + _BLOCK]
             rows = _vectors(self.embedder, block)
-            flags = np.asarray(resolved(self.embedder.truncated(block)), dtype=np.bool_)
+            flags = np.asarray(self.embedder.truncated(block), dtype=np.bool_)
             self._keep(cache, block, rows, flags)
             vectors |= zip(block, rows, strict=True)
         lengths = {len(vector) for vector in vectors.values()}
@@ -186,10 +187,10 @@ def _input_limit(embedder: Embedder) -> int | None:
 
 
 def _vectors(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
-    vectors = np.asarray(resolved(embedder.embed(texts)), dtype=np.float32)
+    vectors = np.asarray(embedder.embed(texts), dtype=np.float32)
     if vectors.shape != (len(texts), embedder.dimension):
         raise InputError(
             f"{embedder.name}.embed returned shape {vectors.shape} for {len(texts)} texts; "
-            f"wanted ({len(texts)}, {embedder.dimension}), row i for text i"
+            f"expected ({len(texts)}, {embedder.dimension}), row i for text i"
         )
     return vectors

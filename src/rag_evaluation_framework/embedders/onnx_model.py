@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._optional import require
+from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.embedders.model_folder import file_hash
 from rag_evaluation_framework.embedders.sentence_model import TOKENS_ON_CPU, ModelSettings, SentenceModel, quiet
 from rag_evaluation_framework.embedders.torch_model import TorchModel
@@ -62,11 +62,11 @@ class OnnxModel:
         self._session: Any = runtime.InferenceSession(str(folder / _MODEL), options, providers=["CPUExecutionProvider"])
 
     def vectors(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return one vector a text."""
+        """Return one vector per text."""
         return self._run(ids, mask, "sentence_embedding")
 
     def token_vectors(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return one vector a token."""
+        """Return one vector per token."""
         return self._run(ids, mask, "token_embeddings")
 
     def _run(self, ids: NDArray[np.int64], mask: NDArray[np.int64], output: str) -> NDArray[np.float32]:
@@ -90,15 +90,12 @@ def load_onnx_model(source: Path, key: str, root: str | Path) -> OnnxModel:
         try:
             return OnnxModel(target)
         except ConfigError as error:
-            warnings.warn(f"{error}; the model is exported anew", stacklevel=2)
+            note(f"{error}; the model is exported anew")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         part = Path(mkdtemp(prefix=f".{target.name[:12]}-", dir=target.parent))
     except OSError as error:
-        warnings.warn(
-            f"the ONNX export cannot be kept in {target.parent} ({error.strerror}); every run makes it anew",
-            stacklevel=2,
-        )
+        note(f"the ONNX export cannot be kept in {target.parent} ({error.strerror}); every run makes it anew")
         with TemporaryDirectory(ignore_cleanup_errors=True) as elsewhere:
             _export(source, Path(elsewhere))
             return OnnxModel(Path(elsewhere))
@@ -157,7 +154,7 @@ def _export(source: Path, folder: Path) -> None:
     cosine = least_cosine(model, OnnxModel(folder))
     if not cosine >= LEAST_COSINE:
         raise ConfigError(
-            f"model {source}: its ONNX export does not agree with PyTorch (cosine {cosine:.6f}; wanted at least "
+            f"model {source}: its ONNX export does not agree with PyTorch (cosine {cosine:.6f}; expected at least "
             f"{LEAST_COSINE}); use backend='torch'"
         )
 

@@ -48,11 +48,11 @@ class SentenceModel(Protocol):
         ...
 
     def vectors(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return one vector a text, shape (texts, dimension), of token ids and their mask, shape (texts, tokens)."""
+        """Return one vector per text, shape (texts, dimension), of token ids and their mask, shape (texts, tokens)."""
         ...
 
     def token_vectors(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return one vector a token, shape (texts, tokens, dimension); those of padding mean nothing."""
+        """Return one vector per token, shape (texts, tokens, dimension); those of padding mean nothing."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Vectors of a trained sentence model, such as all-MiniLM-L6-v2."""
+"""Embeddings of a trained sentence model, such as all-MiniLM-L6-v2."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from rag_evaluation_framework._optional import missing_extras, require
+from rag_evaluation_framework._support.optional import missing_extras, require
+from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.contracts.part import check_count
 from rag_evaluation_framework.embedders.model_folder import content_hash, find_model
 from rag_evaluation_framework.embedders.onnx_model import load_onnx_model, padded
 from rag_evaluation_framework.embedders.sentence_model import SentenceModel
@@ -62,11 +62,11 @@ class SentenceTransformerEmbedder(Embedder):
     def __post_init__(self) -> None:
         given = cast("object", self.model)
         if not isinstance(given, str | Path) or not str(given).strip():
-            raise ConfigError(f"SentenceTransformerEmbedder: model={given!r}; wanted a name or the path of a folder")
+            raise ConfigError(f"SentenceTransformerEmbedder: model={given!r}; expected a name or the path of a folder")
         object.__setattr__(self, "model", str(given))
         if self.backend not in get_args(Backend):
             known = " or ".join(map(repr, get_args(Backend)))
-            raise ConfigError(f"SentenceTransformerEmbedder: backend={self.backend!r}; wanted {known}")
+            raise ConfigError(f"SentenceTransformerEmbedder: backend={self.backend!r}; expected {known}")
         check_count("SentenceTransformerEmbedder", "batch_size", self.batch_size)
         self._check_installed()
 
@@ -92,7 +92,7 @@ class SentenceTransformerEmbedder(Embedder):
         return content_hash(self._folder)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector a text, float32, shape (len(texts), dimension), row i for text i.
+        """Return one vector per text, float32, shape (len(texts), dimension), row i for text i.
 
         Raises:
             InputError: Something else than texts was given.
@@ -105,7 +105,7 @@ class SentenceTransformerEmbedder(Embedder):
         return vector
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return one vector a question, float32, shape (len(texts), dimension), encoded together."""
+        """Return one vector per question, float32, shape (len(texts), dimension), encoded together."""
         return self._embed(_checked(texts), self._loaded.settings.query_prompt)
 
     def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
@@ -189,7 +189,7 @@ def _checked(texts: Iterable[str]) -> list[str]:
     given: list[object] = [texts] if isinstance(texts, str) else list(texts)
     wrong = given if isinstance(texts, str) else [item for item in given if not isinstance(item, str)]
     if wrong:
-        raise InputError(f"SentenceTransformerEmbedder: got {wrong[0]!r:.80}; wanted a list of texts")
+        raise InputError(f"SentenceTransformerEmbedder: got {wrong[0]!r:.80}; expected a list of texts")
     return [str(item) for item in given]
 
 

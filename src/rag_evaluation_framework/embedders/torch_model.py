@@ -8,10 +8,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._optional import require
+from rag_evaluation_framework._support.model_trust import load_model
+from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.embedders.sentence_model import TOKENS_ON_CPU, ModelSettings, quiet
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.model_trust import load_model
 
 
 class TorchModel:
@@ -65,11 +65,11 @@ class TorchModel:
         return {name: self._torch.from_numpy(array).to(self.transformer.device) for name, array in arrays.items()}
 
     def vectors(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return one vector a text."""
+        """Return one vector per text."""
         return self._run(ids, mask, "sentence_embedding")
 
     def token_vectors(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return one vector a token."""
+        """Return one vector per token."""
         return self._run(ids, mask, "token_embeddings")
 
     def _run(self, ids: NDArray[np.int64], mask: NDArray[np.int64], output: str) -> NDArray[np.float32]:

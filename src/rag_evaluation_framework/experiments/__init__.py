@@ -1,4 +1,4 @@
-"""Experiments: from a dataset and a retriever to a result."""
+"""Experiments: configuration, retrieval and scoring, from a dataset and a retriever to a result."""
 
 import lazy_loader as lazy
 

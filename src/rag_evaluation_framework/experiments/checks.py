@@ -1,103 +1,85 @@
-"""What an experiment refuses, before any work is done."""
+"""Checks of the arguments of an experiment, before any work is done."""
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.corpus import Corpus
-from rag_evaluation_framework.cutoffs import Cutoff
+from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data.dataset import Dataset, span_problem
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ids import EvaluationType
+from rag_evaluation_framework.data.levels import TOKEN, Level
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
-from rag_evaluation_framework.experiments.projection import resolve_documents
-from rag_evaluation_framework.ground_truth import Dataset, misplaced
-from rag_evaluation_framework.ids import DocumentId, EvaluationType
-from rag_evaluation_framework.levels import CHUNK, DOCUMENT, TOKEN, Level
-from rag_evaluation_framework.metrics.defaults import (
-    DEFAULT_CHUNK_METRICS,
-    DEFAULT_DOCUMENT_METRICS,
-    DEFAULT_TOKEN_METRICS,
-)
-from rag_evaluation_framework.retrievers.function import FunctionRetriever
-from rag_evaluation_framework.spans import CharacterSpan
 
-_DEFAULTS: dict[EvaluationType, Mapping[str, Metric[Any]]] = {
-    "document-level": DEFAULT_DOCUMENT_METRICS,
-    "chunk-level": DEFAULT_CHUNK_METRICS,
-    "token-level": DEFAULT_TOKEN_METRICS,
-}
 _MOST_PROBLEMS = 5
 
 
-def check_dataset_type(dataset: Any) -> None:
-    """Raise DatasetError if something else was given, such as a path."""
-    if not isinstance(dataset, Dataset):
-        raise DatasetError(f"dataset={dataset!r:.80}: wanted a Dataset; load_dataset(path, corpus=...) reads one")
-
-
 def check_level(dataset: Any, level: Level[Any]) -> None:
-    """Raise LevelMismatch unless a dataset can be scored at a level: its own or, for spans, any.
+    """Check that a dataset can be scored at a level: its own or, if it holds spans, any.
 
     Raises:
-        DatasetError: It is no dataset.
-        LevelMismatch: It cannot.
+        DatasetError: It is not a dataset.
+        LevelMismatch: It cannot be scored at this level.
     """
-    check_dataset_type(dataset)
+    given: object = dataset
+    if not isinstance(given, Dataset):
+        raise DatasetError(f"dataset={dataset!r:.80}: expected a Dataset; load_dataset(path, corpus=...) reads one")
     if dataset.level not in (level, TOKEN):
-        wanted = level.evaluation_type
+        expected = level.evaluation_type
         raise LevelMismatch(
-            f"dataset {dataset.name!r} is {dataset.level.evaluation_type}, the evaluation is {wanted}: wanted a "
-            f"{wanted}{'' if level is TOKEN else ' or token-level'} dataset; only spans can be read at another level"
+            f"dataset {dataset.name!r} is {dataset.level.evaluation_type}, the evaluation is {expected}: expected a "
+            f"{expected}{'' if level is TOKEN else ' or token-level'} dataset; only spans can be read at another level"
         )
 
 
-def check_settings(config: Any) -> EvaluationConfig:
-    """Return the settings.
+def check_evaluation_config(config: Any) -> EvaluationConfig:
+    """Return the configuration, checked.
 
     Raises:
-        ConfigError: Something else was given.
+        ConfigError: It is not an `EvaluationConfig`.
     """
     if not isinstance(config, EvaluationConfig):
-        raise ConfigError(f"config={config!r:.80}: wanted an EvaluationConfig, such as EvaluationConfig(budgets=[...])")
+        raise ConfigError(
+            f"config={config!r:.80}: expected an EvaluationConfig, such as EvaluationConfig(budgets=[...])"
+        )
     return config
 
 
-def check_k(k: Any, settings: EvaluationConfig) -> tuple[int, ...]:
-    """Return k as numbers.
+def check_k(k: Any, config: EvaluationConfig) -> tuple[int, ...]:
+    """Return k as a tuple of numbers, checked.
 
     Raises:
-        ConfigError: One is no whole number of at least 1, is given twice, or there is neither a k nor a budget.
+        ConfigError: One is not a whole number of at least 1, is given twice, or there is neither a k nor a budget.
     """
     numbers: list[Any] = [*k] if isinstance(k, Sequence) and not isinstance(k, str) else [k]
     cutoffs = [Cutoff.parse(number) for number in numbers]
     for cutoff in cutoffs:
         if cutoff.is_budget:
-            raise ConfigError(f"k={str(cutoff)!r}: is a budget; give it as budgets=['{cutoff}']")
+            raise ConfigError(f"k={str(cutoff)!r}: is a budget; pass it as budgets=['{cutoff}']")
         if cutoffs.count(cutoff) > 1:
             raise ConfigError(f"cutoff {str(cutoff)!r} is given twice")
-    if not cutoffs and not settings.budgets:
-        raise ConfigError("neither k nor budgets were given; wanted at least one cutoff, such as k=[5, 10]")
+    if not cutoffs and not config.budgets:
+        raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k=[5, 10]")
     return tuple(cutoff.size for cutoff in cutoffs)
 
 
 def check_metrics(dataset: Dataset[Any], level: Level[Any], metrics: Any) -> tuple[Metric[Any], ...]:
-    """Return the metrics, those of the level if none were given.
+    """Return the metrics as a tuple, checked.
 
     Raises:
-        ConfigError: They are no list of metrics, or two share a name.
-        LevelMismatch: One cannot score the level.
+        ConfigError: They are not a list of metrics, or two share a name.
+        LevelMismatch: One cannot score this level.
     """
-    if metrics is None:
-        return tuple(_DEFAULTS[level.evaluation_type].values())
     if not isinstance(metrics, Iterable):
-        raise ConfigError(f"metrics={metrics!r:.80}: wanted a list, such as [SpanRecall()]")
+        raise ConfigError(f"metrics={metrics!r:.80}: expected a list, such as [SpanRecall()]")
     given: list[Any] = [*metrics.values()] if isinstance(metrics, Mapping) else [*metrics]
     if not given:
         raise ConfigError("no metrics were given; name at least one, or leave them out for the defaults")
     for metric in given:
         if not isinstance(metric, Metric):
-            raise ConfigError(f"metric {metric!r:.80}: wanted an instance of a metric, such as SpanRecall()")
+            raise ConfigError(f"metric {metric!r:.80}: expected an instance of a metric, such as SpanRecall()")
     for metric in given:
         _check_metric(metric, dataset, level.evaluation_type)
     names = [metric.name for metric in given]
@@ -106,7 +88,7 @@ def check_metrics(dataset: Dataset[Any], level: Level[Any], metrics: Any) -> tup
             raise ConfigError(f"two metrics are called {name!r}; names must be unique")
     if isinstance(metrics, Mapping) and [*metrics] != names:
         raise ConfigError(
-            f"metrics {[*metrics]} are called {names}: a result calls a metric by its own name; give a list"
+            f"metrics {[*metrics]} are called {names}: a result names a metric by its own name; pass a list"
         )
     return tuple(given)
 
@@ -123,45 +105,26 @@ def _check_metric(metric: Metric[Any], dataset: Dataset[Any], evaluation_type: E
         )
 
 
-def check_chunks(retriever: Retriever, dataset: Dataset[Any], level: Level[Any], chunk_id: Any) -> None:
-    """Raise ConfigError if the chunks have to be listed, and the retriever cannot list them."""
-    if chunk_id is not None and not callable(chunk_id):
-        raise ConfigError(f"chunk_id={chunk_id!r:.80}: wanted a function (chunk, number) -> id")
-    if isinstance(retriever, FunctionRetriever):
-        lists_chunks, advice = retriever.registry is not None, "pass FunctionRetriever(function, registry=...)"
-    else:
-        lists_chunks, advice = type(retriever).chunks is not Retriever.chunks, "let its `chunks` return them"
-    if level is not CHUNK or lists_chunks:
-        return
-    if dataset.level is TOKEN:
-        raise ConfigError(
-            f"{retriever.name} cannot list its chunks, so spans cannot be read as chunks: {advice}, or evaluate at "
-            "token level"
-        )
-    if chunk_id is not None:
-        raise ConfigError(f"{retriever.name} cannot list its chunks, so chunk_id cannot name them; {advice}")
-
-
 def check_corpus(corpus: Any) -> Corpus:
-    """Return the corpus.
+    """Return the corpus, checked.
 
     Raises:
-        CorpusError: There is none, or it is empty.
+        CorpusError: It is missing, is not a `Corpus`, or is empty.
     """
     if corpus is None:
         raise CorpusError("the dataset does not know its corpus; pass corpus=Corpus.from_folder(...)")
     if not isinstance(corpus, Corpus):
-        raise CorpusError(f"corpus={corpus!r:.80}: wanted a Corpus; Corpus.from_folder(path) reads one")
+        raise CorpusError(f"corpus={corpus!r:.80}: expected a Corpus; Corpus.from_folder(path) reads one")
     if not len(corpus):
         raise CorpusError("the corpus is empty: it has no documents to search")
     return corpus
 
 
 def check_dataset(dataset: Dataset[Any], corpus: Corpus) -> tuple[str, ...]:
-    """Return what is to be known of a dataset and the corpus.
+    """Check a dataset against the corpus, and return the notes to be shown with the result.
 
     Raises:
-        DatasetError: There are no questions, a span does not match the corpus, or no relevant document is in it.
+        DatasetError: There are no queries, or a span does not match the corpus.
     """
     if not len(dataset):
         raise DatasetError(f"dataset {dataset.name!r} is empty: it has no questions")
@@ -169,7 +132,7 @@ def check_dataset(dataset: Dataset[Any], corpus: Corpus) -> tuple[str, ...]:
         f"question {entry.query.id!r}: {problem}"
         for entry in dataset
         for unit in entry.relevant
-        if isinstance(unit, CharacterSpan) and (problem := misplaced(unit, corpus))
+        if isinstance(unit, CharacterSpan) and (problem := span_problem(unit, corpus))
     ]
     if problems:
         more = f"; and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
@@ -185,8 +148,6 @@ def _notes(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
     left_out = dataset.metadata.get("left_out", ())
     if left_out:
         notes.append(f"questions left out of the dataset because their quotes have no certain place: {len(left_out)}")
-    if dataset.level is DOCUMENT:
-        notes += _unwinnable(dataset, corpus)
     if dataset.corpus_hash not in (None, corpus.content_hash):
         spans = [unit for entry in dataset for unit in entry.relevant if isinstance(unit, CharacterSpan)]
         unread = sum(not span.text for span in spans)
@@ -195,29 +156,3 @@ def _notes(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
         )
         notes.append(f"the corpus has changed since the dataset was labelled{f'; {checked}' if spans else ''}")
     return notes
-
-
-def _unwinnable(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
-    ids = sorted(document.id for document in corpus)
-    units = [(entry, unit) for entry in resolve_documents(dataset, corpus) for unit in entry.relevant]
-    missing = [(entry, unit) for entry, unit in units if unit not in corpus and not _begins_one(unit, ids)]
-    if not missing:
-        return []
-    entry, unit = missing[0]
-    if len(missing) == len(units):
-        known = ", ".join(document.id for document in corpus.documents[:3])
-        raise DatasetError(
-            f"dataset {dataset.name!r}: the corpus holds none of its relevant documents ({unit!r} of question "
-            f"{entry.query.id!r}, …); it holds {known}, … Is it another corpus?"
-        )
-    return [
-        f"relevant documents that the corpus does not hold and no retriever can find: {len(missing)}, the first "
-        f"{unit!r} of question {entry.query.id!r}; they count as relevant all the same"
-    ]
-
-
-def _begins_one(unit: DocumentId, ids: list[DocumentId]) -> bool:
-    """Return whether the unit is a `prefix*` with which one of the sorted ids begins."""
-    prefix = unit.removesuffix("*")
-    place = bisect_left(ids, prefix)
-    return prefix != unit and place < len(ids) and ids[place].startswith(prefix)

@@ -1,39 +1,35 @@
-"""What is to be measured: everything is checked here, before any work is done."""
+"""`ExperimentConfig`: what is to be evaluated, checked before any work is done."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, TypeAlias
 
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.corpus import Corpus
-from rag_evaluation_framework.cutoffs import Cutoff
+from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
+from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments.checks import (
-    check_chunks,
     check_corpus,
     check_dataset,
-    check_dataset_type,
+    check_evaluation_config,
     check_k,
     check_level,
     check_metrics,
-    check_settings,
 )
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
-from rag_evaluation_framework.ground_truth import Dataset
-from rag_evaluation_framework.ids import ChunkId, DocumentId
-from rag_evaluation_framework.levels import CHUNK, DOCUMENT, TOKEN, Level, U
-from rag_evaluation_framework.retrievers.function import as_retriever
-from rag_evaluation_framework.spans import CharacterSpan
-from rag_evaluation_framework.types import PositionAwareChunk
-
-Pipeline: TypeAlias = Retriever | Callable[[str, int], Any]
-"""What can be evaluated: a retriever, or any function `(query, k) -> texts, chunks or dicts`."""
+from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import LevelRules, NameChunk
+from rag_evaluation_framework.registry import describe, plain
+from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 
 Metrics: TypeAlias = Iterable[Metric[U]] | Mapping[str, Metric[U]]
-"""What is reported: metrics, or a group of them such as `DEFAULT_TOKEN_METRICS`."""
-
-NameChunk: TypeAlias = Callable[[PositionAwareChunk, int], str]
-"""Returns the id under which a dataset knows a chunk, given the chunk and its number among those of its document."""
+"""The metrics to report: a list of them, or a group such as `DEFAULT_TOKEN_METRICS`."""
 
 
 @dataclass(frozen=True, init=False)
@@ -43,20 +39,20 @@ class ExperimentConfig(Generic[U]):
     The three subclasses also take a token-level dataset, whose spans they project to documents or chunks.
 
     Attributes:
-        retriever: What is evaluated; a function `(query, k) -> results` is taken as a `FunctionRetriever`.
-        dataset: The questions and their truth.
+        retriever: The retriever to evaluate; a function `(query, k) -> results` becomes a `FunctionRetriever`.
+        dataset: The queries and their ground truth.
         level: The evaluation type at which rankings are scored.
         corpus: The documents; by default those of the dataset.
-        metrics: What is reported; by default the group of the level, such as `DEFAULT_TOKEN_METRICS`.
+        metrics: The metrics to report; by default the group of the level, such as `DEFAULT_TOKEN_METRICS`.
         k: Numbers of results at which rankings are cut; the first is the run's k.
-        settings: How the evaluation is measured and kept.
+        config: How the evaluation is measured and kept.
         chunk_id: How the dataset names chunks, where its ids do not follow from the content; chunk level only.
-        warnings: What is to be known of the dataset and the corpus.
+        notes: Notes on the dataset and the corpus, shown with the result.
 
     Raises:
-        ConfigError: A cutoff, metric or option is impossible.
-        CorpusError: There is no corpus, or it is empty.
-        DatasetError: There are no questions, or a span does not match the corpus.
+        ConfigError: A cutoff, metric or option is not valid.
+        CorpusError: The corpus is missing, or is empty.
+        DatasetError: There are no queries, or a span does not match the corpus.
         LevelMismatch: The dataset is of another evaluation type, or a metric cannot score it.
     """
 
@@ -66,9 +62,9 @@ class ExperimentConfig(Generic[U]):
     corpus: Corpus
     metrics: tuple[Metric[U], ...]
     k: tuple[int, ...]
-    settings: EvaluationConfig
+    config: EvaluationConfig
     chunk_id: NameChunk | None
-    warnings: tuple[str, ...] = field(compare=False)
+    notes: tuple[str, ...] = field(compare=False)
 
     def __init__(
         self,
@@ -80,10 +76,11 @@ class ExperimentConfig(Generic[U]):
         k: int | Sequence[int] = (5, 10),
         config: EvaluationConfig | None = None,
     ) -> None:
-        check_dataset_type(dataset)
-        self._settle(retriever, dataset, dataset.level, corpus, metrics, k, config, None)
+        given: Any = dataset  # whatever it is, and refused as such if it is no dataset
+        level: Any = dataset.level if isinstance(given, Dataset) else TOKEN
+        self._set_validated(retriever, dataset, level, corpus, metrics, k, config, None)
 
-    def _settle(
+    def _set_validated(
         self,
         retriever: Pipeline,
         dataset: Dataset[Any],
@@ -95,12 +92,14 @@ class ExperimentConfig(Generic[U]):
         chunk_id: NameChunk | None,
     ) -> None:
         pipeline = as_retriever(retriever)
+        rules: LevelRules[U] = RULES[level.evaluation_type]
         check_level(dataset, level)
-        settings = EvaluationConfig() if config is None else check_settings(config)
-        chosen = check_metrics(dataset, level, metrics)
-        ks = check_k(k, settings)
+        measured = EvaluationConfig() if config is None else check_evaluation_config(config)
+        chosen = check_metrics(dataset, level, rules.default_metrics.values() if metrics is None else metrics)
+        ks = check_k(k, measured)
         documents = check_corpus(dataset.corpus if corpus is None else corpus)
-        check_chunks(pipeline, dataset, level, chunk_id)
+        if chunk_id is not None and not callable(chunk_id):
+            raise ConfigError(f"chunk_id={chunk_id!r:.80}: expected a function (chunk, number) -> id")
         values: dict[str, Any] = {
             "retriever": pipeline,
             "dataset": dataset,
@@ -108,9 +107,9 @@ class ExperimentConfig(Generic[U]):
             "corpus": documents,
             "metrics": chosen,
             "k": ks,
-            "settings": settings,
+            "config": measured,
             "chunk_id": chunk_id,
-            "warnings": check_dataset(dataset, documents),
+            "notes": (*check_dataset(dataset, documents), *rules.check(dataset, documents, pipeline, chunk_id)),
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
@@ -118,21 +117,44 @@ class ExperimentConfig(Generic[U]):
     @property
     def cutoffs(self) -> tuple[Cutoff, ...]:
         """All cutoffs, the numbers of results first."""
-        return (*map(Cutoff, self.k), *self.settings.budgets)
+        return (*map(Cutoff, self.k), *self.config.budgets)
 
     @property
     def name(self) -> str:
-        """What the result is called."""
-        return self.settings.experiment_name or self.retriever.name
+        """The name of the result."""
+        return self.config.experiment_name or self.retriever.name
 
     @property
-    def projects(self) -> bool:
-        """Whether the dataset holds spans that are read as documents or chunks."""
-        return self.dataset.level is not self.level
+    def record(self) -> dict[str, Any]:
+        """The record kept with the result: the components and their parameters, dataset and corpus."""
+        source = self.corpus.metadata.get("source")
+        return {
+            "retriever": describe(self.retriever),
+            "metrics": [describe(metric) for metric in self.metrics],
+            "k": list(self.k),
+            "budgets": [str(budget) for budget in self.config.budgets],
+            "tokenizer": None if self.config.tokenizer is None else self.config.tokenizer.name,
+            "latency": "one question at a time"
+            + (", what can be done for all together done before" if self.config.batch_queries else ""),
+            "dataset": {
+                "name": self.dataset.name,
+                "evaluation_type": self.dataset.level.evaluation_type,
+                "questions": len(self.dataset),
+                "hash": self.dataset.content_hash,
+            },
+            "corpus": {
+                "source": None if source is None else str(Path(str(source)).resolve()),
+                "glob_pattern": self.corpus.metadata.get("glob_pattern"),
+                "documents": len(self.corpus),
+                "characters": sum(len(document.content) for document in self.corpus),
+                "hash": self.corpus.content_hash,
+            },
+            "chunk_id": None if self.chunk_id is None else plain(self.chunk_id),
+        }
 
 
 class DocumentLevelExperimentConfig(ExperimentConfig[DocumentId]):
-    """An experiment on documents; of a token-level dataset, the documents in which its spans lie are relevant."""
+    """An experiment on documents; of a token-level dataset, the documents that its spans are in are relevant."""
 
     def __init__(
         self,
@@ -144,14 +166,14 @@ class DocumentLevelExperimentConfig(ExperimentConfig[DocumentId]):
         k: int | Sequence[int] = (5, 10),
         config: EvaluationConfig | None = None,
     ) -> None:
-        self._settle(retriever, dataset, DOCUMENT, corpus, metrics, k, config, None)
+        self._set_validated(retriever, dataset, DOCUMENT, corpus, metrics, k, config, None)
 
 
 class ChunkLevelExperimentConfig(ExperimentConfig[ChunkId]):
     """An experiment on chunks; of a token-level dataset, the chunks that hold its spans are relevant.
 
-    A chunk is relevant to a span if it holds at least half of the span, or half of the chunk lies in it; if no chunk
-    does, the one that holds the most. Scores of different chunkings are not comparable.
+    A chunk is relevant to a span if it holds at least half of the span, or at least half of the chunk lies in the span;
+    if no chunk does, the one that holds the most of it. Scores of different chunkings are not comparable.
     """
 
     def __init__(
@@ -165,7 +187,7 @@ class ChunkLevelExperimentConfig(ExperimentConfig[ChunkId]):
         config: EvaluationConfig | None = None,
         chunk_id: NameChunk | None = None,
     ) -> None:
-        self._settle(retriever, dataset, CHUNK, corpus, metrics, k, config, chunk_id)
+        self._set_validated(retriever, dataset, CHUNK, corpus, metrics, k, config, chunk_id)
 
 
 class TokenLevelExperimentConfig(ExperimentConfig[CharacterSpan]):
@@ -181,8 +203,15 @@ class TokenLevelExperimentConfig(ExperimentConfig[CharacterSpan]):
         k: int | Sequence[int] = (5, 10),
         config: EvaluationConfig | None = None,
     ) -> None:
-        self._settle(retriever, dataset, TOKEN, corpus, metrics, k, config, None)
+        self._set_validated(retriever, dataset, TOKEN, corpus, metrics, k, config, None)
 
 
 AnyExperimentConfig: TypeAlias = DocumentLevelExperimentConfig | ChunkLevelExperimentConfig | TokenLevelExperimentConfig
-"""An experiment whose evaluation type is known only when its file is read."""
+"""An experiment whose evaluation type is known only once its file is read."""
+
+CONFIGS: Mapping[EvaluationType, type[AnyExperimentConfig]] = {
+    "document-level": DocumentLevelExperimentConfig,
+    "chunk-level": ChunkLevelExperimentConfig,
+    "token-level": TokenLevelExperimentConfig,
+}
+"""The configuration of each evaluation type."""

@@ -1,4 +1,4 @@
-"""The short ways into an experiment."""
+"""`evaluate`, and one evaluation class per level: the short ways to run an experiment."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -9,8 +9,12 @@ from rag_evaluation_framework.contracts.chunker import Chunker
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.corpus import Corpus
-from rag_evaluation_framework.cutoffs import Cutoff
+from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId
+from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments.checks import check_corpus, check_level
 from rag_evaluation_framework.experiments.config import (
@@ -18,21 +22,16 @@ from rag_evaluation_framework.experiments.config import (
     DocumentLevelExperimentConfig,
     ExperimentConfig,
     Metrics,
-    NameChunk,
-    Pipeline,
     TokenLevelExperimentConfig,
 )
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
-from rag_evaluation_framework.experiments.results import EvaluationResult
 from rag_evaluation_framework.experiments.runner import run_experiment
-from rag_evaluation_framework.ground_truth import Dataset
-from rag_evaluation_framework.ids import ChunkId, DocumentId
-from rag_evaluation_framework.levels import CHUNK, DOCUMENT, TOKEN, Level, U
+from rag_evaluation_framework.levels.rules import NameChunk
+from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
-from rag_evaluation_framework.retrievers.function import as_retriever
+from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
-from rag_evaluation_framework.spans import CharacterSpan
 
 
 def evaluate(
@@ -52,37 +51,37 @@ def evaluate(
     Everything is checked before any work is done; `ExperimentConfig` and `EvaluationConfig` say how.
 
     Args:
-        retriever: What is evaluated.
-        dataset: The questions and their truth.
+        retriever: The retriever to evaluate.
+        dataset: The queries and their ground truth.
         k: Numbers of results at which rankings are cut.
         budgets: Context budgets at which rankings are cut, in characters (`4000ch`) or tokens (`1000tok`).
-        tokenizer: What counts the tokens of budgets in tokens.
-        metrics: What is reported.
+        tokenizer: The tokenizer that counts budgets in tokens.
+        metrics: The metrics to report; by default those of the level.
         corpus: The documents, if the dataset does not know them.
-        count_as_zero: Which questions without a score count as 0.0.
-        experiment_name: What the result is called.
+        count_as_zero: Which queries without a score count as 0.0.
+        experiment_name: The name of the result; by default the retriever's name.
 
     Raises:
-        InputError: Something that was given cannot be used.
+        InputError: An argument cannot be used.
         LevelMismatch: A metric does not fit the dataset.
     """
-    settings = EvaluationConfig(
+    config = EvaluationConfig(
         experiment_name=experiment_name, budgets=budgets, tokenizer=tokenizer, count_as_zero=count_as_zero
     )
-    return run_experiment(ExperimentConfig(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=settings))
+    return run_experiment(ExperimentConfig(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
 
 
 @dataclass(frozen=True)
 class Evaluation(ABC, Generic[U]):
-    """One corpus and dataset, any chunker, embedder, store or retriever: the base of the three evaluations.
+    """The base class of evaluations: one corpus and dataset for any chunker, embedder, store or retriever.
 
     Attributes:
         corpus: The documents.
-        dataset: The questions and their truth, at the level of the evaluation or at token level.
+        dataset: The queries and their ground truth, at the level of the evaluation or at token level.
 
     Raises:
-        CorpusError: The corpus is empty.
-        DatasetError: The dataset is none.
+        CorpusError: The corpus is not a `Corpus`, or is empty.
+        DatasetError: The dataset is not a `Dataset`.
         LevelMismatch: The dataset is of another evaluation type.
     """
 
@@ -104,7 +103,7 @@ class Evaluation(ABC, Generic[U]):
         k: int | Sequence[int],
         config: EvaluationConfig | None,
     ) -> ExperimentConfig[U]:
-        """Return what `run` runs."""
+        """Return the experiment that `run` runs."""
 
     def run(
         self,
@@ -120,21 +119,21 @@ class Evaluation(ABC, Generic[U]):
         """Evaluate one pipeline.
 
         With an embedder or a store, chunks are embedded and searched (`VectorRAGRetriever`); without, they are searched
-        by their words (`BM25Retriever`). A retriever of one's own replaces all of that.
+        by their words (`BM25Retriever`). Your own retriever replaces all of that.
 
         Args:
             chunker: Cuts the documents.
-            embedder: Turns chunks and questions into vectors.
-            vector_store: Keeps and searches the vectors.
+            embedder: Turns chunks and queries into vectors.
+            vector_store: Stores and searches the vectors.
             k: Numbers of results at which rankings are cut; the first is the run's k.
-            reranker: Orders the first 50 results of the retriever anew; `RerankedRetriever` takes another number.
-            metrics: What is reported; by default the group of the level.
-            config: How the evaluation is measured and kept.
+            reranker: Reorders the first 50 results of the retriever; `RerankedRetriever` takes another number.
+            metrics: The metrics to report; by default those of the level.
+            config: How the evaluation is measured and saved.
             retriever: A whole pipeline, or a function `(query, k) -> texts, chunks or dicts`.
 
         Raises:
-            ConfigError: A retriever is given together with parts that it would not use.
-            InputError: Something else that was given cannot be used.
+            ConfigError: A retriever is given together with components that it would not use.
+            InputError: Another argument cannot be used.
         """
         given = (("chunker", chunker), ("embedder", embedder), ("vector_store", vector_store))
         parts: dict[str, Any] = {key: part for key, part in given if part is not None}
@@ -150,7 +149,10 @@ class Evaluation(ABC, Generic[U]):
 
 @dataclass(frozen=True)
 class DocumentLevelEvaluation(Evaluation[DocumentId]):
-    """Did we find the right documents? Of a token-level dataset, the documents in which its spans lie are relevant."""
+    """Document-level evaluation: did we find the right documents?
+
+    Of a token-level dataset, the documents that its spans are in are relevant.
+    """
 
     level: ClassVar[Level[Any]] = DOCUMENT
 
@@ -162,7 +164,7 @@ class DocumentLevelEvaluation(Evaluation[DocumentId]):
         k: int | Sequence[int] = 5,
         config: EvaluationConfig | None = None,
     ) -> DocumentLevelExperimentConfig:
-        """Return what `run` runs."""
+        """Return the experiment that `run` runs."""
         return DocumentLevelExperimentConfig(
             retriever, self.dataset, corpus=self.corpus, metrics=metrics, k=k, config=config
         )
@@ -170,9 +172,10 @@ class DocumentLevelEvaluation(Evaluation[DocumentId]):
 
 @dataclass(frozen=True)
 class ChunkLevelEvaluation(Evaluation[ChunkId]):
-    """Did we find the right chunks? Bound to one chunking; results of different chunkings are not comparable.
+    """Chunk-level evaluation: did we find the right chunks?
 
-    Of a token-level dataset, the chunks that hold its spans are relevant (`ChunkLevelExperimentConfig` says which).
+    Bound to one chunking; results of different chunkings are not comparable. Of a token-level dataset, the chunks
+    that hold its spans are relevant (`ChunkLevelExperimentConfig` says which).
 
     Attributes:
         chunk_id: How the dataset names chunks, where its ids do not follow from the content: `(chunk, number) -> id`,
@@ -191,7 +194,7 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
         k: int | Sequence[int] = 5,
         config: EvaluationConfig | None = None,
     ) -> ChunkLevelExperimentConfig:
-        """Return what `run` runs."""
+        """Return the experiment that `run` runs."""
         return ChunkLevelExperimentConfig(
             retriever,
             self.dataset,
@@ -205,7 +208,10 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
 
 @dataclass(frozen=True)
 class TokenLevelEvaluation(Evaluation[CharacterSpan]):
-    """Did we find the right text? Chunker-independent, so any chunkers can be compared on one dataset."""
+    """Token-level evaluation: did we find the right text?
+
+    Independent of the chunker, so that any chunkers can be compared on one dataset.
+    """
 
     level: ClassVar[Level[Any]] = TOKEN
 
@@ -217,7 +223,7 @@ class TokenLevelEvaluation(Evaluation[CharacterSpan]):
         k: int | Sequence[int] = 5,
         config: EvaluationConfig | None = None,
     ) -> TokenLevelExperimentConfig:
-        """Return what `run` runs."""
+        """Return the experiment that `run` runs."""
         return TokenLevelExperimentConfig(
             retriever, self.dataset, corpus=self.corpus, metrics=metrics, k=k, config=config
         )

@@ -1,4 +1,4 @@
-"""How an evaluation is measured and kept, whatever is evaluated."""
+"""`EvaluationConfig`: how an evaluation is measured and saved, whatever is evaluated."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,23 +18,23 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
-from rag_evaluation_framework.cutoffs import Cutoff
+from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.tokenizers import resolve_tokenizer
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 Unscored = Literal["no-answer", "failed"]
 
 
 def _budgets(given: Any) -> tuple[Cutoff, ...]:
     if isinstance(given, str):
-        raise ConfigError(f"budgets={given!r}: wanted a list such as ['{given}']")
+        raise ConfigError(f"budgets={given!r}: expected a list such as ['{given}']")
     if not isinstance(given, Iterable):
-        raise ConfigError(f"budgets={given!r:.80}: wanted a list such as ['4000ch'], or [] for none")
+        raise ConfigError(f"budgets={given!r:.80}: expected a list such as ['4000ch'], or [] for none")
     items: list[Any] = [*given]
     cuts = tuple(Cutoff.parse(budget) for budget in items)
     for cutoff in cuts:
         if not cutoff.is_budget:
-            raise ConfigError(f"budget {str(cutoff)!r}: wanted characters (4000ch) or tokens (1000tok)")
+            raise ConfigError(f"budget {str(cutoff)!r}: expected characters (4000ch) or tokens (1000tok)")
         if cuts.count(cutoff) > 1:
             raise ConfigError(f"cutoff {str(cutoff)!r} is given twice")
     return cuts
@@ -42,11 +42,11 @@ def _budgets(given: Any) -> tuple[Cutoff, ...]:
 
 def _statuses(given: Any) -> frozenset[Any]:
     if not isinstance(given, Iterable):
-        raise ConfigError(f"count_as_zero={given!r:.80}: wanted some of 'no-answer' and 'failed', or [] for none")
+        raise ConfigError(f"count_as_zero={given!r:.80}: expected some of 'no-answer' and 'failed', or [] for none")
     items: list[Any] = [given] if isinstance(given, str) else [*given]
     chosen = frozenset(map(str, items))
     if not chosen <= set(get_args(Unscored)):
-        raise ConfigError(f"count_as_zero={sorted(chosen)}: wanted some of 'no-answer' and 'failed'")
+        raise ConfigError(f"count_as_zero={sorted(chosen)}: expected some of 'no-answer' and 'failed'")
     return chosen
 
 
@@ -68,20 +68,20 @@ def _problem(item: ErrorDetails) -> str:
 
 
 class EvaluationConfig(BaseModel, frozen=True):
-    """How an evaluation is measured and kept; the same for every pipeline that is compared.
+    """How an evaluation is measured and saved; the same for all pipelines that are to be compared.
 
     Attributes:
-        experiment_name: What the result is called; by default the retriever's name.
+        experiment_name: The name of the result; by default the retriever's name.
         budgets: Context budgets at which rankings are cut, in characters (`4000ch`) or tokens (`1000tok`).
-        tokenizer: Counts the tokens of budgets in tokens; needed for these only.
-        count_as_zero: Questions that have no score by themselves, but shall count as 0.0 in every mean: those without
-            an answer in the corpus (`"no-answer"`), those whose retrieval failed (`"failed"`).
-        batch_questions: Whether the retriever is told all questions before they are asked one by one, so that it can
-            embed them together. That is quicker; without it, the time of each question is that of asking it alone.
-        save_results_path: The root under whose `runs/` every result is kept; None keeps none.
+        tokenizer: The tokenizer that counts budgets in tokens; needed for these only.
+        count_as_zero: Queries that have no score, but are to count as 0.0 in every mean: those without an answer in the
+            corpus (`"no-answer"`), those whose retrieval failed (`"failed"`).
+        batch_queries: Whether the retriever is told all queries before they are asked one by one, so that it can embed
+            them together. That is quicker; without it, the time of each query is that of asking it alone.
+        save_results_path: The root under whose `runs/` every result is saved; None saves nothing.
 
     Raises:
-        ConfigError: A value is impossible.
+        ConfigError: A value is not valid.
         TokenizerError: The tokenizer is unknown or cannot be loaded.
     """
 
@@ -91,7 +91,7 @@ class EvaluationConfig(BaseModel, frozen=True):
     budgets: Annotated[tuple[_PrintedCutoff, ...], BeforeValidator(_budgets)]
     tokenizer: Annotated[Tokenizer | None, BeforeValidator(_tokenizer), PlainSerializer(_tokenizer_name), _TEXT_OR_NONE]
     count_as_zero: Annotated[frozenset[Unscored], BeforeValidator(_statuses)]
-    batch_questions: StrictBool
+    batch_queries: StrictBool
     save_results_path: Path | None
 
     def __init__(
@@ -101,7 +101,7 @@ class EvaluationConfig(BaseModel, frozen=True):
         budgets: Iterable[str | Cutoff] = ("4000ch",),
         tokenizer: Any = None,
         count_as_zero: Iterable[Unscored] = (),
-        batch_questions: bool = True,
+        batch_queries: bool = True,
         save_results_path: str | Path | None = None,
     ) -> None:
         try:
@@ -110,7 +110,7 @@ class EvaluationConfig(BaseModel, frozen=True):
                 budgets=budgets,
                 tokenizer=tokenizer,
                 count_as_zero=count_as_zero,
-                batch_questions=batch_questions,
+                batch_queries=batch_queries,
                 save_results_path=save_results_path,
             )
         except ValidationError as error:

@@ -1,17 +1,17 @@
-"""How many of the retrieved chunks are relevant."""
+"""Precision of the set of retrieved chunks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_evaluation_framework.contracts.metric import ChunkLevelMetric
-from rag_evaluation_framework.ids import ChunkId, canonical_chunk_id
+from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id
 
 
 @dataclass(frozen=True)
 class ChunkPrecision(ChunkLevelMetric):
-    """The share of the retrieved chunks that are relevant.
+    """Chunk precision: the share of the retrieved chunks that are relevant.
 
-    Chunks that come again count once, and position-aware and plain ids of one text are one chunk. Unlike `precision`,
+    Repeated chunks count once, and position-aware and plain ids of one text are one chunk. Unlike `precision`,
     it divides by what was retrieved and not by k.
 
     Formula: |R ∩ G| / |R|, R and G being the sets of retrieved and of relevant chunks.
@@ -21,6 +21,6 @@ class ChunkPrecision(ChunkLevelMetric):
     """
 
     def calculate(self, retrieved: Sequence[ChunkId], ground_truth: Sequence[ChunkId]) -> float:
-        """Score one ranking; its order plays no part."""
+        """Score one ranking; its order does not matter."""
         found, relevant = set(map(canonical_chunk_id, retrieved)), set(map(canonical_chunk_id, ground_truth))
         return len(found & relevant) / len(found) if found else 0.0

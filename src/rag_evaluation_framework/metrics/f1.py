@@ -1,15 +1,15 @@
-"""Recall and precision in one number."""
+"""F1: the harmonic mean of recall and precision at k."""
 
 from dataclasses import dataclass
 
-from rag_evaluation_framework.metrics.rank_judgements import Numbers, RankJudgements
+from rag_evaluation_framework.judging.ranks import Numbers, RankJudgements
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.metrics.span_metric import ratio
 
 
 @dataclass(frozen=True)
 class F1(RankMetric):
-    """Recall@k and precision@k in one number: their harmonic mean.
+    """F1: the harmonic mean of recall@k and precision@k, high only where both are.
 
     G are the relevant units, R the first k. Without a cutoff, k is the number of units retrieved.
 
@@ -25,5 +25,5 @@ class F1(RankMetric):
         return "f1"
 
     def score(self, judged: RankJudgements) -> Numbers:
-        """Return the F1 of each question."""
-        return ratio(2 * judged.hits, judged.relevant + judged.places)
+        """Return the F1 of each query."""
+        return ratio(2 * judged.relevant_retrieved, judged.relevant + judged.precision_denominator)

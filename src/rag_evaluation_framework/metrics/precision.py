@@ -1,18 +1,18 @@
-"""How much of what was retrieved is relevant."""
+"""Precision at k: the share of the first k that are relevant."""
 
 from dataclasses import dataclass
 
-from rag_evaluation_framework.metrics.rank_judgements import Numbers, RankJudgements
+from rag_evaluation_framework.judging.ranks import Numbers, RankJudgements
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.metrics.span_metric import ratio
 
 
 @dataclass(frozen=True)
 class Precision(RankMetric):
-    """How many of the first k are relevant units.
+    """Precision: the share of the first k that are relevant units.
 
-    G are the relevant units, R the first k. It divides by k also where fewer than k units were retrieved; without a
-    cutoff, by the number of units retrieved.
+    G are the relevant units, R the first k. The denominator is k even where fewer than k units were retrieved; without
+    a cutoff, it is the number of units retrieved.
 
     Formula: |G ∩ R| / k
     Range: [0, 1].
@@ -21,5 +21,5 @@ class Precision(RankMetric):
     """
 
     def score(self, judged: RankJudgements) -> Numbers:
-        """Return the precision of each question."""
-        return ratio(judged.hits, judged.places)
+        """Return the precision of each query."""
+        return ratio(judged.relevant_retrieved, judged.precision_denominator)

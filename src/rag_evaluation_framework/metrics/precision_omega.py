@@ -1,52 +1,53 @@
-"""How precise retrieval from these chunks could be at best."""
+"""Oracle precision of a chunking (PrecisionΩ)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.metrics.attainable import judge_attainable
-from rag_evaluation_framework.metrics.judgements import SpanJudgements
-from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, ratio
-from rag_evaluation_framework.spans import CharacterSpan
+from rag_evaluation_framework.judging.oracle import oracle_from_lists
+from rag_evaluation_framework.judging.ranks import Numbers
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 
 
 @dataclass(frozen=True)
 class PrecisionOmega(SpanMetric):
-    """The precision of a perfect retriever, which returns all chunks that share text with the truth and no others.
+    """Oracle precision (PrecisionΩ): that of returning exactly the chunks that share text with the truth.
 
     It rates the chunking alone, before anything is retrieved: the ranking and its cutoff change nothing. It is the
-    highest precision that goes with perfect recall. Chunks that merely touch the truth share nothing with it.
+    highest precision possible with perfect recall. Chunks that merely touch the truth share nothing with it.
 
     Formula: |T ∩ Ω| / |Ω|, T being the set of relevant characters and Ω the set of characters of all chunks of the
         corpus that share at least one character with T.
     Range: [0, 1].
     Undefined: 0.0 where no chunk shares text with the truth.
     Source: Smith and Troynikov 2024, "Evaluating Chunking Strategies for Retrieval" (PrecisionΩ), which also counts
-        chunks that touch the truth, and below the line what no chunk covers.
+        chunks that touch the truth, and in the denominator what no chunk covers.
     """
 
     needs_chunks: ClassVar[bool] = True
 
-    def score(self, judged: SpanJudgements) -> Scores:
-        """Return the attainable precision of each question.
+    def score(self, judged: SpanJudgements) -> Numbers:
+        """Return the oracle precision of each query.
 
         Raises:
-            ConfigError: The judgements do not say what is attainable.
+            ConfigError: The judgements hold no oracle, as the chunks of the corpus are not known.
         """
-        if judged.attainable is None:
+        if judged.oracle is None:
             raise ConfigError(
-                "precision_omega needs all chunks of the corpus, and got none: give score_spans(..., chunks=...), or "
+                "precision_omega needs all chunks of the corpus, but got none: pass score_spans(..., chunks=...), or "
                 "evaluate with a retriever that cuts the corpus into chunks"
             )
-        return ratio(judged.attainable.found, judged.attainable.extent)
+        return ratio(judged.oracle.overlap_chars, judged.oracle.retrieved_chars)
 
     def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
-        """Score one question.
+        """Score one query.
 
         Args:
-            retrieved: ALL chunks of the corpus, and not what was retrieved for this question.
+            retrieved: ALL chunks of the corpus, not what was retrieved for this query.
             ground_truth: The relevant spans.
         """
-        attainable = judge_attainable(retrieved, [ground_truth])
-        return float(ratio(attainable.found, attainable.extent)[0])
+        oracle = oracle_from_lists(retrieved, [ground_truth])
+        return float(ratio(oracle.overlap_chars, oracle.retrieved_chars)[0])

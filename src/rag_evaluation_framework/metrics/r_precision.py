@@ -1,19 +1,19 @@
-"""Precision where it could be 1."""
+"""R-precision: precision at the number of relevant units."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from rag_evaluation_framework.metrics.rank_judgements import Numbers, RankJudgements
+from rag_evaluation_framework.judging.ranks import Numbers, RankJudgements
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.metrics.span_metric import ratio
 
 
 @dataclass(frozen=True)
 class RPrecision(RankMetric):
-    """Precision where it could be 1: how many of the first |G| are relevant, G being the relevant units.
+    """R-precision: the share of the first |G| that are relevant, G being the relevant units.
 
-    It is precision and recall at once.
+    At this depth, precision and recall are equal.
 
     Formula: relevant units among the first |G|, / |G|
     Range: [0, 1].
@@ -22,7 +22,7 @@ class RPrecision(RankMetric):
     """
 
     def score(self, judged: RankJudgements) -> Numbers:
-        """Return the R-precision of each question."""
+        """Return the R-precision of each query."""
         found = judged.found
         early = found.rank < judged.relevant[found.query]
         return ratio(np.bincount(found.query[early], minlength=len(judged.relevant)), judged.relevant)

@@ -1,27 +1,27 @@
-"""The base of all rank metrics."""
+"""The base class of metrics over rankings of ids."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence, Set
 from typing import ClassVar
 
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.data.ids import EvaluationType, RelevanceId
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.ids import EvaluationType, RelevanceId
-from rag_evaluation_framework.metrics.rank_judgements import Numbers, RankJudgements, judge_units
+from rag_evaluation_framework.judging.ranks import Numbers, RankJudgements
 
 
 class RankMetric(Metric[RelevanceId]):
-    """A metric over ranked identities, documents or chunks, read off rank judgements for all questions at once.
+    """A metric over ranked ids, of documents or chunks, computed from rank judgements for all queries at once.
 
-    `calculate` is the same code with one question and gains of 1, so there is one implementation. What is retrieved
-    more than once counts where it stands first.
+    `calculate` runs the same code with one query and gains of 1, so there is one implementation. What is retrieved more
+    than once counts at its first rank.
     """
 
     evaluation_types: ClassVar[frozenset[EvaluationType]] = frozenset({"document-level", "chunk-level"})
 
     @abstractmethod
     def score(self, judged: RankJudgements) -> Numbers:
-        """Return one score a question, shape (questions,); the judgements are already cut at the cutoff."""
+        """Return one score per query, shape (queries,); the judgements are already cut at the cutoff."""
 
     def calculate(self, retrieved: Sequence[RelevanceId], ground_truth: Sequence[RelevanceId]) -> float:
         """Score one ranking, cut at its own length; 0.0 where nothing is relevant or nothing was retrieved.
@@ -30,7 +30,7 @@ class RankMetric(Metric[RelevanceId]):
             ConfigError: What was retrieved has no order.
         """
         if isinstance(retrieved, str | bytes | Mapping | Set):
-            raise ConfigError(f"{self.name}: retrieved is {retrieved!r:.80}; wanted a list of ids, best first")
+            raise ConfigError(f"{self.name}: retrieved is {retrieved!r:.80}; expected a list of ids, best first")
         right = list(dict.fromkeys(ground_truth))
-        judged = judge_units([retrieved], [right], [[1.0] * len(right)])
+        judged = RankJudgements.from_lists([retrieved], [right], [[1.0] * len(right)])
         return float(self.score(judged.at(len(retrieved)))[0])

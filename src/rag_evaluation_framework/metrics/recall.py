@@ -1,17 +1,18 @@
-"""How much of what is relevant was retrieved."""
+"""Recall at k: the share of relevant units that were retrieved."""
 
 from dataclasses import dataclass
 
-from rag_evaluation_framework.metrics.rank_judgements import Numbers, RankJudgements
+from rag_evaluation_framework.judging.ranks import Numbers, RankJudgements
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.metrics.span_metric import ratio
 
 
 @dataclass(frozen=True)
 class Recall(RankMetric):
-    """How many of the relevant units are among the first k.
+    """Recall: the share of the relevant units that are among the first k.
 
-    G are the relevant units, R the first k. All relevant units count below the line, also where they are more than k.
+    G are the relevant units, R the first k. All relevant units count in the denominator, even where they are more than
+    k.
 
     Formula: |G ∩ R| / |G|
     Range: [0, 1].
@@ -20,5 +21,5 @@ class Recall(RankMetric):
     """
 
     def score(self, judged: RankJudgements) -> Numbers:
-        """Return the recall of each question."""
-        return ratio(judged.hits, judged.relevant)
+        """Return the recall of each query."""
+        return ratio(judged.relevant_retrieved, judged.relevant)

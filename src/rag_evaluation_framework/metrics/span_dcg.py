@@ -1,19 +1,20 @@
-"""Whether the relevant text comes first."""
+"""Discounted cumulative gain of relevant text."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from rag_evaluation_framework.metrics.judgements import SpanJudgements
-from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, ratio
+from rag_evaluation_framework.judging.ranks import Numbers
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 
 
 @dataclass(frozen=True)
 class SpanDCG(SpanMetric):
-    """Whether the relevant text comes first: newly covered shares of it, discounted by rank.
+    """Discounted cumulative gain of text: how early the relevant text comes, each new share discounted by its rank.
 
-    T is the set of relevant characters, new_r what rank r is the first to retrieve: each character is worth something
-    once. Comparable across chunkings, as nothing in it counts chunks.
+    T is the set of relevant characters, new_r the characters that rank r is the first to retrieve, so each character
+    counts once. Scores are comparable across chunkings, as nothing in them counts chunks.
 
     Formula: Σ over ranks r of (|T ∩ new_r| / |T|) / log2(r + 1), r from 1
     Range: [0, 1]; 1 if the first result covers all.
@@ -22,8 +23,8 @@ class SpanDCG(SpanMetric):
         2008, "Novelty and Diversity in Information Retrieval Evaluation" (novelty, as in α-nDCG).
     """
 
-    def score(self, judged: SpanJudgements) -> Scores:
-        """Return the discounted recall of each question."""
+    def score(self, judged: SpanJudgements) -> Numbers:
+        """Return the discounted recall of each query."""
         depth: int = judged.covered.shape[1]
         discounts = np.log2(np.arange(2, depth + 2))
         return ratio((judged.covered / discounts).sum(axis=1), judged.truth)

@@ -1,16 +1,17 @@
-"""Recall and precision in one number."""
+"""F1 of retrieved text (Dice coefficient)."""
 
 from dataclasses import dataclass
 
-from rag_evaluation_framework.metrics.judgements import SpanJudgements
-from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, ratio
+from rag_evaluation_framework.judging.ranks import Numbers
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 
 
 @dataclass(frozen=True)
 class SpanF1(SpanMetric):
-    """Span recall and span precision in one number: their harmonic mean, the Dice coefficient.
+    """Span F1 (Dice coefficient): the harmonic mean of span recall and span precision.
 
-    T is the set of relevant characters, R that of retrieved ones. It orders the rankings of one question as `SpanIoU`
+    T is the set of relevant characters, R that of retrieved ones. It orders the rankings of one query as `SpanIoU`
     does.
 
     Formula: 2 |T ∩ R| / (|T| + |R|)
@@ -19,6 +20,6 @@ class SpanF1(SpanMetric):
     Source: Van Rijsbergen 1979, "Information Retrieval" (F with β = 1).
     """
 
-    def score(self, judged: SpanJudgements) -> Scores:
-        """Return the F1 of each question."""
-        return ratio(2 * judged.found, judged.truth + judged.extent)
+    def score(self, judged: SpanJudgements) -> Numbers:
+        """Return the F1 of each query."""
+        return ratio(2 * judged.overlap_chars, judged.truth + judged.retrieved_chars)

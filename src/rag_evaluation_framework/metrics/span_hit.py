@@ -1,18 +1,19 @@
-"""Whether anything relevant was retrieved."""
+"""Hit rate of retrieved text."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from rag_evaluation_framework.metrics.judgements import SpanJudgements
-from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric
+from rag_evaluation_framework.judging.ranks import Numbers
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.span_metric import SpanMetric
 
 
 @dataclass(frozen=True)
 class SpanHit(SpanMetric):
-    """Whether at least one relevant character was retrieved.
+    """Span hit rate (success@k): whether at least one relevant character was retrieved.
 
-    T is the set of relevant characters, R that of retrieved ones. The mean over questions is the hit rate (success@k).
+    T is the set of relevant characters, R that of retrieved ones. The mean over queries is the hit rate (success@k).
 
     Formula: 1 if |T ∩ R| > 0, else 0
     Range: {0, 1}.
@@ -20,6 +21,6 @@ class SpanHit(SpanMetric):
     Source: trec_eval's `success`, for characters.
     """
 
-    def score(self, judged: SpanJudgements) -> Scores:
-        """Return the hit of each question."""
-        return (judged.found > 0).astype(np.float64)
+    def score(self, judged: SpanJudgements) -> Numbers:
+        """Return the hit of each query."""
+        return (judged.overlap_chars > 0).astype(np.float64)

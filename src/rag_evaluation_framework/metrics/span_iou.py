@@ -1,19 +1,20 @@
-"""How alike the retrieved and the relevant text are."""
+"""Intersection over union of retrieved and relevant text (IoU, Jaccard index)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_evaluation_framework.metrics.judgements import SpanJudgements
-from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, ratio
-from rag_evaluation_framework.spans import CharacterSpan
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.judging.ranks import Numbers
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 
 
 @dataclass(frozen=True)
 class SpanIoU(SpanMetric):
-    """How alike the retrieved and the relevant text are: intersection over union, the Jaccard index.
+    """Intersection over union (IoU, Jaccard index): how well the retrieved and the relevant text match.
 
-    T is the set of relevant characters, R that of retrieved ones. Text that is missing and text that is too much both
-    lower it.
+    T is the set of relevant characters, R that of retrieved ones. Missing text and superfluous text
+    both lower it.
 
     Formula: |T ∩ R| / |T ∪ R|
     Range: [0, 1].
@@ -27,9 +28,9 @@ class SpanIoU(SpanMetric):
         """`span_iou`."""
         return "span_iou"
 
-    def score(self, judged: SpanJudgements) -> Scores:
-        """Return the intersection over union of each question."""
-        return ratio(judged.found, judged.truth + judged.extent - judged.found)
+    def score(self, judged: SpanJudgements) -> Numbers:
+        """Return the intersection over union of each query."""
+        return ratio(judged.overlap_chars, judged.truth + judged.retrieved_chars - judged.overlap_chars)
 
     def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
         """Score one ranking; 1.0 where both are empty."""

@@ -1,16 +1,17 @@
-"""Intersection over union in which retrieving the same text twice costs."""
+"""Intersection over union of text, repeated text counted again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_evaluation_framework.metrics.judgements import SpanJudgements
-from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, ratio
-from rag_evaluation_framework.spans import CharacterSpan
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.judging.ranks import Numbers
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 
 
 @dataclass(frozen=True)
 class SpanIoURaw(SpanMetric):
-    r"""How alike the retrieved and the relevant text are, where retrieving the same text twice costs.
+    r"""Intersection over union of retrieved and relevant text, where text that is retrieved again counts again.
 
     T is the set of relevant characters, R that of retrieved ones, Σ |r| the summed lengths of the results.
 
@@ -25,9 +26,9 @@ class SpanIoURaw(SpanMetric):
         """`span_iou_raw`."""
         return "span_iou_raw"
 
-    def score(self, judged: SpanJudgements) -> Scores:
-        """Return the raw intersection over union of each question."""
-        return ratio(judged.found, judged.expense + judged.truth - judged.found)
+    def score(self, judged: SpanJudgements) -> Numbers:
+        """Return the raw intersection over union of each query."""
+        return ratio(judged.overlap_chars, judged.retrieved_chars_raw + judged.truth - judged.overlap_chars)
 
     def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
         """Score one ranking; 1.0 where both are empty."""

@@ -1,17 +1,18 @@
-"""How much of what was retrieved is relevant."""
+"""Precision of retrieved text."""
 
 from dataclasses import dataclass
 
-from rag_evaluation_framework.metrics.judgements import SpanJudgements
-from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, ratio
+from rag_evaluation_framework.judging.ranks import Numbers
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 
 
 @dataclass(frozen=True)
 class SpanPrecision(SpanMetric):
-    """How much of the retrieved text is relevant.
+    """Span precision: the share of the retrieved text that is relevant.
 
     T is the set of relevant characters, R that of retrieved ones, so text that was retrieved twice counts once;
-    `SpanPrecisionRaw` counts it twice.
+    in `SpanPrecisionRaw` it counts twice.
 
     Formula: |T ∩ R| / |R|
     Range: [0, 1].
@@ -20,6 +21,6 @@ class SpanPrecision(SpanMetric):
         results merged.
     """
 
-    def score(self, judged: SpanJudgements) -> Scores:
-        """Return the precision of each question."""
-        return ratio(judged.found, judged.extent)
+    def score(self, judged: SpanJudgements) -> Numbers:
+        """Return the precision of each query."""
+        return ratio(judged.overlap_chars, judged.retrieved_chars)

@@ -1,18 +1,19 @@
-"""Precision in which retrieving the same text twice costs."""
+"""Precision of retrieved text, repeated text counted again."""
 
 from dataclasses import dataclass
 
-from rag_evaluation_framework.metrics.judgements import SpanJudgements
-from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, ratio
+from rag_evaluation_framework.judging.ranks import Numbers
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 
 
 @dataclass(frozen=True)
 class SpanPrecisionRaw(SpanMetric):
-    """How much of the retrieved text is relevant, where retrieving the same text twice costs.
+    """Span precision where text that is retrieved again counts again: the relevant share of the whole context.
 
     T is the set of relevant characters, R that of retrieved ones, Σ |r| the summed lengths of the results. A
-    character that two results share is one character above and two below the line, as the reader of the context pays
-    for it twice.
+    character that two results share counts once in the numerator and twice in the denominator, as it takes up context
+    twice.
 
     Formula: |T ∩ R| / Σ |r|
     Range: [0, 1].
@@ -21,6 +22,6 @@ class SpanPrecisionRaw(SpanMetric):
         computes it).
     """
 
-    def score(self, judged: SpanJudgements) -> Scores:
-        """Return the raw precision of each question."""
-        return ratio(judged.found, judged.expense)
+    def score(self, judged: SpanJudgements) -> Numbers:
+        """Return the raw precision of each query."""
+        return ratio(judged.overlap_chars, judged.retrieved_chars_raw)

@@ -1,14 +1,15 @@
-"""How much of what is relevant was retrieved."""
+"""Recall of relevant text."""
 
 from dataclasses import dataclass
 
-from rag_evaluation_framework.metrics.judgements import SpanJudgements
-from rag_evaluation_framework.metrics.span_metric import Scores, SpanMetric, ratio
+from rag_evaluation_framework.judging.ranks import Numbers
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 
 
 @dataclass(frozen=True)
 class SpanRecall(SpanMetric):
-    """How much of the relevant text was retrieved.
+    """Span recall: the share of the relevant text that was retrieved.
 
     T is the set of relevant characters, R that of retrieved ones, so overlaps count once.
 
@@ -18,6 +19,6 @@ class SpanRecall(SpanMetric):
     Source: Smith and Troynikov 2024, "Evaluating Chunking Strategies for Retrieval" (recall).
     """
 
-    def score(self, judged: SpanJudgements) -> Scores:
-        """Return the recall of each question."""
-        return ratio(judged.found, judged.truth)
+    def score(self, judged: SpanJudgements) -> Numbers:
+        """Return the recall of each query."""
+        return ratio(judged.overlap_chars, judged.truth)

@@ -1,4 +1,4 @@
-"""Recall and precision in one number."""
+"""F1 of sets of tokens."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from rag_evaluation_framework.metrics.token_set_metric import TokenSet, TokenSet
 
 @dataclass(frozen=True)
 class TokenSetF1(TokenSetMetric):
-    """Token set recall R and token set precision P in one number: their harmonic mean.
+    """Token set F1: the harmonic mean of token set recall R and token set precision P.
 
     t_e is the set of tokens of the relevant texts, t_r that of the retrieved ones: how often a token occurs, and where,
-    plays no part. Spans must carry their texts.
+    does not matter. Spans must carry their texts.
 
     Formula: 2 P R / (P + R) = 2 |t_e ∩ t_r| / (|t_e| + |t_r|)
     Range: [0, 1].

@@ -1,18 +1,18 @@
-"""How alike the retrieved and the relevant tokens are."""
+"""Intersection over union of sets of tokens (Jaccard index)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.metrics.token_set_metric import TokenSet, TokenSetMetric
-from rag_evaluation_framework.spans import CharacterSpan
 
 
 @dataclass(frozen=True)
 class TokenSetIoU(TokenSetMetric):
-    """How alike the retrieved and the relevant texts are, by their different tokens: the Jaccard index.
+    """Token set IoU (Jaccard index): how well the distinct tokens of the retrieved and the relevant texts match.
 
     t_e is the set of tokens of the relevant texts, t_r that of the retrieved ones: how often a token occurs, and where,
-    plays no part. Spans must carry their texts.
+    does not matter. Spans must carry their texts.
 
     Formula: |t_e ∩ t_r| / (|t_e| + |t_r| - |t_e ∩ t_r|)
     Range: [0, 1].

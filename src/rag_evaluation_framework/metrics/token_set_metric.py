@@ -1,4 +1,4 @@
-"""The base of the metrics over sets of tokens."""
+"""The base class of metrics over sets of tokens."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from rag_evaluation_framework.contracts.metric import TokenLevelMetric
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
-from rag_evaluation_framework.spans import CharacterSpan
-from rag_evaluation_framework.tokenizers import resolve_tokenizer
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 TokenSet = frozenset[Hashable]
 
@@ -21,8 +21,8 @@ _TOKENIZERS, _TEXTS = 2, 16384
 class TokenSetMetric(TokenLevelMetric):
     """A metric over the sets of tokens of the relevant and of the retrieved texts.
 
-    How often a token occurs, and where, plays no part: a retrieved text that has nothing to do with the truth earns
-    something for every word that they share. Every span is encoded by itself and must carry its text.
+    How often a token occurs, and where, does not matter: a retrieved text that has nothing to do with the truth still
+    scores for every word that they share. Every span is encoded by itself and must carry its text.
 
     Attributes:
         tokenizer: Anything that `resolve_tokenizer` takes; loaded when the first score is computed. Text that looks
@@ -41,8 +41,8 @@ class TokenSetMetric(TokenLevelMetric):
         """Score one ranking; 0.0 where the texts share no token.
 
         Raises:
-            ConfigError: A span that covers something does not carry its text.
-            TokenizerError: The tokenizer is unknown or cannot be loaded, or its tokens cannot be compared.
+            ConfigError: A span that is not empty does not carry its text.
+            TokenizerError: The tokenizer is unknown or cannot be loaded, or its tokens cannot be hashed.
             MissingDependency: The library of the tokenizer is not installed.
         """
         token_set = _token_sets(self.tokenizer)
@@ -69,13 +69,13 @@ def _token_sets(tokenizer: Any) -> Callable[[str], TokenSet]:
     """Return the function from a text to its tokens, the same for all metrics that share a tokenizer."""
     try:
         hash(tokenizer)
-    except TypeError:  # an object of the user's that cannot be looked up: nothing is remembered
+    except TypeError:  # a user's object that cannot be hashed: nothing is cached
         return _encoder(tokenizer)
-    return _remembered(tokenizer)
+    return _cached_encoder(tokenizer)
 
 
 @lru_cache(maxsize=_TOKENIZERS)
-def _remembered(tokenizer: Any) -> Callable[[str], TokenSet]:
+def _cached_encoder(tokenizer: Any) -> Callable[[str], TokenSet]:
     return lru_cache(maxsize=_TEXTS)(_encoder(tokenizer))
 
 
@@ -88,7 +88,7 @@ def _encoder(tokenizer: Any) -> Callable[[str], TokenSet]:
             return frozenset(tokens)
         except TypeError as error:
             raise TokenizerError(
-                f"tokenizer {resolved.name}: its tokens cannot be compared ({error}); wanted ids or strings"
+                f"tokenizer {resolved.name}: its tokens cannot be compared ({error}); expected ids or strings"
             ) from error
 
     return token_set

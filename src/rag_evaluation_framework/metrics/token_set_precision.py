@@ -1,4 +1,4 @@
-"""How many of the retrieved tokens are relevant."""
+"""Precision of sets of tokens."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from rag_evaluation_framework.metrics.token_set_metric import TokenSet, TokenSet
 
 @dataclass(frozen=True)
 class TokenSetPrecision(TokenSetMetric):
-    """How much of the retrieved texts is relevant, by their different tokens.
+    """Token set precision: the share of the distinct retrieved tokens that also occur in the relevant texts.
 
     t_e is the set of tokens of the relevant texts, t_r that of the retrieved ones: how often a token occurs, and where,
-    plays no part. Spans must carry their texts.
+    does not matter. Spans must carry their texts.
 
     Formula: |t_e ∩ t_r| / |t_r|
     Range: [0, 1].

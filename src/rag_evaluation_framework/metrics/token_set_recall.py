@@ -1,4 +1,4 @@
-"""How many of the relevant tokens were retrieved."""
+"""Recall of sets of tokens."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from rag_evaluation_framework.metrics.token_set_metric import TokenSet, TokenSet
 
 @dataclass(frozen=True)
 class TokenSetRecall(TokenSetMetric):
-    """How much of the relevant texts was retrieved, by their different tokens.
+    """Token set recall: the share of the distinct relevant tokens that also occur in the retrieved texts.
 
     t_e is the set of tokens of the relevant texts, t_r that of the retrieved ones: how often a token occurs, and where,
-    plays no part. Spans must carry their texts.
+    does not matter. Spans must carry their texts.
 
     Formula: |t_e ∩ t_r| / |t_e|
     Range: [0, 1].

@@ -1,4 +1,4 @@
-"""Reports: results as people read them."""
+"""Reports: results as tables in a terminal."""
 
 import lazy_loader as lazy
 

@@ -1,4 +1,4 @@
-"""Tables of numbers that fit a terminal of any width: what has no room beside the rest stands in a table below."""
+"""Tables of numbers for terminals of any width: columns that do not fit continue in a table below."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-_EDGES, _GAP = 2, 3  # what SIMPLE_HEAD puts around all columns, and between two
+_EDGES, _GAP = 2, 3  # characters that SIMPLE_HEAD adds around all columns, and between two
 _LONGEST_WORDS = 32
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """Column of a table.
 
     Attributes:
-        header: What stands above it, on one line or several.
-        cells: A text a row.
+        header: Its header, of one or several lines.
+        cells: One text per row.
     """
 
     header: Text
@@ -26,23 +26,23 @@ class Column:
 
     @property
     def width(self) -> int:
-        """How many cells of a terminal its widest line takes."""
+        """The width of its widest line, in terminal cells."""
         return max((line.cell_len for text in (self.header, *self.cells) for line in text.split("\n")), default=0)
 
 
 def show_table(
     console: Console, words: Sequence[Column], numbers: Sequence[Column], section: int | None = None
 ) -> None:
-    """Print columns of numbers beside columns of words, in as many tables as the width of the console asks for.
+    """Print columns of numbers beside columns of words, in as many tables as the width of the console requires.
 
-    Words stand in every table, and wrap if they are long. Headers and numbers are never cut: a console that has no room
-    for a single column gets lines that are longer than it.
+    Words are repeated in every table, and wrap if they are long. Headers and numbers are never cut: if not even one
+    column fits, lines are longer than the console.
 
     Args:
         console: Where to print.
         words: The columns on the left.
         numbers: The columns on the right; at least one.
-        section: After how many rows there is an empty line; nowhere by default.
+        section: Print an empty line after this many rows; by default none.
     """
     named = sum(min(column.width, _LONGEST_WORDS) + _GAP for column in words)
     room = console.width - _EDGES - named
@@ -51,12 +51,12 @@ def show_table(
 
 
 def side_by_side(widths: Sequence[int], room: int, gap: int) -> Iterator[slice]:
-    """Return which columns stand beside each other, in order: as many as fit, and at least one.
+    """Yield slices of columns that fit side by side, in order: as many as fit, and at least one.
 
     Args:
-        widths: How wide each column is.
-        room: How wide all may be together.
-        gap: What stands between two.
+        widths: The width of each column.
+        room: The total width available.
+        gap: The width between two columns.
     """
     begin = taken = 0
     for number, width in enumerate(widths):

@@ -1,4 +1,4 @@
-"""Results in a terminal. Whatever comes from outside is shown as text: no markup and no control codes take effect."""
+"""Results in a terminal; outside text is printed literally, so neither markup nor control codes take effect."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,15 +10,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rag_evaluation_framework.corpus import Corpus
-from rag_evaluation_framework.datasets.quotes import QuoteCheck
-from rag_evaluation_framework.experiments.query_result import QueryResult
-from rag_evaluation_framework.experiments.results import EvaluationResult
-from rag_evaluation_framework.experiments.summary import number
-from rag_evaluation_framework.ids import EvaluationType
-from rag_evaluation_framework.levels import LEVELS
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ids import EvaluationType
+from rag_evaluation_framework.data.levels import LEVELS
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.quotes import QuoteCheck, skipped_questions
 from rag_evaluation_framework.reports.tables import Column, show_table
-from rag_evaluation_framework.spans import CharacterSpan
+from rag_evaluation_framework.results.query_result import QueryResult
+from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.summary import number
 
 _CONTROL = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), "\N{REPLACEMENT CHARACTER}")
 _QUOTE_LENGTH = 160
@@ -28,12 +28,12 @@ Result = EvaluationResult[Any]
 
 
 def printable(text: str) -> str:
-    """Return text on one line whose control characters have no effect."""
+    """Return text on one line, with control characters replaced."""
     return " ".join(text.split()).translate(_CONTROL)
 
 
 def show_result(console: Console, result: Result) -> None:
-    """Print the means of one result and what stands behind them."""
+    """Print the means of a result, with its counts and notes."""
     summary = result.summary()
     names, *means = (
         Column(Text(header or "metric"), [Text(printable(cell)) for cell in cells])
@@ -47,7 +47,7 @@ def show_result(console: Console, result: Result) -> None:
 
 
 def show_comparison(console: Console, results: Sequence[tuple[str, str, Result]], scores: Sequence[str]) -> None:
-    """Print one row a result, the best of every score in bold if there are several.
+    """Print one row per result, with the best value of every score in green if there are several.
 
     Args:
         console: Where to print.
@@ -64,13 +64,13 @@ def show_comparison(console: Console, results: Sequence[tuple[str, str, Result]]
 
 
 def best_in_green(means: Sequence[float | None], written: Callable[[float | None], str]) -> list[Text]:
-    """Return the means of several results as cells, the best in green; of a single one nothing is best."""
+    """Return the means of several results as cells, the best in green; a single mean is not highlighted."""
     best = max((mean for mean in means if mean is not None), default=None) if len(means) > 1 else None
     return [Text(written(mean), style="bold green" if mean is not None and mean == best else "") for mean in means]
 
 
 def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None:
-    """Print the weakest questions: the answer, and at which rank it was first met."""
+    """Print the weakest questions, each with its answers and the rank at which they were first found."""
     name = result.score_names[0]
     worst = [query for query in result.worst(n) if (query.scores.get(name) or 0.0) < 1.0]
     if not worst:
@@ -88,12 +88,12 @@ def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None
 
 
 def show_quotes(console: Console, check: QuoteCheck) -> None:
-    """Print how many quotes were located, and each one that was not."""
+    """Print how many quotes were located, and every quote that was not."""
     counts = Counter(row.status for row in check.rows)
     console.print(
         f"{counts['located']} of {len(check.rows)} quote{'s' * (len(check.rows) != 1)} located, "
         f"{counts['ambiguous']} ambiguous, "
-        f"{counts['missing']} missing; questions without an answer: {counts['no-answer']}",
+        f"{counts['missing']} missing; {counts['no-answer']} without an answer",
         highlight=False,
     )
     for row in check.problems:
@@ -102,14 +102,14 @@ def show_quotes(console: Console, check: QuoteCheck) -> None:
             Padding(Text(f"“{printable(row.quote)[:_QUOTE_LENGTH]}”", style="dim"), (0, 0, 0, 2), expand=False)
         )
     if check.problems:
-        console.print(Text(f"questions left out until their quotes are certain: {len(check.left_out)}", style="yellow"))
+        console.print(Text(skipped_questions(len(check.left_out)), style="yellow"))
 
 
 def detectable_difference(questions: int) -> float:
-    """Return the smallest mean difference that so many questions can show, roughly: 0.85 / √n.
+    """Return the smallest detectable difference of two means, roughly 0.85 / √n for n questions; in [0, 1].
 
-    For a paired comparison at 80 % power and α = .05, given that differences between pipelines vary with a standard
-    deviation of about 0.3 per question, as they did between chunk sizes on 472 public questions.
+    For a paired comparison at 80 % power and α = .05, if differences per question have a standard deviation of about
+    0.3, as they did between chunk sizes on 472 public questions.
     """
     return min(1.0, _DETECTABLE / sqrt(max(questions, 1)))
 
@@ -117,16 +117,16 @@ def detectable_difference(questions: int) -> float:
 def _answer(unit: Any, corpus: Corpus, query: QueryResult[Any], evaluation_type: EvaluationType) -> Text:
     read = LEVELS[evaluation_type].read
     count = len(query.hits)
-    ranks = [rank for rank, hit in enumerate(query.hits, 1) if _meets(read(hit), unit)]
-    met = f"first met at rank {ranks[0]}" if ranks else f"not among {count} result{'s' * (count != 1)}"
+    ranks = [number for number, hit in enumerate(query.hits, 1) if _matches(read(hit), unit)]
+    rank = f"first found at rank {ranks[0]}" if ranks else f"not in {count} result{'s' * (count != 1)}"
     if not isinstance(unit, CharacterSpan):
-        return Text.assemble((f"{printable(unit)} ", "cyan"), (met, "dim"))
+        return Text.assemble((f"{printable(unit)} ", "cyan"), (rank, "dim"))
     text = printable(corpus[unit.doc_id].content[unit.start : unit.end])
     shown = text if len(text) <= _QUOTE_LENGTH else f"{text[: _QUOTE_LENGTH - 1]}…"
-    return Text.assemble((f"{printable(unit.doc_id)} ", "cyan"), (f"{met} ", "dim"), f"“{shown}”")
+    return Text.assemble((f"{printable(unit.doc_id)} ", "cyan"), (f"{rank} ", "dim"), f"“{shown}”")
 
 
-def _meets(found: Any, unit: Any) -> bool:
+def _matches(found: Any, unit: Any) -> bool:
     if found is None:
         return False
     if isinstance(unit, CharacterSpan):

@@ -1,4 +1,4 @@
-"""Reranking with a model that reads question and text together."""
+"""Cross-encoder reranking: a model reads question and text together."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._optional import missing_extras, require
-from rag_evaluation_framework.contracts.part import check_count
+from rag_evaluation_framework._support.model_trust import in_hub_cache, load_model
+from rag_evaluation_framework._support.optional import missing_extras, require
+from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.model_trust import in_hub_cache, load_model
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
 
@@ -31,7 +31,7 @@ class CrossEncoderReranker(ScoringReranker):
 
     Raises:
         MissingDependency: sentence-transformers is not installed.
-        ConfigError: `model` is no text, or `batch_size` is below 1.
+        ConfigError: `model` is not a text, or `batch_size` is below 1.
     """
 
     requires: ClassVar[Mapping[str, str]] = {"sentence_transformers": "sentence-transformers"}
@@ -42,7 +42,7 @@ class CrossEncoderReranker(ScoringReranker):
     def __post_init__(self) -> None:
         given: Any = self.model
         if not isinstance(given, str | Path) or not str(given).strip():
-            raise ConfigError(f"CrossEncoderReranker: model={given!r:.80}; wanted a name or the path of a folder")
+            raise ConfigError(f"CrossEncoderReranker: model={given!r:.80}; expected a name or the path of a folder")
         object.__setattr__(self, "model", str(given))
         check_count("CrossEncoderReranker", "batch_size", self.batch_size)
         if missing_extras(self.requires):
@@ -52,7 +52,7 @@ class CrossEncoderReranker(ScoringReranker):
         """Load the model.
 
         Raises:
-            ConfigError: It is not on this machine, or is no cross-encoder with one score a pair.
+            ConfigError: It is not on this machine, or is not a cross-encoder with one score per pair.
         """
         _ = self._encoder
 
@@ -88,11 +88,11 @@ class CrossEncoderReranker(ScoringReranker):
         if architectures and not any("For" in name for name in architectures):  # BertModel: its head would be random
             raise ConfigError(
                 f"CrossEncoderReranker: model {self.model!r} is {', '.join(architectures)}, which scores no pairs; "
-                "wanted a cross-encoder, such as one of the ms-marco family"
+                "expected a cross-encoder, such as one of the ms-marco family"
             )
         if encoder.num_labels != 1:
             raise ConfigError(
-                f"CrossEncoderReranker: model {self.model!r} has {encoder.num_labels} outputs; wanted one score a pair"
+                f"CrossEncoderReranker: model {self.model!r} has {encoder.num_labels} outputs; expected one"
             )
         return encoder
 

@@ -1,4 +1,4 @@
-"""Reranking by comparing every token of the question with every token of the text."""
+"""Late-interaction reranking (MaxSim): every token of the question against every token of the text."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._support.coroutines import adapted
+from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import TokenEmbedder
-from rag_evaluation_framework.contracts.part import check_count
-from rag_evaluation_framework.coroutines import resolved
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
@@ -44,9 +44,10 @@ class LateInteractionReranker(ScoringReranker):
         given: Any = self.embedder
         if isinstance(given, type) or not isinstance(given, TokenEmbedder):
             raise ConfigError(
-                f"LateInteractionReranker: embedder={given!r:.80}; wanted one with embed_tokens(texts), such as a "
+                f"LateInteractionReranker: embedder={given!r:.80}; expected one with embed_tokens(texts), such as a "
                 "SentenceTransformerEmbedder"
             )
+        object.__setattr__(self, "embedder", adapted(self.embedder))
         check_count("LateInteractionReranker", "cache_megabytes", self.cache_megabytes, least=0)
 
     def prepare(self) -> None:
@@ -57,7 +58,7 @@ class LateInteractionReranker(ScoringReranker):
         """Return the mean best cosine of the question's tokens in each text: from -1 to 1, shape (len(texts),).
 
         Raises:
-            InputError: The embedder returned other than one array of token vectors a text.
+            InputError: The embedder returned other than one array of token vectors per text.
         """
         asked = self._embed([query])[0]
         vectors = self._vectors(texts)
@@ -73,12 +74,12 @@ class LateInteractionReranker(ScoringReranker):
         return known
 
     def _embed(self, texts: list[str]) -> list[NDArray[np.float32]]:
-        given = list(resolved(self.embedder.embed_tokens(texts)))
+        given = list(self.embedder.embed_tokens(texts))
         vectors = [np.array(array, dtype=np.float32) for array in given]  # copies: a view would keep its whole batch
         if len(vectors) != len(texts) or len({array.shape[1:] for array in vectors}) > 1 or vectors[0].ndim != 2:
             raise InputError(
                 f"{type(self.embedder).__name__}.embed_tokens returned arrays of shapes "
-                f"{[array.shape for array in vectors][:3]} for {len(texts)} texts; wanted (tokens, dimension) for each"
+                f"{[array.shape for array in vectors][:3]} for {len(texts)} texts; expected (tokens, dimension)"
             )
         return vectors
 

@@ -1,4 +1,4 @@
-"""Rerankers that give each text a score."""
+"""Base of rerankers that give each text a score."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.reranker import Reranker
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.ranking import top_k as best_first
-from rag_evaluation_framework.types import PositionAwareChunk
+from rag_evaluation_framework.statistics.selection import top_k as best_first
 
 
 class ScoringReranker(Reranker, ABC):
@@ -28,14 +28,14 @@ class ScoringReranker(Reranker, ABC):
             InputError: `top_k` is negative, or a score is not finite.
         """
         if top_k is not None and top_k < 0:
-            raise InputError(f"{self.name}.rerank: top_k={top_k}; wanted at least 0, or None for all chunks")
+            raise InputError(f"{self.name}.rerank: top_k={top_k}; expected at least 0, or None for all chunks")
         if not chunks:
             return []
         texts = list(dict.fromkeys(chunk.content for chunk in chunks))
         scores = np.asarray(self.scores(query, texts))
         if not np.isfinite(scores).all():
             worst = texts[int(np.flatnonzero(~np.isfinite(scores))[0])]
-            raise InputError(f"{self.name}: the score of {worst[:50]!r} is no finite number")
+            raise InputError(f"{self.name}: the score of {worst[:50]!r} is not a finite number")
         score_of = dict(zip(texts, scores, strict=True))
         ranked = best_first(np.array([score_of[chunk.content] for chunk in chunks]), len(chunks))
         return [chunks[number] for number in ranked[:top_k]]

@@ -1,5 +1,9 @@
 from .bm25 import BM25Retriever as BM25Retriever
 from .function import FunctionRetriever as FunctionRetriever
 from .hybrid import HybridRetriever as HybridRetriever
+from .indexing import EmbeddedChunks as EmbeddedChunks
+from .indexing import chunk_corpus as chunk_corpus
+from .indexing import embed_chunks as embed_chunks
+from .indexing import fill_store as fill_store
 from .reranked import RerankedRetriever as RerankedRetriever
 from .vector_rag import VectorRAGRetriever as VectorRAGRetriever

@@ -1,23 +1,22 @@
-"""What retrievers around other retrievers share: asking them, and naming the steps."""
+"""Asking the retrievers that a retriever is made of, and naming their stages."""
 
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
+from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.contracts.retrieved import as_hits
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.coroutines import resolved
+from rag_evaluation_framework.data.hits import Ranking, Retrieval, Stage
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.retrievers.function import as_hits
-from rag_evaluation_framework.retrievers.placing import HitLocator
-from rag_evaluation_framework.types import Ranking, Retrieval, Stage
+from rag_evaluation_framework.text.hit_locator import HitLocator
 
 
 def ask(retriever: Retriever, query: str, k: int, locator: HitLocator) -> Retrieval:
     """Return what a retriever finds: at most `k` hits with their places, which its last stage keeps as its own."""
     start = perf_counter()
-    results: Any = resolved(retriever.retrieve(query, k))
+    results: Any = retriever.retrieve(query, k)
     found = as_hits(results, retriever.name)[:k]
     seconds = perf_counter() - start
     hits = _placed(retriever, found, locator)
@@ -27,12 +26,12 @@ def ask(retriever: Retriever, query: str, k: int, locator: HitLocator) -> Retrie
 
 
 def ask_many(retriever: Retriever, queries: Sequence[str], k: int, locator: HitLocator) -> list[Ranking]:
-    """Return one ranking a question, of at most `k` hits with their places.
+    """Return one ranking per question, of at most `k` hits with their places.
 
     Raises:
         InputError: The retriever returned more or fewer rankings than there are questions.
     """
-    rankings: list[Any] = [resolved(ranking) for ranking in resolved(retriever.retrieve_many(queries, k))]
+    rankings: list[Any] = [*retriever.retrieve_many(queries, k)]
     if len(rankings) != len(queries):
         raise InputError(
             f"{retriever.name}.retrieve_many returned {len(rankings)} rankings for {len(queries)} questions"
@@ -40,13 +39,13 @@ def ask_many(retriever: Retriever, queries: Sequence[str], k: int, locator: HitL
     return [_placed(retriever, as_hits(ranking, retriever.name)[:k], locator) for ranking in rankings]
 
 
-def warn_of_the_end(owner: str, parameter: str, size: int) -> None:
-    """Warn that a ranking ends although the corpus may hold more; the same words each time, so that they show once."""
-    warnings.warn(f"{owner}: rankings end early, as {parameter}={size} is less than was asked for", stacklevel=3)
+def note_depth_exhausted(owner: str, parameter: str, size: int) -> None:
+    """Note that rankings end at a depth although the corpus may hold more; in the same words, so it is said once."""
+    note(f"{owner}: rankings end early, as {parameter}={size} is less than was asked for")
 
 
-def told_apart(name: str, taken: Collection[str]) -> str:
-    """Return a name that is not taken: the name, or the name with a number."""
+def unique_name(name: str, taken: Collection[str]) -> str:
+    """Return the name, with a number behind it if it is taken."""
     number = 2
     free = name
     while free in taken:
@@ -57,9 +56,8 @@ def told_apart(name: str, taken: Collection[str]) -> str:
 def _placed(retriever: Retriever, found: Ranking, locator: HitLocator) -> Ranking:
     placed = locator.place(found)
     if any(new.text in locator.ambiguous for old, new in zip(found, placed, strict=True) if new.span != old.span):
-        warnings.warn(
-            f"{retriever.name}: texts that stand in several places were found; the first free place was taken. Let it "
-            "return doc_id, or doc_id, start and end, to be sure",
-            stacklevel=4,
+        note(
+            f"{retriever.name}: texts that occur more than once were found; the first free place was taken. Let it "
+            "return doc_id, or doc_id, start and end, to be sure"
         )
     return placed

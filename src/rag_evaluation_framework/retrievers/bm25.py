@@ -1,6 +1,7 @@
-"""Lexical retrieval."""
+"""BM25: lexical retrieval over chunks."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from time import perf_counter
@@ -12,11 +13,14 @@ from bm25s.tokenization import Tokenized
 from tqdm import tqdm
 
 from rag_evaluation_framework.contracts.chunker import Chunker
+from rag_evaluation_framework.contracts.component import check_components
+from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.ranking import top_k
-from rag_evaluation_framework.retrievers.chunk_index import ChunkRetriever
-from rag_evaluation_framework.retrievers.chunking import DEFAULT_CHUNKER, check_parts, chunk_corpus
-from rag_evaluation_framework.types import Corpus, Hit, PositionAwareChunk, Retrieval, Stage
+from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus
+from rag_evaluation_framework.statistics.selection import top_k
 
 # Scripts that write words without spaces are indexed by the character; combining marks belong to their word.
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
@@ -31,7 +35,7 @@ class _Index(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BM25Retriever(ChunkRetriever[_Index]):
+class BM25Retriever(IndexedRetriever[_Index]):
     """Okapi BM25 over chunks, with the bm25s library: nothing to configure, download or pay for.
 
     Words are lower-cased and compared whole, without stemming or stop words; scripts without spaces are compared by the
@@ -52,12 +56,13 @@ class BM25Retriever(ChunkRetriever[_Index]):
     b: float = 0.75
 
     def __post_init__(self) -> None:
-        check_parts("BM25Retriever", chunker=(self.chunker, Chunker))
+        check_components("BM25Retriever", chunker=(self.chunker, Chunker))
         if not (0 <= self.k1 < inf and 0 <= self.b <= 1):
-            raise ConfigError(f"BM25Retriever: k1={self.k1}, b={self.b}; wanted k1 >= 0 and 0 <= b <= 1")
+            raise ConfigError(f"BM25Retriever: k1={self.k1}, b={self.b}; expected k1 >= 0 and 0 <= b <= 1")
 
     def index(self, corpus: Corpus) -> None:
         """Cut the documents and count their words."""
+        self._keep(None)
         chunks = chunk_corpus(corpus, self.chunker)
         vocabulary: dict[str, int] = {}
         steps = tqdm(chunks, desc="Counting words", unit="chunk", delay=2, disable=None, leave=False)
@@ -78,6 +83,10 @@ class BM25Retriever(ChunkRetriever[_Index]):
             ranked: list[int] = top_k(scores, k).tolist()
             hits = tuple(Hit.of(index.chunks[best], float(scores[best])) for best in ranked if scores[best] > 0)
         return Retrieval(hits, (Stage("search", perf_counter() - start),))
+
+    def chunks(self) -> Sequence[PositionAwareChunk]:
+        """Return everything that could be retrieved."""
+        return self._indexed.chunks
 
 
 def _words(text: str) -> list[str]:

@@ -1,7 +1,7 @@
-"""Several retrievers as one."""
+"""Hybrid retrieval: several retrievers merged by reciprocal rank fusion."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from math import fsum, inf
@@ -11,24 +11,26 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from rag_evaluation_framework.contracts.part import check_count, parameters
+from rag_evaluation_framework.contracts.component import check_count, parameters
+from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.coroutines import resolved
-from rag_evaluation_framework.errors import ConfigError, NotIndexed
-from rag_evaluation_framework.ranking import top_k
-from rag_evaluation_framework.retrievers.asking import ask, ask_many, told_apart, warn_of_the_end
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.retrievers.asking import ask, ask_many, note_depth_exhausted, unique_name
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.function import as_retriever
-from rag_evaluation_framework.retrievers.placing import HitLocator
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
-from rag_evaluation_framework.types import Corpus, Hit, PositionAwareChunk, Ranking, Retrieval, Retrieved, Stage
+from rag_evaluation_framework.statistics.selection import top_k
+from rag_evaluation_framework.text.hit_locator import HitLocator
 
 _Key: TypeAlias = tuple[object, ...]
 
 
 @dataclass(frozen=True)
-class HybridRetriever(Retriever):
+class HybridRetriever(IndexedRetriever[HitLocator]):
     """Asks several retrievers and merges their rankings by reciprocal rank fusion.
 
     A result is worth the sum, over the rankings it is in, of weight / (rrf_k + rank), ranks counted from 1 (Cormack,
@@ -41,7 +43,7 @@ class HybridRetriever(Retriever):
     which they are met, reading the first retriever's ranking first.
 
     Each retriever is asked for `depth` results, whatever `k` is, so the ranking at `k` is the beginning of the ranking
-    at any larger k, and ends, with a warning, with what they brought. In `stages`, the last step of each retriever
+    at any larger k, and ends, with a note, with what they brought. In `stages`, the last step of each retriever
     keeps its own ranking.
 
     Attributes:
@@ -58,7 +60,6 @@ class HybridRetriever(Retriever):
     weights: Sequence[float] | None = None
     rrf_k: int = 60
     depth: int = 100
-    _locator: HitLocator | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "retrievers", _checked_retrievers(self.retrievers))
@@ -69,16 +70,15 @@ class HybridRetriever(Retriever):
 
     def index(self, corpus: Corpus) -> None:
         """Let every retriever index the documents."""
-        object.__setattr__(self, "_locator", None)
+        self._keep(None)
         for retriever in self.retrievers:
-            resolved(retriever.index(corpus))
-        object.__setattr__(self, "_locator", HitLocator(corpus))
+            retriever.index(corpus)
+        self._keep(HitLocator(corpus))
 
     def prepare(self, queries: Sequence[str]) -> None:
         """Let every retriever prepare for the questions."""
         for retriever in self.retrievers:
-            prepare: Callable[[Sequence[str]], Any] = retriever.prepare
-            resolved(prepare(queries))
+            retriever.prepare(queries)
 
     def retrieve(self, query: str, k: int) -> Retrieval:
         """Return the `k` results of the highest worth, which is their score."""
@@ -107,16 +107,10 @@ class HybridRetriever(Retriever):
 
     def close(self) -> None:
         """Close every retriever, also where another one cannot be closed."""
-        object.__setattr__(self, "_locator", None)
+        super().close()
         with ExitStack() as stack:
             for retriever in reversed(self.retrievers):
-                stack.callback(_close, retriever)
-
-    @property
-    def _indexed(self) -> HitLocator:
-        if self._locator is None:
-            raise NotIndexed("HybridRetriever: call index(corpus) before retrieve()")
-        return self._locator
+                stack.callback(retriever.close)
 
     def _fused(self, rankings: Sequence[Ranking], k: int) -> Ranking:
         merged: dict[_Key, tuple[Hit, list[float]]] = {}
@@ -124,7 +118,7 @@ class HybridRetriever(Retriever):
             for key, (rank, hit) in (_first_ranks(ranking) if weight else {}).items():
                 merged.setdefault(key, (hit, []))[1].append(weight / (self.rrf_k + rank))
         if k > len(merged) and any(len(ranking) >= self.depth for ranking in rankings):
-            warn_of_the_end("HybridRetriever", "depth", self.depth)
+            note_depth_exhausted("HybridRetriever", "depth", self.depth)
         scored = [replace(hit, score=fsum(shares)) for hit, shares in merged.values()]
         worths = np.array([hit.score for hit in scored], dtype=np.float64)
         ranked: list[int] = top_k(worths, k).tolist()
@@ -134,13 +128,8 @@ class HybridRetriever(Retriever):
         """Yield the steps of all retrievers, each under the name of its retriever."""
         labels: list[str] = []
         for retriever, retrieval in zip(self.retrievers, found, strict=True):
-            labels.append(told_apart(retriever.name.partition("(")[0], labels))
+            labels.append(unique_name(retriever.name.partition("(")[0], labels))
             yield from (replace(stage, name=f"{labels[-1]}/{stage.name}") for stage in retrieval.stages)
-
-
-def _close(retriever: Retriever) -> None:
-    close: Callable[[], Any] = retriever.close
-    resolved(close())
 
 
 def _first_ranks(ranking: Ranking) -> dict[_Key, tuple[int, Hit]]:
@@ -163,10 +152,10 @@ def _first_ranks(ranking: Ranking) -> dict[_Key, tuple[int, Hit]]:
 
 def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
     if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
-        raise ConfigError(f"HybridRetriever: retrievers={given!r:.80}; wanted a list of retrievers")
+        raise ConfigError(f"HybridRetriever: retrievers={given!r:.80}; expected a list of retrievers")
     pipelines: list[Any] = [*given]
     if not pipelines:
-        raise ConfigError("HybridRetriever: no retrievers; wanted at least one")
+        raise ConfigError("HybridRetriever: no retrievers; expected at least one")
     retrievers = tuple(map(as_retriever, pipelines))
     stores = [id(store) for retriever in retrievers for store in _stores(retriever)]
     if len(set(stores)) < len(stores):
@@ -177,8 +166,8 @@ def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
     return retrievers
 
 
-def _stores(part: object) -> Iterator[VectorStore]:
-    for value in parameters(part).values():
+def _stores(component: object) -> Iterator[VectorStore]:
+    for value in parameters(component).values():
         inner: Sequence[object] = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
         for item in inner:
             if isinstance(item, VectorStore):
@@ -187,13 +176,13 @@ def _stores(part: object) -> Iterator[VectorStore]:
                 yield from _stores(item)
 
 
-def _checked_weights(given: Any, wanted: int) -> tuple[float, ...]:
+def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
     weights: list[Any] = [*given] if isinstance(given, Iterable) else []
     sound = [_is_weight(weight) for weight in weights]
-    if len(weights) != wanted or not all(sound) or not any(weights):
+    if len(weights) != count or not all(sound) or not any(weights):
         raise ConfigError(
-            f"HybridRetriever: weights={given!r:.80}; wanted {wanted} numbers of at least 0, one for each retriever, "
-            "and not all of them 0"
+            f"HybridRetriever: weights={given!r:.80}; expected {count} numbers of at least 0, one per retriever, and "
+            "not all of them 0"
         )
     return tuple(map(float, weights))
 

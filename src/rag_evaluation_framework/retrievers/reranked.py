@@ -1,32 +1,34 @@
-"""A closer look at the candidates of another retriever."""
+"""Retrieve and rerank: a reranker around any retriever."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
-from rag_evaluation_framework.contracts.part import check_count
+from rag_evaluation_framework._support.coroutines import adapted
+from rag_evaluation_framework.contracts.component import check_components, check_count
+from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.coroutines import resolved
-from rag_evaluation_framework.errors import InputError, NotIndexed
-from rag_evaluation_framework.ids import DocumentId, PositionAwareChunkId, generate_pa_chunk_id
-from rag_evaluation_framework.retrievers.asking import ask, ask_many, told_apart, warn_of_the_end
-from rag_evaluation_framework.retrievers.chunking import check_parts
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
+from rag_evaluation_framework.data.ids import DocumentId, PositionAwareChunkId, generate_pa_chunk_id
+from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.retrievers.asking import ask, ask_many, note_depth_exhausted, unique_name
 from rag_evaluation_framework.retrievers.function import as_retriever
-from rag_evaluation_framework.retrievers.placing import HitLocator
-from rag_evaluation_framework.types import Corpus, Hit, PositionAwareChunk, Ranking, Retrieval, Retrieved, Stage
+from rag_evaluation_framework.text.hit_locator import HitLocator
 
 _Place = tuple[DocumentId, int, int, str]
 
 
 @dataclass(frozen=True)
-class RerankedRetriever(Retriever):
+class RerankedRetriever(IndexedRetriever[HitLocator]):
     """Retrieves candidates and lets a reranker put them into a better order.
 
     The number of candidates is one number for the whole run, whatever `k` is. So the ranking at `k` is the beginning of
-    the ranking at any larger k, and ends, with a warning, where the candidates end. In `stages`, the last step before
+    the ranking at any larger k, and ends, with a note, where the candidates end. In `stages`, the last step before
     `rerank` keeps the candidates in their first order: the beginning of it is the ranking without the reranker.
 
     Results that are texts are located in the corpus first. One that has no place is reranked by its text, one that
@@ -39,31 +41,29 @@ class RerankedRetriever(Retriever):
         candidates: How many results are reranked; at least 1.
 
     Raises:
-        ConfigError: `candidates` is below 1, or a part is of another kind.
+        ConfigError: `candidates` is below 1, or a component is of another kind.
     """
 
     retriever: Retriever
     reranker: Reranker
     candidates: int = 50
-    _locator: HitLocator | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "retriever", as_retriever(self.retriever))
-        check_parts("RerankedRetriever", reranker=(self.reranker, Reranker))
+        check_components("RerankedRetriever", reranker=(self.reranker, Reranker))
+        object.__setattr__(self, "reranker", adapted(self.reranker))
         check_count("RerankedRetriever", "candidates", self.candidates)
 
     def index(self, corpus: Corpus) -> None:
         """Let the retriever index the documents, and the reranker load what it needs."""
-        object.__setattr__(self, "_locator", None)
-        resolved(self.retriever.index(corpus))
-        prepare: Callable[[], Any] = self.reranker.prepare
-        resolved(prepare())
-        object.__setattr__(self, "_locator", HitLocator(corpus))
+        self._keep(None)
+        self.retriever.index(corpus)
+        self.reranker.prepare()
+        self._keep(HitLocator(corpus))
 
     def prepare(self, queries: Sequence[str]) -> None:
         """Let the retriever prepare for the questions."""
-        prepare: Callable[[Sequence[str]], Any] = self.retriever.prepare
-        resolved(prepare(queries))
+        self.retriever.prepare(queries)
 
     def retrieve(self, query: str, k: int) -> Retrieval:
         """Return the first `k` candidates in the order of the reranker.
@@ -74,7 +74,7 @@ class RerankedRetriever(Retriever):
         found = ask(self.retriever, query, self.candidates, self._indexed)
         start = perf_counter()
         hits = self._reranked(query, found.hits, k)
-        name = told_apart("rerank", [stage.name for stage in found.stages])
+        name = unique_name("rerank", [stage.name for stage in found.stages])
         return Retrieval(hits, (*found.stages, Stage(name, perf_counter() - start)))
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
@@ -88,19 +88,12 @@ class RerankedRetriever(Retriever):
 
     def close(self) -> None:
         """Close the retriever."""
-        object.__setattr__(self, "_locator", None)
-        close: Callable[[], Any] = self.retriever.close
-        resolved(close())
-
-    @property
-    def _indexed(self) -> HitLocator:
-        if self._locator is None:
-            raise NotIndexed("RerankedRetriever: call index(corpus) before retrieve()")
-        return self._locator
+        super().close()
+        self.retriever.close()
 
     def _reranked(self, query: str, candidates: Ranking, k: int) -> Ranking:
         if k > len(candidates) >= self.candidates:
-            warn_of_the_end("RerankedRetriever", "candidates", self.candidates)
+            note_depth_exhausted("RerankedRetriever", "candidates", self.candidates)
         chunks = [self._as_chunk(hit) for hit in candidates]
         waiting: dict[_Place, deque[Hit]] = {}
         for chunk, hit in zip(chunks, candidates, strict=True):
@@ -115,16 +108,16 @@ class RerankedRetriever(Retriever):
             hits.append(alike.popleft())
         if len(hits) < len(candidates):
             raise InputError(
-                f"{self.reranker.name} returned {len(hits)} of {len(candidates)} chunks; wanted all of them"
+                f"{self.reranker.name} returned {len(hits)} of {len(candidates)} chunks; expected all of them"
             )
         return tuple(hits[: max(k, 0)])
 
     def _order(self, query: str, chunks: Sequence[PositionAwareChunk]) -> list[PositionAwareChunk]:
-        order: Any = resolved(self.reranker.rerank(query, [*chunks])) if chunks else []
+        order: Any = self.reranker.rerank(query, [*chunks]) if chunks else []
         listed: list[Any] = [*order] if isinstance(order, Iterable) else [order]
         for chunk in listed:
             if not isinstance(chunk, PositionAwareChunk):
-                raise InputError(f"{self.reranker.name} returned {chunk!r:.80}; wanted the chunks that it was given")
+                raise InputError(f"{self.reranker.name} returned {chunk!r:.80}; expected the chunks that it was given")
         return listed
 
     def _as_chunk(self, hit: Hit) -> PositionAwareChunk:

@@ -1,4 +1,4 @@
-"""What every chunker must keep."""
+"""Conformance suite for chunkers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -6,10 +6,12 @@ from random import Random
 from time import perf_counter
 from typing import ClassVar
 
+from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.chunkers.position_adapter import position_aware
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.ids import DocumentId, generate_pa_chunk_id
-from rag_evaluation_framework.types import Document, PositionAwareChunk
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.data.ids import DocumentId, generate_pa_chunk_id
 
 _PROSE = (
     "# Refunds\n\nRefunds take five working days. Ask support if yours takes longer!\n\n"
@@ -68,16 +70,16 @@ _LONG = "The agent restarts the server. Nobody has to wait for it, e.g. at 3.30 
 
 
 class ChunkerConformance(ABC):
-    """Subclass it, return your chunker from `make`, and let pytest collect the subclass.
+    """Conformance suite for chunkers: subclass it, return yours from `make`, and let pytest collect the subclass.
 
     A chunker that returns plain texts is tested as evaluations use it, inside a `ChunkerPositionAdapter`.
 
     Attributes:
-        covers_everything: Whether every character that is no white space belongs to a chunk. Set it to False for a
-            chunker that leaves text out on purpose.
-        limit: The most that a chunk may hold, as `length` counts, or None if there is no such limit.
-        random_documents: How many random texts are cut, beside those that are known to be awkward.
-        seconds: How long cutting 100,000 characters of prose may take.
+        covers_everything: Whether every character except white space belongs to a chunk. Set it to False for a chunker
+            that drops text on purpose.
+        limit: The maximum length of a chunk, as `length` counts, or None if there is no limit.
+        random_documents: How many random texts are chunked, in addition to those known to be awkward.
+        seconds: How long chunking 100,000 characters of prose may take.
     """
 
     covers_everything: ClassVar[bool] = True
@@ -93,7 +95,7 @@ class ChunkerConformance(ABC):
         """Return how long a chunk is, in the unit of `limit`; by default in characters."""
         return len(text)
 
-    def test_content_is_the_text_of_its_place(self) -> None:
+    def test_content_is_the_text_at_its_position(self) -> None:
         """`document.content[start:end] == content` for every chunk."""
         for case, document, chunks in self._cases():
             for chunk in chunks:
@@ -108,7 +110,7 @@ class ChunkerConformance(ABC):
             for chunk in chunks:
                 assert 0 <= chunk.start < chunk.end <= len(document.content), (
                     f"{case}: [{chunk.start}:{chunk.end}] of {len(document.content)} characters; "
-                    "wanted 0 <= start < end <= length"
+                    "expected 0 <= start < end <= length"
                 )
 
     def test_chunks_come_in_reading_order(self) -> None:
@@ -118,7 +120,7 @@ class ChunkerConformance(ABC):
             assert starts == sorted(starts), f"{case}: chunks start at {starts}"
 
     def test_every_visible_character_is_covered(self) -> None:
-        """No character but white space is lost, unless `covers_everything` is False."""
+        """No character except white space is lost, unless `covers_everything` is False."""
         for case, document, chunks in self._cases():
             covered = {position for chunk in chunks for position in range(chunk.start, chunk.end)}
             lost = [
@@ -132,26 +134,26 @@ class ChunkerConformance(ABC):
             )
 
     def test_no_chunk_is_larger_than_the_limit(self) -> None:
-        """No chunk is longer than `limit`, but a single character may be."""
+        """No chunk is longer than `limit`, except for a single character."""
         if self.limit is None:
             return
         for case, _, chunks in self._cases():
             for chunk in chunks:
                 length = self.length(chunk.content)
                 assert length <= self.limit or len(chunk.content) == 1, (
-                    f"{case}: a chunk is {length} long, wanted at most {self.limit}: {chunk.content!r}"
+                    f"{case}: a chunk is {length} long, expected at most {self.limit}: {chunk.content!r}"
                 )
 
-    def test_long_texts_take_no_square_of_time(self) -> None:
+    def test_long_texts_are_chunked_in_linear_time(self) -> None:
         """One paragraph of 100,000 characters is cut within `seconds`."""
         document = Document(DocumentId("long.md"), _LONG)
         start = perf_counter()
         self._chunks(document)
         taken = perf_counter() - start
-        assert taken < self.seconds, f"{len(_LONG)} characters took {taken:.1f} s, wanted at most {self.seconds} s"
+        assert taken < self.seconds, f"{len(_LONG)} characters took {taken:.1f} s, expected at most {self.seconds} s"
 
     def test_chunks_are_the_same_every_time(self) -> None:
-        """A chunker that has cut other documents, and another one of the same parameters, cut in the same way."""
+        """A chunker that was used on other documents, and an equal chunker, produce the same chunks."""
         chunker = position_aware(self.make())
         for _ in range(2):
             for case, document, chunks in self._cases():
@@ -162,29 +164,29 @@ class ChunkerConformance(ABC):
         """Each id is `generate_pa_chunk_id(content)`, so that equal texts have equal ids in every run."""
         for case, _, chunks in self._cases():
             for chunk in chunks:
-                wanted = generate_pa_chunk_id(chunk.content)
-                assert chunk.id == wanted, f"{case}: {chunk.content!r} has the id {chunk.id!r}, wanted {wanted!r}"
+                expected = generate_pa_chunk_id(chunk.content)
+                assert chunk.id == expected, f"{case}: {chunk.content!r} has the id {chunk.id!r}, expected {expected!r}"
 
     def test_chunks_keep_the_document_id(self) -> None:
         """Each chunk names its document."""
         for case, document, chunks in self._cases():
             for chunk in chunks:
-                assert chunk.doc_id == document.id, f"{case}: doc_id {chunk.doc_id!r}, wanted {document.id!r}"
+                assert chunk.doc_id == document.id, f"{case}: doc_id {chunk.doc_id!r}, expected {document.id!r}"
 
     def test_the_document_is_not_changed(self) -> None:
-        """Cutting leaves the document and its metadata as they were."""
+        """Chunking does not change the document or its metadata."""
         document = Document(DocumentId("a.md"), _PROSE, {"tags": ["billing"]})
         position_aware(self.make()).chunk_with_positions(document)
         assert document == Document(DocumentId("a.md"), _PROSE, {"tags": ["billing"]}), f"changed to {document}"
 
     def test_an_empty_document_has_no_chunks(self) -> None:
-        """Nothing comes from nothing."""
+        """An empty document gives an empty list."""
         chunks = self._chunks(Document(DocumentId("empty.md"), ""))
         assert chunks == [], f"an empty document gave {chunks}"
 
     def test_chunk_returns_the_texts(self) -> None:
         """`chunk` returns plain texts, of a position-aware chunker those of its chunks."""
-        chunker = self.make()
+        chunker = adapted(self.make())
         texts = chunker.chunk(_PROSE)
         assert all(isinstance(text, str) for text in texts), f"chunk() returned {texts!r}"
         if isinstance(chunker, PositionAwareChunker):
@@ -194,8 +196,8 @@ class ChunkerConformance(ABC):
     def test_the_name_fits_into_a_table(self) -> None:
         """The name is one line of text and the same each time."""
         name = self.make().name
-        assert name.strip(), f"name {name!r}: wanted a text"
-        assert name.isprintable(), f"name {name!r}: wanted one printable line"
+        assert name.strip(), f"name {name!r}: expected a non-empty string"
+        assert name.isprintable(), f"name {name!r}: expected one printable line"
         assert name == self.make().name, f"two equal chunkers are called {name!r} and {self.make().name!r}"
 
     def _chunks(self, document: Document) -> list[PositionAwareChunk]:

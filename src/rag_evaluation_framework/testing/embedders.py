@@ -1,4 +1,4 @@
-"""What every embedder must keep."""
+"""Conformance suite for embedders."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.errors import NotIndexed
 
@@ -30,7 +31,7 @@ _EMOJI, _UNKNOWN, _LONG = "🚀🎉", "zzzqqq xxyyzz", "refund " * 5_000
 
 
 class EmbedderConformance(ABC):
-    """Subclass it, return your embedder from `make`, and let pytest collect the subclass.
+    """Conformance suite for embedders: subclass it, return yours from `make`, and let pytest collect the subclass.
 
     Attributes:
         tolerance: How far a number of a vector may be off when a text is embedded in another batch, relative to the
@@ -47,12 +48,12 @@ class EmbedderConformance(ABC):
         """`embed` returns a float32 array of shape (len(texts), dimension)."""
         embedder = self._fitted()
         vectors = embedder.embed(_TEXTS)
-        assert vectors.dtype == np.float32, f"dtype {vectors.dtype}, wanted float32"
-        wanted = (len(_TEXTS), embedder.dimension)
-        assert vectors.shape == wanted, f"shape {vectors.shape}, wanted {wanted}"
+        assert vectors.dtype == np.float32, f"dtype {vectors.dtype}, expected float32"
+        expected = (len(_TEXTS), embedder.dimension)
+        assert vectors.shape == expected, f"shape {vectors.shape}, expected {expected}"
 
     def test_row_i_is_the_vector_of_text_i(self) -> None:
-        """A text has the same vector whatever stands beside it, and in whatever order."""
+        """A text has the same vector whatever the other texts of the batch, and in any order."""
         embedder = self._fitted()
         vectors = embedder.embed(_TEXTS)
         for number, text in enumerate(_TEXTS):
@@ -60,12 +61,12 @@ class EmbedderConformance(ABC):
         self._assert_close(embedder.embed(_TEXTS[::-1])[::-1], vectors, "the texts in reverse order")
 
     def test_equal_texts_have_equal_vectors(self) -> None:
-        """A text that comes twice in a batch has two equal rows."""
+        """A text that occurs twice in a batch has two equal rows."""
         vectors = self._fitted().embed([_TEXTS[0], _TEXTS[1], _TEXTS[0]])
         self._assert_close(vectors[2], vectors[0], "the same text twice in one batch")
 
     def test_different_texts_have_different_vectors(self) -> None:
-        """Texts about different things are told apart."""
+        """Texts about different things have different vectors."""
         first, second = self._fitted().embed(_TEXTS[:2])
         assert not np.allclose(first, second), f"{_TEXTS[0]!r} and {_TEXTS[1]!r} have the same vector"
 
@@ -74,44 +75,44 @@ class EmbedderConformance(ABC):
         vectors = self._fitted().embed([*_TEXTS, _EMOJI, _UNKNOWN, _LONG])
         assert np.isfinite(vectors).all(), f"NaN or infinity in the rows {np.flatnonzero(~np.isfinite(vectors).all(1))}"
 
-    def test_no_texts_give_no_rows(self) -> None:
+    def test_an_empty_list_gives_no_rows(self) -> None:
         """An empty list gives an array of shape (0, dimension)."""
         embedder = self._fitted()
         vectors = embedder.embed([])
-        assert vectors.shape == (0, embedder.dimension), f"shape {vectors.shape}, wanted (0, {embedder.dimension})"
-        assert vectors.dtype == np.float32, f"dtype {vectors.dtype}, wanted float32"
+        assert vectors.shape == (0, embedder.dimension), f"shape {vectors.shape}, expected (0, {embedder.dimension})"
+        assert vectors.dtype == np.float32, f"dtype {vectors.dtype}, expected float32"
 
     def test_a_question_is_one_vector(self) -> None:
         """`embed_query` returns a finite float32 array of shape (dimension,)."""
         embedder = self._fitted()
         for text in (_TEXTS[0], _EMOJI, _UNKNOWN):
             vector = embedder.embed_query(text)
-            assert vector.shape == (embedder.dimension,), f"shape {vector.shape}, wanted ({embedder.dimension},)"
-            assert vector.dtype == np.float32, f"dtype {vector.dtype}, wanted float32"
+            assert vector.shape == (embedder.dimension,), f"shape {vector.shape}, expected ({embedder.dimension},)"
+            assert vector.dtype == np.float32, f"dtype {vector.dtype}, expected float32"
             assert np.isfinite(vector).all(), f"the vector of {text!r} holds NaN or infinity"
 
     def test_vectors_are_the_same_every_time(self) -> None:
-        """The same texts give the same vectors, also after fitting anew."""
+        """The same texts give the same vectors, also after fitting again."""
         embedder = self._fitted()
         vectors, query = embedder.embed(_TEXTS), embedder.embed_query(_TEXTS[0])
         self._assert_close(embedder.embed(_TEXTS), vectors, "embed called twice")
         self._assert_close(embedder.embed_query(_TEXTS[0]), query, "embed_query called twice")
         self._assert_close(self._fitted().embed(_TEXTS), vectors, "another embedder fitted on the same documents")
 
-    def test_fit_leaves_the_embedder_as_it_is(self) -> None:
+    def test_fit_does_not_change_the_embedder(self) -> None:
         """`fit` returns an embedder; the one it was called on embeds as before, or still has to be fitted."""
-        embedder = self.make()
+        embedder = adapted(self.make())
         before = _if_fitted(lambda: embedder.embed(_TEXTS))
         fitted = embedder.fit(_DOCUMENTS)
-        assert isinstance(fitted, Embedder), f"fit returned {fitted!r}, wanted an embedder"
+        assert isinstance(fitted, Embedder), f"fit returned {fitted!r}, expected an embedder"
         after = _if_fitted(lambda: embedder.embed(_TEXTS))
         assert (before is None) == (after is None), "fit changed whether the original is fitted"
         if before is not None and after is not None:
             self._assert_close(after, before, "embed before and after fit")
 
-    def test_fitting_anew_leaves_the_first_result_alone(self) -> None:
+    def test_fitting_again_does_not_change_the_first_result(self) -> None:
         """Two corpora can be used side by side."""
-        embedder = self.make()
+        embedder = adapted(self.make())
         first = embedder.fit(_DOCUMENTS)
         vectors = first.embed(_TEXTS)
         embedder.fit(_OTHER_DOCUMENTS)
@@ -121,24 +122,24 @@ class EmbedderConformance(ABC):
     def test_the_texts_are_not_changed(self) -> None:
         """Lists that are passed in stay as they are."""
         documents, texts = list(_DOCUMENTS), list(_TEXTS)
-        self.make().fit(documents).embed(texts)
+        adapted(adapted(self.make()).fit(documents)).embed(texts)
         assert documents == list(_DOCUMENTS), "fit changed the list of documents"
         assert texts == list(_TEXTS), "embed changed the list of texts"
 
     def test_the_name_fits_into_a_table(self) -> None:
         """The name is one line of text and the same each time."""
         name = self.make().name
-        assert name.strip(), f"name {name!r}: wanted a text"
-        assert name.isprintable(), f"name {name!r}: wanted one printable line"
+        assert name.strip(), f"name {name!r}: expected a non-empty string"
+        assert name.isprintable(), f"name {name!r}: expected one printable line"
         assert name == self.make().name, f"two equal embedders are called {name!r} and {self.make().name!r}"
 
     def _fitted(self) -> Embedder:
-        return self.make().fit(_DOCUMENTS)
+        return adapted(adapted(self.make()).fit(_DOCUMENTS))
 
-    def _assert_close(self, got: NDArray[np.float32], wanted: NDArray[np.float32], what: str) -> None:
-        assert got.shape == wanted.shape, f"{what}: shape {got.shape}, then {wanted.shape}"
-        scale = max(1e-30, float(np.linalg.norm(wanted, axis=-1).max(initial=0)))
-        off = float(np.abs(got - wanted).max(initial=0)) / scale
+    def _assert_close(self, got: NDArray[np.float32], expected: NDArray[np.float32], what: str) -> None:
+        assert got.shape == expected.shape, f"{what}: shape {got.shape}, then {expected.shape}"
+        scale = max(1e-30, float(np.linalg.norm(expected, axis=-1).max(initial=0)))
+        off = float(np.abs(got - expected).max(initial=0)) / scale
         assert off <= self.tolerance, f"{what}: vectors differ by {off:.2g} of their length, allowed {self.tolerance:g}"
 
 

@@ -1,13 +1,14 @@
-"""What every reranker must keep."""
+"""Conformance suite for rerankers."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 
+from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.contracts.reranker import Reranker
-from rag_evaluation_framework.coroutines import resolved
-from rag_evaluation_framework.ids import DocumentId
-from rag_evaluation_framework.types import Document, PositionAwareChunk
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.data.ids import DocumentId
 
 _FOOTER = "Support answers within one working day."
 _TEXTS = (
@@ -22,91 +23,91 @@ _TEXTS = (
     "?!…",
     "report " * 1_500,
 )
-_QUESTIONS = ("How long do refunds take?", "restart the server", _FOOTER, "検索")
+_QUERIES = ("How long do refunds take?", "restart the server", _FOOTER, "検索")
 _STRANGE = ("", " \n", "🚀🎉", "?!…", "zzzqqq xxyyzz", "\ud800", "password " * 2_000)
 
 
 class RerankerConformance(ABC):
-    """Subclass it, return your reranker from `make`, and let pytest collect the subclass."""
+    """Conformance suite for rerankers: subclass it, return yours from `make`, and let pytest collect the subclass."""
 
     @abstractmethod
     def make(self) -> Reranker:
         """Return the reranker under test."""
 
-    def test_every_chunk_comes_back_once(self) -> None:
-        """No chunk is lost, made up, doubled or changed."""
-        reranker, chunks = self.make(), _chunks()
-        for question in _QUESTIONS:
-            ranked = _reranked(reranker, question, chunks)
-            wanted, got = Counter(map(repr, chunks)), Counter(map(repr, ranked))
-            lost, extra = wanted - got, got - wanted
-            assert not lost, f"{question!r}: lost {list(lost)[:2]}"
-            assert not extra, f"{question!r}: returned {list(extra)[:2]}, which it was not given, or not so often"
+    def test_every_chunk_is_returned_once(self) -> None:
+        """No chunk is lost, invented, duplicated or changed."""
+        reranker, chunks = adapted(self.make()), _chunks()
+        for query in _QUERIES:
+            ranked = _reranked(reranker, query, chunks)
+            expected, got = Counter(map(repr, chunks)), Counter(map(repr, ranked))
+            lost, extra = expected - got, got - expected
+            assert not lost, f"{query!r}: lost {list(lost)[:2]}"
+            assert not extra, f"{query!r}: returned {list(extra)[:2]}, which it was not given, or not so often"
 
-    def test_equal_texts_at_two_places_both_stay(self) -> None:
-        """Chunks are told apart by place."""
-        reranker, chunks = self.make(), _chunks()
-        wanted = sorted(chunk.doc_id for chunk in chunks if chunk.content == _FOOTER)
-        for question in _QUESTIONS:
-            ranked = _reranked(reranker, question, chunks)
+    def test_equal_texts_at_two_positions_are_both_kept(self) -> None:
+        """Chunks are distinguished by position."""
+        reranker, chunks = adapted(self.make()), _chunks()
+        expected = sorted(chunk.doc_id for chunk in chunks if chunk.content == _FOOTER)
+        for query in _QUERIES:
+            ranked = _reranked(reranker, query, chunks)
             found = sorted(chunk.doc_id for chunk in ranked if chunk.content == _FOOTER)
-            assert found == wanted, f"{question!r}: equal texts of {wanted} came back as those of {found}"
+            assert found == expected, f"{query!r}: equal texts of {expected} came back as those of {found}"
 
-    def test_top_k_is_the_beginning_of_the_whole_order(self) -> None:
-        """The best `top_k` are the first of all; more than there are is all, and none is none."""
-        reranker, chunks = self.make(), _chunks()
-        for question in _QUESTIONS:
-            every = _reranked(reranker, question, chunks)
+    def test_top_k_is_the_beginning_of_the_full_order(self) -> None:
+        """The best `top_k` are the first of the full order; a larger `top_k` returns all, and 0 returns none."""
+        reranker, chunks = adapted(self.make()), _chunks()
+        for query in _QUERIES:
+            every = _reranked(reranker, query, chunks)
             for top_k in (0, 1, 3, len(chunks), 10_000):
-                best = _reranked(reranker, question, chunks, top_k)
-                assert best == every[:top_k], f"{question!r}: top_k={top_k} gave {best}, all gave {every}"
+                best = _reranked(reranker, query, chunks, top_k)
+                assert best == every[:top_k], f"{query!r}: top_k={top_k} gave {best}, all gave {every}"
 
-    def test_nothing_comes_from_nothing(self) -> None:
+    def test_no_chunks_give_no_chunks(self) -> None:
         """No chunks give no chunks."""
-        reranker = self.make()
+        reranker = adapted(self.make())
         for top_k in (None, 0, 5):
-            ranked = _reranked(reranker, _QUESTIONS[0], (), top_k)
+            ranked = _reranked(reranker, _QUERIES[0], (), top_k)
             assert ranked == [], f"top_k={top_k}: no chunks gave {ranked}"
 
     def test_the_order_is_the_same_every_time(self) -> None:
-        """Asking again, after other questions too, and another reranker of the same parameters, gives the same."""
-        reranker, chunks = self.make(), _chunks()
-        first = [_reranked(reranker, question, chunks) for question in _QUESTIONS]
-        again = [_reranked(reranker, question, chunks) for question in reversed(_QUESTIONS)][::-1]
-        other = self.make()
-        anew = [_reranked(other, question, chunks) for question in _QUESTIONS]
-        for number, question in enumerate(_QUESTIONS):
-            assert again[number] == first[number], f"{question!r}: the order changed when asked again"
-            assert anew[number] == first[number], f"{question!r}: an equal reranker gave another order"
+        """Asking again, also after other questions, or asking an equal reranker, gives the same order."""
+        reranker, chunks = adapted(self.make()), _chunks()
+        first = [_reranked(reranker, query, chunks) for query in _QUERIES]
+        again = [_reranked(reranker, query, chunks) for query in reversed(_QUERIES)][::-1]
+        other = adapted(self.make())
+        anew = [_reranked(other, query, chunks) for query in _QUERIES]
+        for number, query in enumerate(_QUERIES):
+            assert again[number] == first[number], f"{query!r}: the order changed when asked again"
+            assert anew[number] == first[number], f"{query!r}: an equal reranker gave another order"
 
     def test_the_chunks_are_not_changed(self) -> None:
         """The list that is passed in stays as it is."""
         chunks = _chunks()
-        _reranked(self.make(), _QUESTIONS[0], chunks)
+        _reranked(adapted(self.make()), _QUERIES[0], chunks)
         assert chunks == _chunks(), f"the list was changed to {chunks}"
 
-    def test_strange_questions_are_no_error(self) -> None:
+    def test_unusual_questions_are_not_an_error(self) -> None:
         """Empty and blank questions, unknown words, emoji, lone surrogates and very long questions give an order."""
-        reranker, chunks = self.make(), [*_chunks(), _chunk("odd.md", "\ud800 odd"), _chunk("blank.md", " \n")]
-        for question in _STRANGE:
-            found = len(_reranked(reranker, question, chunks))
-            assert found == len(chunks), f"{question[:30]!r}: {found} of {len(chunks)} chunks came back"
+        reranker, chunks = adapted(self.make()), [*_chunks(), _chunk("odd.md", "\ud800 odd"), _chunk("blank.md", " \n")]
+        for query in _STRANGE:
+            found = len(_reranked(reranker, query, chunks))
+            assert found == len(chunks), f"{query[:30]!r}: {found} of {len(chunks)} chunks came back"
 
-    def test_preparing_twice_is_no_error(self) -> None:
+    def test_preparing_twice_is_not_an_error(self) -> None:
         """`prepare` may be called before every index, or not at all."""
-        reranker, chunks = self.make(), _chunks()
-        before = _reranked(reranker, _QUESTIONS[0], chunks)
+        reranker, chunks = adapted(self.make()), _chunks()
+        before = _reranked(reranker, _QUERIES[0], chunks)
         for _ in range(2):
             reranker.prepare()
-        after = _reranked(reranker, _QUESTIONS[0], chunks)
+        after = _reranked(reranker, _QUERIES[0], chunks)
         assert after == before, f"before prepare {before}, after it {after}"
 
     def test_the_name_fits_into_a_table(self) -> None:
         """The name is one line of text and the same each time, prepared or not."""
-        reranker = self.make()
+        reranker = adapted(self.make())
         name = reranker.name
-        assert name.strip(), f"name {name!r}: wanted a text"
-        assert name.isprintable(), f"name {name!r}: wanted one printable line"
+        assert name.strip(), f"name {name!r}: expected a non-empty string"
+        assert name.isprintable(), f"name {name!r}: expected one printable line"
         reranker.prepare()
         assert reranker.name == name == self.make().name, f"called {name!r}, then {reranker.name!r}"
 
@@ -122,6 +123,6 @@ def _chunks() -> list[PositionAwareChunk]:
 
 
 def _reranked(
-    reranker: Reranker, question: str, chunks: Sequence[PositionAwareChunk], top_k: int | None = None
+    reranker: Reranker, query: str, chunks: Sequence[PositionAwareChunk], top_k: int | None = None
 ) -> list[PositionAwareChunk]:
-    return list(resolved(reranker.rerank(question, chunks, top_k)))
+    return list(reranker.rerank(query, chunks, top_k))

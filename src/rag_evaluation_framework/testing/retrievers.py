@@ -1,15 +1,16 @@
-"""What every retriever must keep."""
+"""Conformance suite for retrievers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from rag_evaluation_framework._support.coroutines import adapted
+from rag_evaluation_framework.contracts.retrieved import as_hits
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.coroutines import resolved
+from rag_evaluation_framework.data.documents import Corpus, Document
+from rag_evaluation_framework.data.hits import Ranking
+from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.errors import NotIndexed
-from rag_evaluation_framework.ids import DocumentId
-from rag_evaluation_framework.retrievers.function import as_hits
-from rag_evaluation_framework.types import Corpus, Document, Ranking
 
 _FOOTER = "Support answers within one working day. Write to help@example.org.\n"
 _TEXTS = {
@@ -25,7 +26,7 @@ _TEXTS = {
     ),
 }
 _OTHER_TEXTS = {"glaciers.md": "Glaciers carve valleys. The server of this restaurant takes refunds for passwords.\n"}
-_QUESTIONS = (
+_QUERIES = (
     "How long do refunds take?",
     "restart the server",
     "Who answers within one working day?",
@@ -40,7 +41,7 @@ def _corpus(texts: dict[str, str]) -> Corpus:
 
 
 class RetrieverConformance(ABC):
-    """Subclass it, return your retriever from `make`, and let pytest collect the subclass.
+    """Conformance suite for retrievers: subclass it, return yours from `make`, and let pytest collect the subclass.
 
     The suite brings its own small corpus; the retriever is indexed with it.
     """
@@ -52,53 +53,53 @@ class RetrieverConformance(ABC):
     def test_retrieving_before_indexing_raises(self) -> None:
         """Without an index there is nothing to retrieve: NotIndexed."""
         try:
-            found = _ranking(self.make(), _QUESTIONS[0], 3)
+            found = _ranking(adapted(self.make()), _QUERIES[0], 3)
         except NotIndexed:
             return
-        raise AssertionError(f"wanted NotIndexed, got {found}")
+        raise AssertionError(f"expected NotIndexed, got {found}")
 
     def test_at_most_k_results_come_back(self) -> None:
-        """Never more than `k`, and fewer without an error where there are fewer."""
+        """Never more than `k`; fewer, without an error, if there are fewer."""
         with self._indexed() as retriever:
             for k in (1, 2, 5, 10_000):
-                for question in _QUESTIONS:
-                    found = len(_ranking(retriever, question, k))
-                    assert found <= k, f"{question!r}: {found} results for k = {k}"
+                for query in _QUERIES:
+                    found = len(_ranking(retriever, query, k))
+                    assert found <= k, f"{query!r}: {found} results for k = {k}"
 
     def test_something_is_found(self) -> None:
         """A question in the words of the corpus has results."""
         with self._indexed() as retriever:
-            for question in _QUESTIONS:
-                assert _ranking(retriever, question, 3), f"{question!r}: no results"
+            for query in _QUERIES:
+                assert _ranking(retriever, query, 3), f"{query!r}: no results"
 
-    def test_the_best_come_first(self) -> None:
-        """Where results have scores, the scores never rise."""
+    def test_best_results_come_first(self) -> None:
+        """If results have scores, the scores never rise."""
         with self._indexed() as retriever:
-            for question in _QUESTIONS:
-                scores = [hit.score for hit in _ranking(retriever, question, 50) if hit.score is not None]
-                assert scores == sorted(scores, reverse=True), f"{question!r}: scores {scores}"
+            for query in _QUERIES:
+                scores = [hit.score for hit in _ranking(retriever, query, 50) if hit.score is not None]
+                assert scores == sorted(scores, reverse=True), f"{query!r}: scores {scores}"
 
     def test_rankings_are_the_same_every_time(self) -> None:
-        """Asking again, and another retriever of the same parameters, gives the same ranking."""
+        """Asking again, or asking another retriever with the same parameters, gives the same ranking."""
         with self._indexed() as retriever, self._indexed() as other:
-            for question in _QUESTIONS:
-                ranking = _ranking(retriever, question, 20)
-                _assert_same(_ranking(retriever, question, 20), ranking, f"{question!r}, asked twice")
-                _assert_same(_ranking(other, question, 20), ranking, f"{question!r}, asked of an equal retriever")
+            for query in _QUERIES:
+                ranking = _ranking(retriever, query, 20)
+                _assert_same(_ranking(retriever, query, 20), ranking, f"{query!r}, asked twice")
+                _assert_same(_ranking(other, query, 20), ranking, f"{query!r}, asked of an equal retriever")
 
-    def test_a_short_ranking_begins_a_long_one(self) -> None:
-        """The ranking at `k` is the beginning of the ranking at more, if the retriever is `prefix_stable`."""
+    def test_a_short_ranking_is_the_beginning_of_a_long_one(self) -> None:
+        """The ranking at `k` is the beginning of the ranking at a larger `k`, if the retriever is `prefix_stable`."""
         with self._indexed() as retriever:
-            for question in _QUESTIONS if retriever.prefix_stable else ():
-                long = _ranking(retriever, question, 40)
+            for query in _QUERIES if retriever.prefix_stable else ():
+                long = _ranking(retriever, query, 40)
                 for k in (1, 3, 10):
-                    _assert_same(_ranking(retriever, question, k), long[:k], f"{question!r}, k = {k} and 40")
+                    _assert_same(_ranking(retriever, query, k), long[:k], f"{query!r}, k = {k} and 40")
 
     def test_results_are_text_of_the_corpus(self) -> None:
-        """Documents exist, places lie inside them, and a text is the text of its place."""
+        """Documents exist, positions lie inside them, and each text is the text at its position."""
         corpus = _corpus(_TEXTS)
         with self._indexed() as retriever:
-            for hit in (hit for question in _QUESTIONS for hit in _ranking(retriever, question, 50)):
+            for hit in (hit for query in _QUERIES for hit in _ranking(retriever, query, 50)):
                 assert hit.doc_id is None or hit.doc_id in corpus, f"{hit}: there is no such document"
                 if hit.doc_id is None or hit.start is None or hit.end is None:
                     continue
@@ -113,78 +114,78 @@ class RetrieverConformance(ABC):
             found = {hit.doc_id for hit in _ranking(retriever, _FOOTER, 10_000) if hit.doc_id is not None}
             assert not found or {"footer/a.md", "footer/b.md"} <= found, f"found only in {sorted(found)}"
 
-    def test_indexing_again_forgets_the_old_corpus(self) -> None:
+    def test_indexing_again_replaces_the_old_corpus(self) -> None:
         """After `index` of another corpus, only that one is searched."""
         other = _corpus(_OTHER_TEXTS)
         with self._indexed() as retriever:
-            resolved(retriever.index(other))
-            for question in _QUESTIONS:
-                for hit in _ranking(retriever, question, 50):
-                    assert hit.doc_id is None or hit.doc_id in other, f"{question!r}: {hit} is of the old corpus"
+            retriever.index(other)
+            for query in _QUERIES:
+                for hit in _ranking(retriever, query, 50):
+                    assert hit.doc_id is None or hit.doc_id in other, f"{query!r}: {hit} is of the old corpus"
             listed = retriever.chunks()
             assert listed is None or all(chunk.doc_id in other for chunk in listed), "chunks() lists the old corpus"
 
     def test_a_closed_retriever_can_be_indexed_again(self) -> None:
-        """`close` can be called twice, and `index` makes the retriever whole again."""
-        retriever = self.make()
-        resolved(retriever.index(_corpus(_TEXTS)))
-        before = _ranking(retriever, _QUESTIONS[0], 5)
+        """`close` can be called twice, and after `index` the retriever works again."""
+        retriever = adapted(self.make())
+        retriever.index(_corpus(_TEXTS))
+        before = _ranking(retriever, _QUERIES[0], 5)
         retriever.close()
         retriever.close()
-        resolved(retriever.index(_corpus(_TEXTS)))
-        after = _ranking(retriever, _QUESTIONS[0], 5)
+        retriever.index(_corpus(_TEXTS))
+        after = _ranking(retriever, _QUERIES[0], 5)
         retriever.close()
         _assert_same(after, before, "before closing and after indexing again")
 
-    def test_strange_questions_are_no_error(self) -> None:
+    def test_unusual_questions_are_not_an_error(self) -> None:
         """Unknown words, emoji, punctuation and very long questions give a ranking, possibly an empty one."""
         with self._indexed() as retriever:
-            for question in _STRANGE:
-                found = len(_ranking(retriever, question, 3))
-                assert found <= 3, f"{question[:30]!r}: {found} results for k = 3"
+            for query in _STRANGE:
+                found = len(_ranking(retriever, query, 3))
+                assert found <= 3, f"{query[:30]!r}: {found} results for k = 3"
 
-    def test_many_questions_are_answered_like_one_by_one(self) -> None:
+    def test_many_questions_get_the_same_rankings_as_one_by_one(self) -> None:
         """`retrieve_many` returns what `retrieve` returns for each question, in their order."""
-        questions = [*_QUESTIONS, *_STRANGE[:2]]
+        queries = [*_QUERIES, *_STRANGE[:2]]
         with self._indexed() as retriever:
-            rankings = resolved(retriever.retrieve_many(questions, 4))
-            assert len(rankings) == len(questions), f"{len(rankings)} rankings for {len(questions)} questions"
-            for question, ranking in zip(questions, rankings, strict=True):
-                hits = as_hits(resolved(ranking), retriever.name)
-                _assert_same(hits, _ranking(retriever, question, 4), f"{question!r}, among many and alone")
-            assert list(resolved(retriever.retrieve_many([], 4))) == [], "no questions have no rankings"
+            rankings = retriever.retrieve_many(queries, 4)
+            assert len(rankings) == len(queries), f"{len(rankings)} rankings for {len(queries)} questions"
+            for query, ranking in zip(queries, rankings, strict=True):
+                hits = as_hits(ranking, retriever.name)
+                _assert_same(hits, _ranking(retriever, query, 4), f"{query!r}, among many and alone")
+            assert list(retriever.retrieve_many([], 4)) == [], "no questions have no rankings"
 
-    def test_what_is_found_is_among_what_could_be_found(self) -> None:
-        """Where `chunks` lists the index, every result with a place is in the list."""
+    def test_results_are_among_the_listed_chunks(self) -> None:
+        """If `chunks` lists the index, every located result is in the list."""
         with self._indexed() as retriever:
             listed = retriever.chunks()
             places = None if listed is None else {(chunk.doc_id, chunk.start, chunk.end) for chunk in listed}
-            for hit in (hit for question in _QUESTIONS for hit in _ranking(retriever, question, 50)):
+            for hit in (hit for query in _QUERIES for hit in _ranking(retriever, query, 50)):
                 if places is not None and hit.span is not None:
                     assert (hit.doc_id, hit.start, hit.end) in places, f"{hit} is not in chunks()"
 
     def test_the_name_fits_into_a_table(self) -> None:
         """The name is one line of text and the same each time, indexed or not."""
         name = self.make().name
-        assert name.strip(), f"name {name!r}: wanted a text"
-        assert name.isprintable(), f"name {name!r}: wanted one printable line"
+        assert name.strip(), f"name {name!r}: expected a non-empty string"
+        assert name.isprintable(), f"name {name!r}: expected one printable line"
         with self._indexed() as retriever:
             assert retriever.name == name, f"called {name!r} before and {retriever.name!r} after indexing"
 
     @contextmanager
     def _indexed(self) -> Generator[Retriever]:
-        retriever = self.make()
-        resolved(retriever.index(_corpus(_TEXTS)))
+        retriever = adapted(self.make())
+        retriever.index(_corpus(_TEXTS))
         try:
             yield retriever
         finally:
             retriever.close()
 
 
-def _ranking(retriever: Retriever, question: str, k: int) -> Ranking:
-    return as_hits(resolved(retriever.retrieve(question, k)), retriever.name)
+def _ranking(retriever: Retriever, query: str, k: int) -> Ranking:
+    return as_hits(retriever.retrieve(query, k), retriever.name)
 
 
-def _assert_same(got: Ranking, wanted: Ranking, what: str) -> None:
-    shown = [[(hit.doc_id, hit.start, hit.end, hit.text) for hit in ranking] for ranking in (got, wanted)]
+def _assert_same(got: Ranking, expected: Ranking, what: str) -> None:
+    shown = [[(hit.doc_id, hit.start, hit.end, hit.text) for hit in ranking] for ranking in (got, expected)]
     assert shown[0] == shown[1], f"{what}: {shown[0]} and {shown[1]}"

@@ -1,4 +1,4 @@
-"""What every vector store must keep."""
+"""Conformance suite for vector stores."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.contracts.vector_store import VectorStore
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.ids import DocumentId, generate_pa_chunk_id
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.ids import DocumentId, generate_pa_chunk_id
-from rag_evaluation_framework.types import PositionAwareChunk
 
 _DIMENSION = 8
 _MANY = 6_000  # more than some databases take at a time
@@ -34,29 +35,29 @@ _TEXTS = (
 
 
 class VectorStoreConformance(ABC):
-    """Subclass it, return an empty store from `make`, and let pytest collect the subclass."""
+    """Conformance suite for vector stores: subclass it, return an empty store from `make`, let pytest collect it."""
 
     @abstractmethod
     def make(self) -> VectorStore:
         """Return a new, empty store."""
 
-    def test_the_nearest_come_first(self) -> None:
-        """Chunks come by falling cosine, whatever the lengths of the vectors."""
+    def test_nearest_chunks_come_first(self) -> None:
+        """Chunks are returned by falling cosine similarity, whatever the lengths of the vectors."""
         chunks, vectors = _chunks(60), _vectors(60, seed=1)
         store = self._filled(chunks, vectors)
         for query in _vectors(10, seed=2):
             cosines = vectors @ query / np.linalg.norm(vectors, axis=1)
             nearest: list[int] = np.argsort(-cosines)[:10].tolist()
-            wanted = [chunks[number] for number in nearest]
-            _assert_ranking(store.search(query, 10), wanted)
+            expected = [chunks[number] for number in nearest]
+            _assert_ranking(store.search(query, 10), expected)
 
-    def test_more_than_there_is_gives_all(self) -> None:
-        """A `k` above the number of chunks gives every chunk once."""
+    def test_a_k_above_the_number_of_chunks_returns_all(self) -> None:
+        """A `k` above the number of chunks returns every chunk once."""
         chunks, vectors = _chunks(5), _vectors(5)
         found = self._filled(chunks, vectors).search(vectors[0], 50)
         assert sorted(map(_place, found)) == sorted(map(_place, chunks)), f"found {list(map(_place, found))}"
 
-    def test_ties_keep_the_order_of_adding(self) -> None:
+    def test_ties_keep_the_order_in_which_chunks_were_added(self) -> None:
         """Of equally near chunks, the one that was added first comes first."""
         chunks = _chunks(20)
         vectors = np.tile(_vectors(1), (20, 1))
@@ -64,8 +65,8 @@ class VectorStoreConformance(ABC):
         for k in (1, 7, 20):
             _assert_ranking(store.search(vectors[0], k), chunks[:k])
 
-    def test_vectors_of_one_direction_tie(self) -> None:
-        """The length of a vector plays no part, not even in the last bit, so parallel vectors tie."""
+    def test_parallel_vectors_tie(self) -> None:
+        """The length of a vector does not matter, not even in the last bit, so parallel vectors tie."""
         chunks, rows = _chunks(80), np.tile(_vectors(1, seed=5), (80, 1))
         lengths = np.geomspace(1e-3, 1e4, 80, dtype=np.float32)[:, np.newaxis]
         store = self._filled(chunks, rows * lengths)
@@ -73,28 +74,28 @@ class VectorStoreConformance(ABC):
         for k in (1, 3, 40, 80):
             _assert_ranking(store.search(rows[0], k), chunks[:k])
 
-    def test_equal_texts_at_two_places_both_stay(self) -> None:
-        """A text that stands in two documents, and twice in one, is kept at each place."""
+    def test_equal_texts_at_two_positions_are_both_kept(self) -> None:
+        """A text that occurs in two documents, and twice in one, is kept at each position."""
         chunks = [_chunk("a.md", 0), _chunk("b.md", 0), _chunk("b.md", 90)]
         store = self._filled(chunks, np.tile(_vectors(1), (3, 1)))
         _assert_ranking(store.search(_vectors(1)[0], 3), chunks)
 
-    def test_a_zero_vector_is_like_nothing(self) -> None:
-        """A chunk without direction comes after one that points the same way as the question, and is no error."""
+    def test_a_zero_vector_is_similar_to_nothing(self) -> None:
+        """A chunk with a zero vector ranks after one that points the same way as the query, and is not an error."""
         chunks, vectors = _chunks(3), np.zeros((3, _DIMENSION), dtype=np.float32)
         vectors[2] = 1
         found = self._filled(chunks, vectors).search(vectors[2], 3)
-        assert found[0] == chunks[2], f"the nearest is {_place(found[0])}, wanted {_place(chunks[2])}"
+        assert found[0] == chunks[2], f"the nearest is {_place(found[0])}, expected {_place(chunks[2])}"
         assert len(found) == 3, f"{len(found)} chunks of 3 were found"
 
-    def test_a_question_without_direction_is_no_error(self) -> None:
+    def test_a_zero_query_vector_is_not_an_error(self) -> None:
         """To the zero vector all chunks are equally near."""
         chunks = _chunks(4)
         found = self._filled(chunks, _vectors(4)).search(np.zeros(_DIMENSION, dtype=np.float32), 2)
         _assert_ranking(found, chunks[:2])
 
-    def test_chunks_come_back_as_they_were(self) -> None:
-        """Text, place, id and metadata of all JSON types survive."""
+    def test_chunks_are_returned_unchanged(self) -> None:
+        """Text, position, id and metadata of all JSON types are preserved."""
         chunks = [_chunk("a.md", 100 * number, metadata) for number, metadata in enumerate(_METADATA)]
         vectors = np.eye(len(chunks), _DIMENSION, dtype=np.float32)
         store = self._filled(chunks, vectors)
@@ -102,12 +103,12 @@ class VectorStoreConformance(ABC):
             (found,) = store.search(vector, 1)
             assert found == chunk, f"stored {chunk!r}, found {found!r}"
 
-    def test_any_text_comes_back(self) -> None:
-        """Texts and names of documents come back letter for letter, or InputError is raised and nothing is added."""
+    def test_any_text_is_returned_unchanged(self) -> None:
+        """Texts and document ids are returned unchanged, or InputError is raised and nothing is added."""
         for number, text in enumerate(_TEXTS):
             name = DocumentId(f"{number}/{text[:50]}")
             chunk = PositionAwareChunk(generate_pa_chunk_id("x"), text, name, 0, len(text))
-            store = self.make()
+            store = adapted(self.make())
             try:
                 store.add([_chunk("a.md", 0), chunk], _vectors(2))
             except InputError:
@@ -128,7 +129,7 @@ class VectorStoreConformance(ABC):
 
     def test_clear_can_be_repeated(self) -> None:
         """A store can be emptied before anything was added, twice in a row, and between one filling and the next."""
-        store = self.make()
+        store = adapted(self.make())
         store.clear()
         for start in (0, 1_000, 2_000):
             chunks = [_chunk("a.md", start + 50 * number) for number in range(3)]
@@ -140,7 +141,7 @@ class VectorStoreConformance(ABC):
     def test_two_stores_do_not_see_each_other(self) -> None:
         """What one instance holds, another does not find."""
         first = self._filled(_chunks(3), _vectors(3))
-        second = self.make()
+        second = adapted(self.make())
         assert second.search(_vectors(1)[0], 5) == [], "a new store found chunks of another one"
         second.add([_chunk("second.md", 0)], _vectors(1))
         second.clear()
@@ -150,13 +151,13 @@ class VectorStoreConformance(ABC):
         _assert_ranking(second.search(_vectors(1)[0], 5), [_chunk("second.md", 9)])
 
     def test_an_empty_store_finds_nothing(self) -> None:
-        """Searching before anything was added is no error."""
-        store = self.make()
+        """Searching before anything was added is not an error."""
+        store = adapted(self.make())
         assert store.search(_vectors(1)[0], 5) == [], "an empty store found something"
-        assert list(map(list, store.search_many(_vectors(2), 5))) == [[], []], "wanted one empty ranking a question"
+        assert list(map(list, store.search_many(_vectors(2), 5))) == [[], []], "expected one empty ranking per question"
 
-    def test_chunks_can_be_added_in_turns(self) -> None:
-        """Two calls of `add` give what one call with all chunks gives."""
+    def test_chunks_can_be_added_in_several_calls(self) -> None:
+        """Two calls of `add` have the same effect as one call with all chunks."""
         chunks, vectors = _chunks(12), _vectors(12)
         store = self._filled(chunks[:5], vectors[:5])
         store.add(chunks[5:], vectors[5:])
@@ -164,30 +165,30 @@ class VectorStoreConformance(ABC):
         for query in _vectors(5, seed=2):
             _assert_ranking(store.search(query, 12), once.search(query, 12))
 
-    def test_adding_nothing_is_no_error(self) -> None:
-        """`add` takes an empty list."""
+    def test_adding_nothing_is_not_an_error(self) -> None:
+        """`add` accepts an empty list."""
         store = self._filled(_chunks(2), _vectors(2))
         store.add([], np.zeros((0, _DIMENSION), dtype=np.float32))
         assert len(store.search(_vectors(1)[0], 5)) == 2, "adding nothing changed what is found"
 
     def test_many_chunks_can_be_added_at_once(self) -> None:
-        """Thousands of chunks go in with one call."""
+        """Thousands of chunks can be added with one call."""
         chunks, vectors = _chunks(_MANY), _vectors(_MANY)
         store = self._filled(chunks, vectors)
         _assert_ranking(store.search(vectors[-1], 1), chunks[-1:])
 
     def test_none_of_many_chunks_is_lost(self) -> None:
-        """A search that goes as deep as there are chunks finds each of them once."""
+        """A search for as many results as there are chunks finds each of them once."""
         found = self._filled(_chunks(_MANY), _vectors(_MANY)).search(_vectors(1, seed=3)[0], _MANY + 10)
         assert len(found) == _MANY, f"{len(found)} of {_MANY} chunks were found"
         assert set(map(_place, found)) == set(map(_place, _chunks(_MANY))), "some were found twice, others not at all"
 
-    def test_asking_for_none_gives_none(self) -> None:
+    def test_k_of_zero_returns_nothing(self) -> None:
         """A `k` of 0 gives an empty ranking."""
         store = self._filled(_chunks(3), _vectors(3))
         assert list(store.search(_vectors(1)[0], 0)) == [], "k=0 found something"
 
-    def test_many_questions_are_answered_like_one_by_one(self) -> None:
+    def test_many_questions_get_the_same_rankings_as_one_by_one(self) -> None:
         """`search_many` returns what `search` returns for each row."""
         store, queries = self._filled(_chunks(30), _vectors(30)), _vectors(300, seed=2)
         queries[7] = 0
@@ -197,21 +198,21 @@ class VectorStoreConformance(ABC):
             for number in (0, 6, 7, 8, 255, 256, 299):
                 _assert_ranking(rankings[number], store.search(queries[number], k))
 
-    def test_numbers_of_chunks_and_vectors_must_agree(self) -> None:
-        """A difference raises InputError, and nothing is added."""
-        store = self.make()
+    def test_numbers_of_chunks_and_vectors_must_match(self) -> None:
+        """A mismatch raises InputError, and nothing is added."""
+        store = adapted(self.make())
         for rows in (0, 2, 4):
             _assert_refused(partial(store.add, _chunks(3), _vectors(rows)), f"3 chunks with {rows} vectors")
         assert store.search(_vectors(1)[0], 5) == [], "a refused call of add() left chunks behind"
 
-    def test_dimensions_must_agree(self) -> None:
-        """Vectors of another dimension than the store's raise InputError."""
+    def test_dimensions_must_match(self) -> None:
+        """Vectors whose dimension differs from the store's raise InputError."""
         store = self._filled(_chunks(3), _vectors(3))
         wider = np.ones((1, _DIMENSION + 1), dtype=np.float32)
         _assert_refused(partial(store.add, [_chunk("b.md", 0)], wider), "a vector of another dimension")
 
-    def test_what_was_passed_in_is_not_changed(self) -> None:
-        """Vectors and chunks of the caller stay as they are, and changing them later changes nothing in the store."""
+    def test_arguments_are_not_changed(self) -> None:
+        """The caller's vectors and chunks are not changed, and changing them later does not change the store."""
         chunks, vectors = _chunks(6), _vectors(6)
         given, query = vectors.copy(), vectors[4].copy()
         store = self._filled(chunks, given)
@@ -223,7 +224,7 @@ class VectorStoreConformance(ABC):
         _assert_ranking(store.search(query, 1), _chunks(6)[4:5])
 
     def _filled(self, chunks: Sequence[PositionAwareChunk], vectors: NDArray[np.float32]) -> VectorStore:
-        store = self.make()
+        store = adapted(self.make())
         store.add(chunks, vectors)
         return store
 
@@ -253,8 +254,8 @@ def _assert_refused(action: Callable[[], None], what: str) -> None:
         action()
     except InputError:
         return
-    raise AssertionError(f"{what}: wanted InputError, nothing was raised")
+    raise AssertionError(f"{what}: expected InputError, nothing was raised")
 
 
-def _assert_ranking(found: Sequence[PositionAwareChunk], wanted: Sequence[PositionAwareChunk]) -> None:
-    assert list(found) == list(wanted), f"found {list(map(_place, found))}, wanted {list(map(_place, wanted))}"
+def _assert_ranking(found: Sequence[PositionAwareChunk], expected: Sequence[PositionAwareChunk]) -> None:
+    assert list(found) == list(expected), f"found {list(map(_place, found))}, expected {list(map(_place, expected))}"

@@ -1,4 +1,4 @@
-"""Vector stores: keeping vectors and finding the nearest."""
+"""Vector stores: storing chunks with their vectors and finding the nearest ones."""
 
 import lazy_loader as lazy
 

@@ -1,4 +1,4 @@
-"""Chroma: in memory, in a folder, or as a server."""
+"""Vector store in Chroma: in memory, in a folder, or on a server."""
 
 import weakref
 from collections.abc import Generator, Mapping, Sequence
@@ -11,43 +11,43 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._optional import require
-from rag_evaluation_framework.contracts.part import check_count
+from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.vector_stores.checks import unit
 from rag_evaluation_framework.vector_stores.database import (
     MADE_BY,
     DatabaseVectorStore,
     Found,
-    Record,
+    StoredChunk,
     check_collection,
     check_ours,
     replaced,
 )
 
 _OWNER = "ChromaVectorStore"
-_PAGE = 2_000  # records read at a time where the index is passed by
+_PAGE = 2_000  # records read at a time when the index is bypassed
 
 
 @dataclass(eq=False)
 class ChromaVectorStore(DatabaseVectorStore):
-    """Keeps chunks in Chroma, with cosine distances and vectors that are given: never Chroma's own embedding.
+    """Vector store in Chroma, with cosine distance and our own vectors: Chroma never embeds anything itself.
 
-    Without `path` and `host` everything is in memory, in a collection that no other instance sees and that goes with
-    the instance. In a folder or on a server the collection stays, and the next store of that name finds it; other
-    collections are never touched. Chroma searches approximately (HNSW); the defaults find what exact search finds on
-    all but random vectors.
+    Without `path` and `host` everything is in memory, in a collection that is private to the instance and removed with
+    it. In a folder or on a server the collection persists, and the next store with the same collection name uses it;
+    other collections are never touched. Chroma's search is approximate (HNSW); with the default parameters it finds
+    what exact search finds on all but random vectors.
 
     Attributes:
-        path: A folder for the database; it is made if need be.
-        host: A running server instead.
+        path: A folder for the database; created if it does not exist.
+        host: A running server instead of a folder.
         port: The port of the server.
-        ssl: Whether the server speaks HTTPS.
+        ssl: Whether the server uses HTTPS.
         collection: The name of the collection, 3 to 200 characters.
-        max_neighbors: Links of a vector in the index (M); more find more and take longer to build.
-        ef_construction: Candidates that are looked at when a vector is added.
-        ef_search: Candidates that are looked at in a search.
-        headers: Sent with each request to the server, for example with a token; no part of names and records.
+        max_neighbors: Links per vector in the index (M); more links improve recall and slow down indexing.
+        ef_construction: Candidates considered when a vector is added.
+        ef_search: Candidates considered in a search.
+        headers: Sent with each request to the server, for example a token; not part of names and records.
 
     Raises:
         MissingDependency: chromadb is not installed.
@@ -72,7 +72,7 @@ class ChromaVectorStore(DatabaseVectorStore):
     def __post_init__(self) -> None:
         if self.path is not None and self.host is not None:
             raise ConfigError(
-                f"{_OWNER}: path={str(self.path)!r} and host={self.host!r}; wanted one of them, or neither"
+                f"{_OWNER}: path={str(self.path)!r} and host={self.host!r}; expected only one of them, or neither"
             )
         check_collection(_OWNER, self.collection)
         for name in ("port", "max_neighbors", "ef_construction", "ef_search"):
@@ -82,7 +82,7 @@ class ChromaVectorStore(DatabaseVectorStore):
         self._name = self.collection if self._lasting else f"{self.collection}-{uuid4().hex}"
 
     def close(self) -> None:
-        """Let go of the database; a collection in memory is removed. The store can be used again."""
+        """Close the database; a collection in memory is removed. The store can be used again."""
         if self._finalizer is not None:
             self._finalizer()
         self._client = self._handle = self._finalizer = None
@@ -109,7 +109,7 @@ class ChromaVectorStore(DatabaseVectorStore):
                 return self._chromadb.PersistentClient(self.path)
             return self._chromadb.EphemeralClient()
         except Exception as error:
-            raise ConfigError(f"{self.name}: Chroma cannot be opened there: {error}") from error
+            raise ConfigError(f"{self.name}: cannot open Chroma: {error}") from error
 
     @contextmanager
     def _unreplaced(self) -> Generator[Any]:
@@ -148,9 +148,9 @@ class ChromaVectorStore(DatabaseVectorStore):
                 metadata={"made_by": MADE_BY, "dimension": dimension},
             )
         except self._chromadb.errors.ChromaError as error:
-            raise ConfigError(f"{self.name}: Chroma refuses to make the collection: {error}") from error
+            raise ConfigError(f"{self.name}: Chroma cannot create the collection: {error}") from error
 
-    def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[Record]) -> None:
+    def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
         with self._unreplaced() as collection:
             collection.add(ids=list(map(str, numbers)), embeddings=vectors, metadatas=list(records))
 
@@ -164,13 +164,14 @@ class ChromaVectorStore(DatabaseVectorStore):
         ]
         if all(len(row) == count for row in found):
             return found
-        wanted = min(count, self._count())
+        expected = min(count, self._count())
         return [
-            row if len(row) == wanted else self._exact(query, wanted) for row, query in zip(found, queries, strict=True)
+            row if len(row) == expected else self._exact(query, expected)
+            for row, query in zip(found, queries, strict=True)
         ]
 
     def _exact(self, query: NDArray[np.float32], count: int) -> list[Found]:
-        """Compare all vectors: among many equal ones the index of Chroma does not reach every one."""
+        """Compare all vectors exactly: Chroma's index does not reach all of many equal vectors."""
         cosines: list[tuple[float, int]] = []
         with self._unreplaced() as collection:
             for start in range(0, self._count(), _PAGE):

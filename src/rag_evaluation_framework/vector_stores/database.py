@@ -1,4 +1,4 @@
-"""What stores that keep chunks in a vector database share: records, batches, and the order of ties."""
+"""Base of vector stores that use a database: records, batches, and the order of ties."""
 
 import json
 import re
@@ -11,24 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.vector_store import VectorStore
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.types import PositionAwareChunk
 from rag_evaluation_framework.vector_stores.checks import checked_queries, checked_vectors, unit
 
 MADE_BY = "rag-evaluation-framework"
-"""How collections of ours are marked; no other is ever written to or deleted."""
+"""Marks our collections; no other collection is ever written to or deleted."""
 
-Record: TypeAlias = dict[str, str | int]
-"""A chunk as a database keeps it: its place for people, and all of it as a JSON text."""
+StoredChunk: TypeAlias = dict[str, str | int]
+"""A chunk as stored in a database: its position, for people, and the whole chunk as JSON."""
 
-_TIE = 2e-7  # databases compute in 32 bits: two cosines closer than this may be of equal vectors
+_TIE = 2e-7  # databases compute in 32 bits: vectors whose cosines are closer than this may be equal
 _MORE = 8  # results asked for beyond k, to see where a tie at k ends
 _QUERIES_AT_ONCE = 256
 _COLLECTION = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,198}[a-zA-Z0-9]")
 
 
 class Found(NamedTuple):
-    """A result: its cosine to the question, when it was added (0 is first), and the `chunk` of its record."""
+    """Search result: its cosine to the query, its number in the order of adding (from 0), and its chunk as JSON."""
 
     cosine: float
     number: int
@@ -36,17 +36,17 @@ class Found(NamedTuple):
 
 
 class DatabaseVectorStore(VectorStore, ABC):
-    """A vector store over a database that knows records and vectors of length 1.
+    """Base class of vector stores in a database that stores records with vectors of length 1.
 
-    Records are keyed by the order in which they were added, so nothing is lost that has the same text or place.
+    Records are keyed by the order in which they were added, so chunks with the same text or position are all kept.
     """
 
     def add(self, chunks: Sequence[PositionAwareChunk], embeddings: NDArray[np.float32]) -> None:
         """Add chunks with their vectors, shape (len(chunks), dimension), in batches.
 
         Raises:
-            InputError: Numbers or dimensions do not fit, a number is NaN or infinite, or metadata is not JSON. Nothing
-                was added then.
+            InputError: The numbers of chunks and vectors or the dimensions do not match, a number is NaN or infinite,
+                or metadata is not JSON. Nothing is added then.
         """
         owner = type(self).__name__
         dimension = self._dimension()
@@ -55,7 +55,7 @@ class DatabaseVectorStore(VectorStore, ABC):
         if not records:
             return
         if not vectors.shape[1]:
-            raise InputError(f"{owner}.add: vectors of dimension 0; wanted at least one number a vector")
+            raise InputError(f"{owner}.add: vectors of dimension 0; expected at least one number per vector")
         if dimension is None:
             self._create(vectors.shape[1])
         rows = unit(vectors).astype(np.float32)
@@ -65,11 +65,11 @@ class DatabaseVectorStore(VectorStore, ABC):
             self._insert(range(first + start, first + start + len(batch)), rows[start : start + step], batch)
 
     def search(self, query_embedding: NDArray[np.float32], k: int) -> list[PositionAwareChunk]:
-        """Return the `k` chunks of the highest cosine."""
+        """Return the `k` chunks with the highest cosine similarity."""
         return self.search_many(np.asarray(query_embedding, dtype=np.float32)[np.newaxis, :], k)[0]
 
     def search_many(self, query_embeddings: NDArray[np.float32], k: int) -> list[list[PositionAwareChunk]]:
-        """Return the `k` chunks of the highest cosine for each row, asked together."""
+        """Return the `k` chunks with the highest cosine similarity for each row, searched in batches."""
         dimension = self._dimension()
         if dimension is None or k <= 0:
             return [[] for _ in query_embeddings]
@@ -80,7 +80,7 @@ class DatabaseVectorStore(VectorStore, ABC):
         return rankings
 
     def clear(self) -> None:
-        """Remove the collection; the next chunks make a new one, of any dimension."""
+        """Remove the collection; adding chunks creates a new one, of any dimension."""
         self._drop()
 
     def __len__(self) -> int:
@@ -88,7 +88,7 @@ class DatabaseVectorStore(VectorStore, ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the database; what is only in memory is removed. The store can be used again."""
+        """Close the database; a collection in memory is removed. The store can be used again."""
 
     @abstractmethod
     def _dimension(self) -> int | None:
@@ -96,23 +96,23 @@ class DatabaseVectorStore(VectorStore, ABC):
 
     @abstractmethod
     def _count(self) -> int:
-        """Return the number of records of the collection."""
+        """Return the number of records in the collection."""
 
     @abstractmethod
     def _batch_size(self) -> int:
-        """Return how many records the database takes at a time."""
+        """Return how many records the database accepts at a time."""
 
     @abstractmethod
     def _create(self, dimension: int) -> None:
-        """Make the collection."""
+        """Create the collection."""
 
     @abstractmethod
-    def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[Record]) -> None:
+    def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
         """Add a batch of records under their numbers."""
 
     @abstractmethod
     def _nearest(self, queries: NDArray[np.float32], count: int) -> list[list[Found]]:
-        """Return `count` results a row in any order, or all there are."""
+        """Return `count` results per row in any order, or all there are."""
 
     @abstractmethod
     def _first(self, count: int) -> list[str]:
@@ -140,37 +140,37 @@ class DatabaseVectorStore(VectorStore, ABC):
 
 
 def check_collection(owner: str, name: object) -> None:
-    """Raise ConfigError unless every database takes the name of a collection."""
+    """Check that a collection name is valid in every database, or raise ConfigError."""
     if not isinstance(name, str) or not _COLLECTION.fullmatch(name):
         raise ConfigError(
-            f"{owner}: collection={name!r}; wanted 3 to 200 characters out of a-z, A-Z, 0-9, '.', '_' and '-', "
-            "a letter or digit first and last"
+            f"{owner}: collection={name!r}; expected 3 to 200 characters from a-z, A-Z, 0-9, '.', '_' and '-', "
+            "starting and ending with a letter or digit"
         )
 
 
 def check_ours(owner: str, collection: str, metadata: Mapping[str, Any] | None) -> None:
-    """Raise ConfigError unless the metadata of a collection that was found says that a store of ours made it."""
+    """Check that an existing collection was created by this package, by its metadata, or raise ConfigError."""
     if (metadata or {}).get("made_by") != MADE_BY:
         raise ConfigError(
-            f"{owner}: there is a collection {collection!r} that this package did not make. It is left as it is; "
+            f"{owner}: the collection {collection!r} exists and was not created by this package. It is left unchanged; "
             "choose another name with collection=..."
         )
 
 
 def replaced(owner: str, collection: str) -> InputError:
-    """Return the error for a collection that went away, or was made anew, while a store was using it."""
+    """Return the error for a collection that was removed or replaced while a store was using it."""
     return InputError(
-        f"{owner}: the collection {collection!r} was removed or replaced by another store since this one filled it; "
-        "index again, and give stores that are used side by side a collection=... each"
+        f"{owner}: the collection {collection!r} was removed or replaced by another store after this one filled it; "
+        "index again, and give each of several stores its own collection=..."
     )
 
 
-def _record(owner: str, chunk: PositionAwareChunk) -> Record:
+def _record(owner: str, chunk: PositionAwareChunk) -> StoredChunk:
     place = f"chunk [{chunk.start}:{chunk.end}] of {chunk.doc_id!r}"
     metadata = dict(chunk.metadata)
     fields = [chunk.id, chunk.content, chunk.doc_id, int(chunk.start), int(chunk.end), metadata]
     try:
-        text = json.dumps(fields, allow_nan=False)  # in ASCII, so that lone surrogates pass, too
+        text = json.dumps(fields, allow_nan=False)  # in ASCII, so that lone surrogates survive
         kept = json.loads(text)[-1] == metadata
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(
@@ -178,8 +178,8 @@ def _record(owner: str, chunk: PositionAwareChunk) -> Record:
         ) from error
     if not kept:
         raise InputError(
-            f"{owner}.add: the metadata of {place} would not come back as it is: {metadata}; "
-            "wanted what JSON can hold: texts as keys, lists and no tuples"
+            f"{owner}.add: the metadata of {place} would be changed by JSON: {metadata}; "
+            "expected JSON values: strings as keys, lists instead of tuples"
         )
     readable = chunk.doc_id.encode("utf-8", "backslashreplace").decode("utf-8")
     return {"doc_id": readable, "start": int(chunk.start), "end": int(chunk.end), "chunk": text}
@@ -190,13 +190,13 @@ def _chunk(text: str) -> PositionAwareChunk:
 
 
 def _tie_is_open(found: list[Found], k: int) -> bool:
-    """Whether what is tied with rank `k` goes on to the last result, so that more of it may lie behind."""
+    """Return whether the tie at rank `k` extends to the last result, so that there may be more of it."""
     cosines = sorted((result.cosine for result in found), reverse=True)[k - 1 :]
     return all(higher - lower <= _TIE for higher, lower in pairwise(cosines))
 
 
 def _ordered(found: list[Found]) -> list[Found]:
-    """Return results by falling cosine; those that tie in the order of adding."""
+    """Return results by falling cosine similarity, with ties in the order of adding."""
     groups: list[list[Found]] = []
     for result in sorted(found, key=lambda result: -result.cosine):
         if groups and groups[-1][-1].cosine - result.cosine <= _TIE:

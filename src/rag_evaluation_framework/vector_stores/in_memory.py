@@ -1,4 +1,4 @@
-"""Exact search in memory."""
+"""Vector store in memory, with exact search."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.ranking import top_k
-from rag_evaluation_framework.types import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.statistics.selection import top_k
 from rag_evaluation_framework.vector_stores.checks import checked_queries, checked_vectors, unit
 
 _SCORES_AT_ONCE = 8_000_000
@@ -15,9 +15,9 @@ _DECIMALS = 12  # sums of equal products may differ in the last bits; equal vect
 
 
 class InMemoryVectorStore(VectorStore):
-    """Keeps vectors in one array and compares all of them: exact cosine, nothing to install, nothing left behind.
+    """Vector store in memory: exact cosine similarity, nothing to install, nothing left behind.
 
-    A zero vector has cosine 0 with everything. Chunks that tie keep the order in which they were added.
+    A zero vector has cosine 0 with everything. Tied chunks keep the order in which they were added.
     """
 
     def __init__(self) -> None:
@@ -32,11 +32,11 @@ class InMemoryVectorStore(VectorStore):
         self._chunks.extend(chunks)
 
     def search(self, query_embedding: NDArray[np.float32], k: int) -> list[PositionAwareChunk]:
-        """Return the `k` chunks of the highest cosine."""
+        """Return the `k` chunks with the highest cosine similarity."""
         return self.search_many(np.asarray(query_embedding, dtype=np.float32)[np.newaxis, :], k)[0]
 
     def search_many(self, query_embeddings: NDArray[np.float32], k: int) -> list[list[PositionAwareChunk]]:
-        """Return the `k` chunks of the highest cosine for each row."""
+        """Return the `k` chunks with the highest cosine similarity for each row."""
         if not self._chunks:
             return [[] for _ in query_embeddings]
         if len(self._blocks) > 1:
@@ -51,7 +51,7 @@ class InMemoryVectorStore(VectorStore):
         return rankings
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all chunks and vectors."""
         self._chunks = []
         self._blocks = []
 

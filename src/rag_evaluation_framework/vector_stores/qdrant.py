@@ -1,4 +1,4 @@
-"""Qdrant: in memory, in a folder, or as a server."""
+"""Vector store in Qdrant: in memory, in a folder, or on a server."""
 
 import weakref
 from collections.abc import Generator, Mapping, Sequence
@@ -12,14 +12,14 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._optional import require
-from rag_evaluation_framework.contracts.part import check_count
+from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.vector_stores.database import (
     MADE_BY,
     DatabaseVectorStore,
     Found,
-    Record,
+    StoredChunk,
     check_collection,
     check_ours,
     replaced,
@@ -31,18 +31,19 @@ _BATCH = 1_000  # keeps requests of 1,536 dimensions below the 32 MB that a serv
 
 @dataclass(eq=False)
 class QdrantVectorStore(DatabaseVectorStore):
-    """Keeps chunks in Qdrant, with cosine distances; every search is exact, on a server, too.
+    """Vector store in Qdrant, with cosine distance; every search is exact, even on a server.
 
-    Without `path` and `url` everything is in memory and goes with the instance. In a folder or on a server the
-    collection stays, and the next store of that name finds it; other collections are never touched. In memory and in a
-    folder Qdrant's Python client compares all vectors itself; a folder serves one store at a time.
+    Without `path` and `url` everything is in memory and removed with the instance. In a folder or on a server the
+    collection persists, and the next store with the same collection name uses it; other collections are never touched.
+    In memory and in a folder, Qdrant's Python client compares all vectors itself; a folder can be used by one store at
+    a time.
 
     Attributes:
-        path: A folder for the database; it is made if need be.
-        url: A running server instead, such as `http://localhost:6333`.
+        path: A folder for the database; created if it does not exist.
+        url: A running server instead of a folder, such as `http://localhost:6333`.
         collection: The name of the collection, 3 to 200 characters.
-        timeout: Seconds to wait for an answer of the server.
-        api_key: The key of the server; no part of names and records.
+        timeout: Seconds to wait for an answer from the server.
+        api_key: The API key of the server; not part of names and records.
 
     Raises:
         MissingDependency: qdrant-client is not installed.
@@ -62,14 +63,16 @@ class QdrantVectorStore(DatabaseVectorStore):
 
     def __post_init__(self) -> None:
         if self.path is not None and self.url is not None:
-            raise ConfigError(f"{_OWNER}: path={str(self.path)!r} and url={self.url!r}; wanted one of them, or neither")
+            raise ConfigError(
+                f"{_OWNER}: path={str(self.path)!r} and url={self.url!r}; expected only one of them, or neither"
+            )
         check_collection(_OWNER, self.collection)
         check_count(_OWNER, "timeout", self.timeout)
         self.path = None if self.path is None else str(self.path)
         self._qdrant = require("qdrant_client", extra="qdrant", needed_by=_OWNER)
 
     def close(self) -> None:
-        """Let go of the database; what is in memory is removed. The store can be used again."""
+        """Close the database; a collection in memory is removed. The store can be used again."""
         if self._finalizer is not None:
             self._finalizer()
         self._client = self._index = self._finalizer = None
@@ -84,7 +87,7 @@ class QdrantVectorStore(DatabaseVectorStore):
             except Exception as error:
                 if client is not None:
                     client.close()
-                raise ConfigError(f"{self.name}: Qdrant cannot be opened there: {error}") from error
+                raise ConfigError(f"{self.name}: cannot open Qdrant: {error}") from error
             self._client = client
             self._finalizer = weakref.finalize(self, client.close)
             self._write_fast()
@@ -98,13 +101,13 @@ class QdrantVectorStore(DatabaseVectorStore):
         return self._qdrant.QdrantClient(":memory:") if self.path is None else self._qdrant.QdrantClient(path=self.path)
 
     def _write_fast(self) -> None:
-        """Let the operating system write when it likes.
+        """Leave it to the operating system when to write to disk.
 
-        In a folder the client waits for the disk after every single point, which takes 70 times as long as all the
-        rest. What a power failure can cost is an index, which the next run makes anew.
+        In a folder the client waits for the disk after every single point, which takes 70 times as long as everything
+        else. All that a power failure can cost is an index, which the next run rebuilds.
         """
         if self.path is not None:
-            with suppress(AttributeError, KeyError):  # a future client may keep its files otherwise
+            with suppress(AttributeError, KeyError):  # a future client may store its files differently
                 local = self._client._client  # noqa: SLF001 - no other way
                 connection = local.collections[self.collection].storage.storage
                 connection.execute("PRAGMA synchronous = OFF")
@@ -145,7 +148,7 @@ class QdrantVectorStore(DatabaseVectorStore):
         self._write_fast()
         self._index = index
 
-    def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[Record]) -> None:
+    def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
         batch = self._qdrant.models.Batch(
             ids=list(numbers),
             vectors=vectors.tolist(),
@@ -174,7 +177,7 @@ class QdrantVectorStore(DatabaseVectorStore):
 
     @property
     def _token(self) -> Any:
-        """What tells this filling of the collection from later ones of the same name."""
+        """Distinguishes this collection from later ones with the same name."""
         return (self._index or {}).get("index")
 
     def _stored(self, point: Any) -> str:

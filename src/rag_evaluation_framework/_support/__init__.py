@@ -1,0 +1,5 @@
+"""Optional packages, coroutines, files, strict JSON and YAML: nothing of the field."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

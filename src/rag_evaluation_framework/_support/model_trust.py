@@ -1,0 +1,131 @@
+"""Model folders are data: what would run code of theirs, under any version of the libraries, is refused beforehand.
+
+Up to version 5, sentence-transformers imports a `.py` file of a *local* folder even with `trust_remote_code=False`, if
+`modules.json` names a class in it; and pickled weights are programs. So a folder is checked before a library sees it.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework._support.optional import missing_extras, require
+from rag_evaluation_framework.errors import ConfigError
+
+_PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"})
+_SAFE = ("model.safetensors", "model.safetensors.index.json")
+_MODULE = re.compile(r"sentence_transformers(\.\w+)*\.[A-Z]\w*")
+_CLASS = re.compile(r"(sentence_transformers|torch\.nn)(\.\w+)*\.[A-Z]\w*|\w+")
+_CLASS_KEYS = ("activation_fn", "activation_function", "sbert_ce_default_activation_function", "tokenizer_class")
+_ATTENTION_KEYS = ("attn_implementation", "_attn_implementation")
+_OUTSIDE = re.compile(r"[/\\]|\w:|(.*[/\\])?\.\.([/\\]|$)")
+
+
+def load_model(library_class: Any, folder: Path) -> Any:
+    """Return a class of sentence-transformers made from a model folder, which was checked first.
+
+    Raises:
+        ConfigError: The folder would run code of its own.
+    """
+    check_model_folder(folder)
+    return library_class(
+        str(folder), local_files_only=True, trust_remote_code=False, model_kwargs={"use_safetensors": True}
+    )
+
+
+def check_model_folder(folder: Path) -> None:
+    """Raise ConfigError if loading a model folder could run code of its own, or follow it elsewhere.
+
+    Refused are classes of modules that are not of the libraries, `auto_map`, `trust_remote_code`, adapters (their base
+    model is elsewhere), code of the Hugging Face Hub as attention, pickled weights without safetensors beside them,
+    and folders that are symbolic links. A `.py` file that nothing names is never run, and does no harm.
+    """
+    for where, folders, names in os.walk(folder):
+        here = Path(where)
+        for name in folders:
+            if (here / name).is_symlink():
+                raise _refusal(here / name, "is a symbolic link to another folder; expected the folder itself")
+        pickled = sorted(name for name in names if PurePosixPath(name).suffix.lower() in _PICKLED)
+        if pickled and not any(name in names for name in _SAFE):
+            raise _refusal(
+                here / pickled[0],
+                "is pickled, which can run code when it is loaded; expected model.safetensors beside it. If you trust "
+                "the file, load the model with its own library and save it anew with "
+                "save_pretrained(folder, safe_serialization=True)",
+            )
+        for name in names:
+            if name.lower() == "adapter_config.json":
+                raise _refusal(here / name, "is of an adapter, whose base model is elsewhere; expected a merged model")
+            if name.lower().endswith(".json"):
+                _check_json(here / name)
+
+
+def in_hub_cache(repository: str, needed_by: str) -> Path | None:
+    """Return the folder of a repository in the local cache of Hugging Face, or None; nothing is downloaded."""
+    if missing_extras({"huggingface_hub": "sentence-transformers"}):
+        return None
+    hub = require("huggingface_hub", extra="sentence-transformers", needed_by=needed_by)
+    try:
+        return Path(hub.snapshot_download(repository, local_files_only=True))
+    except (OSError, ValueError):  # not in the cache, or not a possible name of a repository
+        return None
+
+
+def _check_json(path: Path) -> None:
+    try:
+        content: Any = json.loads(path.read_bytes())
+    except OSError as error:
+        raise _refusal(path, f"cannot be read ({error.strerror})") from error
+    except RecursionError as error:
+        raise _refusal(path, "is nested too deeply; expected the settings of a model") from error
+    except ValueError:
+        return  # no library reads it either
+    if path.name.lower() == "modules.json":
+        for module in content if is_list(content) else [content]:
+            _check_module(path, module if is_object(module) else {})
+    for key, value in _entries(content):
+        _check_entry(path, key, value)
+
+
+def _check_module(path: Path, module: dict[Any, Any]) -> None:
+    kind, place = module.get("type"), module.get("path", "")
+    if not isinstance(kind, str) or not _MODULE.fullmatch(kind):
+        raise _refusal(path, f"key 'type': got {kind!r:.80}; expected a class of sentence_transformers")
+    if not isinstance(place, str) or _OUTSIDE.match(place):
+        raise _refusal(path, f"key 'path': got {place!r:.80}; expected a folder within that of the model")
+
+
+def _check_entry(path: Path, key: str, value: Any) -> None:
+    if key == "auto_map" and not isinstance(value, int):  # in a vocabulary it is a token, with its number
+        raise _refusal(path, f"key 'auto_map' names Python code of the model's own: {value!r:.80}; expected none")
+    if key == "trust_remote_code" and value is not False:
+        raise _refusal(path, f"key 'trust_remote_code': got {value!r:.80}; expected false, or nothing")
+    if key in _ATTENTION_KEYS and isinstance(value, str) and "/" in value:
+        raise _refusal(path, f"key {key!r}: got {value!r:.80}, code of another repository; expected a plain name")
+    named: list[Any] = [value] if key in _CLASS_KEYS else []
+    if key == "types" and is_object(value):
+        named = [*value.values()]
+    for name in named:
+        if isinstance(name, str) and not _CLASS.fullmatch(name):
+            raise _refusal(
+                path, f"key {key!r}: got {name!r:.80}; expected a class of sentence_transformers or torch.nn"
+            )
+
+
+def _entries(content: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every key of nested objects with its value."""
+    waiting: list[Any] = [content]
+    while waiting:
+        value: Any = waiting.pop()
+        if is_object(value):
+            yield from value.items()
+            waiting += value.values()
+        elif is_list(value):
+            waiting += value
+
+
+def _refusal(path: Path, problem: str) -> ConfigError:
+    return ConfigError(f"model {path.parent}: {path.name}: {problem}. Model folders never run code")

@@ -1,0 +1,76 @@
+"""Strict YAML, limited to what JSON can represent: no dates, NaN, aliases, tags, directives or repeated keys."""
+
+from math import isfinite
+from typing import Any, NoReturn
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import AliasEvent
+from ruamel.yaml.parser import Parser
+from ruamel.yaml.tokens import DirectiveToken
+
+from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework._support.strict_json import Json
+
+
+def parse_yaml(text: str) -> Json:
+    """Parse a YAML text and return its value.
+
+    Raises:
+        ValueError: It is not valid YAML, repeats a key, is nested too deeply, uses anchors, aliases, merge keys (`<<`),
+            tags or directives (`%YAML`), or contains a value that JSON cannot represent.
+    """
+    loader: Any = YAML(typ="safe", pure=True)
+    loader.Parser = _PlainParser
+    try:
+        value: Json = loader.load(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    except TypeError as error:  # the library makes a tuple of a key that is a list, whatever the list holds
+        raise ValueError(f"a key is not a string ({error}); expected a string") from error
+    except MarkedYAMLError as error:
+        marked: Any = error  # the library's own message would advise how to suppress the error
+        where = f" in line {marked.problem_mark.line + 1}" if marked.problem_mark else ""
+        raise ValueError(f"{' '.join(str(marked.problem).split())}{where}") from error
+    except YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from error
+    _check(value, "$")
+    return value
+
+
+class _PlainParser(Parser):
+    """Parser that refuses, before building any value, YAML features that hide or change what a text says."""
+
+    def get_event(self) -> Any:
+        library: Any = super()
+        event = library.get_event()
+        if issubclass(event.__class__, AliasEvent):
+            _refuse(event, f"*{event.anchor} is an alias", "write out its value")
+        if getattr(event, "anchor", None) is not None:
+            _refuse(event, f"&{event.anchor} is an anchor", "remove it, and write the value wherever it is needed")
+        if getattr(event, "tag", None) is not None:
+            _refuse(event, f"{event.tag} is a tag", "write the value without it")
+        if getattr(event, "value", None) == "<<" and event.implicit[0]:
+            _refuse(event, "<< would merge mappings", "write out their keys, or quote it")
+        return event
+
+    def process_directives(self) -> Any:
+        library: Any = super()
+        if library.scanner.check_token(DirectiveToken):
+            token = library.scanner.peek_token()
+            _refuse(token, f"%{token.name} is a directive", "remove it")
+        return library.process_directives()
+
+
+def _refuse(marked: Any, problem: str, remedy: str) -> NoReturn:
+    raise ValueError(f"{problem} in line {marked.start_mark.line + 1}; {remedy}")
+
+
+def _check(value: Any, where: str) -> None:
+    if is_list(value) or is_object(value):
+        for key, item in value.items() if is_object(value) else enumerate(value):
+            if is_object(value) and not isinstance(key, str):
+                raise ValueError(f"{where}: the key {key!r:.60} is not a string; put it in quotes")
+            _check(item, f"{where}.{key}" if isinstance(key, str) else f"{where}[{key}]")
+    elif not isinstance(value, str | int | float | None) or (isinstance(value, float) and not isfinite(value)):
+        raise ValueError(f"{where}: {value!s:.60} is not a JSON value; put it in quotes")

@@ -1,0 +1,253 @@
+"""Comparison of two results, query by query."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.data.score_table import Numbers, ScoreTable, full_name
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
+from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import LevelRules
+from rag_evaluation_framework.results.query_result import QueryResult
+from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.summary import Summary, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_WORST_SHOWN = 5
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """How a candidate differs from a baseline, on the queries that have a score in both.
+
+    Attributes:
+        baseline: The name of the baseline.
+        candidate: The name of the candidate.
+        before: The baseline's scores of the queries that have a score in both results.
+        after: The candidate's scores of the same queries.
+        change: After minus before.
+        questions: The wording of every query that both results hold, by id.
+        added: Ids of queries that only the candidate has.
+        removed: Ids of queries that only the baseline has.
+        changed: Ids of queries whose wording or ground truth differs; they are not compared.
+        notes: Notes shown with the comparison.
+    """
+
+    baseline: str
+    candidate: str
+    before: ScoreTable
+    after: ScoreTable
+    change: ScoreTable
+    questions: Mapping[str, str]
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    changed: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> "Comparison":
+        """Compare two results of one evaluation type, and at chunk level of one chunking.
+
+        Raises:
+            LevelMismatch: They are of different evaluation types.
+            ResultError: Their chunkings differ, or they share no query or no score.
+        """
+        _check_levels(baseline, candidate)
+        before = {query.query_id: query for query in baseline.queries}
+        after = {query.query_id: query for query in candidate.queries}
+        shared = [query_id for query_id in before if query_id in after]
+        same = [query_id for query_id in shared if _is_same(before[query_id], after[query_id])]
+        unchanged = set(same)
+        names = [
+            name for name in baseline.score_names if name in candidate.score_names and _alike(name, baseline, candidate)
+        ]
+        if not same or not names:
+            what = "question with the same truth" if not same else "score"
+            raise ResultError(f"{baseline.name!r} and {candidate.name!r} have no {what} in common: nothing to compare")
+        old, new = _paired(baseline.scores, candidate.scores, names, same)
+        return cls(
+            baseline=baseline.name,
+            candidate=candidate.name,
+            before=old,
+            after=new,
+            change=replace(old, columns={name: new.columns[name] - old.columns[name] for name in names}),
+            questions={query_id: before[query_id].text for query_id in shared},
+            added=tuple(query_id for query_id in after if query_id not in before),
+            removed=tuple(query_id for query_id in before if query_id not in after),
+            changed=tuple(query_id for query_id in shared if query_id not in unchanged),
+            notes=tuple(_notes(baseline, candidate, names)),
+        )
+
+    @cached_property
+    def deltas(self) -> Mapping[str, Mapping[str, float]]:
+        """For each score that both have, candidate minus baseline by query id, for the queries scored in both."""
+        return {
+            name: {query: value for query, value in self.change.per_query(name).items() if value is not None}
+            for name in self.change.columns
+        }
+
+    @property
+    def means(self) -> Mapping[str, tuple[float | None, float | None]]:
+        """For each score, the means of baseline and candidate over the queries scored in both; None if none is."""
+        return {name: (self.before.mean[name], self.after.mean[name]) for name in self.change.columns}
+
+    def delta(self, name: str) -> float | None:
+        """Return the mean of candidate minus baseline, None if no query has the score in both.
+
+        Args:
+            name: The score; a metric alone means the run's k.
+
+        Raises:
+            ConfigError: The results do not both have this score.
+        """
+        self._column(name)
+        return self.change.mean[name]
+
+    def regressions(self, name: str) -> dict[str, float]:
+        """Return the queries that score lower than before, by id, the greatest loss first.
+
+        Raises:
+            ConfigError: The results do not both have this score.
+        """
+        lost = [(value, query_id) for query_id, value in self._column(name).items() if value < 0]
+        return {query_id: value for value, query_id in sorted(lost, key=lambda pair: pair[0])}
+
+    def improvements(self, name: str) -> dict[str, float]:
+        """Return the queries that score higher than before, by id, the greatest gain first.
+
+        Raises:
+            ConfigError: The results do not both have this score.
+        """
+        won = [(value, query_id) for query_id, value in self._column(name).items() if value > 0]
+        return {query_id: value for value, query_id in sorted(won, key=lambda pair: -pair[0])}
+
+    def _column(self, name: str) -> Mapping[str, float]:
+        full = full_name(name, self.change.columns)
+        if full is None:
+            raise ConfigError(f"no score {name!r} in both results; there are {', '.join(self.change.columns)}")
+        return self.deltas[full]
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """Return one row per query that both results hold: its wording, and its delta in one column per score.
+
+        Raises:
+            MissingDependency: pandas is not installed.
+        """
+        pandas = require("pandas", extra="pandas", needed_by="to_dataframe")
+        rows = [
+            {
+                "query_id": query_id,
+                "query": text,
+                **{name: column.get(query_id) for name, column in self.deltas.items()},
+            }
+            for query_id, text in self.questions.items()
+        ]
+        frame: pd.DataFrame = pandas.DataFrame(rows).set_index("query_id")
+        return frame
+
+    def summary(self) -> Summary:
+        """Return the comparison as people read it."""
+        first = next(iter(self.deltas))
+        lost = list(self.regressions(first).items())[:_WORST_SHOWN]
+        return Summary(
+            title=f"{self.candidate} against {self.baseline}",
+            headline=f"{len(self.deltas[first])} questions in both",
+            header=("", "before", "after", "delta", "better", "worse"),
+            rows=tuple(self._row(name) for name in self.deltas),
+            notes=(*self.notes, *_named(self)),
+            worst_title=f"Greatest losses by {first}",
+            worst=tuple((f"{value:+.3f}", query_id, self.questions[query_id]) for query_id, value in lost),
+            facts=(),
+        )
+
+    def _row(self, name: str) -> tuple[str, ...]:
+        before, after = self.means[name]
+        delta = self.delta(name)
+        change = "–" if delta is None else f"{delta:+.3f}"
+        better, worse = len(self.improvements(name)), len(self.regressions(name))
+        return name, number(before), number(after), change, str(better), str(worse)
+
+    def __repr__(self) -> str:
+        return self.summary().as_text()
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
+
+def _check_levels(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> None:
+    if baseline.evaluation_type != candidate.evaluation_type:
+        raise LevelMismatch(
+            f"{baseline.name!r} is {baseline.evaluation_type}, {candidate.name!r} is {candidate.evaluation_type}: "
+            "their scores mean different things; evaluate both at one level"
+        )
+    reason = _rules(baseline).incomparable(baseline.config, candidate.config)
+    if reason is not None:
+        raise ResultError(f"{baseline.name!r} and {candidate.name!r} cannot be compared: {reason}")
+
+
+def _rules(result: EvaluationResult[Any]) -> LevelRules[Any]:
+    return RULES[result.evaluation_type]
+
+
+def _alike(name: str, baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> bool:
+    """Return whether a score means the same in both: budgets in tokens do only if the tokenizer is the same."""
+    in_tokens = "tok" in name.partition("@")[2]
+    return not in_tokens or baseline.config.get("tokenizer") == candidate.config.get("tokenizer")
+
+
+def _is_same(before: QueryResult[Any], after: QueryResult[Any]) -> bool:
+    """Return whether two queries have the same wording and ground truth."""
+    return before.text == after.text and set(before.relevant) == set(after.relevant) and before.gains == after.gains
+
+
+def _paired(
+    baseline: ScoreTable, candidate: ScoreTable, names: Sequence[str], query_ids: Sequence[str]
+) -> tuple[ScoreTable, ScoreTable]:
+    """Return the scores of these queries in both tables; a query that lacks a score in one lacks it in both."""
+    columns: tuple[dict[str, Numbers], dict[str, Numbers]] = {}, {}
+    rows = [[table.rows[query_id] for query_id in query_ids] for table in (baseline, candidate)]
+    for name in names:
+        old, new = baseline.column(name)[rows[0]], candidate.column(name)[rows[1]]
+        unscored = np.isnan(old) | np.isnan(new)
+        columns[0][name], columns[1][name] = np.where(unscored, np.nan, old), np.where(unscored, np.nan, new)
+    answerable = np.ones(len(query_ids), dtype=np.bool_)
+    old_table, new_table = (ScoreTable(tuple(query_ids), chosen, answerable) for chosen in columns)
+    return old_table, new_table
+
+
+def _notes(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], names: list[str]) -> list[str]:
+    notes: list[str] = []
+    others = [name for name in baseline.score_names if name not in names]
+    others += [name for name in candidate.score_names if name not in names and name not in others]
+    if others:
+        notes.append(f"scores that are not in both, or not of one tokenizer: {', '.join(others)}")
+    before, after = baseline.config, candidate.config
+    notes += [
+        f"the {what} is not the same" for what in ("corpus", "dataset") if before[what]["hash"] != after[what]["hash"]
+    ]
+    if baseline.scores.count_as_zero != candidate.scores.count_as_zero:
+        notes.append("the two count different questions without a score as 0")
+    notes += _rules(baseline).doubts(before, after)
+    failed = [result.counts["failed"] for result in (baseline, candidate)]
+    if any(failed):
+        notes.append(f"questions that failed, and are not compared: {failed[0]} before, {failed[1]} after")
+    return notes
+
+
+def _named(comparison: Comparison) -> list[str]:
+    groups = (
+        ("questions of the candidate only", comparison.added),
+        ("questions of the baseline only", comparison.removed),
+        ("questions whose wording or truth changed", comparison.changed),
+    )
+    return [
+        f"{what}, not compared: {len(ids)} ({', '.join(ids[:3])}{', …' if len(ids) > 3 else ''})"
+        for what, ids in groups
+        if ids
+    ]

@@ -1,0 +1,74 @@
+"""What all components share: a name for tables and records."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any, ClassVar
+
+from rag_evaluation_framework.errors import ConfigError
+
+
+class Component:
+    """Anything that is chosen for a run and named in its result."""
+
+    requires: ClassVar[Mapping[str, str]] = {}
+    """Optional modules that it imports when it is used, each with the extra that installs it."""
+
+    @property
+    def name(self) -> str:
+        """How tables call it: the class and, for a dataclass, its parameters that differ from their defaults."""
+        given = ", ".join(f"{key}={_shown(value)}" for key, value in changed_parameters(self).items())
+        return f"{type(self).__name__}({given})" if given else type(self).__name__
+
+
+def parameters(component: object) -> dict[str, Any]:
+    """Return the parameters of a dataclass component in order; what is not a dataclass has none that could be known.
+
+    A field with `repr=False` is not a parameter: keys and other secrets stay out of names and records.
+    """
+    if not is_dataclass(component):
+        return {}
+    return {field.name: getattr(component, field.name) for field in fields(component) if field.init and field.repr}
+
+
+def changed_parameters(component: object) -> dict[str, Any]:
+    """Return those parameters of a dataclass component that differ from their defaults."""
+    defaults = default_parameters(type(component))
+    return {key: value for key, value in parameters(component).items() if value != defaults[key]}
+
+
+def default_parameters(kind: Callable[..., Any]) -> dict[str, Any]:
+    """Return the parameters of a dataclass and their defaults, `dataclasses.MISSING` where there is none.
+
+    Other classes, and functions, have none that could be known.
+    """
+    if not is_dataclass(kind):
+        return {}
+    return {field.name: _default(field) for field in fields(kind) if field.init and field.repr}
+
+
+def _default(field: Field[Any]) -> Any:
+    return field.default_factory() if field.default_factory is not MISSING else field.default
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Component):
+        return value.name
+    text = repr(value)
+    if isinstance(value, tuple):
+        items: list[object] = [*value]
+        if any(isinstance(item, Component) for item in items):
+            text = f"({', '.join(map(_shown, items))})"
+    return text
+
+
+def check_count(owner: str, name: str, value: object, least: int = 1) -> None:
+    """Check that a parameter is a whole number of at least `least`; raise ConfigError otherwise."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ConfigError(f"{owner}: {name}={value!r}; expected a whole number of at least {least}")
+
+
+def check_components(owner: str, **components: tuple[object, type]) -> None:
+    """Check that each component is an instance of its class; raise ConfigError otherwise."""
+    for name, (component, kind) in components.items():
+        if not isinstance(component, kind):
+            raise ConfigError(f"{owner}: {name}={component!r:.80}; expected an instance of {kind.__name__}")

@@ -1,0 +1,237 @@
+"""Registry of chunks: look up chunks and their positions by id."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+from rag_evaluation_framework._support.files import json_lines, write_new
+from rag_evaluation_framework.data.chunks import Chunk, PositionAwareChunk
+from rag_evaluation_framework.data.ids import (
+    ChunkId,
+    DocumentId,
+    PositionAwareChunkId,
+    canonical_chunk_id,
+    content_digest,
+)
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import DatasetError
+
+SCHEMA_VERSION = 1
+_TYPE = "chunk-registry"
+
+
+class ChunkRegistry:
+    """Registry of every occurrence of every chunk, in the order of registration.
+
+    The same text at two positions has one id and two occurrences. Methods that take an id accept both the plain and the
+    position-aware id of a text; methods that return one chunk return the occurrence that was registered first.
+
+    Args:
+        chunks: Chunks to register, plain or position-aware.
+
+    Raises:
+        DatasetError: One id is used for two different texts.
+    """
+
+    def __init__(self, chunks: Iterable[Chunk | PositionAwareChunk] = ()) -> None:
+        self._chunks: list[Chunk | PositionAwareChunk] = []
+        self._plain: defaultdict[ChunkId, list[Chunk]] = defaultdict(list)
+        self._placed: defaultdict[ChunkId, list[PositionAwareChunk]] = defaultdict(list)
+        self._known: set[object] = set()
+        self._contents: dict[str, str] = {}
+        for chunk in chunks:
+            self.register(chunk)
+
+    def register(self, chunk: Chunk | PositionAwareChunk) -> None:
+        """Add a chunk, plain or position-aware; an equal chunk is not added twice.
+
+        Raises:
+            DatasetError: It is not a chunk, or its id is already registered with another text.
+        """
+        if isinstance(chunk, PositionAwareChunk):
+            self.register_pa_chunk(chunk)
+        else:
+            self.register_chunk(chunk)
+
+    def register_chunk(self, chunk: Chunk) -> None:
+        """Add a chunk without a position; an equal chunk is not added twice.
+
+        Raises:
+            DatasetError: It is not a `Chunk`, or its id is already registered with another text.
+        """
+        if self._is_new(chunk, Chunk):
+            self._plain[canonical_chunk_id(chunk.id)].append(chunk)
+
+    def register_pa_chunk(self, chunk: PositionAwareChunk) -> None:
+        """Add a position-aware chunk; only the first with the same id and position is kept.
+
+        Raises:
+            DatasetError: It is not a `PositionAwareChunk`, or its id is already registered with another text.
+        """
+        if self._is_new(chunk, PositionAwareChunk):
+            self._placed[canonical_chunk_id(chunk.id)].append(chunk)
+
+    def get(self, chunk_id: str) -> Chunk | PositionAwareChunk | None:
+        """Return the chunk with this id, or else with the other form of the id; None if unknown."""
+        return next(iter(self.occurrences(chunk_id)), None)
+
+    def get_chunk(self, chunk_id: str) -> Chunk | None:
+        """Return the plain chunk with this id, or None."""
+        return next(iter(self._plain.get(canonical_chunk_id(chunk_id), ())), None)
+
+    def get_pa_chunk(self, chunk_id: str) -> PositionAwareChunk | None:
+        """Return the position-aware chunk with this id, or None."""
+        return next(iter(self._placed.get(canonical_chunk_id(chunk_id), ())), None)
+
+    def get_span(self, chunk_id: str) -> CharacterSpan | None:
+        """Return the position of a chunk, or None if it is unknown."""
+        return next(iter(self.get_spans(chunk_id)), None)
+
+    def get_spans(self, chunk_id: str) -> tuple[CharacterSpan, ...]:
+        """Return every known position of a chunk's text; empty if none is known."""
+        return tuple(chunk.to_span() for chunk in self._placed.get(canonical_chunk_id(chunk_id), ()))
+
+    def occurrences(self, chunk_id: str) -> tuple[Chunk | PositionAwareChunk, ...]:
+        """Return all chunks with this id, or else with the other form of the id; empty if unknown."""
+        key = canonical_chunk_id(chunk_id)
+        alike = [*self._plain.get(key, ()), *self._placed.get(key, ())]
+        return tuple(chunk for chunk in alike if chunk.id == chunk_id) or tuple(alike)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the positions and texts of all chunks, 64 hexadecimal digits; identifies a chunking of a corpus.
+
+        Order and repetitions do not matter; chunks without a position are ignored.
+        """
+        return chunking_fingerprint(chunk for found in self._placed.values() for chunk in found)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the chunks to a JSONL file, atomically: a header with count and fingerprint, then one chunk per line.
+
+        Returns:
+            The path.
+
+        Raises:
+            DatasetError: The file exists or cannot be written, or the metadata of a chunk cannot be written as JSON.
+        """
+        path = Path(path)
+        header: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "type": _TYPE}
+        header |= {"chunks": len(self), "fingerprint": self.fingerprint}
+        try:
+            lines = [json.dumps(row, ensure_ascii=False, allow_nan=False) for row in (header, *map(_record, self))]
+        except (TypeError, ValueError) as error:
+            raise DatasetError(f"{path}: the metadata of a chunk cannot be written as JSON: {error}") from error
+        write_new(path, "".join(f"{line}\n" for line in lines))
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path) -> "ChunkRegistry":
+        """Load a registry that `save` wrote.
+
+        Raises:
+            DatasetError: The file cannot be read, is not a registry of chunks, or does not match its header; the
+                message names the line.
+        """
+        path = Path(path)
+        lines = json_lines(path)
+        header = next(lines, (1, None))[1]
+        if not isinstance(header, dict) or header.get("type") != _TYPE:
+            raise DatasetError(f"{path}: is not a registry of chunks; ChunkRegistry.save writes one")
+        version = header.get("schema_version")
+        if version is True or version != SCHEMA_VERSION:
+            raise DatasetError(f"{path}: schema_version is {version!r:.60}; this version reads {SCHEMA_VERSION}")
+        count, fingerprint = header.get("chunks"), header.get("fingerprint")
+        if type(count) is not int or not isinstance(fingerprint, str):
+            raise DatasetError(
+                f"{path}: line 1: expected the number of chunks and their fingerprint, got {count!r:.60} and "
+                f"{fingerprint!r:.60}; without them the file cannot be checked: save the chunks again"
+            )
+        registry = cls()
+        for number, record in lines:
+            try:
+                registry.register(_chunk(record))
+            except ValueError as error:
+                raise DatasetError(f"{path}: line {number}: {error}") from error
+        if len(registry) != count:
+            raise DatasetError(
+                f"{path}: the file contains {len(registry)} chunks, its header says {count}. It was truncated or "
+                "edited: save the chunks again"
+            )
+        if registry.fingerprint != fingerprint:
+            raise DatasetError(
+                f"{path}: its chunks do not match its header (fingerprint {registry.fingerprint}, in the header "
+                f"{fingerprint:.70}); it was edited: save the chunks again"
+            )
+        return registry
+
+    def _is_new(self, chunk: Any, kind: type[Chunk] | type[PositionAwareChunk]) -> bool:
+        if not isinstance(chunk, kind):
+            raise DatasetError(f"got {chunk!r:.80}; expected a {kind.__name__}, or use register(chunk) for either kind")
+        if self._contents.setdefault(chunk.id, chunk.content) != chunk.content:
+            raise DatasetError(
+                f"the id {chunk.id!r} is used for {self._contents[chunk.id][:40]!r} and for {chunk.content[:40]!r}; "
+                "give every text its own id, such as generate_pa_chunk_id(content)"
+            )
+        if chunk in self:
+            return False
+        self._known.add(_key(chunk))
+        self._chunks.append(chunk)
+        return True
+
+    def __contains__(self, item: object) -> bool:
+        """Return whether a chunk, or an id in either form, is registered."""
+        if isinstance(item, Chunk | PositionAwareChunk):
+            return _key(item) in self._known
+        return isinstance(item, str) and bool(self.occurrences(item))
+
+    def __iter__(self) -> Iterator[Chunk | PositionAwareChunk]:
+        return iter(tuple(self._chunks))
+
+    def __len__(self) -> int:
+        """Return the number of occurrences."""
+        return len(self._chunks)
+
+    def __repr__(self) -> str:
+        return f"ChunkRegistry({len(self)} chunks, {len(self._contents)} ids)"
+
+
+def _key(chunk: Chunk | PositionAwareChunk) -> object:
+    """Return the identity of an occurrence: its position or, without one, the whole chunk."""
+    return (chunk.id, chunk.doc_id, chunk.start, chunk.end) if isinstance(chunk, PositionAwareChunk) else chunk
+
+
+def chunking_fingerprint(chunks: Iterable[PositionAwareChunk]) -> str:
+    """Return the `ChunkRegistry.fingerprint` of some chunks, whatever their ids."""
+    places = {(chunk.doc_id, int(chunk.start), int(chunk.end), content_digest(chunk.content)) for chunk in chunks}
+    return content_digest(json.dumps(sorted(places)))
+
+
+def _record(chunk: Chunk | PositionAwareChunk) -> dict[str, Any]:
+    record: dict[str, Any] = {"id": chunk.id, "content": chunk.content, "doc_id": chunk.doc_id}
+    if isinstance(chunk, PositionAwareChunk):
+        record |= {"start": int(chunk.start), "end": int(chunk.end)}
+    return {**record, "metadata": dict(chunk.metadata)} if chunk.metadata else record
+
+
+def _chunk(record: Any) -> Chunk | PositionAwareChunk:
+    if not isinstance(record, dict):
+        raise DatasetError(f"expected an object, got {record!r:.60}")
+    fields: dict[str, Any] = {"metadata": {}, **record}
+    for key in ("id", "content", "doc_id"):
+        if not isinstance(fields.get(key), str):
+            raise DatasetError(f"{key}: expected a string, got {fields.get(key)!r:.60}")
+    if not isinstance(fields["metadata"], dict):
+        raise DatasetError(f"metadata: expected an object, got {record['metadata']!r:.60}")
+    unknown = fields.keys() - {"id", "content", "doc_id", "metadata", "start", "end"}
+    if unknown:
+        raise DatasetError(f"unknown key {min(unknown)!r:.60}")
+    text, doc_id = fields["content"], DocumentId(fields["doc_id"])
+    metadata = cast("dict[str, Any]", fields["metadata"])
+    if fields.keys().isdisjoint({"start", "end"}):
+        return Chunk(ChunkId(fields["id"]), text, doc_id, metadata)
+    start, end = fields.get("start"), fields.get("end")
+    if type(start) is not int or type(end) is not int:
+        raise DatasetError(f"start and end: expected two integers, got {start!r:.60} and {end!r:.60}")
+    return PositionAwareChunk(PositionAwareChunkId(fields["id"]), text, doc_id, start, end, metadata)

@@ -1,0 +1,74 @@
+"""Chunks: pieces of documents, with and without their position."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId, PositionAwareChunkId, generate_pa_chunk_id
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import SpanError
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Chunk of a document, without its position.
+
+    Attributes:
+        id: `generate_chunk_id(content)`.
+        content: The text.
+        doc_id: The document it was cut from.
+        metadata: Anything else, for example `{"section": "Introduction"}`.
+    """
+
+    id: ChunkId
+    content: str
+    doc_id: DocumentId
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PositionAwareChunk:
+    """Chunk of a document with its position: `document.content[start:end] == content`.
+
+    Attributes:
+        id: `generate_pa_chunk_id(content)`; equal texts share an id, so storage is keyed by position.
+        content: The text.
+        doc_id: The document it was cut from.
+        start: First character, 0-based.
+        end: One past the last character.
+        metadata: Anything else, for example `{"section": "Introduction"}`.
+
+    Raises:
+        SpanError: `start` is negative or after `end`.
+    """
+
+    id: PositionAwareChunkId
+    content: str
+    doc_id: DocumentId
+    start: int
+    end: int
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.end:
+            raise SpanError(f"chunk [{self.start}:{self.end}] of {self.doc_id!r}: expected 0 <= start <= end")
+
+    @classmethod
+    def of(cls, document: Document, start: int, end: int) -> "PositionAwareChunk":
+        """Return the chunk of a document from `start` up to, but not including, `end`.
+
+        Raises:
+            SpanError: `end` is past the end of the document, or `start` is negative or after `end`.
+        """
+        if end > len(document.content):
+            raise SpanError(
+                f"chunk [{start}:{end}] of {document.id!r} ends after the document's {len(document.content)} characters"
+            )
+        content = document.content[start:end]
+        return cls(generate_pa_chunk_id(content), content, document.id, start, end)
+
+    def to_span(self) -> CharacterSpan:
+        """Return the chunk's position as a span, with its content as the text if that has the right length."""
+        text = self.content if len(self.content) == self.end - self.start else ""
+        return CharacterSpan(self.doc_id, self.start, self.end, text)

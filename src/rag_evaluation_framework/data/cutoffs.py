@@ -1,0 +1,125 @@
+"""Cutoffs of rankings, and score names that include them: `span_recall@5`, `span_recall@4000ch`."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from rag_evaluation_framework.errors import ConfigError
+
+Unit = Literal["", "ch", "tok"]
+
+_LARGEST = 10**9
+_CUTOFF = re.compile(r"(?P<size>\d{1,20})(?P<unit>ch|tok)?(?P<whole>_whole)?")
+_FORMS = "a number of results (5), characters (4000ch) or tokens (1000tok); budgets also as 4000ch_whole"
+
+# Under which names ir_measures 0.4 registers what our metrics compute; its set measures are those of whole rankings.
+SPELLINGS = {
+    "Success": "hit",
+    "R": "recall",
+    "Recall": "recall",
+    "SetR": "recall",
+    "P": "precision",
+    "Precision": "precision",
+    "SetP": "precision",
+    "SetF": "f1",
+    "RR": "mrr",
+    "MRR": "mrr",
+    "AP": "map",
+    "MAP": "map",
+    "nDCG": "ndcg",
+    "NDCG": "ndcg",
+    "Rprec": "r_precision",
+    "RPrec": "r_precision",
+}
+"""Names of metrics as ir_measures spells them, and ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cutoff:
+    """Cutoff of a ranking: the first k results, or a context budget.
+
+    A budget is spent from the top of the ranking, and text that was retrieved twice is charged twice; the result that
+    exceeds the budget is truncated. With `whole` it is dropped instead.
+
+    Attributes:
+        size: k, or the budget; at least 1, at most 10^9.
+        unit: `""` for k results, `"ch"` for characters, `"tok"` for tokens.
+        whole: Keep only results that fit completely; budgets only.
+
+    Raises:
+        ConfigError: The size is out of range, or `whole` is used with k results.
+    """
+
+    size: int
+    unit: Unit = ""
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        if not _is_count(self.size):
+            raise ConfigError(
+                f"cutoff {self.size!r:.80}: expected a whole number of at least 1 and at most {_LARGEST:,}"
+            )
+        if self.unit not in get_args(Unit):
+            raise ConfigError(f"cutoff unit {self.unit!r}: expected 'ch', 'tok', or '' for results")
+        if self.whole and not self.unit:
+            raise ConfigError(f"cutoff '{self.size}_whole': results are always whole; `_whole` goes with a budget")
+
+    @classmethod
+    def parse(cls, text: "str | int | Cutoff") -> "Cutoff":
+        """Parse a cutoff such as `5` or `4000ch_whole`.
+
+        Raises:
+            ConfigError: The text is not a valid cutoff.
+        """
+        if isinstance(text, Cutoff):
+            return text
+        match = _CUTOFF.fullmatch(str(text).strip()) if not isinstance(text, bool) else None
+        if match is None:
+            raise ConfigError(f"cutoff {text!r}: expected {_FORMS}")
+        unit: Unit = "ch" if match["unit"] == "ch" else "tok" if match["unit"] == "tok" else ""
+        return cls(int(match["size"]), unit, match["whole"] is not None)
+
+    @property
+    def is_budget(self) -> bool:
+        """Whether the cutoff is a budget of text rather than a number of results."""
+        return self.unit != ""
+
+    def __str__(self) -> str:
+        return f"{self.size}{self.unit}{'_whole' if self.whole else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreName:
+    """Name of a score: a metric and, usually, a cutoff.
+
+    Attributes:
+        metric: The metric's name, such as `span_recall`.
+        cutoff: Where the ranking is cut; None means the first cutoff of the run.
+    """
+
+    metric: str
+    cutoff: Cutoff | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "ScoreName":
+        """Parse a score name such as `span_recall@5`.
+
+        Raises:
+            ConfigError: The text is not a valid score name.
+        """
+        metric, at, cutoff = text.strip().partition("@")
+        if not metric or (at and not cutoff):
+            raise ConfigError(f"score name {text!r}: expected metric@cutoff, where the cutoff is {_FORMS}")
+        return cls(metric.strip(), Cutoff.parse(cutoff) if at else None)
+
+    @property
+    def canonical(self) -> "ScoreName":
+        """The name in our spelling, if the metric is written as ir_measures spells it."""
+        return replace(self, metric=SPELLINGS.get(self.metric, self.metric))
+
+    def __str__(self) -> str:
+        return self.metric if self.cutoff is None else f"{self.metric}@{self.cutoff}"
+
+
+def _is_count(size: object) -> bool:
+    return isinstance(size, int) and not isinstance(size, bool) and 1 <= size <= _LARGEST

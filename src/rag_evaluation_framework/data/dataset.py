@@ -1,0 +1,135 @@
+"""Datasets: questions with ground truth of one evaluation type."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Generic
+
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
+from rag_evaluation_framework.data.levels import Level, U
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Dataset(Generic[U]):
+    """Dataset of questions with ground truth of one evaluation type.
+
+    Attributes:
+        ground_truth: One entry per question, in order; any iterable is stored as a tuple.
+        level: The evaluation type.
+        name: Name used in results and run folders.
+        chunking: `ChunkRegistry.fingerprint` of the labelled chunks, if known; chunk level only.
+        corpus: The documents that the ground truth refers to, if available.
+        corpus_hash: `Corpus.content_hash` of the labelled documents, if known.
+        metadata: Anything else; unknown keys of a dataset file are kept here.
+
+    Raises:
+        DatasetError: Two questions share an id.
+        LevelMismatch: A ground truth belongs to another evaluation type.
+    """
+
+    ground_truth: tuple[GroundTruth[U], ...]
+    level: Level[U]
+    name: str
+    corpus: Corpus | None = field(compare=False)
+    corpus_hash: str | None
+    chunking: str | None
+    metadata: Mapping[str, Any] = field(hash=False)
+
+    def __init__(
+        self,
+        ground_truth: Iterable[GroundTruth[U]],
+        level: Level[U],
+        *,
+        name: str = "dataset",
+        corpus: Corpus | None = None,
+        corpus_hash: str | None = None,
+        chunking: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        entries = tuple(ground_truth)
+        values: dict[str, Any] = {
+            "ground_truth": entries,
+            "level": level,
+            "name": name,
+            "corpus": corpus,
+            "corpus_hash": corpus.content_hash if corpus_hash is None and corpus is not None else corpus_hash,
+            "chunking": chunking,
+            "metadata": {} if metadata is None else metadata,
+        }
+        for attribute, value in values.items():
+            object.__setattr__(self, attribute, value)
+        seen: set[str] = set()
+        for entry in entries:
+            if entry.level is not level:
+                raise LevelMismatch(
+                    f"question {entry.query.id!r} has {entry.level.evaluation_type} ground truth, the dataset is "
+                    f"{level.evaluation_type}: keep one dataset per evaluation type"
+                )
+            if entry.query.id in seen:
+                raise DatasetError(f"dataset {name!r}: duplicate question id {entry.query.id!r}; ids must be unique")
+            seen.add(entry.query.id)
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """The questions, in order."""
+        return tuple(entry.query for entry in self.ground_truth)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 of evaluation type, questions and ground truth, 64 hexadecimal digits; ignores name and metadata."""
+        rows = [
+            [entry.query.id, entry.query.text, [_unit_key(unit, entry.gain(unit)) for unit in entry.relevant]]
+            for entry in self.ground_truth
+        ]
+        return content_digest(json.dumps([self.level.evaluation_type, rows], ensure_ascii=True))
+
+    def with_corpus(self, corpus: Corpus) -> "Dataset[U]":
+        """Return a copy of the dataset with this corpus; `corpus_hash` is unchanged."""
+        return Dataset(
+            self.ground_truth,
+            self.level,
+            name=self.name,
+            corpus=corpus,
+            corpus_hash=self.corpus_hash,
+            chunking=self.chunking,
+            metadata=self.metadata,
+        )
+
+    def __len__(self) -> int:
+        return len(self.ground_truth)
+
+    def __iter__(self) -> Iterator[GroundTruth[U]]:
+        return iter(self.ground_truth)
+
+    def __repr__(self) -> str:
+        unanswered = sum(not entry.relevant for entry in self.ground_truth)
+        note = f", {unanswered} without an answer" if unanswered else ""
+        return f"Dataset({self.name!r}, {self.level.evaluation_type}, {len(self)} questions{note})"
+
+
+def span_problem(span: CharacterSpan, corpus: Corpus) -> str | None:
+    """Return what is wrong with a labelled span in this corpus, or None if it is valid."""
+    where = f"{span.doc_id}[{span.start}:{span.end}]"
+    if span.doc_id not in corpus:
+        return f"the corpus has no document {span.doc_id!r}"
+    content = corpus[span.doc_id].content
+    if span.start == span.end:
+        return f"{where} is empty"
+    if span.end > len(content):
+        return f"{where} ends after the document's {len(content)} characters"
+    there = content[span.start : span.end]
+    if span.text and span.text != there:
+        return f"{where} is {there[:40]!r} in the document, but {span.text[:40]!r} in the dataset"
+    return None
+
+
+def _unit_key(unit: DocumentId | ChunkId | CharacterSpan, gain: float) -> list[Any] | str:
+    if isinstance(unit, CharacterSpan):
+        return [unit.doc_id, unit.start, unit.end]
+    return unit if gain == 1.0 else [unit, gain]

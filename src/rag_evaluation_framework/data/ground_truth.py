@@ -1,0 +1,276 @@
+"""Ground truth: what is relevant to each query, as answers that may have several places."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Real
+from typing import Any, Generic, TypeVar
+
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id
+from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import DatasetError
+
+LARGEST_GAIN = 1e100
+"""Sums of gains stay finite."""
+
+IdT = TypeVar("IdT", DocumentId, ChunkId)
+TextT = TypeVar("TextT", bound=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[U]):
+    """One thing that a query wants to know: any of its places is enough, and of a place all units are needed.
+
+    Attributes:
+        places: At least one; the first is the reference, by which the answer is weighed.
+    """
+
+    places: tuple[tuple[U, ...], ...]
+
+    @property
+    def reference(self) -> tuple[U, ...]:
+        """The units of the first place."""
+        return self.places[0]
+
+
+class GroundTruth(ABC, Generic[U]):
+    """What is relevant to one query. No answer at all means that the corpus holds none."""
+
+    query: Query
+
+    @property
+    @abstractmethod
+    def answers(self) -> tuple[Answer[U], ...]:
+        """What is wanted, in the order in which it was labelled: every answer, each at any of its places."""
+
+    @cached_property
+    def relevant(self) -> tuple[U, ...]:
+        """The relevant units: those of the reference places of all answers, in order."""
+        return tuple(unit for answer in self.answers for unit in answer.reference)
+
+    @property
+    @abstractmethod
+    def level(self) -> Level[U]:
+        """The evaluation type of this ground truth."""
+
+    def gain(self, unit: U) -> float:
+        """Return the gain of a relevant unit; 1.0 by default."""
+        del unit
+        return 1.0
+
+    def as_labelled(self, units: Iterable[U]) -> list[U]:
+        """Return retrieved units, best first, each replaced by the relevant unit that it satisfies, if any."""
+        return list(units)
+
+
+@dataclass(frozen=True)
+class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
+    """Document-level ground truth: the relevant documents of one question.
+
+    Attributes:
+        query: The question.
+        relevant_document_ids: Documents that answer it.
+        relevant_prefixes: Prefixes of document ids. All documents whose id starts with a prefix form one relevant unit,
+            written `prefix*`. The first of them that is retrieved satisfies it; the others then count as not relevant.
+            A relevant id that starts with the prefix is part of that unit.
+        gains: Gain of each document or `prefix*`, above 0; 1.0 by default.
+
+    Raises:
+        DatasetError: The ids are not a list, a gain is not a finite number above 0 or belongs to no relevant unit, or a
+            prefix is empty.
+    """
+
+    query: Query
+    relevant_document_ids: tuple[DocumentId, ...]
+    relevant_prefixes: tuple[str, ...] = ()
+    gains: Mapping[DocumentId, float] = field(default_factory=dict[DocumentId, float], hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relevant_document_ids", _listed(self.query, self.relevant_document_ids))
+        object.__setattr__(self, "relevant_prefixes", _listed(self.query, self.relevant_prefixes))
+        if not all(self.relevant_prefixes):
+            raise DatasetError(f"question {self.query.id!r}: an empty prefix would make every document relevant")
+        object.__setattr__(self, "gains", _checked_gains(self.query, self.gains, self.relevant))
+
+    @property
+    def answers(self) -> tuple[Answer[DocumentId], ...]:
+        """The relevant documents and `prefix*` units, each once."""
+        ids = [*self.relevant_document_ids, *map(DocumentId, self.relevant_prefixes)]
+        return _one_place_each(dict.fromkeys(self._prefixed(doc_id) or doc_id for doc_id in ids))
+
+    @property
+    def level(self) -> Level[DocumentId]:
+        """Document level."""
+        return DOCUMENT
+
+    def gain(self, unit: DocumentId) -> float:
+        """Return the gain of a relevant unit."""
+        return self.gains.get(unit, 1.0)
+
+    def as_labelled(self, units: Iterable[DocumentId]) -> list[DocumentId]:
+        """Return retrieved documents, best first, with the first match of each relevant prefix as `prefix*`."""
+        if not self.relevant_prefixes:
+            return list(units)
+        first: dict[DocumentId, DocumentId] = {}
+        labelled: list[DocumentId] = []
+        for doc_id in units:
+            prefixed = self._prefixed(doc_id)
+            satisfies = prefixed is not None and first.setdefault(prefixed, doc_id) == doc_id
+            labelled.append(prefixed if prefixed is not None and satisfies else doc_id)
+        return labelled
+
+    def _prefixed(self, doc_id: DocumentId) -> DocumentId | None:
+        """Return `prefix*` for the shortest relevant prefix that the id starts with, or None."""
+        prefixes = [prefix for prefix in self.relevant_prefixes if doc_id.startswith(prefix)]
+        return DocumentId(f"{min(prefixes, key=len)}*") if prefixes else None
+
+
+@dataclass(frozen=True)
+class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
+    """Chunk-level ground truth: the relevant chunks of one question, bound to one chunking.
+
+    Attributes:
+        query: The question.
+        relevant_chunk_ids: Chunks that answer it.
+        gains: Gain of each chunk, above 0; 1.0 by default.
+
+    Raises:
+        DatasetError: The ids are not a list, or a gain is not a finite number above 0 or belongs to no relevant chunk.
+    """
+
+    query: Query
+    relevant_chunk_ids: tuple[ChunkId, ...]
+    gains: Mapping[ChunkId, float] = field(default_factory=dict[ChunkId, float], hash=False)
+
+    def __post_init__(self) -> None:
+        ids = _listed(self.query, self.relevant_chunk_ids)
+        object.__setattr__(self, "relevant_chunk_ids", tuple(map(canonical_chunk_id, ids)))
+        gains = renamed_gains(self.query, self.gains, canonical_chunk_id)
+        object.__setattr__(self, "gains", _checked_gains(self.query, gains, self.relevant))
+
+    @property
+    def answers(self) -> tuple[Answer[ChunkId], ...]:
+        """The relevant chunks, each once; position-aware and plain ids of one content are one chunk."""
+        return _one_place_each(dict.fromkeys(self.relevant_chunk_ids))
+
+    @property
+    def level(self) -> Level[ChunkId]:
+        """Chunk level."""
+        return CHUNK
+
+    def gain(self, unit: ChunkId) -> float:
+        """Return the gain of a relevant chunk."""
+        return self.gains.get(unit, 1.0)
+
+
+@dataclass(frozen=True)
+class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
+    """Token-level ground truth: the text that answers one question, independent of any chunker.
+
+    Attributes:
+        query: The question.
+        relevant_spans: The spans of the answer, in one or several documents; overlapping spans count once.
+    """
+
+    query: Query
+    relevant_spans: tuple[CharacterSpan, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relevant_spans", tuple(self.relevant_spans))
+
+    @classmethod
+    def of_chunks(
+        cls, query: Query, relevant_chunk_ids: Iterable[str], registry: ChunkRegistry
+    ) -> "TokenLevelGroundTruth":
+        """Return token-level ground truth from the positions of position-aware chunks.
+
+        A text that occurs more than once is relevant at every occurrence: the id does not say which one was meant, and
+        the texts are the same. Plain and position-aware ids are equivalent.
+
+        Args:
+            query: The question.
+            relevant_chunk_ids: Chunks that answer it, in order; repeated ids count once.
+            registry: Registry with the positions of the chunks.
+
+        Raises:
+            DatasetError: The registry has no position for a chunk.
+        """
+        ids = list(relevant_chunk_ids)
+        unknown = [chunk_id for chunk_id in ids if not registry.get_spans(chunk_id)]
+        if unknown:
+            more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+            raise DatasetError(
+                f"question {query.id!r}: unknown position of {', '.join(map(repr, unknown[:5]))}{more}; register the "
+                "position-aware chunks of the labelled chunking"
+            )
+        once = dict.fromkeys(map(canonical_chunk_id, ids))
+        spans = (span for chunk_id in once for span in registry.get_spans(chunk_id))
+        return cls(query, tuple(spans))
+
+    @property
+    def answers(self) -> tuple[Answer[CharacterSpan], ...]:
+        """The relevant spans, each an answer with one place."""
+        return _one_place_each(self.relevant_spans)
+
+    @property
+    def level(self) -> Level[CharacterSpan]:
+        """Token level."""
+        return TOKEN
+
+
+def _one_place_each(units: Iterable[U]) -> tuple[Answer[U], ...]:
+    return tuple(Answer(((unit,),)) for unit in units)
+
+
+def _listed(query: Query, given: Iterable[TextT]) -> tuple[TextT, ...]:
+    if isinstance(given, str | bytes | Mapping):
+        raise DatasetError(
+            f"question {query.id!r}: relevant units are {given!r:.80}; expected a list of ids; pass gains as "
+            "gains={id: gain}"
+        )
+    ids = tuple(given)
+    unit: Any
+    for unit in ids:
+        if not isinstance(unit, str):
+            raise DatasetError(f"question {query.id!r}: {unit!r:.80} is not a valid id; expected a string")
+    return ids
+
+
+def renamed_gains(query: Query, gains: Mapping[IdT, float], rename: Callable[[IdT], IdT]) -> dict[IdT, float]:
+    """Return gains with renamed ids.
+
+    Raises:
+        DatasetError: Two different gains end up under the same id.
+    """
+    renamed: dict[IdT, float] = {}
+    for unit, gain in gains.items():
+        if renamed.setdefault(rename(unit), gain) != gain:
+            other = renamed[rename(unit)]
+            raise DatasetError(
+                f"question {query.id!r}: {rename(unit)!r} has two gains, {other!r} and {gain!r}; keep one"
+            )
+    return renamed
+
+
+def _is_gain(gain: Any) -> bool:
+    number: Any = gain
+    return not isinstance(gain, bool) and isinstance(gain, Real) and bool(0 < number <= LARGEST_GAIN)
+
+
+def _checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, ...]) -> dict[IdT, float]:
+    for unit, gain in gains.items():
+        if unit not in relevant:
+            raise DatasetError(
+                f"question {query.id!r}: {unit!r} has a gain, but is not among the relevant units: "
+                f"{', '.join(map(repr, relevant[:3])) or 'none'}"
+            )
+        if not _is_gain(gain):
+            raise DatasetError(
+                f"question {query.id!r}: gain {gain!r} of {unit!r}: expected a number above 0 and at most "
+                f"{LARGEST_GAIN:g}; leave out units that were judged not relevant"
+            )
+    return {unit: float(gain) for unit, gain in gains.items()}

@@ -1,0 +1,78 @@
+"""Hits, rankings and retrievals: the ranked results of a retriever, with its stages."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.spans import CharacterSpan
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One ranked result; fields that the retriever does not report are None.
+
+    Attributes:
+        doc_id: The document, or None if unknown.
+        start: First character in the document, or None if unknown.
+        end: One past the last character, or None if unknown.
+        chunk_id: The chunk's id, or None.
+        text: The retrieved text, or None.
+        score: The retriever's own score, higher is better, or None.
+    """
+
+    doc_id: DocumentId | None = None
+    start: int | None = None
+    end: int | None = None
+    chunk_id: str | None = None
+    text: str | None = None
+    score: float | None = None
+
+    @classmethod
+    def of(cls, chunk: PositionAwareChunk, score: float | None = None) -> "Hit":
+        """Return the hit for a chunk."""
+        return cls(chunk.doc_id, chunk.start, chunk.end, chunk.id, chunk.content, score)
+
+    @property
+    def span(self) -> CharacterSpan | None:
+        """The position in the corpus, or None if the hit is not located."""
+        if self.doc_id is None or self.start is None or self.end is None:
+            return None
+        return CharacterSpan(self.doc_id, self.start, self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Stage of a retrieval, such as `embed`, `search` or `rerank`.
+
+    Attributes:
+        name: What the stage does.
+        seconds: Its duration on a monotonic clock.
+        hits: The ranking after the stage, if it differs from the final one.
+    """
+
+    name: str
+    seconds: float
+    hits: tuple[Hit, ...] | None = None
+
+
+Ranking: TypeAlias = tuple[Hit, ...]
+"""Hits, best first. The order of the list is the rank; scores never re-order it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """Retrieval for one question: the ranking and the stages that produced it.
+
+    Attributes:
+        hits: Best first.
+        stages: In the order in which they ran.
+    """
+
+    hits: Ranking
+    stages: tuple[Stage, ...] = ()
+
+
+Retrieved: TypeAlias = Retrieval | Sequence[PositionAwareChunk] | Sequence[Hit]
+"""What a retriever may return: the full record, or just its ranked chunks or hits."""

@@ -1,0 +1,50 @@
+"""Ids: distinct string types for type checkers, and chunk and query ids made from content hashes."""
+
+from hashlib import sha256
+from typing import Literal, NewType, TypeAlias
+
+DocumentId = NewType("DocumentId", str)
+"""Id of a document: its POSIX path relative to the corpus folder, for example `"guides/rag_overview.md"`."""
+
+ChunkId = NewType("ChunkId", str)
+"""Id of a chunk, made from its content: `chunk_` and 12 hexadecimal digits."""
+
+PositionAwareChunkId = NewType("PositionAwareChunkId", str)
+"""Id of a position-aware chunk, made from its content: `pa_chunk_` and 12 hexadecimal digits."""
+
+QueryId = NewType("QueryId", str)
+"""Id of a question, for example `"query_f47ac10b"`."""
+
+QueryText = NewType("QueryText", str)
+"""The wording of a question."""
+
+RelevanceId: TypeAlias = DocumentId | ChunkId
+"""The ids that rank metrics compare: documents or chunks."""
+
+EvaluationType = Literal["document-level", "chunk-level", "token-level"]
+"""Which unit an evaluation compares: documents, chunks or characters of text."""
+
+
+def content_digest(text: str) -> str:
+    """Return the SHA-256 of a text's UTF-8 bytes, 64 hexadecimal digits; a lone surrogate counts as its three bytes."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def generate_chunk_id(content: str) -> ChunkId:
+    """Return `chunk_` and the first 12 hexadecimal digits of the content's SHA-256; same text, same id."""
+    return ChunkId("chunk_" + content_digest(content)[:12])
+
+
+def generate_pa_chunk_id(content: str) -> PositionAwareChunkId:
+    """Return `pa_chunk_` and the first 12 hexadecimal digits of the content's SHA-256; same text, same id."""
+    return PositionAwareChunkId("pa_chunk_" + content_digest(content)[:12])
+
+
+def generate_query_id(text: str) -> QueryId:
+    """Return `query_` and the first 8 hexadecimal digits of the question's SHA-256; same wording, same id."""
+    return QueryId("query_" + content_digest(text)[:8])
+
+
+def canonical_chunk_id(chunk_id: str) -> ChunkId:
+    """Return the plain form of a chunk id, under which chunk-level scoring compares chunks."""
+    return ChunkId(chunk_id.removeprefix("pa_") if chunk_id.startswith("pa_chunk_") else chunk_id)

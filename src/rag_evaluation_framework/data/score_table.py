@@ -1,0 +1,178 @@
+"""ScoreTable: every score of every query, in columns. The only place where scores are kept, and averaged."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import fsum, isnan
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.data.cutoffs import ScoreName
+from rag_evaluation_framework.data.failures import Failure
+from rag_evaluation_framework.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Numbers = NDArray[np.float64]
+Status = Literal["scored", "no-answer", "failed"]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """Query ids × score names, and the status of every query.
+
+    Attributes:
+        query_ids: The queries, in order.
+        columns: For each score one number per query, shape (queries,); NaN where the query has none.
+        answerable: Of which queries anything is relevant; shape (queries,).
+        failures: What went wrong, by query id; only queries for which something did.
+        counts: What stands behind the scores; `score_rankings` says which counts there are.
+        count_as_zero: Which queries without a score count as 0.0: `"no-answer"`, `"failed"`.
+    """
+
+    query_ids: tuple[str, ...]
+    columns: Mapping[str, Numbers]
+    answerable: NDArray[np.bool_]
+    failures: Mapping[str, tuple[Failure, ...]] = field(default_factory=dict[str, tuple[Failure, ...]])
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    count_as_zero: frozenset[str] = frozenset()
+
+    @cached_property
+    def mean(self) -> "Means":
+        """The mean of each score over the queries that have one, None if none has."""
+        return Means({name: _mean(self.column(name)) for name in self.columns})
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """The row of each query."""
+        return {query_id: row for row, query_id in enumerate(self.query_ids)}
+
+    @cached_property
+    def statuses(self) -> tuple[Status, ...]:
+        """`failed` where the retrieval raised, `no-answer` where nothing is relevant, else `scored`; one per query."""
+        failed = {query for query, found in self.failures.items() if any(f.stage == "retrieve" for f in found)}
+        return tuple(
+            "failed" if query in failed else "scored" if answerable else "no-answer"
+            for query, answerable in zip(self.query_ids, self.answerable.tolist(), strict=True)
+        )
+
+    def column(self, name: str) -> Numbers:
+        """Return one score of every query, shape (queries,); NaN where a query has none and does not count as zero.
+
+        Args:
+            name: The score in either spelling, such as `ndcg@10` or `nDCG@10`; a metric alone stands for its first
+                cutoff.
+
+        Raises:
+            ConfigError: There is no such score.
+        """
+        full = full_name(name, self.columns)
+        if full is None:
+            raise ConfigError(f"no score {name!r}; there are {', '.join(self.columns)}")
+        if not self.count_as_zero:
+            return self.columns[full]
+        return np.where(self._zero, 0.0, self.columns[full])
+
+    def per_query(self, name: str) -> dict[str, float | None]:
+        """Return one score by query id, in order; None where a query has none.
+
+        Args:
+            name: As in `column`.
+
+        Raises:
+            ConfigError: There is no such score.
+        """
+        values = self.column(name).tolist()
+        return {query: None if isnan(value) else value for query, value in zip(self.query_ids, values, strict=True)}
+
+    def row(self, query_id: str) -> dict[str, float | None]:
+        """Return the scores of one query by name, None where a metric failed; empty if the query was not scored."""
+        row = self.rows[query_id]
+        if self.statuses[row] != "scored":
+            return {}
+        values = {name: float(column[row]) for name, column in self.columns.items()}
+        return {name: None if isnan(value) else value for name, value in values.items()}
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """Return one row per query and one column per score; NaN where a query has none.
+
+        Raises:
+            MissingDependency: pandas is not installed.
+        """
+        pandas = require("pandas", extra="pandas", needed_by="to_dataframe")
+        columns = {name: self.column(name) for name in self.columns}
+        frame: pd.DataFrame = pandas.DataFrame(columns, index=pandas.Index(self.query_ids, name="query_id"))
+        return frame
+
+    @cached_property
+    def _zero(self) -> NDArray[np.bool_]:
+        """Which queries count as zero, whether or not their retrieval failed before they could have no answer."""
+        unscored = np.where(self.answerable, self.statuses, "no-answer")
+        return np.isin(unscored, sorted(self.count_as_zero))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ScoreTable)
+            and self.query_ids == other.query_ids
+            and self.columns.keys() == other.columns.keys()
+            and all(np.array_equal(self.columns[name], other.columns[name], equal_nan=True) for name in self.columns)
+            and np.array_equal(self.answerable, other.answerable)
+            and self.failures == other.failures
+            and self.counts == other.counts
+            and self.count_as_zero == other.count_as_zero
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{name} {'–' if value is None else f'{value:.4f}'}" for name, value in self.mean.items())
+        counts = ", ".join(f"{name.replace('_', ' ')}: {number}" for name, number in self.counts.items() if number)
+        return f"ScoreTable({means}; {counts or f'queries: {len(self.query_ids)}'})"
+
+
+class Means(dict[str, float | None]):
+    """Means by the name of the score, in either spelling; a metric alone stands for its first cutoff."""
+
+    def __missing__(self, name: str) -> float | None:
+        full = full_name(name, self)
+        if full is None:
+            raise KeyError(f"no score {name!r}; there are {', '.join(self)}")
+        return self[full]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and full_name(name, self) is not None
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the mean of that score, or the default."""
+        return self[name] if name in self else default  # noqa: SIM401  this is `get`
+
+
+def full_name(name: Any, names: Mapping[str, Any]) -> str | None:
+    """Return the one of these names that a name means, or None.
+
+    That is the name itself, else the name as ir_measures spells it, else the first score of a metric of that name.
+    """
+    if not isinstance(name, str):
+        return None
+    if name in names.keys():  # noqa: SIM118  a mapping may know more names than it has keys
+        return name
+    try:
+        parsed = ScoreName.parse(name)
+    except ConfigError:
+        return None
+    meant = str(parsed.canonical)
+    if meant in names.keys():  # noqa: SIM118
+        return meant
+    if parsed.cutoff is not None:
+        return None
+    return next((known for known in names if known.partition("@")[0] in (parsed.metric, meant)), None)
+
+
+def _mean(column: Numbers) -> float | None:
+    """Return the mean of what is not NaN, rounded once, so that the order of the queries changes nothing."""
+    known = [value for value in column.tolist() if not isnan(value)]
+    return fsum(known) / len(known) if known else None

@@ -1,0 +1,217 @@
+"""Reading labels from dataset files: spans, chunk ids and document ids, with their gains."""
+
+from collections.abc import Callable, Sequence, Set
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr, json_path
+from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import (
+    LARGEST_GAIN,
+    ChunkLevelGroundTruth,
+    DocumentLevelGroundTruth,
+    IdT,
+    TokenLevelGroundTruth,
+)
+from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import DatasetError
+
+
+class SpanRecord(Record):
+    """Span of a document, as files store it."""
+
+    doc_id: str
+    start: Annotated[int, Field(ge=0)]
+    end: Annotated[int, Field(ge=0)]
+    text: str = ""
+    before: str = ""
+    after: str = ""
+
+
+class LabelReader:
+    """Reads the labels of a file as ground truth, collecting problems.
+
+    Args:
+        records: Collects problems.
+        corpus: The documents; if given, documents may be named by their stem alone, and must exist.
+        utf16_offsets: Whether offsets count UTF-16 units, as in JavaScript.
+
+    Raises:
+        DatasetError: UTF-16 offsets without a corpus.
+    """
+
+    def __init__(self, records: RecordReader, corpus: Corpus | None, utf16_offsets: bool = False) -> None:
+        if utf16_offsets and corpus is None:
+            raise DatasetError(f"{records.source}: UTF-16 offsets can only be converted with the corpus; pass corpus=")
+        self.records, self.corpus = records, corpus
+        self.resolver = DocumentResolver(corpus) if corpus is not None else None
+        self._utf16 = _Utf16Offsets(corpus) if corpus is not None and utf16_offsets else None
+
+    def token_level(self, query: Query, spans: Sequence[SpanRecord], where: str) -> TokenLevelGroundTruth:
+        """Return token-level ground truth; `where` is the location of the spans in the file."""
+        found = [self.span(span, f"{where}[{number}]") for number, span in enumerate(spans)]
+        return TokenLevelGroundTruth(query, tuple(span for span in found if span is not None))
+
+    def span(self, record: SpanRecord, where: str) -> CharacterSpan | None:
+        """Return a span, or None after recording what is wrong with it."""
+        for key in record.model_extra or {}:
+            self.records.note(key, f"{where}: unknown key {key!r} is ignored")
+        try:
+            doc_id = self.document(record.doc_id)
+            start, end = record.start, record.end
+            if self._utf16 is not None:
+                start, end = self._utf16.code_points(doc_id, start), self._utf16.code_points(doc_id, end)
+            if start == end:
+                raise DatasetError(f"{doc_id}[{start}:{end}] is empty")
+            return CharacterSpan(doc_id, start, end, record.text)
+        except ValueError as error:
+            self.records.problem(where, error)
+            return None
+
+    def chunk_level(
+        self, query: Query, ids: Any, gains: Any, where: str, gains_at: str
+    ) -> ChunkLevelGroundTruth | None:
+        """Return chunk-level ground truth, or None after recording what is wrong.
+
+        Args:
+            query: The question.
+            ids: The relevant ids, as a list or as an object {id: gain}.
+            gains: An object {id: gain}.
+            where: The location of the ids in the file.
+            gains_at: The location of the gains in the file.
+        """
+        known = len(self.records.problems)
+        found, graded = self._graded(ids, gains, where, gains_at, canonical_chunk_id)
+        if len(self.records.problems) > known:
+            return None
+        try:
+            return ChunkLevelGroundTruth(query, tuple(found), graded)
+        except DatasetError as error:
+            self.records.problem(gains_at, error)
+            return None
+
+    def document_level(
+        self, query: Query, ids: Any, prefixes: Sequence[str], gains: Any, where: str, prefixes_at: str, gains_at: str
+    ) -> DocumentLevelGroundTruth | None:
+        """Return document-level ground truth, or None after recording what is wrong.
+
+        Args:
+            query: The question.
+            ids: The relevant documents, as a list or as an object {id: gain}.
+            prefixes: Prefixes of relevant ids.
+            gains: An object {id or `prefix*`: gain}.
+            where: The location of the ids in the file.
+            prefixes_at: The location of the prefixes in the file.
+            gains_at: The location of the gains in the file.
+        """
+        known = len(self.records.problems)
+        units = {f"{prefix}*" for prefix in prefixes}
+        starless = {prefix for prefix in prefixes if prefix} - units
+        ids, gains = self._with_star(ids, starless, where), self._with_star(gains, starless, gains_at)
+        found, graded = self._graded(
+            ids, gains, where, gains_at, lambda name: DocumentId(name) if name in units else self.document(name)
+        )
+        for number, prefix in enumerate(prefixes):
+            place = f"{prefixes_at}[{number}]"
+            begins = self.corpus is not None and any(document.id.startswith(prefix) for document in self.corpus)
+            if not prefix:
+                self.records.problem(place, "an empty prefix would make every document relevant")
+            elif prefix.endswith("*") and not begins:
+                self.records.problem(place, f"{prefix!r}: remove the star; write the prefix as {prefix[:-1]!r}")
+            elif self.corpus is not None and not begins:
+                self.records.problem(place, f"no document in the corpus starts with {prefix!r}")
+        if len(self.records.problems) > known:
+            return None
+        try:
+            return DocumentLevelGroundTruth(query, tuple(found), tuple(prefixes), graded)
+        except DatasetError as error:
+            self.records.problem(gains_at, error)
+            return None
+
+    def _with_star(self, graded: Any, prefixes: Set[str], where: str) -> Any:
+        """Return ids and gains without the prefixes among them, after recording each as a problem."""
+        if not is_object(graded):
+            return graded
+        for name in (name for name in graded if name in prefixes):
+            place = f"{where}{json_path((name,))}"
+            self.records.problem(place, f"{name!r} is a prefix; put its gain into `gains`, as '{name}*'")
+        return {name: gain for name, gain in graded.items() if name not in prefixes}
+
+    def document(self, name: str) -> DocumentId:
+        """Return the id of the document with this name.
+
+        Raises:
+            DatasetError: There is a corpus, and the name matches no document, or more than one.
+        """
+        return DocumentId(name) if self.resolver is None else self.resolver.resolve(name)
+
+    def _graded(
+        self, ids: Any, gains: Any, where: str, gains_at: str, resolve: Callable[[str], IdT]
+    ) -> tuple[list[IdT], dict[IdT, float]]:
+        """Return the ids in order and their gains, recording what is wrong."""
+        named: list[tuple[Any, str]] = []
+        pairs: list[tuple[Any, Any, str]] = []
+        if is_object(ids):
+            pairs = _pairs(ids, where)
+            named = [(name, at) for name, _, at in pairs]
+        elif is_list(ids):
+            named = [(name, f"{where}[{number}]") for number, name in enumerate(ids)]
+        else:
+            self.records.problem(where, f"expected a list of ids or an object {{id: gain}}, got {brief_repr(ids)}")
+        if is_object(gains):
+            pairs += _pairs(gains, gains_at)
+        else:
+            self.records.problem(gains_at, f"expected an object {{id: gain}}, got {brief_repr(gains)}")
+        units: dict[object, IdT | None] = {}
+        for name, at in [*named, *((name, at) for name, _, at in pairs)]:
+            if not isinstance(name, str):
+                self.records.problem(at, f"expected an id, got {brief_repr(name)}")
+            elif name not in units:
+                units[name] = self._resolved(name, at, resolve)
+        graded: dict[IdT, float] = {}
+        for name, gain, at in pairs:
+            unit = units.get(name)
+            if isinstance(gain, bool) or not isinstance(gain, int | float) or not 0 < gain <= LARGEST_GAIN:
+                self.records.problem(at, f"expected a gain (a finite number above 0), got {brief_repr(gain)}")
+            elif unit is not None and graded.setdefault(unit, gain) != gain:
+                self.records.problem(at, f"{unit!r} has two gains, {graded[unit]} and {gain}; keep one")
+        found = [unit for name, _ in named if isinstance(name, str) and (unit := units[name]) is not None]
+        return found, graded
+
+    def _resolved(self, name: str, at: str, resolve: Callable[[str], IdT]) -> IdT | None:
+        if not name.strip():
+            self.records.problem(at, "is blank; expected an id")
+            return None
+        try:
+            return resolve(name)
+        except DatasetError as error:
+            self.records.problem(at, error)
+            return None
+
+
+def _pairs(gains: dict[Any, Any], where: str) -> list[tuple[Any, Any, str]]:
+    return [(name, gain, f"{where}{json_path((str(name),))}") for name, gain in gains.items()]
+
+
+class _Utf16Offsets:
+    """Converts offsets from UTF-16 units, as JavaScript counts, to code points."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self.tables: dict[str, np.ndarray[Any, np.dtype[np.int64]]] = {}
+
+    def code_points(self, doc_id: DocumentId, offset: int) -> int:
+        table = self.tables.get(doc_id)
+        if table is None:
+            codes = np.frombuffer(self.corpus[doc_id].content.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+            table = self.tables[doc_id] = np.concatenate([[0], np.cumsum(1 + (codes > 0xFFFF))])
+        place = int(np.searchsorted(table, offset))
+        if place == len(table) or table[place] != offset:
+            raise DatasetError(f"UTF-16 offset {offset} is not a character boundary in {doc_id!r}")
+        return place

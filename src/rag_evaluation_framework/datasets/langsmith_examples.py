@@ -1,0 +1,283 @@
+"""LangSmith examples (`inputs` and `outputs`): reading and writing."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, TypeGuard, overload
+
+from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr
+from rag_evaluation_framework._support.strict_json import Json
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.dataset_examples import (
+    ChunkLevelDatasetExample,
+    DocumentLevelDatasetExample,
+    TokenLevelDatasetExample,
+)
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import (
+    ChunkLevelGroundTruth,
+    DocumentLevelGroundTruth,
+    GroundTruth,
+    TokenLevelGroundTruth,
+)
+from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText, generate_query_id
+from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.datasets.labels import LabelReader, SpanRecord
+from rag_evaluation_framework.datasets.save import truth_record
+from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+from rag_evaluation_framework.labelling.quotes import locate_quote
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+_SPANS = ("relevant_spans", "relevantSpans")
+_QUOTES = ("excerpts",)
+_CHUNKS = ("relevant_chunk_ids", "relevantChunkIds", "chunk_ids", "chunkIds")
+_DOCUMENTS = ("relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds")
+_PREFIXES = ("relevant_prefixes", "relevantPrefixes", "anyOfSourceIdPrefixes")
+_KEYS: dict[EvaluationType, tuple[str, ...]] = {
+    "token-level": (*_SPANS, *_QUOTES),
+    "chunk-level": _CHUNKS,
+    "document-level": _DOCUMENTS,
+}
+_ALL_KEYS = {*_SPANS, *_QUOTES, *_CHUNKS, *_DOCUMENTS}
+_PART_OF_TRUTH = {*_PREFIXES, "gains", "metadata"}
+_DOCUMENT_OF_QUOTES = ("doc_id", "docId")
+QUERY_ID = "query_id"
+"""Metadata key under which an example stores the id of its question."""
+
+
+class _Example(Record):
+    inputs: dict[str, Any]
+    outputs: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = None
+    id: str | None = None
+    # LangSmith's own bookkeeping, which says nothing about the question.
+    dataset_id: Any = None
+    source_run_id: Any = None
+    created_at: Any = None
+    modified_at: Any = None
+    attachments: Any = None
+
+
+def is_example(value: Json) -> TypeGuard[dict[str, Any]]:
+    """Return whether a value is a LangSmith example."""
+    return isinstance(value, dict) and "inputs" in value
+
+
+def dataset_from_examples(
+    examples: Iterable[Mapping[str, Any]],
+    level: Level[U],
+    *,
+    name: str = "examples",
+    corpus: Corpus | None = None,
+    utf16_offsets: bool = False,
+    registry: ChunkRegistry | None = None,
+    query_key: str | None = None,
+    ground_truth_key: str | None = None,
+) -> Dataset[U]:
+    """Return the dataset of these LangSmith examples.
+
+    The id of a question is `query_id` from its metadata, else the example's own `id`, else derived from its text.
+
+    Args:
+        examples: Objects of `inputs`, `outputs` and, optionally, `metadata` and `id`.
+        level: The evaluation type of the labels.
+        name: Name of the dataset.
+        corpus: The documents; needed if the ground truth is given as quotes.
+        utf16_offsets: Whether span offsets count UTF-16 units.
+        registry: Positions of position-aware chunks; needed if the ground truth is given as their ids.
+        query_key: The key of `inputs` that holds the question; by default `query`.
+        ground_truth_key: The key of `outputs` that holds the ground truth; by default any key known for the level.
+
+    Raises:
+        DatasetError: Lists every problem with its JSON path.
+        LevelMismatch: The examples have another level.
+    """
+    rows = ((f"$[{number}]", example) for number, example in enumerate(examples))
+    reader = ExampleReader(name, level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
+    return reader.dataset(rows, name)
+
+
+class ExampleReader:
+    """Reads the examples of one source; the arguments are those of `load_dataset`."""
+
+    def __init__(
+        self,
+        source: str,
+        level: Level[Any],
+        corpus: Corpus | None,
+        utf16_offsets: bool,
+        registry: ChunkRegistry | None,
+        query_key: str | None,
+        ground_truth_key: str | None,
+    ) -> None:
+        self.records = RecordReader(source)
+        self.labels = LabelReader(self.records, corpus, utf16_offsets)
+        self.level, self.registry = checked_level(level), registry
+        self.query_key = "query" if query_key is None else query_key
+        self.keys = self._known_keys() if ground_truth_key is None else (ground_truth_key,)
+
+    def dataset(self, rows: Iterable[tuple[str, Any]], name: str) -> Dataset[Any]:
+        """Return the dataset of these examples, each given with its location.
+
+        Raises:
+            DatasetError: Lists every problem.
+            LevelMismatch: An example has another level.
+        """
+        entries = [self._entry(data, where) for where, data in rows]
+        if self.records.problems:
+            raise self.records.error()
+        self.records.warn()
+        truth = [entry for entry in entries if entry is not None]
+        return Dataset(truth, self.level, name=name, corpus=self.labels.corpus)
+
+    def _known_keys(self) -> tuple[str, ...]:
+        if self.level is TOKEN and self.registry is not None:
+            return (*_SPANS, *_CHUNKS, *_QUOTES)
+        return _KEYS[self.level.evaluation_type]
+
+    def _entry(self, data: Any, where: str) -> GroundTruth[Any] | None:
+        record = self.records.validate(_Example, data, where)
+        if record is None:
+            return None
+        text = record.inputs.get(self.query_key)
+        if not isinstance(text, str):
+            self.records.problem(
+                f"{where}.inputs.{self.query_key}", f"expected the question as a string, got {brief_repr(text)}"
+            )
+            return None
+        outputs = record.outputs or {}
+        key = self._key(outputs, f"{where}.outputs")
+        metadata = self._metadata(record, outputs, key, where)
+        given = metadata.get(QUERY_ID)
+        if isinstance(given, str) and given:
+            del metadata[QUERY_ID]
+        identity = given if isinstance(given, str) and given else record.id or generate_query_id(text)
+        self.records.check_query(identity, text, where)
+        query = Query(QueryId(identity), QueryText(text), metadata)
+        return None if key is None else self._truth(query, outputs, key, f"{where}.outputs")
+
+    def _key(self, outputs: dict[str, Any], where: str) -> str | None:
+        """Return the key of the ground truth, or None after recording that there is none."""
+        for key in self.keys:
+            if key in outputs:
+                return key
+        if self.keys == self._known_keys():
+            if self.level is TOKEN and not outputs.keys().isdisjoint(_CHUNKS):
+                raise LevelMismatch(
+                    f"{self.records.source}: {where} has chunk ids, expected token-level: load it with "
+                    "load_dataset(path, CHUNK), or pass registry= with the positions of the chunks"
+                )
+            for found, keys in _KEYS.items():
+                if not outputs.keys().isdisjoint(keys):
+                    check_level(f"{self.records.source}: {where}", found, self.level)
+        names = " or ".join(map(repr, self.keys))
+        there = ", ".join(map(repr, outputs)) or "nothing"
+        self.records.problem(
+            where, f"expected the ground truth under {names}, got {there:.80}; or pass ground_truth_key="
+        )
+        return None
+
+    def _metadata(self, record: _Example, outputs: dict[str, Any], key: str | None, where: str) -> dict[str, Any]:
+        """Return everything that is neither question nor ground truth."""
+        inputs = {name: value for name, value in record.inputs.items() if name != self.query_key}
+        own = outputs.get("metadata")
+        others = {name: value for name, value in outputs.items() if name != key and name not in _PART_OF_TRUTH}
+        if not isinstance(own, dict | None):
+            self.records.problem(f"{where}.outputs.metadata", f"expected an object, got {brief_repr(own)}")
+        for place, names in (("inputs", inputs), ("outputs", others.keys() - _ALL_KEYS)):
+            for name in names:
+                self.records.note(f"{place}.{name}", f"{where}.{place}: unknown key {name!r} is kept as metadata")
+        kept = own if is_object(own) else {}
+        return {**inputs, **others, **kept, **(record.model_extra or {}), **(record.metadata or {})}
+
+    def _truth(self, query: Query, outputs: dict[str, Any], key: str, where: str) -> GroundTruth[Any] | None:
+        value, gains = outputs[key], outputs.get("gains", {})
+        if self.level is TOKEN:
+            return self._token_level(query, value, key, f"{where}.{key}")
+        if self.level is CHUNK:
+            return self.labels.chunk_level(query, value, gains, f"{where}.{key}", f"{where}.gains")
+        name = next((name for name in _PREFIXES if name in outputs), _PREFIXES[0])
+        prefixes = outputs.get(name, [])
+        if not is_list(prefixes) or not all(isinstance(prefix, str) for prefix in prefixes):
+            self.records.problem(f"{where}.{name}", f"expected a list of strings, got {brief_repr(prefixes)}")
+            return None
+        places = [f"{where}.{part}" for part in (key, name, "gains")]
+        return self.labels.document_level(query, value, prefixes, gains, *places)
+
+    def _token_level(self, query: Query, items: Any, key: str, where: str) -> TokenLevelGroundTruth | None:
+        if not is_list(items):
+            self.records.problem(where, f"expected a list, got {brief_repr(items)}")
+            return None
+        are_ids = key in _CHUNKS or (key not in _ALL_KEYS and all(isinstance(item, str) for item in items))
+        if are_ids and self.registry is not None:
+            try:
+                return TokenLevelGroundTruth.of_chunks(query, items, self.registry)
+            except DatasetError as error:
+                self.records.problem(where, error)
+                return None
+        spans = [span for number, item in enumerate(items) for span in self._spans(item, f"{where}[{number}]", query)]
+        return TokenLevelGroundTruth(query, tuple(spans))
+
+    def _spans(self, item: Any, where: str, query: Query) -> list[CharacterSpan]:
+        """Return the span of a record or a quote, or nothing after recording what is wrong with it."""
+        if not isinstance(item, str):
+            record = self.records.validate(SpanRecord, item, where, unknown="is ignored")
+            span = None if record is None else self.labels.span(record, where)
+            return [] if span is None else [span]
+        if not item.strip():
+            self.records.problem(where, "is blank; expected a quote")
+            return []
+        if self._locator is None or self.labels.resolver is None:
+            self.records.problem(
+                where, "a quote has to be located in the documents; pass corpus=Corpus.from_folder(...)"
+            )
+            return []
+        document = next((query.metadata[name] for name in _DOCUMENT_OF_QUOTES if name in query.metadata), "")
+        status, places, advice = locate_quote(item, str(document), self._locator, self.labels.resolver)
+        if status != "located":
+            self.records.problem(where, f"the quote {brief_repr(item)} is {status}: {advice}")
+            return []
+        return places
+
+    @cached_property
+    def _locator(self) -> TextLocator | None:
+        return None if self.labels.corpus is None else TextLocator(self.labels.corpus)
+
+
+@overload
+def to_example(entry: DocumentLevelGroundTruth, corpus: Corpus | None = None) -> DocumentLevelDatasetExample: ...
+
+
+@overload
+def to_example(entry: ChunkLevelGroundTruth, corpus: Corpus | None = None) -> ChunkLevelDatasetExample: ...
+
+
+@overload
+def to_example(entry: TokenLevelGroundTruth, corpus: Corpus | None = None) -> TokenLevelDatasetExample: ...
+
+
+@overload
+def to_example(entry: GroundTruth[Any], corpus: Corpus | None = None) -> Any: ...
+
+
+def to_example(entry: GroundTruth[Any], corpus: Corpus | None = None) -> Any:
+    """Return a question with its ground truth as an example that `dataset_from_examples` reads back.
+
+    The id of the question is stored in the metadata as `query_id`, since LangSmith assigns its own ids to examples.
+
+    Args:
+        entry: The question with its ground truth.
+        corpus: The documents; if given, every span includes its text.
+
+    Raises:
+        DatasetError: Examples cannot represent this kind of ground truth.
+    """
+    outputs = truth_record(entry, corpus)
+    for span in outputs.get("relevant_spans", ()):
+        span.pop("before", None)
+        span.pop("after", None)
+    metadata = {**entry.query.metadata, QUERY_ID: entry.query.id}
+    return {"inputs": {"query": entry.query.text}, "outputs": outputs, "metadata": metadata}

@@ -1,0 +1,92 @@
+"""Identity of an embedder: two that are alike in it may share a cache, all others must not."""
+
+import hashlib
+import inspect
+import json
+from collections.abc import Sequence
+from numbers import Integral, Real
+from pathlib import PurePath
+from typing import Any, cast
+
+from rag_evaluation_framework.contracts.component import Component, parameters
+from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.errors import ConfigError
+
+
+def embedder_identity(embedder: Embedder) -> str:
+    """Return, as JSON, all that an embedder's vectors depend on but the text.
+
+    That is the class with its source code, if it is not one of ours, the parameters, and the hash of the weights if the
+    embedder has a `content_hash`; the same of components among its parameters.
+
+    Raises:
+        ConfigError: The embedder cannot be cached (`check_cacheable`).
+    """
+    return json.dumps(_described(embedder, weights=True), sort_keys=True)
+
+
+def check_cacheable(embedder: Embedder) -> None:
+    """Raise ConfigError unless all that an embedder's vectors depend on can be known, without loading anything.
+
+    It has to be a frozen dataclass, its parameters texts, numbers, collections of them or such components, and it must
+    not learn from the corpus.
+    """
+    _described(embedder, weights=False)
+
+
+def _described(value: object, *, weights: bool) -> Any:
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, PurePath):
+        return {"path": str(value)}
+    if isinstance(value, list | tuple):
+        return [_described(item, weights=weights) for item in cast("Sequence[object]", value)]
+    if isinstance(value, dict):
+        entries = cast("dict[object, object]", value)
+        return {"entries": [[_described(item, weights=weights) for item in entry] for entry in entries.items()]}
+    if isinstance(value, Component):
+        return _described_component(value, weights=weights)
+    raise ConfigError(f"a parameter of type {type(value).__qualname__} is not told apart by its value")
+
+
+def _described_component(component: Component, *, weights: bool) -> dict[str, Any]:
+    kind: Any = component.__class__
+    dataclass: Any = getattr(kind, "__dataclass_params__", None)
+    if dataclass is None or not dataclass.frozen:
+        raise ConfigError(f"{kind.__qualname__} is not a frozen dataclass, so what its vectors depend on is not known")
+    has_content = hasattr(kind, "content_hash")
+    if isinstance(component, Embedder) and kind.fit is not Embedder.fit and not has_content:
+        raise ConfigError(f"{kind.__qualname__} learns from the corpus, so its parameters do not tell its vectors")
+    described = {
+        "type": f"{kind.__module__}:{kind.__qualname__}",
+        "source": _source(kind),
+        "parameters": {key: _described(value, weights=weights) for key, value in parameters(component).items()},
+    }
+    return {**described, "content": cast("Any", component).content_hash if weights and has_content else None}
+
+
+def _source(kind: type) -> str | None:
+    """Return a hash of the source code of a class of somebody else's, which may be another one tomorrow.
+
+    Raises:
+        ConfigError: The code cannot be read.
+    """
+    if kind.__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return None
+    methods = [getattr(item, "fget", item) for item in vars(kind).values()]
+    # Of a class that was written in a notebook only the methods are found.
+    code = _code(kind) or "".join(_code(method) for method in methods if inspect.isfunction(method))
+    if not code:
+        raise ConfigError(f"the source code of {kind.__qualname__} cannot be read, so a change would not be noticed")
+    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _code(item: Any) -> str:
+    try:
+        return inspect.getsource(item)
+    except (OSError, TypeError):
+        return ""

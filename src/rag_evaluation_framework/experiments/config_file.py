@@ -1,0 +1,198 @@
+"""Configuration files: experiments in YAML or JSON, parsed and validated."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from os.path import normpath
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from rag_evaluation_framework._support.files import read_text
+from rag_evaluation_framework._support.strict_json import parse_json
+from rag_evaluation_framework._support.strict_yaml import parse_yaml
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ids import EvaluationType
+from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
+from rag_evaluation_framework.datasets.load import load_dataset
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch
+from rag_evaluation_framework.experiments.checks import check_k
+from rag_evaluation_framework.experiments.config import (
+    CONFIGS,
+    AnyExperimentConfig,
+)
+from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
+from rag_evaluation_framework.registry import Kind, build, load_function
+from rag_evaluation_framework.retrievers.function import as_retriever
+from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
+
+Component = str | dict[str, Any]
+
+
+class ConfigFile(BaseModel):
+    """The keys of a configuration file; unknown keys are refused.
+
+    Paths are relative to the file's folder. `retriever` is a whole pipeline; without it, `chunker`, `embedder` and
+    `vector_store` make one, as in `Evaluation.run`; a `reranker` reorders the results of either. `evaluation_type` is
+    by default that of the dataset; a token-level dataset can be evaluated at any. `chunk_id` names a function,
+    `module:function`.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    corpus: str
+    glob: str = "**/*.md"
+    dataset: str
+    evaluation_type: EvaluationType | None = None
+    retriever: Component | None = None
+    chunker: Component | None = None
+    embedder: Component | None = None
+    vector_store: Component | None = None
+    reranker: Component | None = None
+    metrics: list[Component] | None = None
+    k: int | list[int] = Field(default=[5, 10])
+    chunk_id: str | None = None
+    experiment_name: str | None = None
+    budgets: list[str] = Field(default=["4000ch"])
+    tokenizer: str | None = None
+    count_as_zero: list[Unscored] = Field(default=[])
+    batch_queries: bool = True
+    save_results_path: str | None = None
+
+    def experiment(self, folder: Path, *, imports: bool = True) -> AnyExperimentConfig:
+        """Build the experiment, reading corpus and dataset.
+
+        Args:
+            folder: The folder of the file, to which paths are relative.
+            imports: Whether the file may name your own code, `module:attribute`. If not, that is refused before
+                anything but built-in components and installed plug-ins is imported.
+
+        Raises:
+            InputError: Something in it cannot be used.
+            LevelMismatch: Dataset, metrics and evaluation type do not fit together.
+        """
+        self._check_chunk_id(self.evaluation_type)
+        chunk_id = None
+        if self.chunk_id is not None:
+            chunk_id = load_function("chunk_id", self.chunk_id, "chunk, number", imports=imports)
+        part = partial(build, imports=imports)
+        retriever = self._retriever(part)
+        metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
+        config = self._evaluation_config(folder)
+        check_k(self.k, config)
+        corpus = Corpus.from_folder(normpath(folder / self.corpus), self.glob)
+        dataset: Any = _dataset(normpath(folder / self.dataset), corpus)
+        options: dict[str, Any] = {"corpus": corpus, "metrics": metrics, "k": self.k, "config": config}
+        evaluation_type: EvaluationType = self.evaluation_type or dataset.level.evaluation_type
+        self._check_chunk_id(evaluation_type)
+        if chunk_id is not None:
+            options["chunk_id"] = chunk_id
+        return CONFIGS[evaluation_type](retriever, dataset, **options)
+
+    def _check_chunk_id(self, evaluation_type: EvaluationType | None) -> None:
+        if self.chunk_id is not None and evaluation_type not in (None, "chunk-level"):
+            raise ConfigError(
+                f"chunk_id={self.chunk_id!r} names chunks, the evaluation is {evaluation_type}: expected "
+                "evaluation_type chunk-level, or no chunk_id"
+            )
+
+    def _evaluation_config(self, folder: Path) -> EvaluationConfig:
+        keep = self.save_results_path
+        return EvaluationConfig(
+            experiment_name=self.experiment_name,
+            budgets=self.budgets,
+            tokenizer=self._tokenizer(folder),
+            count_as_zero=self.count_as_zero,
+            batch_queries=self.batch_queries,
+            save_results_path=None if keep is None else normpath(folder / keep),
+        )
+
+    def _tokenizer(self, folder: Path) -> str | None:
+        is_file = self.tokenizer is not None and self.tokenizer.endswith((".json", ".tiktoken"))
+        return str(folder / self.tokenizer) if self.tokenizer is not None and is_file else self.tokenizer
+
+    def _retriever(self, part: Callable[[Kind, Any], Any]) -> Any:
+        parts = {
+            key: value
+            for key, value in (
+                ("chunker", self.chunker),
+                ("embedder", self.embedder),
+                ("vector_store", self.vector_store),
+            )
+            if value is not None
+        }
+        if self.retriever is None:
+            kind = "vector-rag" if self.embedder is not None or self.vector_store is not None else "bm25"
+            retriever = part("retriever", {"type": kind, **parts})
+        elif isinstance(self.retriever, str) and self.retriever in ("bm25", "vector-rag"):
+            retriever = part("retriever", {"type": self.retriever, **parts})
+        elif parts:
+            raise ConfigError(f"retriever and {', '.join(parts)} were given; write the latter inside the retriever")
+        else:
+            retriever = part("retriever", self.retriever)
+        if self.reranker is None:
+            return retriever
+        return RerankedRetriever(as_retriever(retriever), part("reranker", self.reranker))
+
+
+def _dataset(path: str, corpus: Corpus) -> Dataset[Any]:
+    """Read a dataset of any level."""
+    for level in (TOKEN, CHUNK):
+        with suppress(LevelMismatch):
+            return load_dataset(path, level, corpus=corpus)
+    return load_dataset(path, DOCUMENT, corpus=corpus)
+
+
+def load_config(path: str | Path) -> ConfigFile:
+    """Read a YAML or JSON configuration.
+
+    Raises:
+        ConfigError: The file cannot be read, is neither YAML nor JSON, repeats a key, or holds an unknown key or a
+            wrong value.
+    """
+    path = Path(path)
+    text = read_text(path, ConfigError)
+    try:
+        content = parse_json(text) if path.suffix == ".json" else parse_yaml(text)
+    except ValueError as error:
+        raise ConfigError(f"{path}: cannot be parsed: {error}") from error
+    return parse_config(content, str(path))
+
+
+def parse_config(content: Any, source: str) -> ConfigFile:
+    """Validate a configuration.
+
+    Args:
+        content: The parsed file: a mapping.
+        source: Where it comes from, for messages.
+
+    Raises:
+        ConfigError: It is not a mapping, or holds an unknown key or a wrong value.
+    """
+    if not isinstance(content, dict):
+        raise ConfigError(
+            f"{source}: expected a mapping with at least 'corpus' and 'dataset', got {type(content).__name__}"
+        )
+    try:
+        return ConfigFile.model_validate(content)
+    except ValidationError as error:
+        problems = [f"$.{_path(item['loc'])}: {_message(item)}" for item in error.errors()]
+        raise ConfigError(f"{source}: {'; '.join(dict.fromkeys(problems))}") from error
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    """Return the path of a value in the file, such as `metrics[0]`.
+
+    Only the first key and the indices belong to the file; other parts of the location name alternatives of its type.
+    """
+    return str(location[0]) + "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
+
+
+def _message(item: ErrorDetails) -> str:
+    if item["type"] == "extra_forbidden":
+        return f"unknown key; there are {', '.join(ConfigFile.model_fields)}"
+    message = item["msg"][0].lower() + item["msg"][1:]
+    return message if item["type"] == "missing" else f"{message}, got {item['input']!r:.60}"

@@ -1,0 +1,280 @@
+"""`retrieve`: index a corpus and retrieve for every query, as deep as the cutoffs need."""
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from math import ceil
+from time import perf_counter
+from typing import Any
+
+from tqdm import tqdm
+
+from rag_evaluation_framework._support.exits import no_exit
+from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.contracts.retrieved import as_hits
+from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.tokenizer import Tokenizer
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.failures import Failure
+from rag_evaluation_framework.data.hits import Ranking, Retrieval, Stage
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.rankings import QueryRanking, Rankings
+from rag_evaluation_framework.errors import ComponentExited, ConfigError
+from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
+from rag_evaluation_framework.text.hit_locator import HitLocator
+from rag_evaluation_framework.text.reading import ContextBudget, HitReader
+
+_FIRST_DEPTH = 10
+_STEEPEST = 8  # results that cost next to nothing must not deepen the retrieval without bound
+_DEEPEST = 10_000
+
+
+def retrieve(
+    retriever: Pipeline,
+    corpus: Corpus,
+    queries: Iterable[Query | str],
+    cutoffs: Sequence[Cutoff | int | str] = (10,),
+    *,
+    tokenizer: Tokenizer | None = None,
+    batch_queries: bool = True,
+) -> Rankings:
+    """Index a corpus and retrieve for every query, as deep as the cutoffs need.
+
+    A query whose retrieval raises, or calls `sys.exit`, becomes a failure of its ranking. The retriever is closed at
+    the end, also after an error.
+
+    Args:
+        retriever: A retriever, or a function `(query, k) -> texts, chunks or dicts`.
+        corpus: The documents.
+        queries: The queries to ask; the id of a text follows from its wording.
+        cutoffs: Numbers of results (5), budgets of characters (`4000ch`) or of tokens (`1000tok`).
+        tokenizer: The tokenizer that counts budgets in tokens.
+        batch_queries: Whether the retriever is told all queries before it is asked for them one by one.
+
+    Returns:
+        One ranking per query, in order; every hit has its place in the corpus, if it could be found.
+
+    Raises:
+        ConfigError: A cutoff is not valid, or counts tokens without a tokenizer.
+        ComponentExited: The retriever called `sys.exit` before or after the queries.
+        Exception: Whatever else the retriever raises while it indexes.
+    """
+    asked = [query if isinstance(query, Query) else Query.from_text(query) for query in queries]
+    with collected() as notes, indexed(as_retriever(retriever), corpus) as index:
+        rankings = index.rank(asked, list(map(Cutoff.parse, cutoffs)), tokenizer, batch_queries=batch_queries)
+    return replace(rankings, notes=tuple(notes))
+
+
+@contextmanager
+def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
+    """Index a corpus, and close the retriever on leaving the context.
+
+    An error while closing is noted, and never hides an earlier error or the result. Only `sys.exit` is an error then: a
+    pipeline that ends the program must not look as if all went well.
+    """
+    earlier: BaseException | None = None
+    try:
+        start = perf_counter()
+        with no_exit(pipeline.name, "index"):
+            pipeline.index(corpus)
+        seconds = perf_counter() - start
+        yield Index(pipeline, corpus, _listed_chunks(pipeline), seconds)
+    except BaseException as error:
+        earlier = error
+        raise
+    finally:
+        try:
+            with no_exit(pipeline.name, "close"):
+                pipeline.close()
+        except Exception as error:
+            if earlier is None and isinstance(error, ComponentExited):
+                raise
+            message = f"{pipeline.name} could not be closed: {type(error).__name__}: {error}"
+            if earlier is None:
+                note(message)
+            else:
+                earlier.add_note(message)
+
+
+@dataclass(frozen=True)
+class Index:
+    """A retriever that has indexed a corpus.
+
+    Attributes:
+        pipeline: The retriever.
+        corpus: The documents.
+        chunks: All chunks that could be retrieved, or None if the retriever cannot list them.
+        seconds: How long indexing took.
+    """
+
+    pipeline: Retriever
+    corpus: Corpus
+    chunks: Sequence[PositionAwareChunk] | None
+    seconds: float
+
+    @property
+    def retriever(self) -> str:
+        """The retriever's name."""
+        return self.pipeline.name
+
+    def rank(
+        self,
+        queries: Sequence[Query],
+        cutoffs: Sequence[Cutoff],
+        tokenizer: Tokenizer | None = None,
+        *,
+        batch_queries: bool = True,
+    ) -> Rankings:
+        """Return the ranking of every query, as `retrieve` does; notes go to whoever collects them."""
+        start = perf_counter()
+        reader = HitReader(self.corpus)
+        budgets = [ContextBudget(cutoff, tokenizer, reader) for cutoff in cutoffs if cutoff.is_budget]
+        ranker = _Ranker(self, [cutoff for cutoff in cutoffs if not cutoff.is_budget], budgets, reader)
+        if batch_queries:
+            self._prepare(queries)
+        steps = tqdm(queries, desc="Retrieving", unit="question", delay=2, disable=None, leave=False)
+        entries = tuple(map(ranker.ranking, steps))
+        for text in ranker.notes(entries):
+            note(text)
+        seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
+        return Rankings(entries, self.corpus, self.retriever, self.chunks, ranker.depth, seconds)
+
+    def _prepare(self, queries: Sequence[Query]) -> None:
+        """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""
+        try:
+            with no_exit(self.retriever, "prepare"):
+                self.pipeline.prepare([query.text for query in queries])
+        except ComponentExited:
+            raise
+        except Exception as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
+            note(
+                f"{self.retriever} could not prepare for all questions together: {type(error).__name__}: {error}; "
+                "each was asked alone"
+            )
+
+
+def _listed_chunks(retriever: Retriever) -> Sequence[PositionAwareChunk] | None:
+    """Return all chunks that a retriever could return, or None if it cannot list them.
+
+    Raises:
+        ConfigError: It lists something other than chunks.
+    """
+    with no_exit(retriever.name, "chunks"):
+        given: Any = retriever.chunks()
+    if given is None:
+        return None
+    chunks: tuple[Any, ...] = tuple(given)
+    for chunk in chunks:
+        if not isinstance(chunk, PositionAwareChunk):
+            raise ConfigError(f"{retriever.name} lists {chunk!r:.80} as a chunk; expected a PositionAwareChunk")
+    return chunks
+
+
+@dataclass
+class _Ranker:
+    """Asks a retriever for rankings that are deep enough for all cutoffs.
+
+    Attributes:
+        depth: The most results that were asked for.
+        unstable: How many rankings changed at the top when more results were asked for.
+        unfilled: How many rankings ended before they filled a budget that the corpus has enough text for.
+    """
+
+    index: Index
+    ks: Sequence[Cutoff]
+    budgets: Sequence[ContextBudget]
+    reader: HitReader
+    depth: int = 0
+    unstable: int = 0
+    unfilled: int = 0
+    largest: Cutoff = field(init=False)
+    locator: HitLocator = field(init=False)
+    characters: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.largest = max(self.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
+        self.depth = self.largest.size
+        self.locator = HitLocator(self.index.corpus, self.index.chunks or ())
+        self.characters = sum(len(document.content) for document in self.index.corpus)
+
+    def ranking(self, query: Query) -> QueryRanking:
+        """Return what was found for one query, or how that failed."""
+        try:
+            return self._found(query)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
+            return QueryRanking(query, failure=Failure.of("retrieve", error))
+
+    def notes(self, entries: Sequence[QueryRanking]) -> Iterator[str]:
+        """Yield notes on the rankings that were made."""
+        if self.unstable:
+            yield (
+                f"rankings changed at the top when more results were asked for: {self.unstable}; their scores at k are "
+                f"those of asking for {self.largest.size}. If the retriever works so, let its prefix_stable be False"
+            )
+        if self.unfilled:
+            rankings = "ranking" if self.unfilled == 1 else "rankings"
+            yield f"{self.unfilled} {rankings} ran out of results before the budget was filled"
+        hits = [hit for entry in entries for hit in entry.hits]
+        contradicting = sum(map(self.reader.contradicts, hits))
+        if contradicting:
+            yield (
+                f"results whose text differs from the text at the place that they name: {contradicting}; the place was "
+                "taken. If the retriever does not change texts, its offsets are wrong (they count code points)"
+            )
+        ambiguous = sum(hit.text in self.locator.ambiguous for hit in hits)
+        if ambiguous:
+            yield (
+                f"results whose text occurs more than once: {ambiguous}; the first free place was taken. Let the "
+                "retriever return doc_id, or doc_id, start and end, to be sure"
+            )
+
+    def _found(self, query: Query) -> QueryRanking:
+        retriever = self.index.pipeline
+        first = self._retrieve(query, self.largest.size)
+        deepest = self._deep_enough(query, first)
+        at: dict[Cutoff, Ranking] = {}
+        if not retriever.prefix_stable:
+            at = {cutoff: self._retrieve(query, cutoff.size).hits for cutoff in self.ks if cutoff != self.largest}
+            at[self.largest] = first.hits
+        elif deepest.hits[: len(first.hits)] != first.hits:
+            self.unstable += 1
+            at = dict.fromkeys(self.ks, first.hits)
+        reached = [budget.depth(deepest.hits) for budget in self.budgets]
+        self.unfilled += any(
+            depth is None and budget.cutoff.size <= self.characters
+            for depth, budget in zip(reached, self.budgets, strict=True)
+        )
+        reach = max([self.largest.size, *(len(deepest.hits) if depth is None else depth for depth in reached)])
+        return QueryRanking(query, deepest.hits[:reach], at, deepest.stages)
+
+    def _deep_enough(self, query: Query, found: Retrieval) -> Retrieval:
+        """Ask for more results until every budget is filled, or no more come."""
+        asked = self.largest.size
+        while (wanted := max(self._wanted(found.hits), default=0)) > asked:
+            before, asked = len(found.hits), wanted
+            found = self._retrieve(query, asked)
+            if len(found.hits) <= before:
+                break
+        self.depth = max(self.depth, asked)
+        return found
+
+    def _wanted(self, hits: Ranking) -> Iterator[int]:
+        """Yield, for each budget that is not filled, a depth that should fill it; nothing if no text is known."""
+        if not any(map(self.reader.has_text, hits)):
+            return
+        for budget in self.budgets:
+            filled = sum(map(budget.cost, hits))
+            if filled < budget.cutoff.size and len(hits) < _DEEPEST:
+                estimate = ceil(1.2 * len(hits) * budget.cutoff.size / max(filled, 1))
+                yield min(max(2 * len(hits), estimate), _STEEPEST * len(hits), _DEEPEST)
+
+    def _retrieve(self, query: Query, k: int) -> Retrieval:
+        retriever = self.index.pipeline
+        start = perf_counter()
+        results: Any = retriever.retrieve(query.text, k)
+        seconds = perf_counter() - start
+        stages = results.stages if isinstance(results, Retrieval) else ()
+        hits = self.locator.place(as_hits(results, retriever.name)[:k])
+        return Retrieval(hits, stages or (Stage("retrieve", seconds),))

@@ -1,0 +1,5 @@
+from .oracle import oracle_from_lists as oracle_from_lists
+from .ranks import RankJudgements as RankJudgements
+from .spans import Numbering as Numbering
+from .spans import SpanColumns as SpanColumns
+from .spans import SpanJudgements as SpanJudgements

@@ -1,0 +1,216 @@
+"""Rank judgements: the ranks and gains of the relevant units, for metrics over ids such as nDCG and MRR.
+
+Only relevant units, and results that repeat a unit, are kept, as flat arrays, so that the time to score grows with the
+number of relevant units and not with the number of queries times the depth.
+"""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Relevant:
+    """Relevant units as columns, sorted by query and then by rank.
+
+    Attributes:
+        query: Number of the query, 0-based.
+        rank: Position among the different units of the ranking, 0-based.
+        gain: How relevant the unit is, above 0.
+    """
+
+    query: Integers
+    rank: Integers
+    gain: Numbers
+
+    @classmethod
+    def sorted_by_rank(cls, query: Integers, rank: Integers, gain: Numbers) -> "Relevant":
+        """Return the columns sorted by rank; queries are ascending, and the units of one have different ranks."""
+        width = int(rank.max()) + 1 if len(rank) else 1
+        order = np.argsort(query * width + rank)
+        return cls(query, rank[order], gain[order])
+
+    def before(self, depths: Integers | int) -> "Relevant":
+        """Return the units at the first ranks: `depths` of them, one number for all queries or one per query."""
+        limits = depths if isinstance(depths, int) else depths[self.query]
+        rows = np.flatnonzero(self.rank < limits)
+        return self if len(rows) == len(self.rank) else Relevant(self.query[rows], self.rank[rows], self.gain[rows])
+
+    @cached_property
+    def first(self) -> Integers:
+        """The row of the first unit of each query that has any: for `query` (0, 0, 2), these are (0, 2)."""
+        return np.flatnonzero(np.diff(self.query, prepend=-1))
+
+    @cached_property
+    def ordinal(self) -> Integers:
+        """How many units of the same query precede each; for `query` (0, 0, 2), these are (0, 1, 0)."""
+        return _ordinal(self.query)
+
+    def discounted_gain(self, queries: int) -> Numbers:
+        """Return the DCG of each query, Σ gain / log2(rank + 2), ranks being 0-based; shape (queries,)."""
+        depth = int(self.rank.max()) + 1 if len(self.rank) else 0
+        discounts = 1 / np.log2(np.arange(depth) + 2.0)
+        return totals(self.query, self.gain * discounts[self.rank], queries)
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """Results that repeat a unit of their ranking, as columns.
+
+    Attributes:
+        query: Number of the query, 0-based.
+        position: Position among the results, 0-based.
+    """
+
+    query: Integers
+    position: Integers
+
+    @classmethod
+    def none(cls) -> "Repeats":
+        """Return no repeats."""
+        return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+
+    def before(self, depths: Integers | int) -> "Repeats":
+        """Return those among the first results: `depths` of them, one number for all queries or one per query."""
+        rows = np.flatnonzero(self.position < (depths if isinstance(depths, int) else depths[self.query]))
+        return Repeats(self.query[rows], self.position[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class RankJudgements:
+    """The ranks of the relevant units of all queries, and those they would have in the ideal order.
+
+    Cutoffs count results, of which several can be of one unit; ranks count the different units.
+
+    Attributes:
+        found: The relevant units that were retrieved, by rank.
+        ideal: All relevant units in the ideal order: by falling gain.
+        relevant: The number of relevant units of each query; shape (queries,).
+        results: The number of results of each query; shape (queries,).
+        repeats: The results whose unit was retrieved at a higher rank already.
+        depth: Where the rankings are cut: a number of results, or one per query, shape (queries,), or None if they are
+            whole.
+    """
+
+    found: Relevant
+    ideal: Relevant
+    relevant: Integers
+    results: Integers
+    repeats: Repeats
+    depth: Integers | int | None = None
+
+    @classmethod
+    def from_ranks(
+        cls, query: Integers, rank: Integers, gain: Numbers, results: Integers, repeats: Repeats | None = None
+    ) -> "RankJudgements":
+        """Judge rankings whose judged units are known by rank.
+
+        Args:
+            query: Number of the query of each judged unit, ascending.
+            rank: Its position among the different units of the ranking, 0-based, or -1 if it was not retrieved.
+            gain: How relevant it is; units with a gain of 0 or below are not relevant.
+            results: The number of results of each query.
+            repeats: The results whose unit was retrieved at a higher rank already; none by default.
+
+        Returns:
+            The judgements of whole rankings.
+        """
+        queries = len(results)
+        if not (gain > 0).all():
+            rows = gain > 0
+            query, rank, gain = query[rows], rank[rows], gain[rows]
+        relevant = np.bincount(query, minlength=queries)
+        found = np.flatnonzero(rank >= 0)
+        return cls(
+            Relevant.sorted_by_rank(query[found], rank[found], gain[found]),
+            _ideal(query, gain),
+            relevant,
+            results,
+            Repeats.none() if repeats is None else repeats,
+        )
+
+    @classmethod
+    def from_lists(
+        cls,
+        retrieved: Sequence[Sequence[Hashable]],
+        relevant: Sequence[Sequence[Hashable]],
+        gains: Sequence[Sequence[float]],
+    ) -> "RankJudgements":
+        """Judge rankings that are given as lists of ids.
+
+        Args:
+            retrieved: The unit of every result, best first; one list per query.
+            relevant: The relevant units, each once; one list per query.
+            gains: How relevant each of them is, above 0.
+        """
+        counts = np.fromiter(map(len, relevant), dtype=np.int64, count=len(relevant))
+        rank = np.full(int(counts.sum()), -1, dtype=np.int64)
+        repeats: tuple[list[int], list[int]] = ([], [])
+        row = 0
+        for query, (results, right) in enumerate(zip(retrieved, relevant, strict=True)):
+            ranks: dict[Hashable, int] = {}
+            for position, unit in enumerate(results):
+                different = len(ranks)
+                ranks.setdefault(unit, different)
+                if len(ranks) == different:
+                    repeats[0].append(query)
+                    repeats[1].append(position)
+            for unit in right:
+                rank[row] = ranks.get(unit, -1)
+                row += 1
+        return cls.from_ranks(
+            np.repeat(np.arange(len(relevant)), counts),
+            rank,
+            np.fromiter(chain.from_iterable(gains), dtype=np.float64, count=len(rank)),
+            np.fromiter(map(len, retrieved), dtype=np.int64, count=len(retrieved)),
+            Repeats(np.array(repeats[0], dtype=np.int64), np.array(repeats[1], dtype=np.int64)),
+        )
+
+    def at(self, depth: Integers | int) -> "RankJudgements":
+        """Return the judgements of the first `depth` results only, one number for all queries or one per query."""
+        results, repeats = np.minimum(self.results, depth), self.repeats.before(depth)
+        reach = results - np.bincount(repeats.query, minlength=len(results)) if len(repeats.query) else depth
+        return RankJudgements(
+            self.found.before(reach), self.ideal.before(depth), self.relevant, results, repeats, depth
+        )
+
+    @property
+    def precision_denominator(self) -> Integers:
+        """The denominator of precision: the depth, or without one the number of results; shape (queries,)."""
+        return self.results if self.depth is None else np.broadcast_to(self.depth, self.results.shape)
+
+    @cached_property
+    def relevant_retrieved(self) -> Integers:
+        """The number of relevant units retrieved for each query; shape (queries,)."""
+        return np.bincount(self.found.query, minlength=len(self.relevant))
+
+
+def totals(query: Integers, numbers: Numbers, queries: int) -> Numbers:
+    """Return the sum of the numbers of each query, shape (queries,)."""
+    # NumPy's stubs promise integers even where weights are given.
+    return np.asarray(np.bincount(query, weights=numbers, minlength=queries), dtype=np.float64)
+
+
+def _ideal(query: Integers, gain: Numbers) -> Relevant:
+    """Return the units of each query by falling gain: for queries (0, 0, 1), gains (1, 3, 2) become (3, 1, 2)."""
+    levels = np.unique(gain)
+    if len(levels) > 1:
+        # One sort of integers that encode both query and gain, as queries are ascending already.
+        last = query * len(levels) + (len(levels) - 1)
+        keys = last - np.searchsorted(levels, gain)
+        keys.sort()
+        gain = levels[last - keys]
+    return Relevant(query, _ordinal(query), gain)
+
+
+def _ordinal(query: Integers) -> Integers:
+    """Return how many rows of the same query precede each; queries are ascending."""
+    counts = np.bincount(query)
+    return np.arange(len(query)) - (np.cumsum(counts) - counts)[query]

@@ -1,0 +1,5 @@
+"""Labelling: from quotes that people copy to spans in the corpus."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

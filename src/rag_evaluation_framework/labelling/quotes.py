@@ -1,0 +1,322 @@
+"""Questions with quotes: the quickest way to label a dataset.
+
+A CSV or JSONL file of `question, quote[, document]` with one row per quote: several rows for a question whose answer is
+spread over several passages, an empty quote if the corpus holds no answer. Quotes are located in the corpus, so nobody
+counts offsets. Other columns are kept as metadata of the question; the optional column `id` sets its id.
+"""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Literal
+
+from tqdm import tqdm
+
+from rag_evaluation_framework._support.files import json_lines, read_text
+from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework._support.records import problem_list
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
+from rag_evaluation_framework.data.ids import QueryId, QueryText, generate_query_id
+from rag_evaluation_framework.data.levels import TOKEN
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+QuoteStatus = Literal["located", "ambiguous", "missing", "no-answer"]
+
+_COLUMNS = ("question", "quote", "document", "id")
+
+
+@dataclass(frozen=True)
+class QuoteRow:
+    """One row of a file of quotes, and whether its quote was located.
+
+    Attributes:
+        number: The line of the file on which the row starts; the header is line 1.
+        question: The question.
+        quote: The quote as given.
+        document: The document named in the row, or "".
+        status: `located`: occurs exactly once. `ambiguous`: occurs more than once. `missing`: does not occur.
+            `no-answer`: the quote is empty, so the corpus holds no answer.
+        places: The occurrences of the quote; at most 20 of an ambiguous one.
+        advice: What to do about it; "" for located rows.
+        id: The id of the question in the file, or "".
+        metadata: The other columns.
+    """
+
+    number: int
+    question: str
+    quote: str
+    document: str
+    status: QuoteStatus
+    places: tuple[CharacterSpan, ...]
+    advice: str
+    id: str
+    metadata: Mapping[str, str]
+
+    def __str__(self) -> str:
+        where = ", ".join(f"{span.doc_id}[{span.start}:{span.end}]" for span in self.places[:3])
+        more = f" and {len(self.places) - 3} more" if len(self.places) > 3 else ""
+        return f"line {self.number:<4} {self.status:<10} {where}{more}{' ' if where else ''}{self.advice}"
+
+
+@dataclass(frozen=True)
+class QuoteCheck:
+    """Result of checking the quotes of a file against the corpus, row by row.
+
+    Attributes:
+        source: The file.
+        corpus: The documents.
+        rows: One entry per row, in order.
+    """
+
+    source: str
+    corpus: Corpus
+    rows: tuple[QuoteRow, ...]
+
+    @property
+    def problems(self) -> tuple[QuoteRow, ...]:
+        """The rows whose quote is ambiguous or missing."""
+        return tuple(row for row in self.rows if row.status in ("ambiguous", "missing"))
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The questions that the dataset skips because one of their quotes was not located."""
+        return tuple(dict.fromkeys(row.question for row in self.problems))
+
+    def dataset(self, name: str | None = None) -> Dataset[CharacterSpan]:
+        """Return the dataset of all questions whose quotes were all located.
+
+        A question with a missing or ambiguous quote is skipped entirely: scored by its other quotes alone, retrieving
+        the right text would count as wrong.
+
+        Raises:
+            DatasetError: No question is left.
+        """
+        problematic = {row.id or row.question for row in self.problems}
+        by_question: dict[str, list[QuoteRow]] = {}
+        for row in self.rows:
+            if (row.id or row.question) not in problematic:
+                by_question.setdefault(row.id or row.question, []).append(row)
+        if not by_question:
+            raise DatasetError(problem_list(self.source, [str(row) for row in self.problems]))
+        entries = [
+            TokenLevelGroundTruth(_query(rows), tuple(span for row in rows for span in row.places))
+            for rows in by_question.values()
+        ]
+        metadata = {"left_out": list(self.left_out)} if self.left_out else {}
+        return Dataset(entries, TOKEN, name=name or Path(self.source).stem, corpus=self.corpus, metadata=metadata)
+
+    def summary(self) -> str:
+        """Return the number of rows by status, and every row whose quote is ambiguous or missing."""
+        return "\n".join([self._counted(), *map(str, self.problems)])
+
+    def __str__(self) -> str:
+        """Return every row, and the number of rows by status."""
+        return "\n".join([*map(str, self.rows), self._counted()])
+
+    def _counted(self) -> str:
+        counts = Counter(row.status for row in self.rows)
+        statuses = ", ".join(
+            f"{counts[status]} {status}" for status in ("located", "ambiguous", "missing", "no-answer")
+        )
+        left_out = f"; {skipped_questions(len(self.left_out))}" if self.left_out else ""
+        return f"{self.source}: {len(self.rows)} row{'s' * (len(self.rows) != 1)}: {statuses}{left_out}"
+
+
+def skipped_questions(count: int) -> str:
+    """Return how many questions were skipped, for messages."""
+    return "1 question skipped: fix its quotes" if count == 1 else f"{count} questions skipped: fix their quotes"
+
+
+def _query(rows: list[QuoteRow]) -> Query:
+    metadata = {key: value for row in reversed(rows) for key, value in row.metadata.items() if value}
+    identity = QueryId(rows[0].id) if rows[0].id else generate_query_id(rows[0].question)
+    return Query(identity, QueryText(rows[0].question), metadata)
+
+
+def check_quotes(path: str | Path, corpus: Corpus) -> QuoteCheck:
+    """Check the quotes of a CSV or JSONL file: locate each of them in the corpus.
+
+    A quote is located where it occurs verbatim or, if it occurs nowhere verbatim, where it differs only in white space.
+    Similarity is never enough: a quote that was not found is shown with the nearest passage.
+
+    Raises:
+        DatasetError: The file cannot be read, lacks a column, or has a row without a question.
+    """
+    path = Path(path)
+    locator, resolver = TextLocator(corpus), DocumentResolver(corpus)
+    records = list(_csv_records(path) if path.suffix.lower() in (".csv", ".tsv") else _jsonl_records(path))
+    if not records:
+        raise DatasetError(f"{path}: holds no questions")
+    wordings: dict[str, str] = {}
+    for number, record in records:
+        if record["id"] and wordings.setdefault(record["id"], record["question"]) != record["question"]:
+            raise DatasetError(
+                f"{path}: line {number}: the id {record['id']!r} is already used for another question, "
+                f"{wordings[record['id']]!r:.60}; ids must be unique"
+            )
+    answered = {_key(record) for _, record in records if record["quote"].strip()}
+    return QuoteCheck(
+        str(path),
+        corpus,
+        tuple(
+            _check(number, record, locator, resolver, _key(record) in answered)
+            for number, record in _with_progress(records)
+        ),
+    )
+
+
+def _key(record: Mapping[str, str]) -> str:
+    return record["id"] or record["question"]
+
+
+def _with_progress(records: list[tuple[int, dict[str, str]]]) -> Iterator[tuple[int, dict[str, str]]]:
+    yield from tqdm(records, desc="Locating quotes", unit="quote", delay=2, disable=None, leave=False)
+
+
+def _check(
+    number: int, record: dict[str, str], locator: TextLocator, resolver: DocumentResolver, answered: bool
+) -> QuoteRow:
+    status, places, advice = locate_quote(record["quote"], record["document"], locator, resolver, answered)
+    metadata = {key: value for key, value in record.items() if key not in _COLUMNS}
+    return QuoteRow(
+        number,
+        record["question"],
+        record["quote"],
+        record["document"],
+        status,
+        tuple(places),
+        advice,
+        record["id"],
+        metadata,
+    )
+
+
+def locate_quote(
+    quote: str, document: str, locator: TextLocator, resolver: DocumentResolver, answered: bool = False
+) -> tuple[QuoteStatus, list[CharacterSpan], str]:
+    """Return the status of a quote, its occurrences, and what to do about it.
+
+    Args:
+        quote: The quote; blank for a question without an answer.
+        document: The document that contains it; blank if unknown.
+        locator: Locates texts in the corpus.
+        resolver: Finds the document by its name.
+        answered: Whether the question has other quotes that are not blank.
+    """
+    if not quote.strip():
+        if answered:
+            return "missing", [], "the quote is empty, but other rows answer the question: remove the row or fill it in"
+        return "no-answer", [], ""
+    try:
+        doc_id = resolver.resolve(document) if document.strip() else None
+    except DatasetError as error:
+        return "missing", [], str(error)
+    places = locator.places(quote, doc_id)
+    elsewhere = [] if places or doc_id is None else locator.places(quote, limit=3)
+    if elsewhere:
+        found = ", ".join(f"{span.doc_id}[{span.start}:{span.end}]" for span in elsewhere)
+        return "missing", [], f"found in {found}, not in {doc_id}: correct the document"
+    if len(places) == 1:
+        return "located", places, ""
+    if places:
+        several = len({span.doc_id for span in places}) > 1
+        return "ambiguous", places, "name the document, or quote more" if several else "quote more of the passage"
+    return "missing", [], _nearest(quote, locator)
+
+
+def _nearest(quote: str, locator: TextLocator) -> str:
+    nearest = locator.nearest(quote)
+    if nearest is None:
+        return "nothing similar in the corpus"
+    span, similarity = nearest
+    text = " ".join(span.text.split())
+    shown = text if len(text) <= 120 else f"{text[:119]}…"
+    where = f"{span.doc_id}[{span.start}:{span.end}]"
+    return f"nearest passage ({similarity:.0f} % similar): {where} “{shown}”; quote it verbatim"
+
+
+def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    text = read_text(path)
+    delimiter = max(",;\t", key=text.partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
+    last, no_cells = 0, list[str]()
+    if not text.strip():
+        return
+    try:
+        header = [name.strip().lower() for name in next(reader, no_cells)]
+        _check_header(header, path)
+        for cells in reader:
+            last = reader.line_num
+            first = last - sum(cell.count("\n") for cell in cells)
+            if not any(cells):  # as spreadsheets leave them at the end
+                continue
+            if len(cells) > len(header):
+                raise DatasetError(
+                    f"{path}: line {first}: expected {len(header)} columns, got {len(cells)}; put quotes around text "
+                    f"that contains {delimiter!r}"
+                )
+            if len(cells) < 2:
+                raise DatasetError(
+                    f"{path}: line {first}: expected a question and a quote, got one column; end a question without an "
+                    f"answer with {delimiter!r}"
+                )
+            row = dict(zip_longest(header, cells, fillvalue=""))
+            yield first, _record(row, f"{path}: line {first}")
+    except csv.Error as error:
+        raise DatasetError(f"{path}: line {last + 1}: {error}; is there an unclosed quotation mark?") from error
+
+
+def _check_header(header: list[str], path: Path) -> None:
+    if len(set(header)) < len(header):
+        raise DatasetError(f"{path}: line 1: two columns share a name: {', '.join(header)}")
+    for column in ("question", "quote"):
+        if column not in header:
+            raise DatasetError(
+                f"{path}: line 1: no column {column!r} among {', '.join(header) or 'none'}; expected question, "
+                "quote and, optionally, document and id"
+            )
+
+
+def _jsonl_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    for number, row in json_lines(path):
+        if not isinstance(row, dict):
+            raise DatasetError(f"{path}: line {number}: expected an object with 'question' and 'quote'")
+        for column in _COLUMNS:
+            if not isinstance(row.get(column), str | None):
+                raise DatasetError(f"{path}: line {number}: {column!r}: expected a string, got {row[column]!r:.60}")
+        yield (
+            number,
+            _record({key: "" if value is None else value for key, value in row.items()}, f"{path}: line {number}"),
+        )
+
+
+def _record(row: Mapping[str, object], where: str) -> dict[str, str]:
+    for column in ("question", "quote"):
+        if column not in row:
+            raise DatasetError(
+                f"{where}: no {column!r}; expected the columns question, quote and, optionally, document"
+            )
+    record = {"document": "", "id": "", **{str(key): str(value) for key, value in row.items()}}
+    record["question"] = record["question"].strip()
+    if not record["question"]:
+        raise DatasetError(f"{where}: the question is empty")
+    return record
+
+
+def dataset_from_quotes(path: Path, corpus: Corpus) -> Dataset[CharacterSpan]:
+    """Return the dataset of a file of quotes, noting the questions that are skipped."""
+    check = check_quotes(path, corpus)
+    dataset = check.dataset()
+    if check.problems:
+        note(check.summary())
+    return dataset

@@ -1,0 +1,5 @@
+"""The evaluation types, document, chunk and token level: one file each, with everything in which they differ."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,59 @@
+"""Projection of relevant spans to relevant chunks, for evaluation at chunk level."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.ground_truth import ChunkLevelGroundTruth
+from rag_evaluation_framework.data.ids import ChunkId
+from rag_evaluation_framework.data.spans import CharacterSpan
+
+
+class ChunkProjection:
+    """Projects spans to chunks; the dataset itself stays as it is.
+
+    A chunk is relevant to a span if it holds at least half of the span, or at least half of the chunk lies in the span;
+    if no chunk does, the one that holds the most of it, the first of equals. A span that no chunk touches cannot be
+    retrieved; it counts as one relevant chunk that does not exist.
+
+    Attributes:
+        unreachable: How many spans no chunk touches.
+    """
+
+    def __init__(self, chunks: Sequence[PositionAwareChunk], name: Callable[[PositionAwareChunk], ChunkId]) -> None:
+        self.chunks, self.name = chunks, name
+        self.unreachable = 0
+        rows: dict[str, list[int]] = defaultdict(list)
+        for row, chunk in enumerate(chunks):
+            rows[chunk.doc_id].append(row)
+        self.columns = {doc_id: self._column(numbers) for doc_id, numbers in rows.items()}
+
+    def _column(self, rows: list[int]) -> NDArray[np.int64]:
+        """Return number, start and end of chunks; shape (3, chunks)."""
+        columns = [(row, self.chunks[row].start, self.chunks[row].end) for row in rows]
+        return np.array(columns, dtype=np.int64).T
+
+    def project(self, dataset: Dataset[CharacterSpan]) -> tuple[ChunkLevelGroundTruth, ...]:
+        """Return, for each query, the chunks that hold its spans."""
+        return tuple(
+            ChunkLevelGroundTruth(
+                entry.query, tuple(dict.fromkeys(chunk for span in entry.relevant for chunk in self._relevant(span)))
+            )
+            for entry in dataset
+        )
+
+    def _relevant(self, span: CharacterSpan) -> Iterator[ChunkId]:
+        rows, starts, ends = self.columns.get(span.doc_id, np.zeros((3, 0), dtype=np.int64))
+        shared = np.minimum(ends, span.end) - np.maximum(starts, span.start)
+        if not (shared > 0).any():
+            self.unreachable += 1
+            yield ChunkId(f"{span.doc_id}[{span.start}:{span.end}], which no chunk holds")
+            return
+        relevant = (shared > 0) & ((2 * shared >= span.length()) | (2 * shared >= ends - starts))
+        chosen = np.flatnonzero(relevant) if relevant.any() else np.array([shared.argmax()])
+        for row in map(int, rows[chosen]):
+            yield self.name(self.chunks[row])

@@ -1,0 +1,123 @@
+"""Document-level evaluation: did we find the right documents?"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth, GroundTruth, renamed_gains
+from rag_evaluation_framework.data.hits import Ranking
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.levels import DOCUMENT, Level
+from rag_evaluation_framework.data.projected_truth import ProjectedTruth
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.judging.ranks import RankJudgements
+from rag_evaluation_framework.levels.rules import LevelRules, NameChunk, Searched
+from rag_evaluation_framework.metrics.catalogue import DEFAULT_DOCUMENT_METRICS
+
+
+class DocumentRules(LevelRules[DocumentId]):
+    """Rules of the document level: units are ids of documents; a span becomes the document that it is in."""
+
+    level: ClassVar[Level[Any]] = DOCUMENT
+    default_metrics: ClassVar[Mapping[str, Metric[Any]]] = DEFAULT_DOCUMENT_METRICS
+    noun: ClassVar[str] = "document"
+    unit: ClassVar[Any] = DocumentId
+
+    def check(
+        self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
+    ) -> Iterable[str]:
+        """Yield how many relevant documents are not in the corpus, if any.
+
+        Raises:
+            DatasetError: None of them is in the corpus.
+        """
+        del retriever, chunk_id
+        if dataset.level is not DOCUMENT:
+            return
+        ids = sorted(document.id for document in corpus)
+        units = [(entry, unit) for entry in resolve_documents(dataset, corpus) for unit in entry.relevant]
+        missing = [(entry, unit) for entry, unit in units if unit not in corpus and not _is_prefix_of_any(unit, ids)]
+        if not missing:
+            return
+        entry, unit = missing[0]
+        if len(missing) == len(units):
+            known = ", ".join(document.id for document in corpus.documents[:3])
+            raise DatasetError(
+                f"dataset {dataset.name!r}: the corpus holds none of its relevant documents ({unit!r} of question "
+                f"{entry.query.id!r}, …); it holds {known}, … Is it another corpus?"
+            )
+        yield (
+            f"relevant documents that are not in the corpus, so that no retriever can find them: {len(missing)}, the "
+            f"first {unit!r} of question {entry.query.id!r}; they count as relevant all the same"
+        )
+
+    def truth(
+        self, dataset: Dataset[Any], searched: Searched, chunk_id: NameChunk | None = None
+    ) -> ProjectedTruth[DocumentId]:
+        """Return the relevant documents, under the ids of the corpus."""
+        del chunk_id
+        resolved = resolve_documents(dataset, searched.corpus) if dataset.level is DOCUMENT else in_documents(dataset)
+        return ProjectedTruth(DOCUMENT, resolved)
+
+    def judge(self, rankings: Sequence[Ranking], truth: Sequence[GroundTruth[DocumentId]]) -> RankJudgements:
+        """Judge by the rank of each distinct document."""
+        return judged_ranks(DOCUMENT, rankings, truth)
+
+    def found(self, unit: DocumentId, hit: DocumentId) -> bool:
+        """Return whether a hit is this document, or has this prefix (`guide/*`)."""
+        return hit == unit or (unit.endswith("*") and hit.startswith(unit[:-1]))
+
+    def shown(self, unit: DocumentId, corpus: Corpus) -> tuple[str, str]:
+        """Return the id."""
+        del corpus
+        return unit, ""
+
+
+def judged_ranks(level: Level[Any], rankings: Sequence[Ranking], truth: Sequence[GroundTruth[Any]]) -> RankJudgements:
+    """Judge rankings of ids, at document or chunk level."""
+    units = [
+        entry.as_labelled(level.unit(hit, rank) for rank, hit in enumerate(ranking, start=1))
+        for entry, ranking in zip(truth, rankings, strict=True)
+    ]
+    gains = [[*map(entry.gain, entry.relevant)] for entry in truth]
+    return RankJudgements.from_lists(units, [entry.relevant for entry in truth], gains)
+
+
+def in_documents(dataset: Dataset[CharacterSpan]) -> tuple[DocumentLevelGroundTruth, ...]:
+    """Return, for each query, the documents that its spans are in."""
+    return tuple(
+        DocumentLevelGroundTruth(entry.query, tuple(dict.fromkeys(span.doc_id for span in entry.relevant)))
+        for entry in dataset
+    )
+
+
+def resolve_documents(dataset: Dataset[DocumentId], corpus: Corpus) -> tuple[DocumentLevelGroundTruth, ...]:
+    """Return the ground truth with the ids of the corpus, where it names documents by file name or stem alone."""
+    names = DocumentResolver(corpus)
+
+    def known(doc_id: DocumentId) -> DocumentId:
+        return names.find(doc_id) or doc_id
+
+    entries: Any = dataset.ground_truth
+    return tuple(
+        replace(
+            entry,
+            relevant_document_ids=tuple(map(known, entry.relevant_document_ids)),
+            gains=renamed_gains(entry.query, entry.gains, known),
+        )
+        for entry in entries
+    )
+
+
+def _is_prefix_of_any(unit: DocumentId, ids: list[DocumentId]) -> bool:
+    """Return whether the unit is a `prefix*` with which one of the sorted ids begins."""
+    prefix = unit.removesuffix("*")
+    position = bisect_left(ids, prefix)
+    return prefix != unit and position < len(ids) and ids[position].startswith(prefix)

@@ -1,0 +1,52 @@
+"""Token-level evaluation: did we find the right text?"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.hits import Ranking
+from rag_evaluation_framework.data.levels import TOKEN, Level
+from rag_evaluation_framework.data.projected_truth import ProjectedTruth
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.levels.rules import LevelRules, NameChunk, Searched
+from rag_evaluation_framework.metrics.catalogue import DEFAULT_TOKEN_METRICS
+
+
+class TokenRules(LevelRules[CharacterSpan]):
+    """Rules of the token level: units are spans of characters, independent of any chunker."""
+
+    level: ClassVar[Level[Any]] = TOKEN
+    default_metrics: ClassVar[Mapping[str, Metric[Any]]] = DEFAULT_TOKEN_METRICS
+    noun: ClassVar[str] = "place in the corpus"
+    unit: ClassVar[Any] = CharacterSpan
+
+    def check(
+        self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
+    ) -> Iterable[str]:
+        """Return nothing: that spans match the corpus has been checked already."""
+        del dataset, corpus, retriever, chunk_id
+        return ()
+
+    def truth(
+        self, dataset: Dataset[Any], searched: Searched, chunk_id: NameChunk | None = None
+    ) -> ProjectedTruth[CharacterSpan]:
+        """Return the spans as they are."""
+        del searched, chunk_id
+        return ProjectedTruth(TOKEN, dataset.ground_truth)
+
+    def judge(self, rankings: Sequence[Ranking], truth: Sequence[GroundTruth[CharacterSpan]]) -> SpanJudgements:
+        """Judge by the characters that spans share."""
+        return SpanJudgements.from_lists(list(map(TOKEN.units, rankings)), [entry.relevant for entry in truth])
+
+    def found(self, unit: CharacterSpan, hit: CharacterSpan) -> bool:
+        """Return whether a hit covers at least one character of a span."""
+        return unit.overlaps(hit)
+
+    def shown(self, unit: CharacterSpan, corpus: Corpus) -> tuple[str, str]:
+        """Return the document and the text of a span."""
+        return unit.doc_id, corpus[unit.doc_id].content[unit.start : unit.end]

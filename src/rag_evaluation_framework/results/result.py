@@ -1,0 +1,334 @@
+"""`EvaluationResult`: the scores of an experiment, down to every query."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, cast, overload
+
+from pydantic import TypeAdapter, ValidationError
+
+from rag_evaluation_framework._support.optional import DISTRIBUTION, require
+from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
+from rag_evaluation_framework.data.failures import Failure
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
+from rag_evaluation_framework.data.levels import LEVELS, Level, U
+from rag_evaluation_framework.data.score_table import Means, ScoreTable
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import LevelMismatch, ResultError
+from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.rules import LevelRules
+from rag_evaluation_framework.registry import load_attribute
+from rag_evaluation_framework.results import store
+from rag_evaluation_framework.results.query_result import QueryResult
+from rag_evaluation_framework.results.record import QueryRecord, ResultRecord
+from rag_evaluation_framework.results.summary import Summary, number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rag_evaluation_framework.analysis.comparison import Comparison
+
+_FAILURES_SHOWN = 5
+_COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
+
+
+@dataclass(frozen=True, repr=False)
+class EvaluationResult(Generic[U]):
+    """The result of one experiment.
+
+    Attributes:
+        name: The name of the result; by default the retriever's name.
+        evaluation_type: The level at which it was scored.
+        queries: One entry per query, in the order of the dataset.
+        scores: Every score of every query.
+        metric_names: The metrics, in order.
+        cutoffs: The cutoffs as they are printed, in order; the first is the run's k.
+        config: A record of the components and their parameters, the dataset and the corpus, with their hashes.
+        timings: Seconds spent indexing, retrieving and scoring.
+        notes: Notes shown with the result; components add to them with `note`.
+        created: When the run started, UTC, ISO 8601.
+        version: The version of this package.
+        folder: The folder in which the result is saved, or None.
+        experiment_url: The address at which the result was published, or None.
+        raw_results: What the publisher returned, or None.
+    """
+
+    name: str
+    evaluation_type: EvaluationType
+    queries: tuple[QueryResult[U], ...]
+    scores: ScoreTable
+    metric_names: tuple[str, ...]
+    cutoffs: tuple[str, ...]
+    config: Mapping[str, Any]
+    timings: Mapping[str, float]
+    notes: tuple[str, ...]
+    created: str
+    version: str = field(default_factory=lambda: version(DISTRIBUTION))
+    folder: Path | None = field(default=None, compare=False)
+    experiment_url: str | None = None
+    raw_results: Any = field(default=None, compare=False)
+
+    @property
+    def metrics(self) -> Means:
+        """The mean of every score over the queries that have one, None if none has.
+
+        Queries without an answer and queries that failed are left out, unless the run counts them as zero.
+        """
+        return self.scores.mean
+
+    @property
+    def score_names(self) -> tuple[str, ...]:
+        """The names of all scores: every metric at every cutoff."""
+        return tuple(self.scores.columns)
+
+    def per_query(self, name: str) -> dict[str, float | None]:
+        """Return one score by query id, in order; None where a query has none.
+
+        Args:
+            name: The score, such as `span_recall@5`; a metric alone means the run's k.
+
+        Raises:
+            ConfigError: The result has no such score.
+        """
+        return self.scores.per_query(name)
+
+    def worst(self, n: int = 5, name: str | None = None) -> list[QueryResult[U]]:
+        """Return the queries with the lowest scores, the worst first, ties in the order of the dataset.
+
+        Args:
+            n: How many; queries without a score are not among them.
+            name: By which score; by default the first metric at the run's k.
+        """
+        scores = self.per_query(self.metric_names[0] if name is None else name)
+        scored = [
+            (score, query) for score, query in zip(scores.values(), self.queries, strict=True) if score is not None
+        ]
+        return [query for _, query in sorted(scored, key=lambda pair: pair[0])[:n]]
+
+    @property
+    def failures(self) -> dict[str, tuple[Failure, ...]]:
+        """What went wrong, by query id."""
+        return dict(self.scores.failures)
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many queries were scored, have no answer, failed, or made a metric fail; how many hits lack the unit.
+
+        `unlocated_hits` are results without a place in the corpus; at the other levels, without a document or chunk id.
+        """
+        statuses = self.scores.statuses
+        read = self._level.read
+        return {
+            "questions": len(statuses),
+            "scored": statuses.count("scored"),
+            "no_answer": statuses.count("no-answer"),
+            "failed": statuses.count("failed"),
+            "metric_failed": len(self.scores.failures) - statuses.count("failed"),
+            "hits": sum(len(query.hits) for query in self.queries),
+            "unlocated_hits": sum(read(hit) is None for query in self.queries for hit in query.hits),
+        }
+
+    @property
+    def _level(self) -> Level[Any]:
+        return LEVELS[self.evaluation_type]
+
+    def summary(self) -> Summary:
+        """Return the result as people read it: the means, the counts behind them, notes, and the weakest questions."""
+        name = self.score_names[0]
+        scores = self.per_query(name)
+        corpus, dataset = self.config["corpus"], self.config["dataset"]
+        return Summary(
+            title=self.name,
+            headline=self._headline(),
+            header=("", *(f"@{cutoff}" for cutoff in self.cutoffs)),
+            rows=tuple(
+                (metric, *(number(self.metrics[f"{metric}@{cutoff}"]) for cutoff in self.cutoffs))
+                for metric in self.metric_names
+            ),
+            notes=tuple(self._notes()),
+            worst_title=f"Weakest questions by {name}",
+            worst=tuple((number(scores[query.query_id]), query.query_id, query.text) for query in self.worst()),
+            facts=(
+                *(f"{stage}: {seconds:.3f} s" for stage, seconds in self.timings.items()),
+                f"corpus: {corpus['source']}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}",
+                f"dataset: {dataset['name']}, sha256 {dataset['hash'][:12]}",
+                f"tokenizer: {self.config['tokenizer'] or 'none, budgets in characters'}",
+                f"made {self.created} with version {self.version}",
+            ),
+        )
+
+    def _headline(self) -> str:
+        counts = self.counts
+        parts = [f"{counts['scored']} scored"]
+        if counts["no_answer"]:
+            parts.append(f"{counts['no_answer']} without an answer")
+        if counts["failed"]:
+            parts.append(f"{counts['failed']} failed")
+        if self.scores.count_as_zero:
+            parts.append(f"counting as 0: {', '.join(sorted(self.scores.count_as_zero))}")
+        dataset = self.config["dataset"]["name"]
+        questions = "1 question" if counts["questions"] == 1 else f"{counts['questions']} questions"
+        return f"{dataset}, {questions} ({', '.join(parts)}), {self.evaluation_type}"
+
+    def _notes(self) -> list[str]:
+        alike: dict[str, list[str]] = {}
+        for query_id, failures in self.failures.items():
+            what = f"{failures[0].stage}: {failures[0].kind}: {failures[0].message}"
+            alike.setdefault(what, []).append(query_id)
+        notes = [
+            f"{ids[0]}{f' and {len(ids) - 1} more' if len(ids) > 1 else ''}: {what}"
+            for what, ids in list(alike.items())[:_FAILURES_SHOWN]
+        ]
+        if len(alike) > _FAILURES_SHOWN:
+            notes.append(f"failures of other kinds: {len(alike) - _FAILURES_SHOWN}")
+        unlocated, hits = self.counts["unlocated_hits"], self.counts["hits"]
+        if unlocated:
+            share = f"{unlocated / hits:.0%}"
+            noun = RULES[self.evaluation_type].noun
+            notes.append(f"{unlocated} of {hits} results ({share}) have no {noun}; they count as not relevant")
+        return notes + list(self.notes)
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """Return one row per query: id, wording, status, one column per score, and the seconds of each stage.
+
+        Raises:
+            MissingDependency: pandas is not installed.
+        """
+        pandas = require("pandas", extra="pandas", needed_by="to_dataframe")
+        columns = {name: self.per_query(name) for name in self.score_names}
+        rows = [
+            {
+                "query_id": query.query_id,
+                "query": query.text,
+                "status": query.status,
+                **{name: column[query.query_id] for name, column in columns.items()},
+                **{f"{stage}_seconds": seconds for stage, seconds in query.stages.items()},
+            }
+            for query in self.queries
+        ]
+        frame: pd.DataFrame = pandas.DataFrame(rows).set_index("query_id")
+        return frame
+
+    def save(self, folder: str | Path | None = None, *, root: str | Path = store.ROOT) -> Path:
+        """Write the result as `report.json` and `summary.md` into a folder of its own.
+
+        Args:
+            folder: The folder to make; by default `<root>/runs/<UTC time>-<dataset>`.
+            root: Where runs are kept.
+
+        Returns:
+            The folder.
+
+        Raises:
+            ResultError: The folder exists and is not empty: nothing is ever overwritten.
+        """
+        files = {
+            store.REPORT: store.report_text(
+                {**self._record().as_json(), "metrics": self.metrics, "counts": self.counts}
+            ),
+            store.SUMMARY: self.summary().as_markdown(),
+        }
+        if folder is not None:
+            return store.write_folder(Path(folder), files)
+        return store.write_run(root, self.created, self.config["dataset"]["name"], files)
+
+    def _record(self) -> ResultRecord[U]:
+        return ResultRecord(
+            name=self.name,
+            evaluation_type=self.evaluation_type,
+            queries=tuple(map(QueryRecord[U].of, self.queries)),
+            metric_names=self.metric_names,
+            cutoffs=self.cutoffs,
+            count_as_zero=tuple(sorted(self.scores.count_as_zero)),
+            config=self.config,
+            timings=self.timings,
+            warnings=self.notes,
+            created=self.created,
+            version=self.version,
+            experiment_url=self.experiment_url,
+        )
+
+    @classmethod
+    def of_record(cls, record: ResultRecord[U], folder: Path) -> "EvaluationResult[U]":
+        """Return the result that was recorded in a folder."""
+        names = [
+            str(ScoreName(metric, Cutoff.parse(cutoff))) for metric in record.metric_names for cutoff in record.cutoffs
+        ]
+        table = record.table(names)
+        return cls(
+            name=record.name,
+            evaluation_type=record.evaluation_type,
+            queries=tuple(query.result(table) for query in record.queries),
+            scores=table,
+            metric_names=record.metric_names,
+            cutoffs=record.cutoffs,
+            config=record.config,
+            timings=record.timings,
+            notes=record.warnings,
+            created=record.created,
+            version=record.version,
+            folder=folder,
+            experiment_url=record.experiment_url,
+        )
+
+    def compare(self, candidate: "EvaluationResult[U]") -> "Comparison":
+        """Compare another result, the candidate, with this one, the baseline; deltas are candidate minus baseline.
+
+        Raises:
+            LevelMismatch: The other result is of another evaluation type.
+            ResultError: It is not a result, or the scores of the two mean different things: chunks of different
+                chunkings.
+        """
+        if not isinstance(candidate, EvaluationResult):  # pyright: ignore[reportUnnecessaryIsInstance]  no checker
+            raise ResultError(f"compare({candidate!r:.80}): expected an EvaluationResult; load_result(path) reads one")
+        comparison: Comparison = load_attribute(_COMPARISON).of(self, candidate)
+        return comparison
+
+    def __repr__(self) -> str:
+        return self.summary().as_text()
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
+
+ExperimentResult: TypeAlias = EvaluationResult[DocumentId] | EvaluationResult[ChunkId] | EvaluationResult[CharacterSpan]
+"""A result whose evaluation type is known only when it is read; `evaluation_type` tells which."""
+
+
+@overload
+def load_result(path: str | Path) -> ExperimentResult: ...
+
+
+@overload
+def load_result(path: str | Path, level: Level[U]) -> EvaluationResult[U]: ...
+
+
+def load_result(path: str | Path, level: Level[Any] | None = None) -> EvaluationResult[Any]:
+    """Read a result that was saved.
+
+    Args:
+        path: The run's folder, or its `report.json`.
+        level: The evaluation type to expect; by default, any.
+
+    Raises:
+        ResultError: The file is missing, is not a report, or was written by a version with another schema.
+        LevelMismatch: The result is not of the expected evaluation type.
+    """
+    path = Path(path)
+    content = store.read_report(path)
+    found = content.get("evaluation_type")
+    if level is not None and found != level.evaluation_type:
+        raise LevelMismatch(f"{path}: is {found}, expected {level.evaluation_type}")
+    rules: Mapping[Any, LevelRules[Any]] = RULES
+    kind = cast("Any", ResultRecord)[rules.get(found, RULES["token-level"]).unit]
+    known = {field.name for field in fields(ResultRecord)}
+    try:
+        record: ResultRecord[Any] = TypeAdapter(kind).validate_python(
+            {key: value for key, value in content.items() if key in known}
+        )
+        return EvaluationResult[Any].of_record(record, path if path.is_dir() else path.parent)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ResultError(f"{path}: $.{'.'.join(map(str, first['loc']))}: {first['msg']}") from error

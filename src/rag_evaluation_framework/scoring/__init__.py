@@ -1,0 +1,5 @@
+"""Scoring: from rankings and ground truth to a table of scores."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,121 @@
+"""Error messages for a ground truth or a ranking that cannot be read.
+
+Reading is quick and checks nothing one by one; only what it fails on is examined here.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isnan
+from typing import Any, NoReturn, TypeGuard
+
+import numpy as np
+
+from rag_evaluation_framework.data.ground_truth import LARGEST_GAIN
+from rag_evaluation_framework.errors import DatasetError
+
+_LONGEST = 60
+
+
+def check_mapping(name: str, value: object, holds: str) -> None:
+    """Check that a value is a mapping by query id.
+
+    Raises:
+        DatasetError: It is not a mapping.
+    """
+    if not isinstance(value, Mapping):
+        raise DatasetError(f"{name}: got {short(value)}; expected a mapping from question id to {holds}")
+
+
+def check_truth(query: str, truth: object) -> None:
+    """Check that the ground truth of one query is a collection.
+
+    Raises:
+        DatasetError: It is not a collection.
+    """
+    if isinstance(truth, str | bytes) or not isinstance(truth, Iterable):
+        raise DatasetError(
+            f"question {query!r}: the ground truth is {short(truth)}; expected a list of relevant ids, or a mapping "
+            "from id to gain"
+        )
+
+
+def check_ranking(query: str, ranking: object) -> None:
+    """Check that the ranking of one query has an order.
+
+    Raises:
+        DatasetError: It has no order.
+    """
+    if not _has_order(ranking):
+        raise DatasetError(
+            f"question {query!r}: the ranking is {short(ranking)}; expected a list of ids, best first, or a mapping "
+            "from id to score"
+        )
+
+
+def _has_order(ranking: Any) -> bool:
+    if isinstance(ranking, np.ndarray):
+        return ranking.ndim == 1
+    return isinstance(ranking, Mapping | Sequence) and not isinstance(ranking, str | bytes)
+
+
+def refuse(queries: Sequence[str], truths: Sequence[object], rankings: Sequence[object], why: Exception) -> NoReturn:
+    """Raise an error that says which of these queries cannot be read, and why.
+
+    Raises:
+        DatasetError: Always.
+    """
+    for query, truth, ranking in zip(queries, truths, rankings, strict=True):
+        check_truth(query, truth)
+        check_ranking(query, ranking)
+        for problem in (*_problems("the ground truth", "gain", truth), *_problems("the ranking", "score", ranking)):
+            raise DatasetError(f"question {query!r}: {problem}") from why
+    raise DatasetError(f"questions {queries[0]!r} to {queries[-1]!r} cannot be read: {why}") from why
+
+
+def _is_scored(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(value, Mapping)
+
+
+def _problems(name: str, value_name: str, given: Any) -> Iterator[str]:
+    finite = value_name == "gain"
+    expected = "a number up to 1e+100, above 0 where the unit is relevant" if finite else "a number, higher for better"
+    units: list[Any] = list(given)
+    if not _is_scored(given):
+        yield from (
+            f"{name} holds {unit!r:.60}; expected ids{'' if finite else ', best first'}, or a mapping from id to "
+            f"{value_name}"
+            for unit in units
+            if isinstance(unit, tuple | list | Mapping)
+        )
+    yield from (
+        f"{name} holds {short(unit)}; expected ids, as texts or numbers" for unit in units if not _hashable(unit)
+    )
+    if _is_scored(given):
+        yield from (
+            f"the {value_name} of {unit!r} is {short(given[unit])}; expected {expected}"
+            for unit in units
+            if not _is_number(given[unit], finite=finite)
+        )
+
+
+def _hashable(unit: object) -> bool:
+    try:
+        hash(unit)
+    except TypeError:
+        return False
+    return True
+
+
+def _is_number(value: Any, *, finite: bool) -> bool:
+    if isinstance(value, str | bytes) or value is None:
+        return False
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return abs(number) <= LARGEST_GAIN if finite else not isnan(number)
+
+
+def short(value: object) -> str:
+    """Return a value and its type as messages show them, at most 60 characters of it."""
+    text = repr(value)
+    return f"the {type(value).__name__} {text if len(text) <= _LONGEST else text[:_LONGEST] + '…'}"

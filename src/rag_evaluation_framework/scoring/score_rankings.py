@@ -1,0 +1,82 @@
+"""`score_rankings`: score existing rankings of ids, without corpus or retriever."""
+
+from collections.abc import Mapping, Sequence
+
+from numpy.typing import ArrayLike
+
+from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
+from rag_evaluation_framework.data.score_table import ScoreTable
+from rag_evaluation_framework.judging.ranks import RankJudgements
+from rag_evaluation_framework.metrics.rank_metric import RankMetric
+from rag_evaluation_framework.scoring.rank_arrays import read_rank_arrays
+from rag_evaluation_framework.scoring.rank_mappings import Rankings, Truth, read_rank_mappings
+from rag_evaluation_framework.scoring.score_names import DEFAULT_RANK_SCORES, parse_rank_scores
+from rag_evaluation_framework.scoring.tabulate import Cut, tabulate
+
+
+def score_rankings(ground_truth: Truth, rankings: Rankings, metrics: Sequence[str] = DEFAULT_RANK_SCORES) -> ScoreTable:
+    """Score rankings of ids that were made elsewhere.
+
+    Queries are matched by id. A query that the rankings lack scores 0.0, one without ground truth is left out, one
+    without anything relevant has no score; all are counted.
+
+    Args:
+        ground_truth: For each query its relevant ids, or its judged ids with their gains (0 or below: not relevant).
+        rankings: For each query the ids in order, best first, or ids with their scores, which are sorted, highest
+            first and ties in the order given.
+        metrics: Names of scores, such as `ndcg@10`, `map`, `nDCG@10`, `R@5`.
+
+    Returns:
+        The scores, in the order of the ground truth, with these counts: `queries`, and of these `no_answer` (nothing is
+        relevant: no score) and `queries_not_ranked` (scored as an empty ranking, 0.0);
+        `queries_not_judged` (left out); `ties_or_duplicates`, the rankings that hold a unit twice (its first
+        rank counts), or whose scores tie or do not fall (they are sorted, ties in the order given).
+
+    Raises:
+        ConfigError: A name is not that of a rank metric, or no score is named.
+        DatasetError: The ground truth is empty, a ranking has no order, an id cannot be hashed, a gain is not a finite
+            number, or a score is not a number.
+    """
+    chosen = parse_rank_scores(metrics)
+    judged, counts = read_rank_mappings(ground_truth, rankings)
+    return _scored(tuple(ground_truth), judged, chosen, counts)
+
+
+def score_ranking_arrays(
+    ground_truth: ArrayLike,
+    rankings: ArrayLike,
+    metrics: Sequence[str] = DEFAULT_RANK_SCORES,
+    gains: ArrayLike | None = None,
+) -> ScoreTable:
+    """Score rankings of integers, one row per query: the quickest way in.
+
+    Args:
+        ground_truth: Judged units, shape (queries, most judged units), each once per row, padded with -1.
+        rankings: Retrieved units, best first, shape (queries, depth), padded with -1 at the end. A relevant unit that
+            occurs twice in a row counts at its first rank; other repeats are not looked for.
+        metrics: Names of scores, as in `score_rankings`.
+        gains: How relevant each unit of `ground_truth` is, of the same shape; by default 1 for all.
+
+    Returns:
+        The scores; the id of a query is its row: "0", "1", …
+
+    Raises:
+        ConfigError: A name is not that of a rank metric, or no score is named.
+        DatasetError: An array has the wrong shape or type, or a number below -1, a gain is not a finite number, or a
+            row of the ground truth holds a unit twice.
+    """
+    chosen = parse_rank_scores(metrics)
+    judged = read_rank_arrays(ground_truth, rankings, gains)
+    return _scored(tuple(map(str, range(len(judged.relevant)))), judged, chosen, {})
+
+
+def _scored(
+    query_ids: tuple[str, ...], judged: RankJudgements, chosen: Mapping[ScoreName, RankMetric], counts: dict[str, int]
+) -> ScoreTable:
+    cuts: dict[Cutoff | None, Cut] = {None: Cut(judged)}
+    for name in chosen:
+        if name.cutoff is not None and name.cutoff not in cuts:
+            cuts[name.cutoff] = Cut(judged.at(name.cutoff.size))
+    answerable = judged.relevant > 0
+    all_counts = {"queries": len(query_ids), "no_answer": int((~answerable).sum()), **counts}
+    return tabulate(query_ids, chosen, cuts, answerable, counts=all_counts)

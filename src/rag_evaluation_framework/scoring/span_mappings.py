@@ -1,0 +1,138 @@
+"""Reading rankings of spans from mappings and lists, as fast as Python allows."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from itertools import chain
+from operator import attrgetter, index, itemgetter
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from rag_evaluation_framework.data.ids import QueryId
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.judging.ranks import Integers
+from rag_evaluation_framework.judging.spans import Numbering, SpanColumns
+from rag_evaluation_framework.scoring.rank_checks import short
+
+SpanLike: TypeAlias = CharacterSpan | tuple[str, int, int] | Mapping[str, Any]
+"""A span, `(doc_id, start, end)`, or a mapping with these keys."""
+
+Spans: TypeAlias = Mapping[str, Iterable[SpanLike]] | Mapping[QueryId, Iterable[SpanLike]]
+
+LAST_OFFSET = 2**40
+"""The largest offset: no text is longer, and larger numbers could not be summed exactly."""
+
+_Row: TypeAlias = tuple[str, int, int]
+_Columns: TypeAlias = tuple[list[str], Integers, Integers]
+
+_EXPECTED = "a CharacterSpan, (doc_id, start, end), or a mapping with doc_id, start and end"
+_Readers: TypeAlias = tuple[Callable[[Any], Any], ...]
+
+_FROM_SPAN: _Readers = tuple(map(attrgetter, ("doc_id", "start", "end")))
+_FROM_MAPPING: _Readers = tuple(map(itemgetter, ("doc_id", "start", "end")))
+_FROM_ROW: _Readers = tuple(map(itemgetter, range(3)))
+
+
+def read_spans(owners: Sequence[str], given: Sequence[object], documents: Numbering, *, ranked: bool) -> SpanColumns:
+    """Return the spans as columns, one query per owner; documents that are new are numbered.
+
+    Args:
+        owners: What errors call each list of spans, such as `"question 'q1': the ranking"`.
+        given: The spans of each owner.
+        documents: The numbers of the documents.
+        ranked: Whether the order of the spans matters, so that a set is refused.
+
+    Raises:
+        DatasetError: A list or a span cannot be read.
+    """
+    lists = [_listed(owner, spans, ranked=ranked) for owner, spans in zip(owners, given, strict=True)]
+    flat = list(chain.from_iterable(lists))
+    columns = _quickly(flat)
+    if columns is None:
+        rows = [_row(owner, span) for owner, spans in zip(owners, lists, strict=True) for span in spans]
+        columns = _columns([row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows])
+    counts = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    names, start, end = columns
+    return SpanColumns(
+        query=np.repeat(np.arange(len(lists)), counts),
+        document=np.fromiter(map(documents.__getitem__, names), dtype=np.int64, count=len(flat)),
+        start=start,
+        end=end,
+        rank=np.arange(len(flat)) - np.repeat(np.cumsum(counts) - counts, counts),
+    )
+
+
+def _listed(owner: str, spans: Any, *, ranked: bool) -> list[Any]:
+    given: object = spans
+    if isinstance(given, str | bytes | Mapping | CharacterSpan) or not isinstance(given, Iterable):
+        raise DatasetError(f"{owner} is {short(spans)}; expected a list of spans{', best first' if ranked else ''}")
+    if ranked and isinstance(given, Set):
+        raise DatasetError(f"{owner} is {short(spans)}, which has no order; expected a list of spans, best first")
+    return list(spans)
+
+
+def _quickly(spans: list[Any]) -> _Columns | None:
+    """Return the columns of spans that are all of one form and all valid, or None."""
+    kinds = set(map(type, spans))
+    if kinds == {CharacterSpan}:
+        readers = _FROM_SPAN
+    elif kinds == {dict}:
+        readers = _FROM_MAPPING
+    elif kinds in ({tuple}, {list}) and set(map(len, spans)) == {3}:
+        readers = _FROM_ROW
+    else:
+        return None
+    try:
+        names, starts, ends = (list(map(reader, spans)) for reader in readers)
+        if {*map(type, starts), *map(type, ends)} != {int} or set(map(type, names)) != {str}:
+            return None
+        columns = _columns(names, starts, ends)
+    except (KeyError, OverflowError):
+        return None
+    _, start, end = columns
+    return columns if start.min() >= 0 and end.max() <= LAST_OFFSET and (start <= end).all() else None
+
+
+def _columns(names: list[str], starts: list[int], ends: list[int]) -> _Columns:
+    count = len(names)
+    return names, np.fromiter(starts, dtype=np.int64, count=count), np.fromiter(ends, dtype=np.int64, count=count)
+
+
+def _row(owner: str, span: Any) -> _Row:
+    """Return one span as a row.
+
+    Raises:
+        DatasetError: It is not a valid span.
+    """
+    parts = _parts(span)
+    if len(parts) != 3:
+        raise DatasetError(f"{owner} holds {short(span)}; expected {_EXPECTED}")
+    document, start, end = parts
+    if not isinstance(document, str):
+        raise DatasetError(f"{owner} holds {short(span)}; expected the document's id as a text, got {document!r:.60}")
+    first, last = _offset(start), _offset(end)
+    if first is None or last is None or not 0 <= first <= last <= LAST_OFFSET:
+        raise DatasetError(
+            f"{owner} holds {short(span)}; expected whole numbers of characters, 0 <= start <= end <= 2^40, got "
+            f"start {start!r:.60}, end {end!r:.60}"
+        )
+    return document, first, last
+
+
+def _parts(span: Any) -> tuple[Any, ...]:
+    if isinstance(span, CharacterSpan):
+        return span.doc_id, span.start, span.end
+    if isinstance(span, Mapping):
+        named = cast("Mapping[str, Any]", span)
+        keys = ("doc_id" if "doc_id" in named else "docId", "start", "end")
+        return tuple(named[key] for key in keys if key in named)
+    return tuple(cast("Sequence[Any]", span)) if isinstance(span, list | tuple) else ()
+
+
+def _offset(value: Any) -> int | None:
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        return index(value)
+    except TypeError:
+        return None

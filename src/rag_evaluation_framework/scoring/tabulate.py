@@ -1,0 +1,121 @@
+"""`tabulate`: the one loop over metrics and cutoffs, from judgements to a table of scores."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
+from rag_evaluation_framework.data.failures import Failure, Raised
+from rag_evaluation_framework.data.score_table import ScoreTable
+from rag_evaluation_framework.judging.ranks import Numbers, RankJudgements
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.rank_metric import RankMetric
+from rag_evaluation_framework.metrics.span_metric import SpanMetric
+
+Units = tuple[Sequence[Any], Sequence[Any]]
+"""The retrieved and the relevant units of one query, as `Metric.calculate` takes them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """The rankings of all queries, cut at one cutoff and judged.
+
+    Attributes:
+        judged: What built-in metrics read.
+        units: Returns what a user's metrics read: one pair per query.
+    """
+
+    judged: SpanJudgements | RankJudgements
+    units: Callable[[], Iterable[Units]] = tuple
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    values: Numbers
+    errors: Mapping[int, Raised] = field(default_factory=dict[int, Raised])
+
+
+def tabulate(
+    query_ids: Sequence[str],
+    scores: Mapping[ScoreName, Metric[Any]],
+    cuts: Mapping[Cutoff | None, Cut],
+    answerable: NDArray[np.bool_],
+    failures: Mapping[str, tuple[Failure, ...]] | None = None,
+    counts: Mapping[str, int] | None = None,
+) -> ScoreTable:
+    """Compute every metric at its cutoffs.
+
+    Args:
+        query_ids: All queries, in order.
+        scores: The metric of each score.
+        cuts: The judgements at every cutoff that a score names, None being the whole rankings. They are those of all
+            queries or, if some retrievals failed, of the queries that can be scored: neither failed nor without answer.
+        answerable: Whether each query has anything relevant; shape (queries,).
+        failures: The retrievals that failed, by query id.
+        counts: The counts shown beside the scores.
+
+    Returns:
+        The table. A metric that raises, or returns something other than a finite number, is a failure of the queries
+        concerned.
+    """
+    failed = dict(failures or {})
+    judged = np.flatnonzero(answerable & ~np.isin(query_ids, list(failed))) if failures is not None else None
+    columns: dict[str, Numbers] = {}
+    for name, metric in scores.items():
+        column = _column(metric, cuts[name.cutoff])
+        for row, error in column.errors.items():
+            query_id = query_ids[row if judged is None else int(judged[row])]
+            failed[query_id] = (*failed.get(query_id, ()), Failure.of(f"score {name}", error))
+        columns[str(name)] = _of_all(column.values, judged, answerable)
+    return ScoreTable(tuple(query_ids), columns, answerable, failed, counts or {})
+
+
+def _of_all(values: Numbers, judged: NDArray[np.intp] | None, answerable: NDArray[np.bool_]) -> Numbers:
+    """Return a column for all queries, NaN where a query cannot be scored."""
+    if judged is None:
+        values[~answerable] = np.nan
+        return values
+    column = np.full(len(answerable), np.nan)
+    column[judged] = values
+    return column
+
+
+def _column(metric: Metric[Any], cut: Cut) -> _Column:
+    judged: Any = cut.judged
+    if not isinstance(metric, SpanMetric | RankMetric):
+        return _calculated(metric, cut.units())
+    if isinstance(metric, SpanMetric) and metric.needs_chunks and judged.oracle is None:
+        return _Column(np.full(len(judged.truth), np.nan))
+    try:
+        values = np.asarray(metric.score(judged), dtype=np.float64)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  a user's metric may raise anything; it becomes data
+        queries = len(judged.truth if isinstance(judged, SpanJudgements) else judged.relevant)
+        return _Column(np.full(queries, np.nan), dict.fromkeys(range(queries), error))
+    return _finite(values)
+
+
+def _calculated(metric: Metric[Any], units: Iterable[Units]) -> _Column:
+    values: list[float] = []
+    errors: dict[int, Raised] = {}
+    for row, (retrieved, relevant) in enumerate(units):
+        try:
+            values.append(float(metric.calculate(retrieved, relevant)))
+        except (Exception, SystemExit) as error:  # noqa: BLE001  a user's metric may raise anything; it becomes data
+            values.append(np.nan)
+            errors[row] = error
+    return _finite(np.array(values, dtype=np.float64), errors)
+
+
+def _finite(values: Numbers, errors: Mapping[int, Raised] | None = None) -> _Column:
+    """Return a column in which values that are not finite are errors."""
+    known = dict(errors or {})
+    finite = np.isfinite(values)
+    if not finite.all():
+        for row in np.flatnonzero(~finite).tolist():
+            known.setdefault(row, ValueError(f"returned {values[row]}; expected a finite number"))
+        values = np.where(finite, values, np.nan)
+    return _Column(values, known)

@@ -1,0 +1,1 @@
+from .selection import top_k as top_k

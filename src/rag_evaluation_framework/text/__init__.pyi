@@ -1,0 +1,5 @@
+from .hit_locator import HitLocator as HitLocator
+from .reading import ContextBudget as ContextBudget
+from .reading import HitReader as HitReader
+from .text_locator import TextLocator as TextLocator
+from .tokenizers import resolve_tokenizer as resolve_tokenizer

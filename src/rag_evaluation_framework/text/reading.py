@@ -1,0 +1,112 @@
+"""What a reader of rankings reads: the text of every hit, and how much of it fits into a context budget."""
+
+from dataclasses import replace
+
+from rag_evaluation_framework.contracts.tokenizer import Tokenizer
+from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.hits import Hit, Ranking
+from rag_evaluation_framework.errors import ConfigError
+
+
+class HitReader:
+    """Reads hits in their corpus."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+
+    def text(self, hit: Hit) -> str:
+        """Return what the reader of a hit reads: its text, or that of its place if it brings less than that.
+
+        Of a hit that names a document and neither place nor text, the reader reads the whole document.
+        """
+        if hit.text is None and hit.span is None:
+            return "" if hit.doc_id is None or hit.doc_id not in self.corpus else self.corpus[hit.doc_id].content
+        there = self._there(hit)
+        return there if hit.text is None or len(hit.text) < len(there) else hit.text
+
+    def original(self, hit: Hit) -> str:
+        """Return the text of the corpus at the place of a hit; without a place, what the hit brings."""
+        return self._there(hit) if hit.span is not None else hit.text or ""
+
+    def has_text(self, hit: Hit) -> bool:
+        """Return whether it is known what the reader of a hit reads."""
+        return hit.text is not None or hit.span is not None or hit.doc_id in self.corpus
+
+    def contradicts(self, hit: Hit) -> bool:
+        """Return whether a hit names a place whose text differs from its own in more than white space."""
+        there = self._there(hit)
+        return hit.span is not None and hit.text not in (None, there) and str(hit.text).split() != there.split()
+
+    def _there(self, hit: Hit) -> str:
+        if hit.doc_id is None or hit.start is None or hit.end is None:
+            return ""
+        return self.corpus[hit.doc_id].content[hit.start : hit.end]
+
+
+class ContextBudget:
+    """A number of characters or tokens, spent from the top of a ranking.
+
+    Text that was retrieved twice is paid for twice: its reader reads it twice.
+
+    Args:
+        cutoff: The budget.
+        tokenizer: What counts tokens; needed by budgets in tokens only.
+        reader: What the hits say.
+
+    Raises:
+        ConfigError: The budget counts tokens, and there is no tokenizer.
+    """
+
+    def __init__(self, cutoff: Cutoff, tokenizer: Tokenizer | None, reader: HitReader) -> None:
+        if cutoff.unit == "tok" and tokenizer is None:
+            raise ConfigError(
+                f"budget {str(cutoff)!r} counts tokens: expected a tokenizer, as in tokenizer='cl100k_base'"
+            )
+        self.cutoff = cutoff
+        self.tokenizer = tokenizer if cutoff.unit == "tok" else None
+        self.reader = reader
+        self.costs: dict[str, int] = {}
+
+    def cost(self, hit: Hit) -> int:
+        """Return what a hit costs, in the unit of the budget."""
+        text = self.reader.text(hit)
+        if self.tokenizer is None:
+            return len(text)
+        if text not in self.costs:
+            self.costs[text] = self.tokenizer.count(text)
+        return self.costs[text]
+
+    def truncate(self, ranking: Ranking) -> Ranking:
+        """Return the beginning of the ranking that fits, the last hit cut or, if `whole`, left out."""
+        left = self.cutoff.size
+        kept: list[Hit] = []
+        for hit in ranking:
+            if left == 0:
+                break
+            cost = self.cost(hit)
+            if cost > left:
+                if not self.cutoff.whole:
+                    kept.append(self._cut(hit, left))
+                break
+            kept.append(hit)
+            left -= cost
+        return tuple(kept)
+
+    def depth(self, ranking: Ranking) -> int | None:
+        """Return how many hits the budget reaches, or None if the ranking ends before it is spent."""
+        total = 0
+        for number, hit in enumerate(ranking, start=1):
+            total += self.cost(hit)
+            if total >= self.cutoff.size:
+                return number
+        return None
+
+    def _cut(self, hit: Hit, left: int) -> Hit:
+        text = self.reader.text(hit)
+        if hit.text is None and hit.span is None:
+            return hit
+        length = left if self.tokenizer is None else self.tokenizer.cut(text, left)
+        if hit.start is None or hit.end is None:
+            return replace(hit, text=text[:length])
+        return replace(hit, text=text[:length], end=min(hit.end, hit.start + length))

@@ -1,0 +1,346 @@
+import asyncio
+import copy
+import gc
+import os
+import pickle
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from threading import Event
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import (
+    CachedEmbedder,
+    Corpus,
+    Document,
+    DocumentId,
+    Embedder,
+    Retriever,
+    VectorRAGRetriever,
+    VectorStore,
+)
+from rag_evaluation_framework._support.coroutines import adapted, resolved
+from rag_evaluation_framework.contracts.component import parameters
+from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
+from rag_evaluation_framework.registry import describe
+from rag_evaluation_framework.retrievers.function import as_retriever
+from rag_evaluation_framework.vector_stores import InMemoryVectorStore
+
+HANDBOOK = Corpus(
+    [Document(DocumentId("a.md"), "Reset a password."), Document(DocumentId("b.md"), "Refunds take five working days.")]
+)
+
+
+async def answer():
+    await asyncio.sleep(0)
+    return 42
+
+
+@dataclass(frozen=True)
+class Remote(Embedder):
+    """Embeds elsewhere."""
+
+    scale: float = 1.0
+    dimension: ClassVar[int] = 2
+
+    async def embed(self, texts):
+        await asyncio.sleep(0)
+        return np.array([[len(text) * self.scale, self.weight] for text in texts], dtype=np.float32)
+
+    async def embed_all(self, *batches):
+        return await asyncio.gather(*(self.embed(batch) for batch in batches))
+
+    @cached_property
+    def weight(self):
+        return 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted:
+    size: int
+
+    async def double(self):
+        return 2 * self.size
+
+
+class Plain:
+    async def _private(self):
+        return 1
+
+    def public(self):
+        return 2
+
+
+class TestResolved:
+    def test_a_coroutine_is_run_and_anything_else_is_passed_on(self):
+        assert resolved(answer()) == 42
+        assert resolved([1]) == [1]
+
+    def test_it_works_inside_a_running_loop(self):
+        async def notebook():
+            return resolved(answer())
+
+        assert asyncio.run(notebook()) == 42
+
+    def test_a_coroutine_that_resolves_another_is_refused_instead_of_waiting_for_itself(self):
+        async def outer():
+            return resolved(answer())
+
+        with pytest.raises(RuntimeError, match="has to be awaited"):
+            resolved(outer())
+
+    def test_threads_that_start_together_share_one_loop(self):
+        async def loop():
+            return asyncio.get_running_loop()
+
+        with ThreadPoolExecutor(8) as pool:
+            assert len(set(pool.map(lambda _: resolved(loop()), range(64)))) == 1
+
+    @pytest.mark.parametrize("nested", [False, True], ids=["directly", "in a task of its own"])
+    def test_a_coroutine_that_exits_gives_that_to_its_caller_and_the_loop_lives_on(self, nested):
+        async def leave():
+            await asyncio.sleep(0)
+            raise SystemExit(3)
+
+        async def gathered():
+            await asyncio.gather(leave(), answer())
+
+        async def slow():
+            await asyncio.sleep(0.05)
+            return "still here"
+
+        with ThreadPoolExecutor(1) as pool:
+            other = pool.submit(lambda: resolved(slow()))
+            with pytest.raises(SystemExit) as error:
+                resolved(gathered() if nested else leave())
+            assert other.result(timeout=5) == "still here"
+        assert error.value.code == 3
+        assert resolved(answer()) == 42
+
+    def test_a_coroutine_that_nobody_waits_for_after_an_interruption_is_cancelled(self):
+        cancelled = Event()
+
+        async def interrupted():
+            await asyncio.sleep(0.05)  # until the caller waits
+            os.kill(os.getpid(), signal.SIGINT)
+            try:
+                await asyncio.sleep(30)
+            except asyncio.CancelledError:
+                cancelled.set()
+                raise
+
+        with pytest.raises(KeyboardInterrupt):
+            resolved(interrupted())
+        assert cancelled.wait(timeout=5)
+
+
+class TestAdapted:
+    def test_a_component_without_public_coroutines_is_returned_as_it_is(self):
+        plain = Plain()
+        assert adapted(plain) is plain
+        assert adapted(None) is None
+        assert adapted(Remote) is Remote
+
+    def test_coroutine_methods_return_their_results(self):
+        assert adapted(Remote(2)).embed(["abc"]).tolist() == [[6, 1]]
+        assert adapted(Slotted(4)).double() == 8
+
+    def test_inherited_methods_that_call_them_need_not_know(self):
+        embedder = adapted(Remote())
+        assert embedder.embed_query("ab").tolist() == [2, 1]
+        assert embedder.embed_queries(["a", "ab"]).tolist() == [[1, 1], [2, 1]]
+
+    def test_coroutines_of_the_component_await_each_other(self):
+        assert [rows.tolist() for rows in adapted(Remote()).embed_all(["a"], ["ab"])] == [[[1, 1]], [[2, 1]]]
+
+    def test_its_owner_goes_on_awaiting_it(self):
+        remote = Remote()
+        adapted(remote)
+        assert asyncio.run(remote.embed(["abc"])).tolist() == [[3, 1]]
+
+    def test_static_and_class_methods_may_be_coroutines(self):
+        class Named:
+            @staticmethod
+            async def static(value):
+                return value
+
+            @classmethod
+            async def of_class(cls):
+                return cls.__name__
+
+        assert (adapted(Named()).static(5), adapted(Named()).of_class()) == (5, "Named")
+
+    def test_adapting_again_gives_the_same_object(self):
+        remote = Remote()
+        first = adapted(remote)
+        assert adapted(remote) is first
+        assert adapted(first) is first
+
+    def test_state_is_shared(self):
+        class Counting:
+            count = 0
+
+            async def add(self):
+                self.count += 1
+
+        counting = Counting()
+        adapted(counting).add()
+        assert counting.count == 1
+        remote = Remote()
+        _ = adapted(remote).weight
+        assert "weight" in vars(remote)
+
+    def test_nobody_can_tell_it_from_the_component(self):
+        remote, view = Remote(3), adapted(Remote(3))
+        assert view == remote
+        assert remote == view
+        assert view != Remote(4)
+        assert hash(view) == hash(remote)
+        assert (repr(view), view.name) == (repr(remote), remote.name)
+        assert isinstance(view, Remote)
+        assert (describe(view), parameters(view)) == (describe(remote), parameters(remote))
+        assert embedder_identity(view) == embedder_identity(remote)
+        check_cacheable(view)
+        for attribute in ("__module__", "__qualname__", "__name__", "__doc__"):
+            assert getattr(type(view), attribute) == getattr(Remote, attribute)
+        assert adapted(Slotted(1)) == Slotted(1)
+
+    def test_it_can_be_copied_pickled_and_replaced(self):
+        view = adapted(Remote(2))
+        for other in (copy.copy(view), copy.deepcopy(view), pickle.loads(pickle.dumps(view))):
+            assert other == view
+            assert vars(other) is not vars(view)
+            assert other.embed(["a"]).tolist() == [[2, 1]]
+        assert replace(view, scale=5) == Remote(5)
+
+    def test_hooks_of_the_class_are_left_alone(self):
+        events = []
+
+        class Hooked:
+            def __init_subclass__(cls, **given):
+                events.append("derived")
+
+            async def work(self):
+                return "done"
+
+            def __del__(self):
+                events.append("deleted")
+
+        hooked = Hooked()
+        assert adapted(hooked).work() == "done"
+        gc.collect()
+        assert events == []
+        del hooked
+        gc.collect()
+        assert events == ["deleted"]
+
+    @pytest.mark.parametrize("called", ["embed_query", "embed_queries"])
+    def test_a_coroutine_that_would_wait_for_another_one_is_refused(self, called):
+        @dataclass(frozen=True)
+        class Blocking(Remote):
+            async def run(self):
+                return getattr(self, called)("text")  # inherited and synchronous: it cannot await `embed`
+
+        with pytest.raises(RuntimeError, match="has to be awaited"):
+            adapted(Blocking()).run()
+
+    def test_a_coroutine_that_asks_a_built_in_retriever_around_a_coroutine_is_refused(self):
+        class Asking(Retriever):
+            inner = VectorRAGRetriever(embedder=Remote())
+
+            async def index(self, corpus):
+                self.inner.index(corpus)
+
+            async def retrieve(self, query, k):
+                return []
+
+        with pytest.raises(RuntimeError, match="has to be awaited"):
+            as_retriever(Asking()).index(HANDBOOK)
+
+
+class RemoteStore(VectorStore):
+    def __init__(self):
+        self.inner = InMemoryVectorStore()
+
+    async def add(self, chunks, embeddings):
+        self.inner.add(chunks, embeddings)
+
+    async def search(self, query_embedding, k):
+        return self.inner.search(query_embedding, k)
+
+    async def clear(self):
+        self.inner.clear()
+
+
+class TestWhereComponentsEnter:
+    def test_a_vector_pipeline_of_coroutines_ranks_like_one_of_plain_methods(self):
+        class Local(Remote):
+            def embed(self, texts):
+                return resolved(super().embed(texts))
+
+        found = []
+        for embedder, store in ((Local(), InMemoryVectorStore()), (Remote(), RemoteStore())):
+            retriever = VectorRAGRetriever(embedder=embedder, vector_store=store)
+            retriever.index(HANDBOOK)
+            one_by_one = retriever.retrieve("password", 3).hits
+            assert [ranking.hits for ranking in retriever.retrieve_many(["password"], 3)] == [one_by_one]
+            found.append(one_by_one)
+        assert found[0] == found[1] != ()
+
+    @pytest.mark.parametrize("fits_later", [False, True], ids=["def fit", "async def fit"])
+    def test_what_fit_returns_may_be_of_coroutines_too(self, fits_later):
+        @dataclass(frozen=True)
+        class Learning(Embedder):
+            dimension: ClassVar[int] = 2
+
+            def embed(self, texts):
+                raise AssertionError("not fitted")
+
+            if fits_later:
+
+                async def fit(self, documents):
+                    return Remote(float(len(documents)))
+            else:
+
+                def fit(self, documents):
+                    return Remote(float(len(documents)))
+
+        retriever = VectorRAGRetriever(embedder=Learning())
+        retriever.index(HANDBOOK)
+        assert retriever.retrieve("password", 1).hits
+        with pytest.warns(UserWarning, match="learns from the corpus"):
+            cached = CachedEmbedder(Learning())
+        assert cached.fit(["a", "b"]).embed_query("abc").tolist() == [6, 1]
+
+    def test_retrieve_many_may_be_a_coroutine(self):
+        class Batched(Retriever):
+            async def index(self, corpus):
+                pass
+
+            async def retrieve(self, query, k):
+                return [query]
+
+            async def retrieve_many(self, queries, k):
+                return await asyncio.gather(*(self.retrieve(query, k) for query in queries))
+
+        retriever = as_retriever(Batched())
+        assert retriever.retrieve_many(["a", "b"], 1) == [["a"], ["b"]]
+
+    def test_the_default_of_retrieve_many_asks_coroutines_one_by_one(self):
+        class Single(Retriever):
+            def index(self, corpus):
+                pass
+
+            async def retrieve(self, query, k):
+                return [query]
+
+        assert as_retriever(Single()).retrieve_many(["a", "b"], 1) == [["a"], ["b"]]
+
+    def test_two_retrievers_of_one_store_hold_the_same_object(self):
+        store = RemoteStore()
+        first, second = VectorRAGRetriever(vector_store=store), VectorRAGRetriever(vector_store=store)
+        assert first.vector_store is second.vector_store

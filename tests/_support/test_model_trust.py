@@ -1,0 +1,205 @@
+"""Model folders that try to run code: each would leave a mark."""
+
+import json
+import pickle
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from rag_evaluation_framework import CrossEncoderReranker, SentenceTransformerEmbedder
+from rag_evaluation_framework._support.model_trust import check_model_folder
+from rag_evaluation_framework.errors import ConfigError
+from support.tiny_models import tiny_cross_encoder
+
+HOSTILE = "hostile_model_of_test"
+SAFE_MODULES = [
+    {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+    {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+]
+
+
+@pytest.fixture
+def mark(tmp_path):
+    """The file that hostile code makes."""
+    yield tmp_path / "mark"
+    sys.modules.pop(HOSTILE, None)
+
+
+@pytest.fixture
+def model(tmp_path, mark):
+    """A folder that both libraries can load, with a hostile `.py` in it."""
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_cross_encoder(), folder)
+    (folder / "modules.json").write_text(json.dumps(SAFE_MODULES))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text(
+        json.dumps({"word_embedding_dimension": 16, "pooling_mode_mean_tokens": True})
+    )
+    (folder / f"{HOSTILE}.py").write_text(
+        f"from pathlib import Path\nPath({str(mark)!r}).touch()\n"
+        "from sentence_transformers.models import Transformer as Model\n"
+        "from transformers import BertConfig as Config, BertTokenizerFast as Tokenizer\n"
+    )
+    return folder
+
+
+def changed(path, **entries):
+    content = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps({**content, **entries}))
+
+
+def with_module(kind, **entries):
+    def attack(folder, mark):
+        modules = [{**SAFE_MODULES[0], "type": kind, **entries}, SAFE_MODULES[1]]
+        (folder / "modules.json").write_text(json.dumps(modules))
+
+    return attack
+
+
+def with_entry(file, **entries):
+    def attack(folder, mark):
+        (folder / file).parent.mkdir(exist_ok=True)
+        changed(folder / file, **entries)
+
+    return attack
+
+
+class Bomb:
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return Path.touch, (self.mark,)
+
+
+def pickled(name):
+    def attack(folder, mark):
+        (folder / "model.safetensors").unlink()
+        (folder / name).write_bytes(pickle.dumps(Bomb(mark)))
+
+    return attack
+
+
+def linked(folder, mark):
+    shutil.move(folder / "1_Pooling", folder.parent / "elsewhere")
+    (folder / "1_Pooling").symlink_to(folder.parent / "elsewhere")
+
+
+ATTACKS = {
+    "a module of its own": (with_module(f"{HOSTILE}.Model"), "modules.json: key 'type'"),
+    "a module without a class": (with_module(HOSTILE), "modules.json: key 'type'"),
+    "a module of another repository": (with_module(f"a/model--{HOSTILE}.Model"), "modules.json: key 'type'"),
+    "a module that looks like the library": (with_module("sentence_transformers_x.Model"), "modules.json: key 'type'"),
+    "a function of the library": (with_module("sentence_transformers.os.system"), "modules.json: key 'type'"),
+    "no module at all": (with_module(None), "modules.json: key 'type'"),
+    "a module elsewhere": (
+        with_module("sentence_transformers.models.Transformer", path="../elsewhere"),
+        "modules.json: key 'path'",
+    ),
+    "a module at a path of the machine": (
+        with_module("sentence_transformers.models.Transformer", path="/elsewhere"),
+        "modules.json: key 'path'",
+    ),
+    "a configuration": (
+        with_entry("config.json", model_type="own", auto_map={"AutoConfig": f"{HOSTILE}.Config"}),
+        "config.json: key 'auto_map'",
+    ),
+    "a tokenizer": (
+        with_entry("tokenizer_config.json", auto_map={"AutoTokenizer": [f"{HOSTILE}.Tokenizer", None]}),
+        "tokenizer_config.json: key 'auto_map'",
+    ),
+    "a processor": (
+        with_entry("preprocessor_config.json", auto_map={"AutoProcessor": f"{HOSTILE}.Tokenizer"}),
+        "preprocessor_config.json: key 'auto_map'",
+    ),
+    "trust of its own": (
+        with_entry("sentence_bert_config.json", model_args={"trust_remote_code": True}),
+        "sentence_bert_config.json: key 'trust_remote_code'",
+    ),
+    "a router": (
+        with_entry("1_Pooling/router_config.json", types={"query": f"{HOSTILE}.Model"}),
+        "router_config.json: key 'types'",
+    ),
+    "a tokenizer of words": (
+        with_entry("1_Pooling/wordembedding_config.json", tokenizer_class=f"{HOSTILE}.Tokenizer"),
+        "wordembedding_config.json: key 'tokenizer_class'",
+    ),
+    "an activation": (
+        with_entry("config.json", sentence_transformers={"activation_fn": f"{HOSTILE}.Model"}),
+        "config.json: key 'activation_fn'",
+    ),
+    "a function of torch as activation": (
+        with_entry("1_Pooling/config.json", activation_function="torch.hub.load"),
+        "config.json: key 'activation_function'",
+    ),
+    "attention of the hub": (
+        with_entry("config.json", attn_implementation="someone/kernel"),
+        "config.json: key 'attn_implementation'",
+    ),
+    "an adapter": (
+        with_entry("adapter_config.json", base_model_name_or_path="elsewhere"),
+        "adapter_config.json: is of an adapter",
+    ),
+    "pickled weights": (pickled("pytorch_model.bin"), "pytorch_model.bin: is pickled.*save_pretrained"),
+    "weights of torch": (pickled("weights.pt"), "weights.pt: is pickled"),
+    "a pickle": (pickled("vocab.pkl"), "vocab.pkl: is pickled"),
+    "a link to elsewhere": (linked, "1_Pooling: is a symbolic link"),
+}
+attacks = pytest.mark.parametrize(("attack", "problem"), ATTACKS.values(), ids=ATTACKS.keys())
+
+
+@attacks
+def test_a_folder_that_would_run_code_is_refused_with_file_and_key(model, mark, attack, problem):
+    attack(model, mark)
+    with pytest.raises(ConfigError, match=problem):
+        check_model_folder(model)
+
+
+@attacks
+def test_no_part_runs_it(model, mark, attack, problem, tmp_path):
+    attack(model, mark)
+    for part in (
+        SentenceTransformerEmbedder(str(model)),
+        SentenceTransformerEmbedder(str(model), backend="onnx", root=tmp_path / "root"),
+    ):
+        with pytest.raises(ConfigError, match=problem):
+            part.embed(["text"])
+    with pytest.raises(ConfigError, match=problem):
+        CrossEncoderReranker(str(model)).prepare()
+    assert not mark.exists()
+    assert HOSTILE not in sys.modules
+
+
+def test_the_same_folder_without_an_attack_is_loaded_and_its_python_file_is_not_run(model, mark):
+    assert SentenceTransformerEmbedder(str(model)).embed(["text"]).shape == (1, 16)
+    CrossEncoderReranker(str(model)).prepare()
+    assert not mark.exists()
+
+
+def test_pickled_weights_beside_safetensors_are_left_alone(model, mark):
+    (model / "pytorch_model.bin").write_bytes(pickle.dumps(Bomb(mark)))
+    (model / "training_args.bin").write_bytes(pickle.dumps(Bomb(mark)))
+    SentenceTransformerEmbedder(str(model)).embed(["text"])
+    CrossEncoderReranker(str(model)).prepare()
+    assert not mark.exists()
+
+
+def test_a_vocabulary_may_hold_any_word(model):
+    changed(model / "vocab.json", auto_map=7, types=8, trust=9)
+    check_model_folder(model)
+
+
+def test_the_library_is_told_not_to_trust_the_folder_and_to_read_safetensors(model, monkeypatch):
+    library = pytest.importorskip("sentence_transformers")
+    told = []
+    for name in ("SentenceTransformer", "CrossEncoder"):
+        real = getattr(library, name)
+        monkeypatch.setattr(
+            library, name, lambda folder, real=real, **given: told.append(given) or real(folder, **given)
+        )
+    SentenceTransformerEmbedder(str(model)).embed(["text"])
+    CrossEncoderReranker(str(model)).prepare()
+    wanted = {"local_files_only": True, "trust_remote_code": False, "model_kwargs": {"use_safetensors": True}}
+    assert told == [wanted, wanted]

@@ -1,0 +1,262 @@
+"""Two results side by side: worked by hand, question by question."""
+
+import pytest
+
+from rag_evaluation_framework import (
+    DOCUMENT,
+    TOKEN,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    SpanIoU,
+    SpanPrecision,
+    SpanRecall,
+    TokenLevelGroundTruth,
+    TokenLevelMetric,
+    evaluate,
+    load_result,
+)
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.errors import ConfigError, ResultError
+
+CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)])
+TRUTH = {"a": [(0, 10)], "b": [(0, 20)], "c": [(0, 40)], "none": [], "d": [(50, 60)], "bad": [(0, 10)]}
+
+
+def dataset(truth, texts=None, corpus=CORPUS):
+    entries = [
+        TokenLevelGroundTruth(
+            Query(QueryId(name), QueryText((texts or {}).get(name, name))),
+            [CharacterSpan(DocumentId("d"), start, end) for start, end in spans],
+        )
+        for name, spans in truth.items()
+    ]
+    return Dataset(entries, TOKEN, name="numbers", corpus=corpus)
+
+
+def finding(length, failing=()):
+    """Return a pipeline that finds the first characters of the document."""
+
+    def search(query, k):
+        if query in failing:
+            raise ConnectionError("gone away")
+        return [{"doc_id": "d", "start": 0, "end": length}]
+
+    return search
+
+
+def run(length, truth=TRUTH, failing=(), texts=None, corpus=CORPUS, name="", **options):
+    given = {"k": 1, "budgets": [], "metrics": [SpanRecall()], **options}
+    questions = dataset(truth, texts, corpus)
+    return evaluate(finding(length, failing), questions, experiment_name=name or f"first {length}", **given)
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return run(20).compare(run(5, failing=["bad"]))
+
+
+def test_a_question_whose_gains_changed_is_not_compared(tmp_path):
+    corpus = Corpus([Document(DocumentId(name), name) for name in ("a", "b")])
+
+    def graded(best):
+        query = Query(QueryId("q"), QueryText("q"))
+        truths = [
+            DocumentLevelGroundTruth(query, ["a", "b"], gains={DocumentId(best): 3.0}),
+            DocumentLevelGroundTruth(Query(QueryId("r"), QueryText("r")), ["a"]),
+        ]
+        found = evaluate(lambda query, k: [{"doc_id": "a"}, {"doc_id": "b"}], Dataset(truths, DOCUMENT, corpus=corpus))
+        return load_result(found.save(tmp_path / best), DOCUMENT)
+
+    comparison = graded("a").compare(graded("b"))
+    assert comparison.changed == ("q",)
+    assert comparison.regressions("ndcg@5") == {}
+
+
+def test_comparing_with_something_other_than_a_result_is_refused():
+    for other in (None, "runs/first", {"a": 1}):
+        with pytest.raises(ResultError, match=r"expected an EvaluationResult; load_result\(path\) reads one"):
+            run(20).compare(other)
+
+
+def test_a_metric_without_a_cutoff_means_the_first_cutoff(comparison):
+    assert comparison.delta("span_recall") == comparison.delta("span_recall@1")
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def test_deltas_are_candidate_minus_baseline_of_the_questions_that_both_scored(comparison):
+    # recall of 20 and of 5 characters: a 1 and .5, b 1 and .25, c .5 and .125, d 0 and 0; bad failed in the candidate
+    assert comparison.deltas == {"span_recall@1": {"a": -0.5, "b": -0.75, "c": -0.375, "d": 0.0}}
+    assert comparison.means == {"span_recall@1": (2.5 / 4, 0.875 / 4)}
+    assert comparison.delta("span_recall@1") == pytest.approx(-1.625 / 4)
+
+
+def test_regressions_come_greatest_loss_first_and_improvements_greatest_gain_first(comparison):
+    assert list(comparison.regressions("span_recall@1").items()) == [("b", -0.75), ("a", -0.5), ("c", -0.375)]
+    assert comparison.improvements("span_recall@1") == {}
+    back = run(5).compare(run(20))
+    assert list(back.improvements("span_recall@1").items()) == [("b", 0.75), ("a", 0.5), ("bad", 0.5), ("c", 0.375)]
+    assert back.regressions("span_recall@1") == {}
+
+
+def test_a_result_does_not_differ_from_itself():
+    result = run(20)
+    same = result.compare(result)
+    assert set(same.deltas["span_recall@1"].values()) == {0.0}
+    assert same.regressions("span_recall@1") == same.improvements("span_recall@1") == {}
+    assert (same.added, same.removed, same.changed, same.notes) == ((), (), (), ())
+
+
+def test_added_removed_and_changed_queries_are_listed_and_not_compared():
+    old = {"a": [(0, 10)], "gone": [(0, 10)], "moved": [(0, 10)], "reworded": [(0, 10)], "answered": []}
+    new = {"fresh": [(0, 5)], "a": [(0, 10)], "reworded": [(0, 10)], "moved": [(5, 15)], "answered": [(0, 5)]}
+    comparison = run(10, old).compare(run(5, new, texts={"reworded": "other words"}))
+    assert comparison.added == ("fresh",)
+    assert comparison.removed == ("gone",)
+    assert comparison.changed == ("moved", "reworded", "answered")
+    assert comparison.deltas == {"span_recall@1": {"a": -0.5}}
+    assert list(comparison.questions) == ["a", "moved", "reworded", "answered"]
+    assert "the dataset is not the same" in comparison.notes
+    text = repr(comparison)
+    assert "questions of the candidate only, not compared: 1 (fresh)" in text
+    assert "questions of the baseline only, not compared: 1 (gone)" in text
+    assert "questions whose wording or truth changed, not compared: 3 (moved, reworded, answered)" in text
+
+
+def test_the_order_of_spans_and_queries_does_not_matter():
+    first = run(10, {"a": [(0, 10), (20, 30)], "b": [(0, 10)]})
+    second = run(10, {"b": [(0, 10)], "a": [(20, 30), (0, 10)]})
+    comparison = first.compare(second)
+    assert comparison.changed == ()
+    assert comparison.deltas["span_recall@1"] == {"a": 0.0, "b": 0.0}
+
+
+def test_three_of_many_removed_queries_are_named():
+    many = {f"q{number}": [(0, 10)] for number in range(6)}
+    text = repr(run(10, {"a": [(0, 10)], **many}).compare(run(10, {"a": [(0, 10)]})))
+    assert "questions of the baseline only, not compared: 6 (q0, q1, q2, …)" in text
+
+
+def test_failed_questions_are_left_out_and_counted(comparison):
+    assert "bad" not in comparison.deltas["span_recall@1"]
+    assert "questions that failed, and are not compared: 0 before, 1 after" in comparison.notes
+
+
+def test_questions_that_count_as_zero_are_compared_as_such():
+    options = {"count_as_zero": ["failed", "no-answer"]}
+    comparison = run(10, **options).compare(run(10, failing=["bad"], **options))
+    assert comparison.deltas["span_recall@1"]["bad"] == -1.0
+    assert comparison.deltas["span_recall@1"]["none"] == 0.0
+    mixed = run(10).compare(run(10, **options))
+    assert "none" not in mixed.deltas["span_recall@1"]
+    assert "the two count different questions without a score as 0" in mixed.notes
+
+
+def test_a_metric_that_failed_for_a_question_leaves_the_question_out():
+    class Shaky(TokenLevelMetric):
+        def calculate(self, retrieved, ground_truth):
+            return 1 / (len(retrieved[0].doc_id) - (ground_truth[0].end == 20))
+
+    comparison = run(10, metrics=[Shaky()]).compare(run(5, metrics=[Shaky()]))
+    assert set(comparison.deltas["shaky@1"]) == {"a", "c", "d", "bad"}
+
+
+def test_scores_of_only_one_result_are_listed_and_not_compared():
+    comparison = run(10, metrics=[SpanRecall(), SpanIoU()], k=[1, 2]).compare(
+        run(5, metrics=[SpanPrecision(), SpanRecall()], k=[2])
+    )
+    assert list(comparison.deltas) == ["span_recall@2"]
+    (note,) = comparison.notes
+    assert note.endswith("span_recall@1, span_iou@1, span_iou@2, span_precision@2")
+
+
+def test_budgets_in_tokens_of_two_tokenizers_are_left_out():
+    budgets = ["5ch", "5tok", "5tok_whole"]
+    words = run(10, budgets=budgets, tokenizer=str.split)
+    letters = run(10, budgets=budgets, tokenizer=list)
+    assert list(words.compare(letters).deltas) == ["span_recall@1", "span_recall@5ch"]
+    assert "not of one tokenizer: span_recall@5tok, span_recall@5tok_whole" in words.compare(letters).notes[0]
+    assert len(words.compare(words).deltas) == 4
+
+
+def test_another_corpus_is_noted():
+    longer = Corpus([Document(DocumentId("d"), "0123456789" * 10 + "!")])
+    assert "the corpus is not the same" in run(10).compare(run(10, corpus=longer)).notes
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ({"truth": {"x": [(0, 10)]}}, "'first 10' and 'other' have no question with the same truth in common"),
+        ({"metrics": [SpanIoU()]}, "have no score in common: nothing to compare"),
+        ({"k": 2}, "have no score in common"),
+    ],
+    ids=["questions", "metrics", "cutoffs"],
+)
+def test_results_that_have_nothing_in_common_are_refused(other, message):
+    with pytest.raises(ResultError, match=message):
+        run(10).compare(run(10, name="other", **other))
+
+
+def test_results_in_which_no_question_is_scored_in_both_have_no_delta():
+    comparison = run(10, failing=["a", "b", "c"]).compare(run(10, failing=["d", "bad"]))
+    assert comparison.delta("span_recall@1") is None
+    assert comparison.means == {"span_recall@1": (None, None)}
+    assert "span_recall@1       –      –      –       0      0" in repr(comparison)
+
+
+@pytest.mark.parametrize("method", ["delta", "regressions", "improvements"])
+@pytest.mark.parametrize("name", ["span_iou@1", "nonsense", ""])
+def test_a_score_that_is_not_in_both_is_an_error_that_lists_those_that_are(comparison, method, name):
+    with pytest.raises(ConfigError, match=f"no score '{name}' in both results; there are span_recall@1"):
+        getattr(comparison, method)(name)
+
+
+def test_loaded_results_compare_as_those_that_were_saved(tmp_path, comparison):
+    first = load_result(run(20).save(tmp_path / "first"))
+    second = load_result(run(5, failing=["bad"]).save(tmp_path / "second"))
+    assert first.compare(second) == comparison
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def test_the_comparison_reads_as_a_table_with_everything_that_makes_it_doubtful(comparison):
+    assert repr(comparison).splitlines() == [
+        "first 5 against first 20",
+        "4 questions in both",
+        "               before  after   delta  better  worse",
+        "span_recall@1   0.625  0.219  -0.406       0      3",
+        "! questions that failed, and are not compared: 0 before, 1 after",
+    ]
+
+
+def test_the_page_of_a_comparison_names_the_greatest_losses():
+    lines = run(20).compare(run(5)).summary().as_markdown().replace("\\_", "_").splitlines()
+    assert lines[0] == "# first 5 against first 20"
+    assert "| -0.750 | b | b |" in lines
+    assert lines.index("| -0.750 | b | b |") < lines.index("| -0.500 | a | a |")
+
+
+def test_a_comparison_becomes_a_data_frame_of_one_row_per_query(comparison):
+    frame = comparison.to_dataframe()
+    assert frame.index.name == "query_id"
+    assert list(frame.index) == list(TRUTH)
+    assert list(frame.columns) == ["query", "span_recall@1"]
+    assert frame.loc["b", "span_recall@1"] == -0.75
+    assert frame["span_recall@1"].isna().sum() == 2
+    assert frame["span_recall@1"].mean() == pytest.approx(comparison.delta("span_recall@1"))
+
+
+def test_the_notebook_shows_a_table_in_which_nothing_is_executed():
+    nasty = "<script>alert(1)</script>"
+    html = run(20, name=nasty).compare(run(5, {**TRUTH, nasty: [(0, 5)]}, name=nasty))._repr_html_()
+    assert "<table>" in html
+    assert "<script" not in html
+    assert html.count("&lt;script&gt;") == 3

@@ -1,0 +1,256 @@
+import dataclasses
+import os
+from hashlib import sha256
+
+import pytest
+
+from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework.errors import CorpusError
+
+
+def write(folder, files):
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def ids(corpus):
+    return [document.id for document in corpus]
+
+
+def documents(**texts):
+    return [Document(DocumentId(name), text) for name, text in texts.items()]
+
+
+class TestFromFolder:
+    def test_markdown_is_read_recursively(self, tmp_path):
+        write(tmp_path, {"a.md": "A", "deep/er/b.md": "B", "notes.txt": "no", "deep/c.MDX": "no"})
+        corpus = Corpus.from_folder(tmp_path)
+        assert {document.id: document.content for document in corpus} == {"a.md": "A", "deep/er/b.md": "B"}
+
+    def test_the_path_may_be_a_string(self, tmp_path):
+        write(tmp_path, {"a.md": "A"})
+        assert ids(Corpus.from_folder(str(tmp_path))) == ["a.md"]
+
+    def test_the_pattern_chooses_other_files(self, tmp_path):
+        write(tmp_path, {"a.md": "A", "deep/b.txt": "B", "c.txt": "C"})
+        assert ids(Corpus.from_folder(tmp_path, "**/*.txt")) == ["c.txt", "deep/b.txt"]
+        assert ids(Corpus.from_folder(tmp_path, "*.txt")) == ["c.txt"]
+        assert ids(Corpus.from_folder(tmp_path, "deep/*")) == ["deep/b.txt"]
+
+    def test_files_of_one_name_in_two_folders_stay_apart(self, tmp_path):
+        write(tmp_path, {"x/README.md": "X", "y/README.md": "Y"})
+        assert ids(Corpus.from_folder(tmp_path)) == ["x/README.md", "y/README.md"]
+
+    def test_the_order_is_that_of_the_ids(self, tmp_path):
+        names = ["b.md", "a.md", "a/z.md", "B.md", "a-b.md", "10.md", "9.md"]
+        write(tmp_path, dict.fromkeys(names, "text"))
+        assert ids(Corpus.from_folder(tmp_path)) == sorted(names)
+
+    def test_newlines_are_left_as_they_are(self, tmp_path):
+        text = "one\r\ntwo\rthree\nfour\x0c\u2028five"
+        write(tmp_path, {"a.md": text})
+        assert Corpus.from_folder(tmp_path)["a.md"].content == text
+
+    def test_a_byte_order_mark_shifts_no_offset(self, tmp_path):
+        write(tmp_path, {"a.md": b"\xef\xbb\xbfHello \xef\xbb\xbfworld"})
+        content = Corpus.from_folder(tmp_path)["a.md"].content
+        assert content[0:5] == "Hello"
+        assert content == "Hello \ufeffworld"
+
+    def test_files_are_utf8_whatever_the_platform_prefers(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("LC_ALL", "C")
+        write(tmp_path, {"å.md": "smörgåsbord 🚀"})
+        corpus = Corpus.from_folder(tmp_path)
+        assert (ids(corpus), corpus["å.md"].content) == (["å.md"], "smörgåsbord 🚀")
+
+    def test_an_empty_file_is_a_document(self, tmp_path):
+        write(tmp_path, {"a.md": ""})
+        assert Corpus.from_folder(tmp_path)["a.md"].content == ""
+
+    def test_hidden_files_and_folders_are_left_out(self, tmp_path):
+        write(tmp_path, {"a.md": "A", ".hidden.md": "no", ".git/b.md": "no", "x/.rag-eval/runs/c.md": "no"})
+        assert ids(Corpus.from_folder(tmp_path)) == ["a.md"]
+
+    def test_a_hidden_folder_can_itself_be_the_corpus(self, tmp_path):
+        write(tmp_path, {".notes/a.md": "A"})
+        assert ids(Corpus.from_folder(tmp_path / ".notes")) == ["a.md"]
+
+    def test_folders_that_look_like_files_are_left_out(self, tmp_path):
+        write(tmp_path, {"folder.md/a.md": "A"})
+        assert ids(Corpus.from_folder(tmp_path)) == ["folder.md/a.md"]
+
+    def test_the_source_is_noted(self, tmp_path):
+        write(tmp_path, {"a.txt": "A"})
+        corpus = Corpus.from_folder(tmp_path, "*.txt")
+        assert corpus.metadata == {"source": str(tmp_path), "glob_pattern": "*.txt"}
+
+    def test_bytes_that_are_not_utf8_are_refused_with_their_position(self, tmp_path):
+        write(tmp_path, {"good.md": "A", "bad.md": b"caf\xe9"})
+        with pytest.raises(CorpusError, match=r"bad\.md: not valid UTF-8 \(byte 3: 0xe9\); convert"):
+            Corpus.from_folder(tmp_path)
+
+    def test_a_folder_without_a_match_lists_what_it_has(self, tmp_path):
+        write(tmp_path, {"a.txt": "A", "deep/b.rst": "B"})
+        message = r"no file matches '\*\*/\*\.md'.*ending in \.rst, \.txt.*glob_pattern='\*\*/\*\.rst'"
+        with pytest.raises(CorpusError, match=message):
+            Corpus.from_folder(tmp_path)
+
+    def test_an_empty_folder_is_distinguished_from_a_wrong_pattern(self, tmp_path):
+        with pytest.raises(CorpusError, match="has no files with an extension"):
+            Corpus.from_folder(tmp_path)
+
+    def test_the_hint_ignores_extensions_found_only_in_hidden_folders(self, tmp_path):
+        write(tmp_path, {".git/hooks/commit.sample": "no", "notes.txt": "yes"})
+        with pytest.raises(CorpusError) as caught:
+            Corpus.from_folder(tmp_path)
+        assert ".txt" in str(caught.value)
+        assert ".sample" not in str(caught.value)
+
+    def test_a_missing_folder_is_refused(self, tmp_path):
+        with pytest.raises(CorpusError, match=r"nowhere: does not exist"):
+            Corpus.from_folder(tmp_path / "nowhere")
+
+    def test_a_file_in_place_of_a_folder_is_refused(self, tmp_path):
+        write(tmp_path, {"a.md": "A"})
+        with pytest.raises(CorpusError, match=r"a\.md: is a file"):
+            Corpus.from_folder(tmp_path / "a.md")
+
+    @pytest.mark.parametrize("pattern", ["../*.md", "x/../../*.md", "/etc/*", ""])
+    def test_a_pattern_that_leaves_the_folder_is_refused(self, tmp_path, pattern):
+        write(tmp_path, {"outside.md": "no", "in/a.md": "A"})
+        with pytest.raises(CorpusError, match="expected a pattern relative to the folder"):
+            Corpus.from_folder(tmp_path / "in", pattern)
+
+    @pytest.mark.parametrize("pattern", ["**.md", "x**/*.md", "."])
+    def test_a_pattern_that_cannot_be_one_is_refused(self, tmp_path, pattern):
+        write(tmp_path, {"a.md": "A"})
+        with pytest.raises(CorpusError, match=r"expected|no file matches"):
+            Corpus.from_folder(tmp_path, pattern)
+
+    def test_a_file_that_cannot_be_read_is_named(self, tmp_path, monkeypatch):
+        write(tmp_path, {"a.md": "A"})
+
+        def refuse(path):
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+        with pytest.raises(CorpusError, match=r"a\.md: cannot be read \(Permission denied\)"):
+            Corpus.from_folder(tmp_path)
+
+
+class TestCorpus:
+    def test_documents_are_kept_in_their_order(self):
+        assert ids(Corpus(documents(b="B", a="A"))) == ["b", "a"]
+
+    def test_any_iterable_of_documents_will_do(self):
+        assert len(Corpus(document for document in documents(a="A", b="B"))) == 2
+
+    def test_documents_are_found_by_id(self):
+        corpus = Corpus(documents(a="A", b="B"))
+        assert corpus["b"].content == "B"
+        assert "a" in corpus
+        assert "c" not in corpus
+        with pytest.raises(KeyError):
+            corpus["c"]
+
+    def test_a_document_id_given_twice_is_refused(self):
+        twice = [*documents(a="A", b="B"), *documents(a="other")]
+        with pytest.raises(CorpusError, match="duplicate document ids: 'a'; ids must be unique"):
+            Corpus(twice)
+
+    def test_equal_texts_under_two_ids_are_two_documents(self):
+        assert len(Corpus(documents(a="same", b="same"))) == 2
+
+    def test_metadata_is_not_shared(self):
+        first, second = Corpus([]), Corpus([])
+        assert first.metadata == {}
+        assert first.metadata is not second.metadata
+        assert Document(DocumentId("a"), "").metadata is not Document(DocumentId("a"), "").metadata
+
+    def test_a_corpus_cannot_be_changed(self):
+        corpus = Corpus(documents(a="A"))
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            corpus.documents = ()
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            corpus["a"].content = "B"
+
+    def test_a_list_changed_later_does_not_change_the_corpus(self):
+        given = documents(a="A")
+        corpus = Corpus(given)
+        given.clear()
+        assert len(corpus) == 1
+
+    def test_it_prints_its_size_and_not_its_text(self):
+        assert repr(Corpus(documents(a="x" * 1500, b="B"))) == "Corpus(2 documents, 1,501 characters)"
+
+
+class TestContentHash:
+    def test_the_order_of_the_documents_plays_no_part(self):
+        assert Corpus(documents(a="A", b="B")).content_hash == Corpus(documents(b="B", a="A")).content_hash
+
+    def test_metadata_plays_no_part(self, tmp_path):
+        write(tmp_path, {"a.md": "A"})
+        in_memory = Corpus([Document(DocumentId("a.md"), "A", {"title": "x"})])
+        assert Corpus.from_folder(tmp_path).content_hash == in_memory.content_hash
+
+    @pytest.mark.parametrize(
+        "other", [{"a": "A", "b": "B "}, {"a": "A", "c": "B"}, {"a": "A"}, {"a": "AbB"}, {"aA": "", "b": "B"}]
+    )
+    def test_any_change_of_a_text_or_id_changes_it(self, other):
+        assert Corpus(documents(a="A", b="B")).content_hash != Corpus(documents(**other)).content_hash
+
+    def test_newlines_count(self):
+        assert Corpus(documents(a="x\r\n")).content_hash != Corpus(documents(a="x\n")).content_hash
+
+    def test_it_is_a_pinned_number(self):
+        # Stored datasets and results name the corpus that they were made on by this hash: it must not change.
+        counted = [len(part).to_bytes(8, "big") + part for part in (b"a.md", "é\r\n".encode())]
+        expected = sha256(b"".join(counted)).hexdigest()
+        assert expected.startswith("b7616cd94f78")
+        assert Corpus(documents(**{"a.md": "é\r\n"})).content_hash == expected
+
+    def test_lone_surrogates_can_be_hashed(self):
+        assert len(Corpus(documents(a="\ud800")).content_hash) == 64
+
+
+class TestWhatCannotBeRead:
+    def test_a_link_that_leads_nowhere_is_refused(self, tmp_path):
+        write(tmp_path, {"a.md": "A"})
+        (tmp_path / "b.md").symlink_to(tmp_path / "gone.md")
+        with pytest.raises(CorpusError, match=r"b\.md: is a broken link"):
+            Corpus.from_folder(tmp_path)
+
+    def test_a_link_to_a_folder_is_not_followed_and_a_warning_says_so(self, tmp_path):
+        write(tmp_path, {"docs/a.md": "A", "other/b.md": "B"})
+        (tmp_path / "docs/link").symlink_to(tmp_path / "other")
+        with pytest.warns(UserWarning, match="link: is a link to a folder; links to folders are not followed"):
+            assert ids(Corpus.from_folder(tmp_path / "docs")) == ["a.md"]
+
+    def test_a_folder_that_cannot_be_read_is_refused(self, tmp_path, monkeypatch):
+        write(tmp_path, {"a.md": "A", "locked/b.md": "B"})
+        real = os.scandir
+
+        def scandir(path="."):
+            if str(path).endswith("locked"):
+                raise PermissionError(13, "Permission denied", str(path))
+            return real(path)
+
+        monkeypatch.setattr(os, "scandir", scandir)
+        with pytest.raises(CorpusError, match=r"locked: cannot be read \(Permission denied\)"):
+            Corpus.from_folder(tmp_path)
+
+    def test_an_unreadable_hidden_folder_is_ignored(self, tmp_path, monkeypatch):
+        write(tmp_path, {"a.md": "A", ".locked/b.md": "B"})
+        real = os.walk
+
+        def walk(top, onerror):
+            for place, folders, files in real(top):
+                yield place, folders, files
+                if ".locked" in folders:
+                    onerror(PermissionError(13, "Permission denied", ".locked"))
+
+        monkeypatch.setattr(os, "walk", walk)
+        assert ids(Corpus.from_folder(tmp_path)) == ["a.md"]

@@ -1,0 +1,173 @@
+import pytest
+
+from rag_evaluation_framework import (
+    CharacterSpan,
+    ChunkId,
+    ChunkLevelGroundTruth,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    TokenLevelGroundTruth,
+)
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
+from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+
+SPAN = CharacterSpan(DocumentId("a.md"), 0, 5)
+QUERY = Query.from_text("Which?")
+OF_EACH_LEVEL = [
+    (DocumentLevelGroundTruth, DOCUMENT, DocumentId("a.md")),
+    (ChunkLevelGroundTruth, CHUNK, ChunkId("chunk_0123456789ab")),
+    (TokenLevelGroundTruth, TOKEN, SPAN),
+]
+LEVEL_NAMES = ["document-level", "chunk-level", "token-level"]
+
+
+def truth(text, *spans, query_id=None):
+    query = Query.from_text(text) if query_id is None else Query(QueryId(query_id), QueryText(text))
+    return TokenLevelGroundTruth(query, spans)
+
+
+@pytest.mark.parametrize(("kind", "level", "unit"), OF_EACH_LEVEL, ids=LEVEL_NAMES)
+def test_truth_keeps_its_units_as_a_tuple_and_knows_its_level(kind, level, unit):
+    units = [unit]
+    entry = kind(QUERY, units)
+    units.clear()
+    assert entry.relevant == (unit,)
+    assert entry.level is level
+    assert entry == kind(QUERY, (unit,))
+    assert hash(entry) == hash(kind(QUERY, (unit,)))
+
+
+@pytest.mark.parametrize(("kind", "level", "unit"), OF_EACH_LEVEL, ids=LEVEL_NAMES)
+@pytest.mark.parametrize("other", [DOCUMENT, CHUNK, TOKEN], ids=LEVEL_NAMES)
+def test_a_dataset_holds_one_level_only(kind, level, unit, other):
+    if other is level:
+        assert Dataset([kind(QUERY, [unit])], other).level is level
+        return
+    with pytest.raises(LevelMismatch, match=f"{QUERY.id}.*{level.evaluation_type}.*{other.evaluation_type}"):
+        Dataset([kind(QUERY, [unit])], other)
+
+
+def test_two_questions_of_one_id_are_refused():
+    with pytest.raises(DatasetError, match="'mine': duplicate question id 'q'"):
+        Dataset([truth("A?", query_id="q"), truth("B?", query_id="q")], TOKEN, name="mine")
+
+
+def test_the_same_wording_under_two_ids_is_two_questions():
+    dataset = Dataset([truth("A?", query_id="p"), truth("A?", query_id="q")], TOKEN)
+    assert [query.id for query in dataset.queries] == ["p", "q"]
+
+
+def test_a_dataset_is_its_questions_in_order():
+    entries = [truth("B?", SPAN), truth("A?")]
+    dataset = Dataset(iter(entries), TOKEN)
+    assert list(dataset) == entries
+    assert len(dataset) == 2
+    assert [query.text for query in dataset.queries] == ["B?", "A?"]
+
+
+BASE = Dataset([truth("A?", SPAN)], TOKEN)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        Dataset([truth("A?", SPAN)], TOKEN, name="another"),
+        Dataset([truth("A?", SPAN)], TOKEN, metadata={"author": "me"}),
+        Dataset([truth("A?", SPAN)], TOKEN, corpus_hash="0" * 64),
+        Dataset([TokenLevelGroundTruth(Query(Query.from_text("A?").id, QueryText("A?"), {"t": 1}), [SPAN])], TOKEN),
+        Dataset([truth("A?", CharacterSpan(DocumentId("a.md"), 0, 5, "Hello"))], TOKEN),
+    ],
+    ids=["name", "metadata", "corpus hash", "metadata of a question", "text of a span"],
+)
+def test_the_hash_ignores_what_does_not_change_a_score(same):
+    assert same.content_hash == BASE.content_hash
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Dataset([TokenLevelGroundTruth(Query(Query.from_text("A?").id, QueryText("B?")), [SPAN])], TOKEN),
+        Dataset([truth("A?", SPAN, query_id="q")], TOKEN),
+        Dataset([truth("A?")], TOKEN),
+        Dataset([truth("A?", CharacterSpan(DocumentId("a.md"), 0, 6))], TOKEN),
+        Dataset([truth("A?", CharacterSpan(DocumentId("b.md"), 0, 5))], TOKEN),
+        Dataset([truth("A?", SPAN), truth("B?")], TOKEN),
+    ],
+    ids=["wording", "id", "no truth", "place", "document", "one more"],
+)
+def test_the_hash_sees_what_changes_a_score(other):
+    assert other.content_hash != BASE.content_hash
+
+
+def test_the_hash_tells_the_levels_apart_even_without_any_truth():
+    query = Query.from_text("A?")
+    hashes = {Dataset([kind(query, [])], level).content_hash for kind, level, _ in OF_EACH_LEVEL}
+    assert len(hashes) == 3
+
+
+def test_the_hash_sees_the_order_of_the_questions():
+    one, other = truth("A?", SPAN), truth("B?", SPAN)
+    assert Dataset([one, other], TOKEN).content_hash != Dataset([other, one], TOKEN).content_hash
+
+
+def test_the_hash_is_64_hexadecimal_digits_even_of_a_lone_surrogate():
+    content_hash = Dataset([truth("lone \udc80 surrogate", SPAN)], TOKEN).content_hash
+    assert len(content_hash) == len(bytes.fromhex(content_hash)) * 2 == 64
+
+
+def test_the_repr_says_how_many_questions_have_no_answer():
+    assert repr(Dataset([truth("A?", SPAN), truth("B?")], TOKEN, name="faq")) == (
+        "Dataset('faq', token-level, 2 questions, 1 without an answer)"
+    )
+    assert repr(BASE) == "Dataset('dataset', token-level, 1 questions)"
+
+
+def test_the_corpus_gives_the_hash_of_what_was_labelled_unless_that_is_known():
+    corpus = Corpus([Document(DocumentId("a.md"), "Hello!")])
+    changed = Corpus([Document(DocumentId("a.md"), "Hello, you!")])
+    dataset = Dataset([truth("A?", SPAN)], TOKEN, corpus=corpus, name="faq", metadata={"author": "me"})
+    assert dataset.corpus_hash == corpus.content_hash
+    moved = dataset.with_corpus(changed)
+    assert moved.corpus is changed
+    assert moved.corpus_hash == corpus.content_hash
+    assert (moved.name, moved.metadata, moved.ground_truth) == ("faq", {"author": "me"}, dataset.ground_truth)
+    assert moved == dataset  # the documents at hand are no part of what a dataset is
+
+
+def test_metadata_is_not_shared_between_datasets():
+    one, other = Dataset([], TOKEN), Dataset([], TOKEN)
+    assert one.metadata is not other.metadata
+
+
+def test_a_dataset_is_not_changed_after_it_was_made():
+    with pytest.raises(AttributeError):
+        BASE.name = "other"
+
+
+@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
+@pytest.mark.parametrize("given", ["a.md", b"a.md", {"a.md": 1, "b.md": 3}, [3], [None]])
+def test_relevant_units_that_are_not_a_list_of_ids_are_refused(kind, given):
+    with pytest.raises(DatasetError, match=r"expected a list of ids|is not a valid id; expected a string"):
+        kind(QUERY, given)
+
+
+def test_any_iterable_of_ids_will_do():
+    assert DocumentLevelGroundTruth(QUERY, (name for name in ["a", "b"])).relevant == ("a", "b")
+
+
+def test_one_chunk_must_not_have_two_gains():
+    ids = [ChunkId("pa_chunk_a"), ChunkId("chunk_a")]
+    with pytest.raises(DatasetError, match=r"'chunk_a' has two gains, 2.0 and 5.0; keep one"):
+        ChunkLevelGroundTruth(QUERY, ids, gains={ids[0]: 2.0, ids[1]: 5.0})
+    assert ChunkLevelGroundTruth(QUERY, ids, gains=dict.fromkeys(ids, 2.0)).gains == {"chunk_a": 2.0}
+
+
+@pytest.mark.parametrize("gain", [1e101, 10**400, float("inf"), float("nan"), 0, -1, True, "1", None])
+def test_gains_that_could_not_be_summed_are_refused(gain):
+    with pytest.raises(DatasetError, match="expected a number above 0"):
+        DocumentLevelGroundTruth(QUERY, ["a"], gains={"a": gain})

@@ -1,0 +1,407 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework import (
+    CHUNK,
+    DOCUMENT,
+    TOKEN,
+    CharacterSpan,
+    ChunkLevelGroundTruth,
+    ChunkRegistry,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    PositionAwareChunk,
+    Query,
+    TokenLevelGroundTruth,
+    load_dataset,
+)
+from rag_evaluation_framework.data import (
+    ChunkLevelDatasetExample,
+    ChunkLevelRunOutput,
+    DocumentLevelDatasetExample,
+    GroundTruth,
+    QueryId,
+    QueryText,
+    TokenLevelDatasetExample,
+    TokenLevelRunOutput,
+    generate_query_id,
+)
+from rag_evaluation_framework.datasets import dataset_from_examples, to_example
+from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+
+REFUNDS = "Refunds take five working days."
+FOOTER = "Support answers within one day."
+
+
+def place(corpus, doc_id, text):
+    start = corpus[doc_id].content.index(text)
+    return CharacterSpan(DocumentId(doc_id), start, start + len(text), text)
+
+
+def example(outputs, text="How long?", **fields):
+    return {"inputs": {"query": text}, "outputs": outputs, **fields}
+
+
+def written(folder, *examples, name="set.json"):
+    path = folder / name
+    rows = list(examples)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows) if name.endswith("l") else json.dumps(rows))
+    return path
+
+
+def only(*examples, level=TOKEN, **options):
+    (entry,) = dataset_from_examples(examples, level, **options)
+    return entry
+
+
+# --- what examples look like ------------------------------------------------------------------------------------------
+
+
+def test_examples_have_the_shapes_that_are_declared():
+    query = Query(QueryId("q1"), QueryText("How long?"), {"sourceDocs": ["a.md"]})
+    span = CharacterSpan(DocumentId("a.md"), 0, 5, "Hello")
+    chunk: ChunkLevelDatasetExample = to_example(ChunkLevelGroundTruth(query, ["chunk_1"]))
+    token: TokenLevelDatasetExample = to_example(TokenLevelGroundTruth(query, [span]))
+    document: DocumentLevelDatasetExample = to_example(DocumentLevelGroundTruth(query, ["a.md"]))
+    around = {"inputs": {"query": "How long?"}, "metadata": {"sourceDocs": ["a.md"], "query_id": "q1"}}
+    assert chunk == {**around, "outputs": {"relevant_chunk_ids": ["chunk_1"]}}
+    assert token == {
+        **around,
+        "outputs": {"relevant_spans": [{"doc_id": "a.md", "start": 0, "end": 5, "text": "Hello"}]},
+    }
+    assert document == {**around, "outputs": {"relevant_document_ids": ["a.md"]}}
+    assert query.metadata == {"sourceDocs": ["a.md"]}
+
+
+@pytest.mark.parametrize(
+    "shape", [ChunkLevelDatasetExample, TokenLevelDatasetExample, DocumentLevelDatasetExample], ids=lambda s: s.__name__
+)
+def test_the_declared_shapes_have_inputs_outputs_and_metadata(shape):
+    assert set(shape.__annotations__) == {"inputs", "outputs", "metadata"}
+    assert shape.__optional_keys__ == {"metadata"}
+
+
+def test_what_a_run_returns_has_declared_shapes():
+    assert set(ChunkLevelRunOutput.__annotations__) == {"retrieved_chunk_ids"}
+    assert set(TokenLevelRunOutput.__annotations__) == {"retrieved_spans", "retrieved_chunk_ids"}
+
+
+def test_with_the_corpus_every_span_carries_its_text(corpus):
+    bare = TokenLevelGroundTruth(Query.from_text("?"), [CharacterSpan(DocumentId("billing.md"), 2, 9)])
+    assert to_example(bare)["outputs"]["relevant_spans"] == [{"doc_id": "billing.md", "start": 2, "end": 9}]
+    assert to_example(bare, corpus)["outputs"]["relevant_spans"] == [
+        {"doc_id": "billing.md", "start": 2, "end": 9, "text": "Billing"}
+    ]
+
+
+QUERY = Query(QueryId("q1"), QueryText("How – long 😀?"), {"persona": "new", "nested": {"a": [1]}})
+TRUTHS = [
+    DocumentLevelGroundTruth(QUERY, ["a.md", "b.md", "a.md"], ["c/"], {"a.md": 2.5, "c/*": 3}),
+    DocumentLevelGroundTruth(QUERY, []),
+    ChunkLevelGroundTruth(QUERY, ["chunk_1", "pa_chunk_2"], {"chunk_2": 0.5}),
+    ChunkLevelGroundTruth(Query.from_text("How?"), []),
+    TokenLevelGroundTruth(
+        QUERY, [CharacterSpan(DocumentId("a.md"), 3, 9), CharacterSpan(DocumentId("b.md"), 0, 1, "x")]
+    ),
+    TokenLevelGroundTruth(QUERY, []),
+]
+
+
+@pytest.mark.parametrize("name", ["set.json", "set.jsonl"])
+@pytest.mark.parametrize("entry", TRUTHS)
+def test_what_was_written_is_read_back_equal(tmp_path, entry, name, recwarn):
+    assert only(to_example(entry), level=entry.level) == entry
+    (again,) = load_dataset(written(tmp_path, to_example(entry), name=name), entry.level)
+    assert again == entry
+    assert again.query.metadata == entry.query.metadata
+    assert not recwarn.list
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a.md", "b.md"]), st.integers(0, 9), st.integers(1, 9)), max_size=5))
+def test_any_spans_are_read_back_equal(spans):
+    entry = TokenLevelGroundTruth(QUERY, [CharacterSpan(DocumentId(d), start, start + n) for d, start, n in spans])
+    assert only(to_example(entry)) == entry
+
+
+# --- the names that are known -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["relevant_chunk_ids", "relevantChunkIds", "chunk_ids", "chunkIds"])
+def test_chunk_ids_are_read_under_their_usual_names_and_as_they_are(key):
+    ids = ["chunk_a3f2b1c8d9e0", "pa_chunk_7d9e4f2a", "0a1b2c3d", "a.md:3"]
+    entry = only(example({key: ids}), level=CHUNK)
+    assert entry.relevant == ("chunk_a3f2b1c8d9e0", "chunk_7d9e4f2a", "0a1b2c3d", "a.md:3")
+
+
+@pytest.mark.parametrize("key", ["relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds"])
+@pytest.mark.parametrize("prefixes", ["relevant_prefixes", "relevantPrefixes", "anyOfSourceIdPrefixes"])
+def test_document_ids_are_read_under_their_usual_names(key, prefixes):
+    entry = only(example({key: ["a.md"], prefixes: ["b/"], "gains": {"b/*": 2}}), level=DOCUMENT)
+    assert entry == DocumentLevelGroundTruth(entry.query, ["a.md"], ["b/"], {"b/*": 2.0})
+
+
+@pytest.mark.parametrize(
+    ("key", "span"),
+    [
+        ("relevant_spans", {"doc_id": "billing.md", "start": 2, "end": 9, "text": "Billing"}),
+        ("relevantSpans", {"docId": "billing.md", "start": 2, "end": 9, "text": "Billing"}),
+        ("excerpts", {"docId": "billing.md", "start": 2, "end": 9}),
+    ],
+)
+def test_spans_are_read_under_their_usual_names(key, span):
+    assert only(example({key: [span]})).relevant == (CharacterSpan(DocumentId("billing.md"), 2, 9),)
+
+
+def test_excerpts_are_located_in_the_corpus(corpus):
+    entry = only(example({"excerpts": [REFUNDS, "Export your  data first."]}), corpus=corpus)
+    assert entry.relevant == (
+        place(corpus, "billing.md", REFUNDS),
+        place(corpus, "guides/stop.md", "Export your data first."),
+    )
+
+
+def test_the_document_of_an_excerpt_may_be_named(corpus):
+    outputs = {"chunk_ids": ["chunk_1"], "excerpts": [FOOTER], "metadata": {"doc_id": "stop", "relevance_score": 0.8}}
+    entry = only(example(outputs), corpus=corpus)
+    assert entry.relevant == (place(corpus, "guides/stop.md", FOOTER),)
+    assert entry.query.metadata == {"chunk_ids": ["chunk_1"], "doc_id": "stop", "relevance_score": 0.8}
+    assert only(example(outputs), level=CHUNK).relevant == ("chunk_1",)
+
+
+def chunks_of(corpus):
+    spans = [
+        place(corpus, "billing.md", REFUNDS),
+        *(place(corpus, f"guides/{n}.md", FOOTER) for n in ("start", "stop")),
+    ]
+    return [PositionAwareChunk.of(corpus[span.doc_id], span.start, span.end) for span in spans]
+
+
+@pytest.mark.parametrize("key", ["relevant_chunk_ids", "relevantChunkIds", "chunk_ids"])
+def test_ids_of_position_aware_chunks_become_their_spans(corpus, key):
+    chunks = chunks_of(corpus)
+    registry = ChunkRegistry(chunks)
+    entry = only(example({key: [chunks[0].id, chunks[1].id], "excerpts": ["nowhere"]}), registry=registry)
+    assert entry.relevant == tuple(chunk.to_span() for chunk in chunks)  # the footer stands at two places
+    assert entry == TokenLevelGroundTruth.of_chunks(entry.query, [chunks[0].id, chunks[1].id], registry)
+
+
+def test_an_id_unknown_to_the_registry_is_refused_with_its_location(corpus):
+    rows = [
+        example({"relevant_chunk_ids": [chunks_of(corpus)[0].id, "pa_chunk_no"]}),
+        example({"relevant_spans": 7}, "b"),
+    ]
+    with pytest.raises(DatasetError) as caught:
+        dataset_from_examples(rows, TOKEN, registry=ChunkRegistry(chunks_of(corpus)))
+    assert "$[0].outputs.relevant_chunk_ids: " in str(caught.value)
+    assert "unknown position of 'pa_chunk_no'" in str(caught.value)
+    assert "$[1].outputs.relevant_spans: expected a list, got 7" in str(caught.value)
+
+
+def test_an_empty_registry_is_a_registry():
+    assert only(example({"chunk_ids": []}), registry=ChunkRegistry()).relevant == ()
+
+
+def test_utf_16_offsets_are_converted(tmp_path, corpus):
+    span = {"docId": "billing.md", "start": 2, "end": 9}
+    path = written(tmp_path, example({"relevantSpans": [span]}))
+    (entry,) = load_dataset(path, corpus=corpus, utf16_offsets=True)
+    assert entry.relevant == (CharacterSpan(DocumentId("billing.md"), 2, 9),)
+
+
+# --- names of one's own -----------------------------------------------------------------------------------------------
+
+
+def test_other_names_of_fields_can_be_given(tmp_path, corpus, recwarn):
+    def row(**outputs):
+        return {"inputs": {"question": "How long?"}, "outputs": outputs}
+
+    names = {"query_key": "question", "ground_truth_key": "gold"}
+    (entry,) = load_dataset(written(tmp_path, row(gold=["chunk_1"])), CHUNK, **names)
+    assert (entry.query.text, entry.relevant) == ("How long?", ("chunk_1",))
+    assert only(row(gold={"a.md": 2}), level=DOCUMENT, **names).gains == {"a.md": 2.0}
+    span = {"doc_id": "billing.md", "start": 2, "end": 9}
+    assert only(row(gold=[span]), **names).relevant == (CharacterSpan(DocumentId("billing.md"), 2, 9),)
+    assert only(row(gold=[REFUNDS]), corpus=corpus, **names).relevant == (place(corpus, "billing.md", REFUNDS),)
+    chunks = chunks_of(corpus)
+    assert only(row(gold=[chunks[0].id]), registry=ChunkRegistry(chunks), **names).relevant == (chunks[0].to_span(),)
+    assert not recwarn.list
+
+
+def test_a_name_that_is_given_is_the_only_one_that_is_read():
+    with pytest.raises(
+        DatasetError, match=r"\$\[0\]\.outputs: expected the ground truth under 'gold', got 'chunk_ids'"
+    ):
+        only(example({"chunk_ids": ["chunk_1"]}), level=CHUNK, ground_truth_key="gold")
+    with pytest.raises(DatasetError, match=r"\$\[0\]\.inputs\.question: expected the question as a string, got None"):
+        only(example({"chunk_ids": ["chunk_1"]}), level=CHUNK, query_key="question")
+
+
+# --- ids and metadata -------------------------------------------------------------------------------------------------
+
+
+def test_the_id_of_a_question_is_its_own_or_that_of_the_example_or_follows_from_its_wording():
+    both = example({"chunk_ids": []}, id="0f9e", metadata={"query_id": "q7", "a": 1})
+    own = only(both, level=CHUNK)
+    assert (own.query.id, own.query.metadata) == ("q7", {"a": 1})
+    assert only(example({"chunk_ids": []}, id="0a1b2c3d"), level=CHUNK).query.id == "0a1b2c3d"
+    assert only(example({"chunk_ids": []}), level=CHUNK).query.id == generate_query_id("How long?")
+    odd = only(example({"chunk_ids": []}, metadata={"query_id": 7}), level=CHUNK)
+    assert (odd.query.id, odd.query.metadata) == (generate_query_id("How long?"), {"query_id": 7})
+
+
+def test_metadata_of_example_and_outputs_is_kept():
+    outputs = {"chunk_ids": ["c"], "metadata": {"source_docs": ["a.md"], "generation_model": "m"}}
+    entry = only(example(outputs, metadata={"generationType": "synthetic"}), level=CHUNK)
+    assert entry.query.metadata == {
+        "source_docs": ["a.md"],
+        "generation_model": "m",
+        "generationType": "synthetic",
+    }
+
+
+def test_unknown_keys_are_kept_with_a_warning_each():
+    row = example({"chunk_ids": ["c"], "answer": "5 days"}, split="test")
+    row["inputs"]["history"] = []
+    with pytest.warns(UserWarning, match="unknown key") as caught:
+        (entry, _) = dataset_from_examples([row, {**row, "id": "other"}], CHUNK)
+    assert len(caught) == 3
+    assert entry.query.metadata == {"answer": "5 days", "split": "test", "history": []}
+
+
+def test_where_langsmith_keeps_an_example_is_not_kept(recwarn):
+    stored = dict.fromkeys(("dataset_id", "created_at", "modified_at", "source_run_id", "attachments"), "x")
+    assert only(example({"chunk_ids": ["c"]}, **stored, metadata=None), level=CHUNK).query.metadata == {}
+    assert not recwarn.list
+
+
+def test_the_examples_are_not_changed():
+    row = example({"relevantSpans": [{"docId": "a.md", "start": 0, "end": 1}]}, metadata={"query_id": "q"})
+    before = json.dumps(row)
+    entry = only(row)
+    assert json.dumps(row) == before
+    row["metadata"]["late"] = 1
+    assert entry.query.metadata == {}
+
+
+def test_any_iterable_of_examples_is_read():
+    dataset = dataset_from_examples((example({"chunk_ids": []}, f"{n}?") for n in range(3)), CHUNK, name="made")
+    assert (len(dataset), dataset.name) == (3, "made")
+
+
+# --- errors -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("outputs", "level", "message"),
+    [
+        (
+            {"relevant_spans": []},
+            CHUNK,
+            "has token-level .*expected chunk-level: .*ChunkLevelEvaluation projects it",
+        ),
+        ({"excerpts": ["x"]}, DOCUMENT, "has token-level .*DocumentLevelEvaluation projects it"),
+        ({"sourceIds": ["x"]}, TOKEN, r"has document-level .*load_dataset\(path, DOCUMENT\)"),
+        ({"sourceIds": ["x"]}, CHUNK, r"has document-level .*load_dataset\(path, DOCUMENT\)"),
+        ({"chunk_ids": ["x"]}, DOCUMENT, r"has chunk-level .*load_dataset\(path, CHUNK\)"),
+        ({"chunk_ids": ["pa_chunk_1"]}, TOKEN, r"load_dataset\(path, CHUNK\), or pass registry="),
+    ],
+)
+def test_another_level_than_that_of_the_examples_is_refused(tmp_path, outputs, level, message):
+    with pytest.raises(LevelMismatch, match=message) as caught:
+        load_dataset(written(tmp_path, example(outputs)), level)
+    assert "set.json: $[0].outputs" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("text", r"\$\[1\]: "),
+        ({"outputs": {}}, r"\$\[1\]\.inputs: "),
+        ({"inputs": "text", "outputs": {}}, r"\$\[1\]\.inputs: "),
+        (
+            {"inputs": {}, "outputs": {"chunk_ids": []}},
+            r"\$\[1\]\.inputs\.query: expected the question as a string, got None",
+        ),
+        ({"inputs": {"query": 7}, "outputs": {}}, r"\$\[1\]\.inputs\.query: expected the question as a string, got 7"),
+        (example({"chunk_ids": []}, "  "), r"\$\[1\]\.query: is blank"),
+        (example({"chunk_ids": []}, "\ud800"), r"\$\[1\]: the question contains a lone surrogate"),
+        (example({"chunk_ids": []}, "First?"), r"\$\[1\]\.id: 'query_\w+' is already the id of an earlier question"),
+        (example({"chunk_ids": []}, id=7), r"\$\[1\]\.id: "),
+        (example({"chunk_ids": []}, metadata=[]), r"\$\[1\]\.metadata: "),
+        (example(None), r"\$\[1\]\.outputs: expected the ground truth under 'relevant_chunk_ids' or .*got nothing"),
+        (example({"answer": "x"}), r"\$\[1\]\.outputs: expected the ground truth .*got 'answer'; .*ground_truth_key="),
+        (example([]), r"\$\[1\]\.outputs: "),
+        (example({"chunk_ids": None}), r"\$\[1\]\.outputs\.chunk_ids: expected a list of ids"),
+        (example({"chunk_ids": "c"}), r"\$\[1\]\.outputs\.chunk_ids: expected a list of ids"),
+        (example({"chunk_ids": [7]}), r"\$\[1\]\.outputs\.chunk_ids\[0\]: expected an id, got 7"),
+        (example({"chunk_ids": ["c"], "gains": {"c": True}}), r"\$\[1\]\.outputs\.gains\.c: expected a gain"),
+        (example({"chunk_ids": ["c"], "gains": {"d": 1}}), r"\$\[1\]\.outputs\.gains: .*not among the relevant"),
+        (example({"chunk_ids": [], "metadata": 7}), r"\$\[1\]\.outputs\.metadata: expected an object, got 7"),
+    ],
+)
+def test_a_bad_example_is_named_by_its_json_path(tmp_path, row, message):
+    with pytest.raises(DatasetError, match=message):
+        load_dataset(written(tmp_path, example({"chunk_ids": []}, "First?"), row), CHUNK)
+
+
+@pytest.mark.parametrize(
+    ("spans", "message"),
+    [
+        ([7], r"relevant_spans\[0\]: "),
+        ([{"doc_id": "a.md", "start": 0}], r"relevant_spans\[0\]\.end: "),
+        ([{"doc_id": "a.md", "start": True, "end": 2}], r"relevant_spans\[0\]\.start: "),
+        ([{"doc_id": "a.md", "start": 2, "end": 2}], r"relevant_spans\[0\]: .*is empty"),
+        ([{"doc_id": "a.md", "start": 0, "end": 2, "text": "x"}], r"relevant_spans\[0\]: .*its text has 1"),
+        (["quote"], r"relevant_spans\[0\]: a quote has to be located in the documents; pass corpus="),
+        ([" "], r"relevant_spans\[0\]: is blank"),
+    ],
+)
+def test_a_bad_span_is_named_by_its_json_path(spans, message):
+    with pytest.raises(DatasetError, match=message):
+        only(example({"relevant_spans": spans}))
+
+
+def test_a_span_in_no_document_of_the_corpus_is_refused(corpus):
+    with pytest.raises(
+        DatasetError, match=r"\$\[0\]\.outputs\.relevantSpans\[0\]: the corpus has no document 'prices.md'"
+    ):
+        only(example({"relevantSpans": [{"docId": "prices.md", "start": 0, "end": 2}]}), corpus=corpus)
+
+
+def test_a_custom_kind_of_ground_truth_cannot_be_an_example():
+    class Whole(GroundTruth):
+        query, answers, level = Query.from_text("?"), (), TOKEN
+
+    with pytest.raises(DatasetError, match="Whole cannot be saved to a file"):
+        to_example(Whole())
+
+
+def test_prefixes_are_a_list_of_texts():
+    for prefixes in ("b/", [7]):
+        with pytest.raises(DatasetError, match=r"outputs\.relevant_prefixes: expected a list of strings"):
+            only(example({"sourceIds": [], "relevant_prefixes": prefixes}), level=DOCUMENT)
+
+
+def test_excerpts_that_do_not_occur_exactly_once_are_refused_with_advice(corpus):
+    with pytest.raises(DatasetError) as caught:
+        only(example({"excerpts": [FOOTER, "Refunds take 5 working days.", ""]}), corpus=corpus)
+    message = str(caught.value)
+    assert f"$[0].outputs.excerpts[0]: the quote '{FOOTER}' is ambiguous: name the document" in message
+    assert "$[0].outputs.excerpts[1]: the quote 'Refunds take 5 working days.' is missing: nearest passage" in message
+    assert "$[0].outputs.excerpts[2]: is blank" in message
+
+
+def test_lines_are_named_in_jsonl(tmp_path):
+    path = written(tmp_path, example({"chunk_ids": []}), example({"chunk_ids": [7]}, "b"), name="set.jsonl")
+    with pytest.raises(DatasetError, match=r"set\.jsonl: line 2: \$\.outputs\.chunk_ids\[0\]: expected an id"):
+        load_dataset(path, CHUNK)
+
+
+def test_repeated_keys_are_refused(tmp_path):
+    path = tmp_path / "set.json"
+    path.write_text('[{"inputs": {"query": "?", "query": "!"}, "outputs": {"chunk_ids": []}}]')
+    with pytest.raises(DatasetError, match="duplicate key 'query'"):
+        load_dataset(path, CHUNK)

@@ -1,0 +1,426 @@
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework import Embedder, LsaEmbedder
+from rag_evaluation_framework.embedders import EmbeddingCache
+from rag_evaluation_framework.embedders.embedding_cache import Embedding
+from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
+from rag_evaluation_framework.errors import ConfigError, InputError
+
+WRITER = """
+import sys
+import numpy as np
+from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
+
+root, first, last, size = sys.argv[1], *map(int, sys.argv[2:])
+cache = EmbeddingCache(root)
+print("ready", flush=True)
+sys.stdin.readline()
+for batch in range(first, last):
+    rng = np.random.default_rng(batch)
+    rows = rng.standard_normal((size, 384)).astype(np.float32)
+    cache.put("embedder", {f"{batch}/{n}": Embedding(row, n % 2 == 0) for n, row in enumerate(rows)})
+    print(batch, flush=True)
+"""
+
+
+def a_vector(*numbers, truncated=False):
+    return Embedding(np.array(numbers, dtype=np.float32), truncated)
+
+
+def expected(batch, size):
+    rows = np.random.default_rng(batch).standard_normal((size, 384)).astype(np.float32)
+    return {f"{batch}/{number}": row for number, row in enumerate(rows)}
+
+
+def assert_whole(cache, batches, size):
+    for batch in batches:
+        wanted = expected(batch, size)
+        found = cache.get("embedder", list(wanted))
+        assert found.keys() == wanted.keys(), f"batch {batch} lost {len(wanted) - len(found)} vectors"
+        for number, (text, row) in enumerate(wanted.items()):
+            np.testing.assert_array_equal(found[text].vector, row)
+            assert found[text].truncated == (number % 2 == 0)
+
+
+def a_writer(root, first, last, size):
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", WRITER, str(root), str(first), str(last), str(size)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def started(process):
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return EmbeddingCache(tmp_path)
+
+
+class TestKeeping:
+    def test_what_is_put_comes_back_to_the_bit(self, cache):
+        vector = np.array([1e-38, -0.0, 3.4e38, 1 / 3], dtype=np.float32)
+        cache.put("one", {"text": Embedding(vector, True)})
+        ((text, found),) = cache.get("one", ["text", "other"]).items()
+        assert (text, found.truncated, found.vector.dtype) == ("text", True, np.float32)
+        assert found.vector.tobytes() == vector.tobytes()
+
+    def test_an_empty_cache_has_nothing_and_makes_no_folder(self, cache, tmp_path):
+        assert cache.get("one", ["text"]) == {}
+        assert cache.known("one") is None
+        assert cache.contents() == []
+        assert cache.size() == 0
+        cache.clear()
+        cache.put("one", {})
+        assert list(tmp_path.iterdir()) == []
+
+    def test_another_object_reads_it(self, cache, tmp_path):
+        cache.put("one", {"text": a_vector(1, 2)}, input_limit=256)
+        other = EmbeddingCache(str(tmp_path))
+        assert other.get("one", ["text"])["text"].vector.tolist() == [1, 2]
+        assert other.known("one") == (2, 256)
+
+    def test_embedders_roles_and_texts_never_share(self, cache):
+        cache.put("one", {"text": a_vector(1)})
+        cache.put("two", {"text": a_vector(2)})
+        cache.put("one", {"text": a_vector(3)}, role="query")
+        cache.put("one", {"text ": a_vector(4)})
+        found = [
+            cache.get("one", ["text"])["text"],
+            cache.get("two", ["text"])["text"],
+            cache.get("one", ["text"], "query")["text"],
+            cache.get("one", ["text "])["text "],
+        ]
+        assert [entry.vector.tolist() for entry in found] == [[1], [2], [3], [4]]
+        assert cache.get("two", ["text"], "query") == {}
+
+    def test_a_text_that_is_kept_again_is_replaced(self, cache):
+        cache.put("one", {"text": a_vector(1)})
+        cache.put("one", {"text": a_vector(2, truncated=True)})
+        assert cache.get("one", ["text"])["text"] == (np.float32([2]), True)
+        assert cache.contents()[0].vectors == 1
+
+    @given(texts=st.lists(st.text(st.characters(), max_size=20), unique=True, max_size=10))
+    def test_any_text_is_told_apart_lone_surrogates_too(self, texts, tmp_path_factory):
+        cache = EmbeddingCache(tmp_path_factory.mktemp("cache"))
+        cache.put("one", {text: a_vector(number) for number, text in enumerate(texts)})
+        found = cache.get("one", texts)
+        assert [found[text].vector.tolist() for text in texts] == [[number] for number in range(len(texts))]
+
+    def test_surrogates_and_empty_texts(self, cache):
+        texts = ["", "\ud800", "\udc00", "\ud800\udc00", "𐀀", "?", "\ufffd", "\0"]
+        cache.put("one", {text: a_vector(number) for number, text in enumerate(texts)})
+        found = cache.get("one", texts)
+        assert [found[text].vector.tolist() for text in texts] == [[number] for number in range(len(texts))]
+
+    def test_thousands_are_read_at_once(self, cache):
+        texts = [f"text {number}" for number in range(2_500)]
+        cache.put("one", {text: a_vector(number) for number, text in enumerate(texts)})
+        found = cache.get("one", (text for text in reversed(texts)))
+        assert all(found[text].vector[0] == number for number, text in enumerate(texts))
+
+    def test_it_can_be_used_from_many_threads(self, cache):
+        def write_and_read(number):
+            cache.put("one", {f"{number}": a_vector(number)})
+            return cache.get("one", [f"{number}"])[f"{number}"].vector[0]
+
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(write_and_read, range(40))) == list(range(40))
+
+    def test_contents_and_clear(self, cache, tmp_path):
+        cache.put('"b"', {"x": a_vector(1, 2), "y": a_vector(3, 4)})
+        cache.put('"a"', {"x": a_vector(1)})
+        assert cache.contents() == [('"a"', 1, 1), ('"b"', 2, 2)]
+        assert cache.size() > 0
+        cache.clear()
+        assert cache.contents() == []
+        assert list((tmp_path / "cache").iterdir()) == []
+        cache.put('"a"', {"x": a_vector(5)})
+        assert cache.get('"a"', ["x"])["x"].vector.tolist() == [5]
+
+
+class TestDamage:
+    def test_a_damaged_record_is_dropped_with_a_warning_and_can_be_kept_anew(self, cache):
+        cache.put("one", {"a": a_vector(1, 2), "b": a_vector(3, 4)})
+        with sqlite3.connect(cache.folder / "vectors.sqlite") as connection:
+            rows = connection.execute("SELECT key, record FROM vectors").fetchall()
+            harmed = rows[0][1][:-1] + bytes([rows[0][1][-1] ^ 1])
+            connection.execute("UPDATE vectors SET record = ? WHERE key = ?", (harmed, rows[0][0]))
+        connection.close()
+        with pytest.warns(UserWarning, match="held 1 damaged of 2 vectors; they are dropped"):
+            found = cache.get("one", ["a", "b"])
+        assert len(found) == 1
+        assert len(cache.get("one", ["a", "b"])) == 1
+        cache.put("one", {"a": a_vector(1, 2)})
+        assert cache.get("one", ["a"])["a"].vector.tolist() == [1, 2]
+
+    @pytest.mark.parametrize("record", [b"", b"short", b"x" * 21, 7, "text", None, b"0" * 400])
+    def test_records_of_any_other_form_are_dropped(self, cache, record):
+        cache.put("one", {"a": a_vector(1)})
+        with sqlite3.connect(cache.folder / "vectors.sqlite") as connection:
+            connection.execute("CREATE TABLE w (key, embedder, record)")
+            connection.execute("INSERT INTO w SELECT key, embedder, ? FROM vectors", (record,))
+            connection.execute("DROP TABLE vectors")
+            connection.execute("ALTER TABLE w RENAME TO vectors")
+        connection.close()
+        with pytest.warns(UserWarning, match="1 damaged of 1"):
+            assert cache.get("one", ["a"]) == {}
+
+    def test_a_record_that_was_put_in_place_of_another_is_dropped(self, cache):
+        cache.put("one", {"a": a_vector(1), "b": a_vector(2)})
+        with sqlite3.connect(cache.folder / "vectors.sqlite") as connection:
+            (_, record), (second, _) = connection.execute("SELECT key, record FROM vectors").fetchall()
+            connection.execute("UPDATE vectors SET record = ? WHERE key = ?", (record, second))
+        connection.close()
+        with pytest.warns(UserWarning, match="1 damaged of 2"):
+            assert len(cache.get("one", ["a", "b"])) == 1
+
+    @pytest.mark.parametrize("content", [b"this is no database at all, but long enough to look like one " * 40, b"x"])
+    def test_a_file_that_is_no_database_is_emptied_with_a_warning(self, cache, content):
+        cache.put("one", {"a": a_vector(1)})
+        (cache.folder / "vectors.sqlite").write_bytes(content)
+        with pytest.raises(InputError, match="rag-eval cache clear"):
+            cache.contents()
+        with pytest.warns(UserWarning, match="is damaged .* it is emptied"):
+            assert cache.get("one", ["a"]) == {}
+        cache.put("one", {"a": a_vector(2)})
+        assert cache.get("one", ["a"])["a"].vector.tolist() == [2]
+
+    @pytest.mark.filterwarnings("ignore::UserWarning")
+    @pytest.mark.parametrize("seed", range(20))
+    def test_bytes_that_flip_anywhere_never_give_a_wrong_vector(self, cache, seed):
+        texts = [f"text {number}" for number in range(60)]
+        rows = np.random.default_rng(seed).standard_normal((60, 64)).astype(np.float32)
+        embeddings = {text: Embedding(row, False) for text, row in zip(texts, rows, strict=True)}
+        cache.put("one", embeddings)
+        file = cache.folder / "vectors.sqlite"
+        content, rng = bytearray(file.read_bytes()), random.Random(seed)
+        for _ in range(30):
+            content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+        file.write_bytes(content)
+        found = cache.get("one", texts)
+        assert all(found[text].vector.tobytes() == embeddings[text].vector.tobytes() for text in found)
+        cache.put("one", embeddings)
+
+    def test_another_version_of_the_file_is_emptied(self, cache):
+        cache.put("one", {"a": a_vector(1)})
+        with sqlite3.connect(cache.folder / "vectors.sqlite") as connection:
+            connection.execute("PRAGMA user_version = 99")
+        connection.close()
+        with pytest.warns(UserWarning, match="schema version 99"):
+            assert cache.get("one", ["a"]) == {}
+
+
+class TestWithoutAPlace:
+    """A folder that cannot be written is no reason to stop."""
+
+    @pytest.fixture
+    def nowhere(self, tmp_path):
+        (tmp_path / "file").write_text("in the way")
+        return EmbeddingCache(tmp_path / "file")
+
+    def test_nothing_is_kept_and_it_is_said_once(self, nowhere):
+        with pytest.warns(UserWarning, match=r"cannot be written \(.*vectors are computed without it") as caught:
+            [nowhere.put("one", {"a": a_vector(1)}) for _ in range(2)]
+        assert len(caught) == 1
+        assert nowhere.get("one", ["a"]) == {}
+
+    def test_a_full_disk_keeps_what_was_there(self, cache, monkeypatch):
+        cache.put("one", {"a": a_vector(1)})
+        real = sqlite3.connect
+
+        class Full(sqlite3.Connection):
+            def executemany(self, *arguments):
+                raise sqlite3.OperationalError("database or disk is full")
+
+        monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: real(*a, **k, factory=Full))
+        with pytest.warns(UserWarning, match="cannot be written .*disk is full"):
+            cache.put("one", {"b": a_vector(2)})
+        assert list(cache.get("one", ["a", "b"])) == ["a"]
+
+    def test_a_write_that_breaks_in_the_middle_keeps_nothing_of_it(self, cache):
+        cache.put("one", {"a": a_vector(1)})
+        with sqlite3.connect(cache.folder / "vectors.sqlite") as connection:
+            connection.execute(
+                "CREATE TRIGGER full BEFORE INSERT ON vectors WHEN (SELECT count(*) FROM vectors) >= 3 "
+                "BEGIN SELECT RAISE(ABORT, 'disk is full'); END"
+            )
+        connection.close()
+        with pytest.warns(UserWarning, match="cannot be written .*disk is full"):
+            EmbeddingCache(cache.folder.parent.parent).put("one", {f"{n}": a_vector(n) for n in range(9)})
+        assert list(cache.get("one", ["a", *(f"{n}" for n in range(9))])) == ["a"]
+
+
+class TestProcesses:
+    def test_two_processes_write_at_once_and_nothing_is_lost(self, tmp_path):
+        writers = [a_writer(tmp_path, 0, 30, 64), a_writer(tmp_path, 15, 45, 64)]
+        for writer in writers:
+            started(writer)
+        assert [writer.communicate(timeout=120)[0].split()[-1:] for writer in writers] == [["29"], ["44"]]
+        assert [writer.returncode for writer in writers] == [0, 0]
+        cache = EmbeddingCache(tmp_path)
+        assert_whole(cache, range(45), 64)
+        assert cache.contents() == [("embedder", 45 * 64, 384)]
+
+    def test_many_processes_make_the_cache_at_the_same_moment(self, tmp_path):
+        writers = [a_writer(tmp_path, number, number + 1, 8) for number in range(4)]
+        for writer in writers:
+            started(writer)
+        assert [writer.communicate(timeout=120)[0].split() for writer in writers] == [[str(n)] for n in range(4)]
+        assert_whole(EmbeddingCache(tmp_path), range(4), 8)
+
+    @pytest.mark.slow
+    def test_killed_at_any_moment_it_keeps_every_batch_that_was_written(self, tmp_path):
+        rng, written, cut_short = random.Random(0), [], 0
+        for attempt in range(24):
+            first = attempt * 1_000
+            writer = a_writer(tmp_path, first, first + 1_000, 64)
+            started(writer)
+            time.sleep(rng.uniform(0.0, 0.15))
+            writer.send_signal(signal.SIGKILL)
+            output, _ = writer.communicate(timeout=60)
+            done = [int(line) for line in output.splitlines(keepends=True) if line.endswith("\n")]
+            cut_short += len(done) < 1_000
+            written += done
+            cache = EmbeddingCache(tmp_path)
+            assert_whole(cache, done, 64)
+            unfinished = cache.get("embedder", list(expected(first + len(done), 64)))
+            assert len(unfinished) in (0, 64), "a batch was kept in part"
+        assert cut_short == 24
+        assert len(written) > 24
+        assert_whole(EmbeddingCache(tmp_path), written, 64)
+
+
+@dataclass(frozen=True)
+class Plain(Embedder):
+    size: Any = 3
+    scale: Any = 1
+    note: str = ""
+
+    dimension = 3
+
+    def embed(self, texts):
+        return np.zeros((len(texts), 3), dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Weighted(Plain):
+    content_hash = "of the weights"
+
+
+@dataclass(frozen=True)
+class Around(Embedder):
+    embedder: Embedder
+
+    dimension = 3
+
+    def embed(self, texts):
+        return self.embedder.embed(texts)
+
+
+@dataclass
+class Changing(Embedder):
+    dimension = 3
+
+    def embed(self, texts):
+        return np.zeros((len(texts), 3), dtype=np.float32)
+
+
+class Ordinary(Embedder):
+    dimension = 3
+
+    def embed(self, texts):
+        return np.zeros((len(texts), 3), dtype=np.float32)
+
+
+class TestIdentity:
+    def test_equal_embedders_are_one(self):
+        assert embedder_identity(Plain(5)) == embedder_identity(Plain(size=5, scale=1))
+        assert embedder_identity(Plain(np.int64(5))) == embedder_identity(Plain(5))
+
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [
+            (Plain(1), Plain(2)),
+            (Plain(1), Plain(1.0)),
+            (Plain(1), Plain(True)),
+            (Plain(1), Plain("1")),
+            (Plain(None), Plain("None")),
+            (Plain((1, 2)), Plain((2, 1))),
+            (Plain("a"), Plain(Path("a"))),
+            (Plain({1: 2}), Plain({"1": 2})),
+            (Plain(1, 2), Plain(2, 1)),
+            (Plain(note="\ud800"), Plain(note="?")),
+            (Plain(), Weighted()),
+            (Around(Plain(1)), Around(Plain(2))),
+            (Around(Plain()), Around(Weighted())),
+        ],
+    )
+    def test_what_differs_is_told_apart(self, first, second):
+        assert embedder_identity(first) != embedder_identity(second)
+
+    def test_the_weights_count(self, monkeypatch):
+        before = embedder_identity(Around(Weighted()))
+        monkeypatch.setattr(Weighted, "content_hash", "of other weights")
+        assert embedder_identity(Around(Weighted())) != before
+
+    def test_the_source_code_of_somebody_elses_class_counts(self, tmp_path, monkeypatch):
+        monkeypatch.syspath_prepend(tmp_path)
+        identities = []
+        for number in (1, 2):
+            path = tmp_path / f"own_{number}.py"
+            path.write_text(
+                "from dataclasses import dataclass\nfrom rag_evaluation_framework import Embedder\n\n\n"
+                f"@dataclass(frozen=True)\nclass Own(Embedder):\n    dimension = 1\n\n"
+                f"    def embed(self, texts):\n        return [[{number}.0] for _ in texts]\n"
+            )
+            kind = __import__(f"own_{number}").Own
+            kind.__module__ = f"own_{number}"
+            identities.append(embedder_identity(kind()).replace(f"own_{number}", "own"))
+        assert identities[0] != identities[1]
+
+    @pytest.mark.parametrize(
+        ("embedder", "reason"),
+        [
+            (Ordinary(), "Ordinary is not a frozen dataclass"),
+            (Changing(), "Changing is not a frozen dataclass"),
+            (LsaEmbedder(), "LsaEmbedder learns from the corpus"),
+            (Around(LsaEmbedder()), "LsaEmbedder learns from the corpus"),
+            (Around(Ordinary()), "Ordinary is not a frozen dataclass"),
+            (Plain(len), "a parameter of type builtin_function_or_method"),
+            (Plain([object()]), "a parameter of type object"),
+            (Plain(np.zeros(2)), "a parameter of type ndarray"),
+        ],
+    )
+    def test_what_cannot_be_told_apart_is_refused(self, embedder, reason):
+        for use in (check_cacheable, embedder_identity):
+            with pytest.raises(ConfigError, match=reason):
+                use(embedder)
+
+    def test_checking_does_not_ask_for_the_weights(self):
+        class Loud(Weighted):
+            @property
+            def content_hash(self):
+                raise AssertionError("the weights were read")
+
+        check_cacheable(Loud())

@@ -1,0 +1,300 @@
+import json
+
+import pytest
+
+from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes, load_dataset
+from rag_evaluation_framework.data.ids import generate_query_id
+from rag_evaluation_framework.errors import DatasetError
+
+REFUNDS = "Refunds take five working days."
+INSTALL = "Install the agent."
+ANSWERS = "Support answers within one day."  # stands in two documents
+
+
+def file(folder, text, name="q.csv"):
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def statuses(check):
+    return [row.status for row in check.rows]
+
+
+def found(dataset):
+    return [[(span.doc_id, span.text) for span in entry.relevant] for entry in dataset]
+
+
+def test_a_quote_is_located_ambiguous_missing_or_not_there_on_purpose(tmp_path, corpus):
+    path = file(
+        tmp_path,
+        f"question,quote\nHow long?,{REFUNDS}\nHow fast?,{ANSWERS}\nHow much?,Prices start at 900 dollars.\nWho?,\n",
+    )
+    check = check_quotes(path, corpus)
+    located, ambiguous, missing, unanswered = check.rows
+    assert statuses(check) == ["located", "ambiguous", "missing", "no-answer"]
+    assert [(span.doc_id, span.text) for span in located.places] == [("billing.md", REFUNDS)]
+    assert [span.doc_id for span in ambiguous.places] == ["guides/start.md", "guides/stop.md"]
+    assert "name the document, or quote more" in ambiguous.advice
+    assert (missing.places, unanswered.places) == ((), ())
+    assert (located.advice, unanswered.advice) == ("", "")
+    assert check.problems == (ambiguous, missing)
+    assert check.left_out == ("How fast?", "How much?")
+
+
+def test_a_missing_quote_is_shown_with_the_passage_nearest_to_it(tmp_path, corpus):
+    path = file(tmp_path, "question,quote\nHow long?,Refunds take six working days.\n")
+    (row,) = check_quotes(path, corpus).rows
+    assert row.status == "missing"
+    assert "billing.md" in row.advice
+    assert "Refunds take five working days" in row.advice
+    assert row.places == ()  # likeness is never enough
+
+
+def test_a_quote_similar_to_nothing_in_the_corpus_says_so(tmp_path, corpus):
+    (row,) = check_quotes(file(tmp_path, "question,quote\nWhat?,ωψχ\n"), corpus).rows
+    assert row.advice == "nothing similar in the corpus"
+
+
+def test_a_quote_that_occurs_twice_in_its_document_asks_for_more_of_the_passage(tmp_path):
+    corpus = Corpus([Document(DocumentId("a.md"), "Press OK. Wait. Press OK.")])
+    (row,) = check_quotes(file(tmp_path, "question,quote,document\nWhat?,Press OK.,a\n"), corpus).rows
+    assert (row.status, len(row.places), row.advice) == ("ambiguous", 2, "quote more of the passage")
+
+
+def test_the_check_prints_every_row_and_its_summary_the_problems_only(tmp_path, corpus):
+    path = file(tmp_path, f"question,quote\nHow long?,{REFUNDS}\nHow fast?,{ANSWERS}\nWho?,\n")
+    check = check_quotes(path, corpus)
+    counted, problem = check.summary().splitlines()
+    assert counted.startswith(f"{path}: 3 rows: 1 located, 1 ambiguous, 0 missing, 1 no-answer")
+    assert counted.endswith("; 1 question skipped: fix its quotes")
+    assert problem.startswith("line 3    ambiguous  guides/start.md[")
+    *rows, last = str(check).splitlines()
+    assert [row.split()[:3] for row in rows] == [
+        ["line", "2", "located"],
+        ["line", "3", "ambiguous"],
+        ["line", "4", "no-answer"],
+    ]
+    assert last == counted
+
+
+@pytest.mark.parametrize("name", ["guides/stop.md", "stop.md", "stop", " stop ", "guides\\stop.md"])
+def test_the_document_column_settles_an_ambiguous_quote(tmp_path, corpus, name):
+    path = file(tmp_path, f"question,quote,document\nHow fast?,{ANSWERS},{name}\n")
+    assert found(load_dataset(path, corpus=corpus)) == [[("guides/stop.md", ANSWERS)]]
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [("prices", "the corpus has no document 'prices'"), ("same", "is ambiguous: a/same.md or b/same.md")],
+)
+def test_a_document_that_is_unknown_or_could_be_two_is_a_missing_quote(tmp_path, name, advice):
+    corpus = Corpus(Document(DocumentId(f"{folder}/same.md"), f"In {folder}.") for folder in "ab")
+    (row,) = check_quotes(file(tmp_path, f"question,quote,document\nWhere?,In a.,{name}\n"), corpus).rows
+    assert row.status == "missing"
+    assert advice in row.advice
+
+
+def test_rows_of_one_question_are_one_question_with_several_spans(tmp_path, corpus):
+    path = file(
+        tmp_path,
+        f"question,quote,document\nWhat first?,{INSTALL},\nHow long?,{REFUNDS},\n"
+        "What first?,Export your data first.,stop\n",
+    )
+    dataset = load_dataset(path, corpus=corpus)
+    assert [query.text for query in dataset.queries] == ["What first?", "How long?"]
+    assert found(dataset)[0] == [("guides/start.md", INSTALL), ("guides/stop.md", "Export your data first.")]
+    assert dataset.name == "q"
+    assert dataset.corpus is corpus
+
+
+def test_a_question_without_a_quote_is_kept_as_one_without_an_answer(tmp_path, corpus):
+    path = file(tmp_path, f'question,quote\nWho is the king?,\nAnd the queen?,"   "\nHow long?,{REFUNDS}\n')
+    assert [len(entry.relevant) for entry in load_dataset(path, corpus=corpus)] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("empty", ["", "   ", "\t"])
+def test_an_empty_quote_beside_others_never_becomes_a_span(tmp_path, corpus, empty):
+    path = file(tmp_path, f'question,quote\nHow long?,{REFUNDS}\nHow long?,"{empty}"\nWhat?,{INSTALL}\n')
+    check = check_quotes(path, corpus)
+    assert statuses(check) == ["located", "missing", "located"]
+    assert "the quote is empty" in check.rows[1].advice
+    assert found(check.dataset()) == [[("guides/start.md", INSTALL)]]
+
+
+def test_a_quote_that_differs_in_white_space_covers_the_characters_of_the_document(tmp_path):
+    content = "See: a  b\n\tc\u00a0d. And more."
+    corpus = Corpus([Document(DocumentId("a.md"), content)])
+    dataset = load_dataset(file(tmp_path, "question,quote\nWhat?,a b c d.\n"), corpus=corpus)
+    (span,) = dataset.ground_truth[0].relevant
+    assert span.text == content[span.start : span.end] == "a  b\n\tc\u00a0d."
+
+
+def test_verbatim_occurrences_take_precedence_over_those_that_differ_in_white_space(tmp_path):
+    corpus = Corpus([Document(DocumentId("a.md"), "a  b, a b")])
+    (row,) = check_quotes(file(tmp_path, 'question,quote\nWhat?,"a b"\n'), corpus).rows
+    assert [(span.start, span.end) for span in row.places] == [(6, 9)]
+
+
+def test_case_and_punctuation_are_not_white_space(tmp_path, corpus):
+    path = file(tmp_path, "question,quote\nA?,refunds take five working days.\nB?,Install the agent!\n")
+    assert statuses(check_quotes(path, corpus)) == ["missing", "missing"]
+
+
+def test_a_question_with_one_unlocated_quote_is_skipped_entirely_with_a_warning(tmp_path, corpus):
+    path = file(tmp_path, f"question,quote\nBoth?,{REFUNDS}\nBoth?,{ANSWERS}\nOne?,{INSTALL}\n")
+    with pytest.warns(UserWarning, match=r"line 3 +ambiguous") as caught:
+        dataset = load_dataset(path, corpus=corpus)
+    assert len(caught) == 1
+    assert [query.text for query in dataset.queries] == ["One?"]
+    assert dataset.metadata == {"left_out": ["Both?"]}
+
+
+def test_a_file_of_which_nothing_is_left_is_refused_with_every_row(tmp_path, corpus):
+    path = file(tmp_path, f"question,quote\nA?,{ANSWERS}\nB?,nowhere at all\n")
+    with pytest.raises(DatasetError, match=r"2 problems:\s+line 2 +ambiguous(.|\n)*line 3 +missing"):
+        load_dataset(path, corpus=corpus)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"question;quote;document\nHow long, roughly?;{REFUNDS};billing\n",
+        f"question\tquote\tdocument\nHow long, roughly?\t{REFUNDS}\tbilling\n",
+        f"\ufeffquestion;quote;document\r\nHow long, roughly?;{REFUNDS};billing\r\n",
+        f'\ufeff"Question","Quote","Document"\r\n"How long, roughly?","{REFUNDS}","billing"\r\n',
+        f' question , QUOTE ,Document\n"How long, roughly?",{REFUNDS},billing',
+    ],
+    ids=["semicolons", "tabs", "Excel", "quoted", "untidy"],
+)
+def test_tables_are_read_as_programs_write_them(tmp_path, corpus, text):
+    dataset = load_dataset(file(tmp_path, text), corpus=corpus)
+    assert dataset.queries[0].text == "How long, roughly?"
+    assert found(dataset) == [[("billing.md", REFUNDS)]]
+
+
+def test_tab_separated_files_have_an_ending_of_their_own(tmp_path, corpus):
+    path = file(tmp_path, f"question\tquote\nHow long?\t{REFUNDS}\n", "q.tsv")
+    assert found(load_dataset(path, corpus=corpus)) == [[("billing.md", REFUNDS)]]
+
+
+def test_a_quote_over_several_lines_is_located_and_rows_are_numbered_by_their_first_line(tmp_path, corpus):
+    path = file(
+        tmp_path,
+        f'question,quote\n"What is\nthere?","# Start\n\nInstall the agent."\nHow long?,{REFUNDS}\n'
+        'How?,"not\nthere"\nWho?,\n',
+    )
+    check = check_quotes(path, corpus)
+    assert [row.number for row in check.rows] == [2, 6, 7, 9]
+    assert statuses(check) == ["located", "located", "missing", "no-answer"]
+    assert check.rows[0].question == "What is\nthere?"
+
+
+def test_blank_lines_between_rows_do_not_shift_their_numbers(tmp_path, corpus):
+    path = file(tmp_path, f"question,quote\n\nHow long?,{REFUNDS}\n\n\nWhat?,{INSTALL}\n")
+    assert [row.number for row in check_quotes(path, corpus).rows] == [3, 6]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "question,answer\nWhat?,That.\n",
+            "line 1: no column 'quote' among question, answer; expected",
+        ),
+        ("query,quote\nWhat?,That.\n", "line 1: no column 'question'"),
+        ("question,quote,Quote\nWhat?,That.,This.\n", "line 1: two columns share a name"),
+        ("question,quote\nWhat?,one, two\n", "line 2: expected 2 columns, got 3; put quotes around"),
+        ("question,quote,document\nWhat?\n", "line 2: expected a question and a quote, got one column"),
+        ("question,quote\nA?,x\n,That.\n", "line 3: the question is empty"),
+        ('question,quote\nA?,x\nB?,"never closed\n', "line 3: "),
+        ("question,quote\n", "holds no questions"),
+        (b"question,quote\nWhat?,\xff\n", r"not valid UTF-8 \(byte 21\)"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_refused_where_it_is_wrong(tmp_path, corpus, text, message):
+    path = file(tmp_path, text)
+    with pytest.raises(DatasetError, match=message) as caught:
+        check_quotes(path, corpus)
+    assert str(path) in str(caught.value)
+
+
+def test_a_table_that_is_missing_is_refused(tmp_path, corpus):
+    with pytest.raises(DatasetError, match=r"none\.csv: cannot be read"):
+        check_quotes(tmp_path / "none.csv", corpus)
+
+
+def test_other_columns_become_metadata_of_the_question_and_id_its_id(tmp_path, corpus):
+    path = file(
+        tmp_path,
+        f"id,question,quote,topic,note\nq-1,How long?,{REFUNDS},,first\n"
+        f"q-1,How long?,Invoices are sent,billing,second\n,What?,{INSTALL},setup,\n",
+    )
+    first, second = load_dataset(path, corpus=corpus).queries
+    assert (first.id, first.metadata) == ("q-1", {"topic": "billing", "note": "first"})
+    assert (second.id, second.metadata) == (generate_query_id("What?"), {"topic": "setup"})
+
+
+def test_two_questions_of_one_id_are_refused(tmp_path, corpus):
+    path = file(tmp_path, f"id,question,quote\nq,A?,{REFUNDS}\nq,B?,{INSTALL}\n")
+    with pytest.raises(DatasetError, match=r"line 3: the id 'q' is already used for another question, 'A\?'"):
+        load_dataset(path, corpus=corpus)
+
+
+def test_one_wording_under_two_ids_is_two_questions(tmp_path, corpus):
+    path = file(tmp_path, f"id,question,quote\np,A?,{REFUNDS}\nq,A?,{INSTALL}\n")
+    assert [(entry.query.id, len(entry.relevant)) for entry in load_dataset(path, corpus=corpus)] == [
+        ("p", 1),
+        ("q", 1),
+    ]
+
+
+def test_a_quote_of_another_document_says_which(tmp_path, corpus):
+    path = file(tmp_path, f"question,quote,document\nA?,{REFUNDS},guides/stop.md\n")
+    (row,) = check_quotes(path, corpus).rows
+    assert row.status == "missing"
+    assert "found in billing.md" in row.advice
+
+
+def test_questions_with_quotes_may_be_lines_of_json(tmp_path, corpus):
+    rows = [
+        {"question": "How long?", "quote": REFUNDS, "topic": "billing"},
+        {"question": "How fast?", "quote": ANSWERS, "document": "stop"},
+        {"question": "Who?", "quote": None},
+        {"question": "And then?", "quote": ""},
+    ]
+    path = file(tmp_path, "\n\n".join(map(json.dumps, rows)), "q.jsonl")
+    dataset = load_dataset(path, corpus=corpus)
+    assert found(dataset) == [[("billing.md", REFUNDS)], [("guides/stop.md", ANSWERS)], [], []]
+    assert dataset.queries[0].metadata == {"topic": "billing"}
+    assert [row.number for row in check_quotes(path, corpus).rows] == [1, 3, 5, 7]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('["What?", "That."]', "line 2: expected an object with 'question' and 'quote'"),
+        ('{"question": "What?"}', "line 2: no 'quote'"),
+        ('{"question": " ", "quote": "x"}', "line 2: the question is empty"),
+        ('{"question": "What?", "quote": ["x", "y"]}', r"line 2: 'quote': expected a string, got \['x', 'y'\]"),
+        ('{"question": "What?", "quote"', "line 2: not valid JSON"),
+        ('{"question": "What?", "question": "Who?", "quote": "x"}', "line 2: not valid JSON: duplicate key 'question'"),
+    ],
+)
+def test_a_line_of_json_that_cannot_be_used_is_refused_by_its_number(tmp_path, corpus, line, message):
+    path = file(tmp_path, f'{{"question": "How long?", "quote": "{REFUNDS}"}}\n{line}\n', "q.jsonl")
+    with pytest.raises(DatasetError, match=message):
+        check_quotes(path, corpus)
+
+
+def test_an_unlocated_quote_of_one_id_does_not_affect_the_same_question_under_another(tmp_path, corpus):
+    path = file(tmp_path, f"id,question,quote\np,A?,{REFUNDS}\nq,A?,Never written.\n")
+    check = check_quotes(path, corpus)
+    assert check.left_out == ("A?",)
+    assert [entry.query.id for entry in check.dataset()] == ["p"]
+
+
+def test_one_row_reads_right(tmp_path, corpus):
+    path = tmp_path / "one.csv"
+    path.write_text("question,quote\nWho is the king?,\n")
+    assert ": 1 row: 0 located, 0 ambiguous, 0 missing, 1 no-answer" in check_quotes(path, corpus).summary()

@@ -1,0 +1,358 @@
+import gzip
+import importlib
+import json
+import random
+import warnings
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework import score_rankings
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.rankings import RankFile, read_qrels, read_rankings
+
+MODULE = importlib.import_module("rag_evaluation_framework.rankings.files")
+QRELS = {"q1": {"d1": 2.0, "d2": 0.0}, "q2": {"d1": 1.0}}
+RUN = {"q1": {"d2": 3.5, "d1": 1.25}, "q2": {"d9": -1.0}}
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(content, name="file.txt"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+# What is read
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n",
+        "q1\t0\td1\t2\nq1\tQ0\td2\t0.0\nq2\tx\td1\t1e0",
+        "\ufeffq1 0 d1 2\r\n\r\n  q1  0  d2  0 \r\n\nq2 0 d1 +1\r\n\n",
+        "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq2\td1\t1\n",
+        "\nscore\tcorpus-id\tquery-id\r\n2\td1\tq1\r\n0\td2\tq1\r\n1\td1\tq2\r\n",
+        "qid iter docid grade\nq1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n",
+        '{"query_id": "q1", "doc_id": "d1", "relevance": 2}\n{"query-id": "q1", "corpus-id": "d2", "score": 0}\n'
+        '\n{"queryId": "q2", "docId": "d1", "relevance": 1, "note": "kept out"}\n',
+        '{"qid": "q1", "relevant": {"d1": 2, "d2": 0}}\r\n{"_id": "q2", "relevant": ["d1"]}\r\n',
+        '{"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1}}',
+        '{\n "q1": {"d1": 2,\n "d2": 0},\n "q2": ["d1"]\n}\n',
+    ],
+)
+def test_qrels_of_every_format_are_read(written, content):
+    qrels = read_qrels(written(content))
+    assert qrels == QRELS
+    assert [list(truth) for truth in qrels.values()] == [["d1", "d2"], ["d1"]]
+    assert all(type(grade) is float for truth in qrels.values() for grade in truth.values())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "q1 Q0 d2 1 3.5 tag\nq1 Q0 d1 2 1.25 tag\nq2 Q0 d9 1 -1 tag\n",
+        "q1\tQ0\td2\t1\t3.5\ttag\nq1\tQ0\td1\t2\t125e-2\ttag\nq2\tQ0\td9\t1\t-1.0\ttag",
+        "\ufeff\n\nq1 Q0 d2 - 3.5 tag\r\nq1 Q0 d1 - 1.25 tag\r\n\r\nq2 Q0 d9 - -1 tag\r\n",
+        "query-id\tcorpus-id\tscore\nq1\td2\t3.5\nq1\td1\t1.25\nq2\td9\t-1\n",
+        '{"query_id": "q1", "doc_id": "d2", "score": 3.5, "rank": 1}\n{"qid": "q1", "docno": "d1", "score": 1.25}\n'
+        '{"queryId": "q2", "docId": "d9", "score": -1}\n',
+        '{"query_id": "q1", "scores": {"d2": 3.5, "d1": 1.25}}\n{"query_id": "q2", "ranking": ["d9"]}\n',
+        '{"q1": {"d2": 3.5, "d1": 1.25}, "q2": ["d9"]}',
+    ],
+)
+def test_runs_of_every_format_are_read(written, content):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run = read_rankings(written(content))
+    assert run == RUN
+    assert [list(ranking) for ranking in run.values()] == [["d2", "d1"], ["d9"]]
+
+
+def test_compressed_files_are_read_whatever_their_name(written):
+    assert read_qrels(written(gzip.compress(b"q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n", mtime=0), "file.gz")) == QRELS
+    assert read_qrels(written(gzip.compress(json.dumps(QRELS).encode()), "qrels")) == QRELS
+
+
+def test_paths_may_be_texts(written):
+    assert read_qrels(str(written("q1 0 d1 1\n"))) == {"q1": {"d1": 1.0}}
+
+
+def test_rankings_without_scores_get_falling_numbers(written):
+    run = read_rankings(written('{"query_id": "a", "ranking": ["x", "y", "z"]}\n{"query_id": "b", "ranking": []}\n'))
+    assert run == {"a": {"x": -1.0, "y": -2.0, "z": -3.0}, "b": {}}
+
+
+def test_a_question_without_anything_relevant_is_kept(written):
+    assert read_qrels(written('{"query_id": "a", "relevant": []}')) == {"a": {}}
+    assert read_qrels(written('{"a": {}, "b": ["x"]}')) == {"a": {}, "b": {"x": 1.0}}
+
+
+def test_ids_that_are_numbers_in_json_are_those_of_texts(written):
+    assert read_qrels(written('{"query_id": 7, "doc_id": 12, "relevance": 1}')) == {"7": {"12": 1.0}}
+
+
+def test_ids_of_any_script_are_read_and_only_ascii_white_space_parts_columns(written):
+    line = "frage\xa01 0 文書\u2028一 1\n"
+    assert read_qrels(written(line)) == {"frage\xa01": {"文書\u2028一": 1.0}}
+    assert read_qrels(written(f"\n{line}\n")) == {"frage\xa01": {"文書\u2028一": 1.0}}
+
+
+def test_ids_in_a_tab_separated_table_may_contain_blanks(written):
+    assert read_qrels(written("query-id\tcorpus-id\tscore\nq 1\tmy file.md\t1\n")) == {"q 1": {"my file.md": 1.0}}
+
+
+def test_a_json_object_is_distinguished_from_a_single_line_of_jsonl(written):
+    assert read_qrels(written('{"query_id": "q", "relevant": ["d"]}')) == {"q": {"d": 1.0}}
+    assert read_qrels(written('{"query_id": {"d": 1}, "relevant": {"e": 2}}')) == {
+        "query_id": {"d": 1.0},
+        "relevant": {"e": 2.0},
+    }
+
+
+def test_negative_grades_are_kept_and_infinite_scores_too(written):
+    assert read_qrels(written("q 0 d -1\n")) == {"q": {"d": -1.0}}
+    assert read_rankings(written("q Q0 d 1 -inf t\n")) == {"q": {"d": float("-inf")}}
+
+
+def test_questions_split_over_the_file_are_joined(written):
+    run = read_rankings(written("a Q0 x 1 9 t\nb Q0 x 1 9 t\na Q0 y 2 8 t\n"))
+    assert run == {"a": {"x": 9.0, "y": 8.0}, "b": {"x": 9.0}}
+
+
+# Repeats, ties and ranks
+
+
+def test_a_repeated_judgement_is_used_once_with_a_warning(written):
+    path = written("q 0 d 1\nq 0 e 2\nq 0 d 1.0\n")
+    with pytest.warns(UserWarning, match="repeated judgements with the same grade, used once: 1"):
+        assert read_qrels(path) == {"q": {"d": 1.0, "e": 2.0}}
+    assert RankFile.of_qrels(path).repeated == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "first", "second"),
+    [
+        ("q 0 d 1\nq 0 e 1\nq 0 d 2\n", "line 1", "line 3"),
+        ("\nq 0 d 1\n\nq 0 d 2\n", "line 2", "line 4"),
+        ("query-id\tcorpus-id\tscore\nq\td\t1\nq\td\t2\n", "line 2", "line 3"),
+        ('{"qid": "q", "docid": "d", "rel": 1}\n{"qid": "q", "docid": "d", "rel": 2}\n', "line 1", "line 2"),
+        ('{"qid": "q", "relevant": ["d"]}\n{"qid": "q", "relevant": {"d": 2}}\n', "line 1", "line 2"),
+    ],
+)
+def test_two_grades_for_one_document_are_refused_with_both_lines(written, content, first, second):
+    with pytest.raises(
+        DatasetError, match=rf"{first}\b.* and {second}\b.*'d' of question 'q' .*two grades, 1 and 2; keep"
+    ):
+        read_qrels(written(content))
+
+
+def test_a_document_repeated_in_a_ranking_keeps_its_best_score(written):
+    path = written("q Q0 a 1 2 t\nq Q0 b 1 5 t\nq Q0 a 1 5 t\nq Q0 a 1 1 t\n")
+    with pytest.warns(UserWarning, match="best score counts: 2"):
+        run = read_rankings(path)
+    assert run == {"q": {"b": 5.0, "a": 5.0}}
+    # b and a tie at 5; b stands before that line of a
+    assert score_rankings({"q": ["b"]}, run, ["hit@1"]).mean == {"hit@1": 1.0}
+    assert RankFile.of_rankings(path).repeated == 2
+
+
+def test_a_repeat_in_a_ranking_without_scores_counts_at_its_first_rank(written):
+    path = written('{"query_id": "q", "ranking": ["a", "b", "a"]}')
+    assert RankFile.of_rankings(path) == RankFile({"q": {"a": -1.0, "b": -2.0}}, 1, 0)
+
+
+def test_ties_keep_the_order_of_the_file(written):
+    run = read_rankings(written("q Q0 z 2 1 t\nq Q0 a 1 1 t\nq Q0 m 3 1 t\n"))
+    assert list(run["q"]) == ["z", "a", "m"]
+    assert score_rankings({"q": ["z"]}, run, ["hit@1"]).mean == {"hit@1": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("ranks_and_scores", "contradicted"),
+    [
+        ([(1, 3), (2, 2), (3, 1)], 0),
+        ([(3, 1), (1, 3), (2, 2)], 0),
+        ([(1, 1), (2, 2), (3, 3)], 1),
+        ([(0, 1), (0, 2), (0, 3)], 0),
+        ([(1, 2), (1, 3), (2, 2)], 0),
+        ([(1, 2), (1, 3), (2, 2.5)], 1),
+        ([(1, 1), (2, 1), (3, 1)], 0),
+        ([("-", 1), ("-", 2)], 0),
+        ([(1, 2), ("x", 9), (2, 1)], 0),
+    ],
+)
+def test_ranks_that_contradict_the_scores_are_counted_and_the_scores_count(written, ranks_and_scores, contradicted):
+    lines = [f"q Q0 d{number} {rank} {score} t\n" for number, (rank, score) in enumerate(ranks_and_scores)]
+    path = written("a Q0 x 1 1 t\n" + "".join(lines) + "z Q0 x 1 1 t\n")
+    file = RankFile.of_rankings(path)
+    assert file.contradicted == contradicted
+    assert file.by_query["q"] == {f"d{number}": score for number, (_, score) in enumerate(ranks_and_scores)}
+    if contradicted:
+        with pytest.warns(UserWarning, match="contradicts their scores; the scores count: 1"):
+            read_rankings(path)
+
+
+def test_a_ranking_without_scores_cannot_be_continued_later(written):
+    listed, scored = '{"query_id": "q", "ranking": ["a"]}\n', '{"query_id": "q", "doc_id": "b", "score": 1}\n'
+    for content in (listed + listed, listed + scored, scored + listed):
+        with pytest.raises(DatasetError, match=r"line 2.*'q' already has a ranking"):
+            read_rankings(written(content))
+
+
+# Quick and careful reading agree
+
+ids = st.text(st.sampled_from("ab1é文.-"), min_size=1, max_size=3)
+rows = st.lists(
+    st.tuples(ids, ids, st.integers(0, 5), st.integers(-3, 3), st.sampled_from(["\n", "\r\n", " \n", "\n\n"])),
+    min_size=1,
+)
+
+
+def slowly(lines):
+    """Rankings by sorting all lines: the best of each document, ties in the order of the file."""
+    run, repeated, contradicted = {}, 0, 0
+    for query in dict.fromkeys(line[0] for line in lines):
+        own = [(place, unit, rank, score) for place, (name, unit, rank, score) in enumerate(lines) if name == query]
+        ranking = {}
+        for _place, unit, _rank, score in sorted(own, key=lambda line: (-line[3], line[0])):
+            repeated += unit in ranking
+            ranking.setdefault(unit, score)
+        run[query] = list(ranking.items())
+        contradicted += any(one[2] < two[2] and one[3] < two[3] for one in own for two in own)
+    return run, repeated, contradicted
+
+
+@given(rows, st.integers(1, 40))
+def test_any_run_is_read_as_a_slow_and_obvious_reading_says(tmp_path_factory, rows, block):
+    path = tmp_path_factory.mktemp("runs") / "run"
+    text = "".join(f"{query} Q0 {unit} {rank} {score} t{end}" for query, unit, rank, score, end in rows)
+    path.write_bytes(text.encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MODULE, "_BLOCK", block)
+        file = RankFile.of_rankings(path)
+    ordered = {query: sorted(ranking.items(), key=lambda pair: -pair[1]) for query, ranking in file.by_query.items()}
+    assert (ordered, file.repeated, file.contradicted) == slowly([row[:4] for row in rows])
+
+
+def test_a_file_of_many_blocks_is_read_whole(written):
+    source = random.Random(0)
+    lines = [f"q{number // 100} Q0 doc{number} {number % 100} {-(number % 100)} t\n" for number in range(30_000)]
+    assert len("".join(lines)) > 4 * MODULE._BLOCK
+    whole = RankFile.of_rankings(written("".join(lines)))
+    assert (len(whole.by_query), whole.repeated, whole.contradicted) == (300, 0, 0)
+    assert sum(map(len, whole.by_query.values())) == 30_000
+    source.shuffle(lines)
+    assert RankFile.of_rankings(written("".join(lines))) == whole
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("read", "content", "said"),
+    [
+        (read_qrels, "", "contains no entries; expected a qrels file"),
+        (read_rankings, " \n\r\n\t\n", "contains no entries; expected a rankings file"),
+        (read_rankings, "\ufeff", "contains no entries"),
+        (read_qrels, "query-id\tcorpus-id\tscore\n", "contains no entries"),
+        (read_qrels, "{}", "contains no entries"),
+        (read_qrels, "q 0 d 1\nq d 1\n", r"line 2: 3 columns in 'q d 1'; expected 4: qid iter docid grade"),
+        (read_qrels, "q\n", r"line 1: 1 column in 'q'"),
+        (read_rankings, "q Q0 my doc 1 2 t\n", r"line 1: 7 columns.*expected 6.*white space need JSONL"),
+        (read_rankings, "q 0 d 1\n", "looks like a qrels file"),
+        (read_qrels, "q Q0 d 1 2.5 t\n", "looks like a rankings file"),
+        (read_qrels, "q 0 d one\n", "line 1: grade: got 'one'; expected a finite number"),
+        (read_qrels, "q 0 d nan\n", "line 1: grade: got 'nan'"),
+        (read_qrels, "q 0 d inf\n", "line 1: grade: got 'inf'"),
+        (read_qrels, "q 0 d 1_0\n", "line 1: grade: got '1_0'"),
+        (read_rankings, "q Q0 d 1 nan t\n", "line 1: score: got 'nan'; expected a number"),
+        (read_rankings, "q Q0 d 1 0x10 t\n", "line 1: score: got '0x10'"),
+        (read_qrels, b"q 0 d 1\nq 0 \xff 1\n", "line 2: docid: not valid UTF-8 .byte 0.; save the file as UTF-8"),
+        (read_qrels, b"\xff\xfeq\x00 \x00", "expected 4"),
+        (read_qrels, b"q\x00 0 d 1\nq d\n", "line 2: 2 columns"),
+        (read_qrels, "query-id\tcorpus-id\tscore\nq\td\n", "line 2: 2 columns.*expected 3: query-id corpus-id score"),
+        (read_qrels, "query-id\tcorpus-id\tscore\nq\t\t1\n", "line 2: corpus-id: is empty"),
+        (read_qrels, '{"q": {"d": "1"}}', r"\['d'\]: got '1'; expected a finite number"),
+        (read_qrels, '{"q": {"d": true}}', "got True"),
+        (read_qrels, '{"q": {"d": null}}', "got None"),
+        (read_qrels, '{"q": {"d": 1, "d": 2}}', "duplicate key 'd'"),
+        (read_qrels, '{"q": {"d": NaN}}', "NaN is not a valid JSON number"),
+        (read_qrels, '{"q": {"d": 1e999}}', "1e999 is too large for.*line 1 column 13"),
+        (
+            read_rankings,
+            '{"qid": "q", "scores": {"d": 1}}\n{"qid": "r", "scores": {"d": -1e999}}',
+            "line 2: .* -1e999 is too large",
+        ),
+        (read_rankings, '{"q": {"d": 1%s}}' % ("0" * 400), "expected a number"),
+        (read_qrels, '{"q": "d"}', "got 'd'; expected a list of document ids"),
+        (read_rankings, '{"q": ["d", 1.5]}', r"\[1\]: got 1.5; expected an id"),
+        (read_rankings, '{"q": ["d", ["e", 2]]}', "expected an id"),
+        (read_rankings, '{"": ["d"]}', "expected an id"),
+        (read_rankings, '{"q": ["\\ud800"]}', "lone surrogate"),
+        (read_qrels, '[{"query_id": "q", "doc_id": "d", "relevance": 1}]', "got a list; expected an object"),
+        (read_qrels, '{"q": {"d": 1}', "not valid JSON"),
+        (
+            read_rankings,
+            '{"query_id": "q", "doc_id": "d"}\n{"query_id": "q"}\n',
+            r"line 1: got the keys 'query_id, doc_id'",
+        ),
+        (
+            read_rankings,
+            '{"query_id": "q", "doc_id": "d", "score": 1}\n[1]\n',
+            r"line 2: got \[1\]; expected an object",
+        ),
+        (read_rankings, '{"query_id": "q", "doc_id": "d", "score": 1}\n{"query_id"\n', "line 2: not valid JSON"),
+        (
+            read_rankings,
+            '{"query_id": null, "doc_id": "d", "score": 1}\n{}\n',
+            "line 1: query_id: got None; expected an id",
+        ),
+        (
+            read_rankings,
+            '{"query_id": "q", "doc_id": "d", "score": "1"}\n{}\n',
+            "line 1: score: got '1'; expected a number",
+        ),
+        (read_rankings, b'{"query_id": "q", "ranking": ["d"]}\n{"query_id": "\xff"}\n', "line 2: not valid JSON"),
+        (read_rankings, b"\x1f\x8bbroken", "cannot be decompressed"),
+        (read_rankings, gzip.compress(b"q Q0 d 1 1 t\n" * 99, mtime=0)[:-9], "cannot be decompressed"),
+    ],
+)
+def test_unreadable_content_is_refused_with_its_location(written, read, content, said):
+    path = written(content)
+    with pytest.raises(DatasetError, match=said) as caught:
+        read(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_a_file_named_jsonl_is_read_by_lines_even_if_the_first_is_broken(written):
+    with pytest.raises(DatasetError, match=r"file\.jsonl: line 1: not valid JSON"):
+        read_rankings(written('{"query_id": "q", \n{"query_id": "q", "doc_id": "d", "score": 1}\n', "file.jsonl"))
+
+
+@pytest.mark.parametrize("name", ["nothing.txt", "."])
+def test_a_file_that_cannot_be_opened_is_refused(tmp_path, name):
+    with pytest.raises(DatasetError, match="cannot be read"):
+        read_rankings(tmp_path / name)
+
+
+def test_the_first_ten_problems_are_reported_at_once(written):
+    with pytest.raises(DatasetError) as caught:
+        read_qrels(written("q 0 d 1\n" + "q d\n" * 12))
+    message = str(caught.value)
+    assert "12 problems" in message
+    assert "line 2: " in message
+    assert "line 11: " in message
+    assert "line 12: " not in message
+    assert "2 more" in message
+
+
+def test_a_long_file_of_another_format_is_not_read_to_its_end(written):
+    with pytest.raises(DatasetError, match=r"\(read up to line \d+\): \d+ problems") as caught:
+        read_qrels(written("q d\n" * 1_000_000))
+    assert len(str(caught.value)) < 2000

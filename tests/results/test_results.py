@@ -1,0 +1,553 @@
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import (
+    CHUNK,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    Retriever,
+    SpanPrecision,
+    SpanRecall,
+    TokenLevelGroundTruth,
+    TokenLevelMetric,
+    evaluate,
+    load_result,
+)
+from rag_evaluation_framework.data import Hit, QueryId, QueryText
+from rag_evaluation_framework.data.levels import TOKEN
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
+from rag_evaluation_framework.results import store
+
+CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)], {"source": "docs"})
+TRUTH = {
+    "worst": [(90, 100)],
+    "best": [(0, 10)],
+    "none": [],
+    "half": [(0, 20)],
+    "bad": [(0, 10)],
+    "half too": [(5, 15)],
+}
+
+
+def search(query, k):
+    if query == "bad":
+        raise ConnectionError("gone away")
+    return [{"doc_id": "d", "start": 0, "end": 10}, "lost"][:k]
+
+
+def dataset(truth, name="numbers"):
+    entries = [
+        TokenLevelGroundTruth(
+            Query(QueryId(text), QueryText(text)), [CharacterSpan(DocumentId("d"), start, end) for start, end in spans]
+        )
+        for text, spans in truth.items()
+    ]
+    return Dataset(entries, TOKEN, name=name, corpus=CORPUS)
+
+
+def run(truth=TRUTH, name="mine", dataset_name="numbers", retriever=search, **options):
+    given = {"k": [2, 1], "budgets": ["5ch"], "metrics": [SpanRecall(), SpanPrecision()], **options}
+    return evaluate(retriever, dataset(truth, dataset_name), experiment_name=name, **given)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return run()
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+# --- scores by name ---------------------------------------------------------------------------------------------------
+
+
+def test_metrics_are_the_means_in_the_order_of_metrics_and_cutoffs(result):
+    assert list(result.metrics) == list(result.score_names)
+    assert result.metrics == {
+        "span_recall@2": 0.5,  # of 0, 1, 0.5 and 0.5
+        "span_recall@1": 0.5,
+        "span_recall@5ch": 0.1875,  # of 0, 0.5, 0.25 and 0
+        "span_precision@2": pytest.approx(25 / 56),  # of 0, 10, 10 and 5 of 14 characters: the lost text is wrong text
+        "span_precision@1": 0.625,
+        "span_precision@5ch": 0.5,
+    }
+
+
+def test_a_metric_without_a_cutoff_means_the_k_of_the_run(result):
+    assert result.metrics["span_precision"] == result.metrics["span_precision@2"]
+    assert "span_recall" in result.metrics
+    assert "span_recall@1" in result.metrics
+    assert result.metrics.get("span_recall") == 0.5
+    assert f"{result.metrics['span_recall']:.3f}" == "0.500"
+    assert "span_recall" not in list(result.metrics)
+
+
+def test_an_unknown_score_is_an_error_that_lists_those_available(result):
+    for name in ("span_iou", "span_recall@3", "recall", ""):
+        assert name not in result.metrics
+        assert result.metrics.get(name) is None
+        assert result.metrics.get(name, 7) == 7
+        with pytest.raises(KeyError, match=f"no score '{name}'; there are span_recall@2, span_recall@1"):
+            result.metrics[name]
+    assert 5 not in result.metrics
+
+
+def test_scores_by_question_keep_the_order_of_the_dataset(result):
+    scores = {"worst": 0.0, "best": 1.0, "none": None, "half": 0.5, "bad": None, "half too": 0.5}
+    for name in ("span_recall", "span_recall@2"):
+        assert result.per_query(name) == scores
+        assert list(result.per_query(name)) == list(TRUTH)
+    assert result.per_query("span_recall@5ch")["best"] == 0.5
+
+
+@pytest.mark.parametrize("name", ["span_iou", "span_recall@3", "span_recall@", "span_recall@x", "@2", ""])
+def test_scores_of_an_unknown_name_are_refused(result, name):
+    with pytest.raises(ConfigError, match=r"score|cutoff"):
+        result.per_query(name)
+
+
+def test_the_worst_questions_come_worst_first_and_ties_in_the_order_of_the_dataset(result):
+    assert [query.query_id for query in result.worst()] == ["worst", "half", "half too", "best"]
+    assert [query.query_id for query in result.worst(2)] == ["worst", "half"]
+    assert [query.query_id for query in result.worst(2, "span_recall@5ch")] == ["worst", "half too"]
+    assert result.worst(0) == []
+
+
+def test_questions_that_count_as_zero_are_among_the_worst():
+    result = run(count_as_zero=["failed"])
+    assert [query.query_id for query in result.worst(3)] == ["worst", "bad", "half"]
+
+
+def test_a_question_prints_as_one_line_with_its_first_score(result):
+    assert [str(query) for query in result.queries[1:3]] == ["best  span_recall@2 1.000  best", "none  no-answer  none"]
+
+
+def test_counts_say_how_many_queries_the_means_are_of(result):
+    assert result.counts == {
+        "questions": 6,
+        "scored": 4,
+        "no_answer": 1,
+        "failed": 1,
+        "metric_failed": 0,
+        "hits": 10,
+        "unlocated_hits": 5,
+    }
+
+
+def test_failures_are_found_by_question(result):
+    assert list(result.failures) == ["bad"]
+    assert result.failures["bad"][0].message == "gone away"
+
+
+def test_a_result_becomes_a_data_frame_of_one_row_per_query(result):
+    frame = result.to_dataframe()
+    assert frame.index.name == "query_id"
+    assert list(frame.index) == list(TRUTH)
+    assert list(frame.columns) == ["query", "status", *result.score_names, "retrieve_seconds"]
+    assert frame["span_recall@2"].mean() == result.metrics["span_recall"]
+    assert frame["span_recall@2"].isna().sum() == 2
+    assert frame.loc["bad", "status"] == "failed"
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def test_the_repr_shows_means_and_everything_that_makes_them_doubtful(result):
+    *first, last = repr(result).splitlines()
+    assert first == [
+        "mine",
+        "numbers, 6 questions (4 scored, 1 without an answer, 1 failed), token-level",
+        "                   @2     @1   @5ch",
+        "span_recall     0.500  0.500  0.188",
+        "span_precision  0.446  0.625  0.500",
+        "! bad: retrieve: ConnectionError: gone away",
+    ]
+    assert last.startswith("! 5 of 10 results (50%) have no place in the corpus")
+
+
+def test_the_repr_says_what_counts_as_zero_and_shows_no_score_as_a_dash():
+    assert "counting as 0: failed, no-answer" in repr(run(count_as_zero=["no-answer", "failed"]))
+    assert "–" in repr(run({"none": []}))
+
+
+def test_equal_failures_are_shown_once_and_counted():
+    def broken(query, k):
+        raise ConnectionError("gone away")
+
+    text = repr(run({f"q{number}": [(0, 1)] for number in range(8)}, retriever=broken))
+    assert text.splitlines()[-1].endswith(" and 7 more: retrieve: ConnectionError: gone away")
+
+
+def test_of_many_kinds_of_failures_a_few_are_shown_and_the_rest_counted():
+    def broken(query, k):
+        raise ConnectionError(f"gone away from {query}")
+
+    text = repr(run({f"q{number}": [(0, 1)] for number in range(8)}, retriever=broken))
+    assert text.count("gone away") == 5
+    assert text.splitlines()[-1] == "! failures of other kinds: 3"
+
+
+def test_the_notebook_shows_a_table_in_which_nothing_is_executed():
+    def broken(query, k):
+        raise ValueError("<script>alert(1)</script>")
+
+    class Hostile(TokenLevelMetric):
+        name = "<img src=x>"
+
+        def calculate(self, retrieved, ground_truth):
+            return 1.0
+
+    html = run(
+        {"<script>": [(0, 1)]},
+        name="<script>",
+        dataset_name="<script>",
+        retriever=broken,
+        metrics=[SpanRecall(), Hostile()],
+    )._repr_html_()
+    assert "<table>" in html
+    assert "<script" not in html
+    assert "<img" not in html
+    assert html.count("&lt;script&gt;") >= 3
+
+
+# --- saving and loading -----------------------------------------------------------------------------------------------
+
+
+def strict(text):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_what_was_saved_is_loaded_equal(tmp_path, result):
+    folder = result.save(tmp_path / "run")
+    for path in (folder, folder / "report.json", str(folder)):
+        again = load_result(path)
+        assert again == result
+        assert again.metrics == result.metrics
+        assert again.metrics["span_recall"] == 0.5
+        assert again.counts == result.counts
+        assert repr(again) == repr(result)
+        assert again.worst(2) == result.worst(2)
+        assert type(again.queries[0].relevant[0]) is CharacterSpan
+        assert type(again.queries[0].hits[0]) is Hit
+
+
+def test_a_loaded_result_saves_as_the_same_bytes(tmp_path, result):
+    first = result.save(tmp_path / "first")
+    second = load_result(first).save(tmp_path / "second")
+    for name in ("report.json", "summary.md"):
+        assert (second / name).read_bytes() == (first / name).read_bytes()
+
+
+def test_a_run_is_saved_by_time_and_dataset(tmp_path, result):
+    result = replace(result, created="2026-01-02T03:04:05+00:00")
+    folder = result.save(root=tmp_path)
+    assert folder == tmp_path / "runs" / "20260102T030405Z-numbers"
+    assert names(folder) == ["report.json", "summary.md"]
+
+
+def test_runs_are_kept_under_rag_eval_by_default(tmp_path, monkeypatch, result):
+    monkeypatch.chdir(tmp_path)
+    assert result.save().parent == Path(".rag-eval/runs")
+
+
+def test_two_runs_within_one_second_get_two_folders(tmp_path, result):
+    folders = [result.save(root=tmp_path) for _ in range(3)]
+    assert len(set(folders)) == 3
+    assert all(load_result(folder) == result for folder in folders)
+    assert names(tmp_path / "runs") == sorted(folder.name for folder in folders)
+
+
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [
+        ("../../etc/passwd", "Z-etc-passwd"),
+        ("a:b*c?", "Z-a-b-c"),
+        ("...", "Z-dataset"),
+        ("日本", "Z-dataset"),
+        ("x" * 300, "Z-" + "x" * 60),
+    ],
+)
+def test_names_of_datasets_become_safe_folder_names(tmp_path, name, ending):
+    folder = run(dataset_name=name).save(root=tmp_path)
+    assert folder.parent == tmp_path / "runs"
+    assert folder.name.endswith(ending)
+    assert load_result(folder).config["dataset"]["name"] == name
+
+
+def test_a_run_is_never_overwritten(tmp_path, result):
+    folder = result.save(tmp_path / "run")
+    before = (folder / "report.json").read_bytes()
+    with pytest.raises(ResultError, match="nothing was overwritten"):
+        run({"other": [(0, 1)]}).save(folder)
+    assert (folder / "report.json").read_bytes() == before
+    assert names(tmp_path) == ["run"]
+
+
+def test_a_folder_with_anything_in_it_and_a_file_are_kept_as_they_are(tmp_path, result):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("x")
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "empty").mkdir()
+    for taken in (tmp_path / "full", tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(ResultError):
+            result.save(taken)
+    assert names(tmp_path / "full") == ["mine"]
+    assert names(tmp_path) == ["empty", "file", "full"]
+    assert load_result(result.save(tmp_path / "empty")) == result
+
+
+def test_the_report_is_strict_json_with_one_line_per_query_and_stable_keys(tmp_path, result):
+    text = (result.save(tmp_path / "run") / "report.json").read_text(encoding="utf-8")
+    report = strict(text)
+    assert list(report) == [
+        "schema_version",
+        "name",
+        "evaluation_type",
+        "metric_names",
+        "cutoffs",
+        "count_as_zero",
+        "config",
+        "timings",
+        "warnings",
+        "created",
+        "version",
+        "experiment_url",
+        "metrics",
+        "counts",
+        "queries",
+    ]
+    assert report["schema_version"] == 1
+    assert report["metrics"] == result.metrics
+    assert report["counts"] == result.counts
+    lines = [line for line in text.splitlines() if line.startswith('  {"query_id"')]
+    assert [json.loads(line.rstrip(","))["query_id"] for line in lines] == list(TRUTH)
+    assert json.loads(lines[1].rstrip(","))["scores"]["span_recall@2"] == 1.0
+    assert json.loads(lines[2].rstrip(","))["scores"] == {}
+    assert "NaN" not in text
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), float("-inf")])
+def test_a_retriever_score_that_json_cannot_hold_does_not_break_saving(tmp_path, score):
+    def odd(query, k):
+        return [{"doc_id": "d", "start": 0, "end": 10, "score": score}]
+
+    folder = run({"q": [(0, 10)]}, retriever=odd).save(tmp_path / "run")
+    strict((folder / "report.json").read_text(encoding="utf-8"))
+    assert load_result(folder).metrics["span_recall"] == 1.0
+
+
+def test_a_parameter_that_json_cannot_hold_does_not_break_saving(tmp_path):
+    @dataclass(frozen=True)
+    class Threshold(Retriever):
+        least: float = float("-inf")
+
+        def index(self, corpus):
+            pass
+
+        def retrieve(self, query, k):
+            return []
+
+    folder = run({"q": [(0, 10)]}, retriever=Threshold()).save(tmp_path / "run")
+    assert "least" in strict((folder / "report.json").read_text(encoding="utf-8"))["config"]["retriever"]
+
+
+def test_numpy_numbers_in_hits_do_not_break_saving(tmp_path):
+    def found(query, k):
+        return [Hit(DocumentId("d"), np.int64(0), np.int64(10), score=np.float32(0.5))]
+
+    folder = run({"q": [(0, 10)]}, retriever=found).save(tmp_path / "run")
+    hit = load_result(folder).queries[0].hits[0]
+    assert (hit.start, hit.end, hit.score) == (0, 10, 0.5)
+
+
+def test_a_lone_surrogate_in_a_question_does_not_break_saving(tmp_path):
+    def lost(query, k):
+        return ["lost \udc81", {"doc_id": "d", "start": 0, "end": 10}]
+
+    result = run({"lone \udc80 surrogate": [(0, 10)]}, retriever=lost)
+    folder = result.save(tmp_path / "run")
+    strict((folder / "report.json").read_text(encoding="utf-8"))
+    assert "lone" in (folder / "summary.md").read_text(encoding="utf-8")
+    again = load_result(folder)
+    assert again.queries[0].text == "lone \udc80 surrogate"
+    assert again.queries[0].hits[0].text == "lost \udc81"
+
+
+REPORT = {"schema_version": 1, "evaluation_type": "token-level"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "cannot be read .*expected a run's folder or its report.json"),
+        ("", "not valid JSON"),
+        ('{"schema_version": 1, "name": "cut', "not valid JSON"),
+        ("[]", "schema_version is None; this version reads 1"),
+        ('{"name": "x"}', "schema_version is None"),
+        ('{"schema_version": 2}', "schema_version is 2; this version reads 1"),
+        (json.dumps(REPORT), r"\$\.name: Field required"),
+        (json.dumps({**REPORT, "name": 5}), r"\$\.name: "),
+        (json.dumps({**REPORT, "name": "x", "queries": [{}]}), r"\$\.queries\.0\."),
+    ],
+    ids=["missing", "empty", "cut off", "list", "no version", "other version", "nothing in it", "type", "question"],
+)
+def test_a_file_that_is_not_a_report_is_refused(tmp_path, text, message):
+    if text is not None:
+        (tmp_path / "report.json").write_text(text)
+    for path in (tmp_path, tmp_path / "report.json"):
+        with pytest.raises(ResultError, match=message) as caught:
+            load_result(path)
+        assert str(tmp_path) in str(caught.value)
+
+
+def test_a_report_in_another_encoding_is_refused(tmp_path):
+    (tmp_path / "report.json").write_bytes(b'{"schema_version": 1, "name": "\xff"}')
+    with pytest.raises(ResultError, match=r"report\.json"):
+        load_result(tmp_path)
+
+
+def test_a_report_of_another_level_is_refused(tmp_path, result):
+    folder = result.save(tmp_path / "run")
+    with pytest.raises(LevelMismatch, match="is token-level, expected chunk-level"):
+        load_result(folder, CHUNK)
+    text = (folder / "report.json").read_text().replace('"token-level"', '"chunk-level"')
+    (folder / "report.json").write_text(text)
+    with pytest.raises(LevelMismatch, match="is chunk-level, expected token-level"):
+        load_result(folder, TOKEN)
+    with pytest.raises(ResultError, match=r"\$\.queries\.0\.relevant\.0"):  # it holds spans all the same
+        load_result(folder)
+
+
+def test_a_report_of_an_unknown_level_is_refused(tmp_path, result):
+    folder = result.save(tmp_path / "run")
+    text = (folder / "report.json").read_text().replace('"token-level"', '"page-level"')
+    (folder / "report.json").write_text(text)
+    with pytest.raises(ResultError, match=r"\$\.evaluation_type"):
+        load_result(folder)
+    with pytest.raises(LevelMismatch, match="is page-level, expected token-level"):
+        load_result(folder, TOKEN)
+
+
+def test_unknown_keys_in_a_report_are_ignored(tmp_path, result):
+    folder = result.save(tmp_path / "run")
+    report = json.loads((folder / "report.json").read_text())
+    (folder / "report.json").write_text(json.dumps({**report, "later": {"x": 1}}))
+    assert load_result(folder) == result
+
+
+# --- the summary ------------------------------------------------------------------------------------------------------
+
+
+def summary(result, folder):
+    return (result.save(folder / "run") / "summary.md").read_text(encoding="utf-8")
+
+
+def bare(text, characters):
+    """Return those of the characters that stand in a text without a backslash before them."""
+    return [found for found in re.findall(r"\\.|.", text) if found in characters]
+
+
+def tables(text):
+    """Return the tables of a Markdown page as lists of rows of cells."""
+    found, inside = [], False
+    for line in text.splitlines():
+        if line.startswith("|"):
+            if not inside:
+                found.append([])
+            found[-1].append([cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
+        inside = line.startswith("|")
+    return found
+
+
+def test_the_summary_shows_means_notes_and_the_weakest_questions(tmp_path, result):
+    text = summary(result, tmp_path).replace("\\_", "_")
+    means, weakest = tables(text)
+    assert text.splitlines()[0] == "# mine"
+    assert means[0] == ["", "@2", "@1", "@5ch"]
+    assert means[2:] == [["span_recall", "0.500", "0.500", "0.188"], ["span_precision", "0.446", "0.625", "0.500"]]
+    assert weakest[0][0] == "score"
+    assert [row[:2] for row in weakest[2:]] == [
+        ["0.000", "worst"],
+        ["0.500", "half"],
+        ["0.500", "half too"],
+        ["1.000", "best"],
+    ]
+    assert "6 questions (4 scored, 1 without an answer, 1 failed)" in text
+    assert "bad: retrieve: ConnectionError: gone away" in text
+    assert "5 of 10 results (50%) have no place in the corpus" in text
+    assert "docs, 1 documents" in text
+    assert CORPUS.content_hash[:12] in text
+    assert result.created in text
+
+
+NASTY = "a | b `c` <script> *d* [e](f) # g \\ h\nnext | line"
+
+
+class Piped(TokenLevelMetric):
+    name = "a|b`c`<i>"
+
+    def calculate(self, retrieved, ground_truth):
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"name": NASTY},
+        {"dataset_name": NASTY},
+        {"truth": {NASTY: [(0, 10)], "x": [(0, 1)]}},
+        {"truth": {"bad": [(0, 10)], "x": [(0, 1)]}, "retriever": None},
+        {"metrics": [SpanRecall(), Piped()]},
+        {"metrics": [Piped()]},
+        {"budgets": ["3tok"], "tokenizer": lambda text: text.split()},
+    ],
+    ids=["name", "dataset", "question", "failure", "a metric", "the first metric", "tokenizer"],
+)
+def test_nothing_that_comes_from_outside_breaks_the_summary(tmp_path, options):
+    def failing(query, k):
+        if query == "bad":
+            raise ValueError(NASTY)
+        return []
+
+    if options.get("retriever", search) is None:
+        options = {**options, "retriever": failing}
+    text = summary(run(**options), tmp_path)
+    for table in tables(text):
+        assert {len(row) for row in table} == {len(table[0])}
+    assert not bare(text, "`<")
+    assert not any(line.startswith("next") for line in text.splitlines())
+
+
+def test_a_folder_created_by_another_process_at_the_same_moment_is_not_touched(tmp_path, monkeypatch):
+    real = store.write_folder
+
+    def overtaken(folder, files):
+        if not any((tmp_path / "runs").glob("*")):
+            folder.mkdir(parents=True)
+            (folder / "report.json").write_text("theirs")
+        return real(folder, files)
+
+    monkeypatch.setattr(store, "write_folder", overtaken)
+    mine = run({"q": [(0, 1)]}).save(root=tmp_path)
+    assert mine.name.endswith("-2")
+    theirs = mine.with_name(mine.name.removesuffix("-2"))
+    assert (theirs / "report.json").read_text() == "theirs"
+
+
+def test_a_root_in_which_no_folder_can_be_created_is_refused(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ResultError, match="cannot be created"):
+        run({"q": [(0, 1)]}).save(root=tmp_path / "file")

@@ -1,0 +1,144 @@
+"""What reading rankings quickly must not lose: types, order, ties, and numbers of any size."""
+
+from collections import OrderedDict, defaultdict
+from decimal import Decimal
+from fractions import Fraction
+from random import Random
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework import score_ranking_arrays, score_rankings
+from rag_evaluation_framework.errors import DatasetError
+from support import brute_force_ranks
+
+SCORES = [metric + cut for metric in brute_force_ranks.METRICS for cut in ("", "@1", "@3", "@10")]
+
+units = st.sampled_from("abcdefghijklmnop")
+scores_of_any_order = st.dictionaries(units, st.integers(-2, 2) | st.floats(allow_nan=False, width=16), max_size=16)
+gains_of_many_levels = st.dictionaries(units, st.floats(-1, 8, width=16), max_size=12)
+
+
+def assert_as_walked_down(truth, rankings):
+    scores = score_rankings(truth, rankings, SCORES)
+    for name in SCORES:
+        expected = {q: brute_force_ranks.score(name, truth[q], rankings.get(q, [])) for q in truth}
+        assert scores.per_query(name) == pytest.approx(expected, abs=1e-9), name
+    irregular = sum(brute_force_ranks.is_irregular(rankings.get(query, [])) for query in truth)
+    assert scores.counts["ties_or_duplicates"] == irregular
+
+
+class TestOrder:
+    @given(st.lists(st.tuples(gains_of_many_levels, scores_of_any_order), min_size=1, max_size=6))
+    def test_scores_in_any_order_with_any_ties_rank_as_sorting_them_would(self, questions):
+        truth = {str(number): gains for number, (gains, _) in enumerate(questions)}
+        assert_as_walked_down(truth, {str(number): scores for number, (_, scores) in enumerate(questions)})
+
+    @pytest.mark.parametrize("kind", ["falling", "rising", "shuffled", "tied", "all"])
+    def test_many_rankings_of_any_length_rank_as_sorting_them_would(self, kind):
+        source = Random(kind)
+        truth, rankings = {}, {}
+        for query in map(str, range(2_500)):
+            ids = source.sample(range(60), source.choice([0, 1, 2, 5, 30]))
+            how = source.choice(["falling", "rising", "shuffled", "tied"]) if kind == "all" else kind
+            values = [source.randint(0, 9) if how == "tied" else source.random() for _ in ids]
+            if how in ("falling", "rising"):
+                values.sort(reverse=how == "falling")
+            truth[query] = {unit: source.choice([0, 1, 2, 0.3]) for unit in source.sample(range(60), 6)}
+            if source.random() < 0.95:
+                rankings[query] = dict(zip(ids, values, strict=True))
+        assert_as_walked_down(truth, rankings)
+
+    def test_integers_that_round_to_one_float_are_still_ordered_by_value(self):
+        big = 2**60
+        run = {"x": big, "a": big + 1}
+        assert score_rankings({"q": ["a"]}, {"q": run}, ["mrr"]).mean == {"mrr": 1}
+
+    def test_infinite_scores_and_both_zeros_are_in_order(self):
+        run = {"low": float("-inf"), "zero": 0.0, "other zero": -0.0, "high": float("inf")}
+        for place, unit in enumerate(["high", "zero", "other zero", "low"], start=1):
+            assert score_rankings({"q": [unit]}, {"q": run}, ["mrr"]).mean == {"mrr": 1 / place}
+
+    def test_a_ranking_much_longer_than_the_others_is_read_like_them(self):
+        truth = {str(number): ["a"] for number in range(1_500)}
+        rankings = {query: {"x": 2, "a": 1} for query in truth}
+        rankings["700"] = {**{f"x{place}": -place for place in range(100_000)}, "a": -100_000}
+        scores = score_rankings(truth, rankings, ["mrr"]).per_query("mrr")
+        assert scores.pop("700") == 1 / 100_001
+        assert set(scores.values()) == {1 / 2}
+
+
+class TestKinds:
+    @pytest.mark.parametrize("word", ["1", "0.5", b"1", "high", np.str_("2"), None, 10**400, [1], 1j])
+    @pytest.mark.parametrize("query", ["0", "5", "699"])
+    def test_one_value_that_is_not_a_number_is_named_wherever_it_is(self, word, query):
+        truth = {str(number): {"x": 1, "a": 2, "b": 0} for number in range(700)}
+        run = {str(number): {"x": 3, "a": 2, "b": 1} for number in range(700)}
+        with pytest.raises(DatasetError, match=rf"question '{query}': the score of 'a'"):
+            score_rankings(truth, {**run, query: {"x": 3, "a": word, "b": 1}})
+        with pytest.raises(DatasetError, match=rf"question '{query}': the gain of 'a'"):
+            score_rankings({**truth, query: {"x": 1, "a": word, "b": 0}}, run)
+
+    @pytest.mark.parametrize("kind", [int, float, bool, Fraction, Decimal, np.float32, np.int64, np.float64])
+    def test_numbers_of_any_kind_are_scores_and_gains(self, kind):
+        truth, run = {"q": {"a": kind(1), "b": kind(0)}}, {"q": {"b": kind(0), "a": kind(1)}}
+        assert score_rankings(truth, run, ["mrr", "ndcg"]).mean == {"mrr": 1, "ndcg": 1}
+
+    def test_any_mapping_is_read_in_its_own_order(self):
+        run = OrderedDict([("a", 1), ("x", 1)])
+        run.move_to_end("a")
+        for given_run in (run, MappingProxyType(run), defaultdict(int, run)):
+            rankings = defaultdict(dict, q=given_run)
+            scores = score_rankings(MappingProxyType({"q": {"a": 1, "absent": 1}, "none": ["a"]}), rankings, ["mrr"])
+            assert scores.per_query("mrr") == {"q": 1 / 2, "none": 0}
+            assert list(rankings) == ["q"]
+            assert list(given_run) == ["x", "a"]
+
+    @pytest.mark.parametrize("empty", [{}, [], ()])
+    def test_an_empty_ranking_is_not_missing(self, empty):
+        assert score_rankings({"q": ["a"], "r": ["a"]}, {"q": empty}).counts["queries_not_ranked"] == 1
+
+
+class TestArrayKinds:
+    @pytest.mark.parametrize("truth_kind", [np.int32, np.int64, np.uint64, np.int8])
+    @pytest.mark.parametrize("kind", [np.int32, np.int64, np.uint64, np.int8, np.uint8])
+    def test_whole_numbers_of_any_kind_are_compared_by_value(self, truth_kind, kind):
+        truth, ranked = np.array([[5, 7]], dtype=truth_kind), np.array([[9, 7, 8]], dtype=kind)
+        assert score_ranking_arrays(truth, ranked, ["mrr", "recall"]).mean == {"mrr": 1 / 2, "recall": 1 / 2}
+
+    @pytest.mark.parametrize("other", [5 + 2**32, 5 + 2**31, 5 + 2**16, 5 + 2**8])
+    def test_units_that_agree_only_in_their_last_bits_are_different(self, other):
+        for truth, ranked in [([[5]], [[other, 5]]), ([[5]], [[other, other]])]:
+            expected = 1 / 2 if 5 in ranked[0] else 0
+            assert score_ranking_arrays(np.array(truth), np.array(ranked), ["mrr"]).mean == {"mrr": expected}
+
+    def test_numbers_beyond_the_precision_of_floats_are_different(self):
+        ranked = np.array([[2**63 + 1, 2**63]], dtype=np.uint64)
+        truth = np.array([[2**63]], dtype=np.uint64)
+        assert score_ranking_arrays(truth, ranked, ["mrr"]).mean == {"mrr": 1 / 2}
+        assert score_ranking_arrays(np.array([[2**62]]), ranked, ["mrr"]).mean == {"mrr": 0}
+
+    def test_the_memory_layout_does_not_matter(self):
+        source = np.random.default_rng(0)
+        ranked = np.array([source.permutation(40)[:20] for _ in range(50)])
+        truth, gains = source.permuted(ranked, axis=1)[:, :4], source.integers(0, 3, (50, 4)).astype(np.float64)
+        wide = np.repeat(ranked, 2, axis=1)[:, ::2]
+        expected = score_ranking_arrays(truth, ranked, SCORES, gains)
+        for other in (np.asfortranarray(ranked), wide, ranked[::-1][::-1], ranked.astype(np.int16)):
+            scores = score_ranking_arrays(np.asfortranarray(truth), other, SCORES, np.asfortranarray(gains))
+            for name in expected.columns:
+                np.testing.assert_array_equal(scores.columns[name], expected.columns[name])
+
+    def test_each_row_is_cut_at_its_own_length(self):
+        ranked = np.array([[4, 5, -1, -1], [5, 6, 7, 4], [-1, -1, -1, -1]])
+        truth = np.array([[5, -1], [4, 5], [5, -1]])
+        assert score_ranking_arrays(truth, ranked, ["precision"]).columns["precision"].tolist() == [1 / 2, 1 / 2, 0]
+
+    @pytest.mark.parametrize(("width", "depth"), [(0, 3), (2, 0), (0, 0)])
+    def test_arrays_without_columns_find_nothing(self, width, depth):
+        truth = np.tile(np.arange(width), (3, 1))
+        scores = score_ranking_arrays(truth, np.ones((3, depth), dtype=int), ["recall@10"])
+        assert scores.mean["recall@10"] == (0 if width else None)

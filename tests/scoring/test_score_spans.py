@@ -1,0 +1,432 @@
+"""`score_spans`: what it takes, what it counts, and that it gives what counting characters gives."""
+
+import re
+from copy import deepcopy
+from math import isnan, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework import CharacterSpan, score_span_arrays, score_spans
+from rag_evaluation_framework.errors import ConfigError, DatasetError
+from support import brute_force_spans as brute_force
+
+CUTS = ("", "@1", "@2", "@5", "@100", "@1ch", "@7ch", "@20ch", "@1000ch", "@7ch_whole", "@20ch_whole")
+SCORES = [metric + cut for metric in brute_force.METRICS for cut in CUTS]
+
+
+@st.composite
+def places(draw):
+    start = draw(st.integers(0, 25))
+    return draw(st.sampled_from("ab")), start, start + draw(st.integers(0, 10))
+
+
+queries = st.sampled_from([f"q{number}" for number in range(6)])
+lists = st.lists(places(), max_size=6)
+all_truth = st.dictionaries(queries, lists, min_size=1)
+all_rankings = st.dictionaries(queries, lists)
+
+
+def expected_score(name, ranking, truth):
+    """One score by counting characters, None where nothing is relevant."""
+    metric, _, cut = name.partition("@")
+    ranked = [brute_force.characters(*place) for place in ranking]
+    if "ch" in cut:
+        size = int(cut.partition("ch")[0])
+        ranked = brute_force.spend([("x" * len(p), p) for p in ranked], size, list, whole=cut.endswith("_whole"))
+    elif cut:
+        ranked = ranked[: int(cut)]
+    relevant = [brute_force.characters(*place) for place in truth]
+    return brute_force.METRICS[metric](ranked, relevant) if brute_force.union(relevant) else None
+
+
+def rows(mapping):
+    """The spans of questions q0, q1, … as rows of whole numbers."""
+    return [
+        (int(query[1:]), "ab".index(document), start, end)
+        for query, spans in mapping.items()
+        for document, start, end in spans
+    ]
+
+
+def columns(scores):
+    return {name: list(scores.per_query(name).values()) for name in scores.columns}
+
+
+class TestAgainstBruteForce:
+    @given(all_truth, all_rankings)
+    def test_every_score_equals_counting_characters(self, truth, rankings):
+        scores = score_spans(truth, rankings, SCORES)
+        for name in SCORES:
+            expected = {query: expected_score(name, rankings.get(query, []), right) for query, right in truth.items()}
+            assert scores.per_query(name) == pytest.approx(expected, abs=1e-12), name
+            scored = [value for value in expected.values() if value is not None]
+            assert scores.mean[name] == pytest.approx(sum(scored) / len(scored) if scored else None), name
+
+    @given(all_truth, all_rankings)
+    def test_arrays_score_as_mappings_do(self, truth, rankings):
+        as_mappings = score_spans({f"q{number}": truth.get(f"q{number}", []) for number in range(6)}, rankings, SCORES)
+        as_arrays = score_span_arrays(rows(truth), rows(rankings), 6, SCORES)
+        assert columns(as_arrays) == columns(as_mappings)
+        assert as_arrays.query_ids == ("0", "1", "2", "3", "4", "5")
+        assert as_arrays.counts == {"queries": 6, "no_answer": as_mappings.counts["no_answer"]}
+
+    @given(all_truth, all_rankings, st.sampled_from(SCORES), st.sampled_from(SCORES))
+    def test_a_score_does_not_depend_on_which_others_are_asked_for(self, truth, rankings, name, other):
+        together = score_spans(truth, rankings, [name, other])
+        assert score_spans(truth, rankings, [name]).per_query(name) == together.per_query(name)
+
+    @given(all_truth, all_rankings)
+    def test_irregularities_are_counted(self, truth, rankings):
+        assert score_spans(truth, rankings).counts == {
+            "queries": len(truth),
+            "queries_not_ranked": len(truth.keys() - rankings.keys()),
+            "queries_not_judged": len(rankings.keys() - truth.keys()),
+            "no_answer": sum(all(start == end for _, start, end in right) for right in truth.values()),
+        }
+
+    @given(all_truth, all_rankings)
+    def test_inputs_are_not_changed(self, truth, rankings):
+        before = deepcopy((truth, rankings))
+        score_spans(truth, rankings, SCORES)
+        assert (truth, rankings) == before
+
+
+FORMS = {
+    "spans": lambda place: CharacterSpan(*place),
+    "spans with text": lambda place: CharacterSpan(*place, text="x" * (place[2] - place[1])),
+    "tuples": tuple,
+    "lists": list,
+    "mappings": lambda place: dict(zip(("doc_id", "start", "end"), place, strict=True)),
+    "camel case": lambda place: {"text": "…", **dict(zip(("end", "start", "docId"), reversed(place), strict=True))},
+    "numpy numbers": lambda place: (np.str_(place[0]), np.int32(place[1]), np.uint8(place[2])),
+}
+
+
+TRUTH = {"q": [("a", 5, 10)], "r": [("b", 0, 10)]}
+RANKINGS = {"q": [("a", 0, 5), ("a", 0, 10)], "r": [("b", 5, 20), ("ä", 1, 2)]}
+
+
+class TestForms:
+    @pytest.mark.parametrize("retrieved", FORMS.values(), ids=FORMS)
+    @pytest.mark.parametrize("relevant", FORMS.values(), ids=FORMS)
+    def test_spans_come_in_any_form(self, relevant, retrieved):
+        scores = score_spans(
+            {query: list(map(relevant, spans)) for query, spans in TRUTH.items()},
+            {query: list(map(retrieved, spans)) for query, spans in RANKINGS.items()},
+        )
+        assert scores.per_query("span_recall@5") == {"q": 1, "r": 0.5}
+        assert scores.per_query("span_precision@5") == {"q": 0.5, "r": 5 / 16}
+        assert scores.per_query("span_iou@5") == {"q": 0.5, "r": 5 / 21}
+
+    def test_forms_may_be_mixed_in_one_list(self):
+        mixed = [form(("a", 10 * n, 10 * n + 10)) for n, form in enumerate(FORMS.values())]
+        assert score_spans({"q": mixed}, {"q": mixed}, ["span_iou", "span_recall@2"]).mean == pytest.approx(
+            {"span_iou": 1, "span_recall@2": 2 / len(FORMS)}
+        )
+
+    def test_the_text_of_a_span_is_ignored(self):
+        truth = {"q": [CharacterSpan("a", 0, 5, text="small")]}
+        assert score_spans(truth, {"q": [CharacterSpan("a", 0, 5)]}).mean["span_iou@5"] == 1
+
+    @pytest.mark.parametrize("collection", [list, tuple, iter, lambda spans: (span for span in spans)])
+    def test_rankings_are_any_collection_with_an_order(self, collection):
+        rankings = {query: collection(spans) for query, spans in RANKINGS.items()}
+        assert score_spans(TRUTH, rankings, ["span_recall@1"]).per_query("span_recall@1") == {"q": 0, "r": 0.5}
+
+    @pytest.mark.parametrize("collection", [list, tuple, set, frozenset, iter])
+    def test_the_ground_truth_is_any_collection(self, collection):
+        truth = {query: collection(spans) for query, spans in TRUTH.items()}
+        assert score_spans(truth, RANKINGS, ["span_recall"]).mean == {"span_recall": 0.75}
+
+    def test_the_default_is_recall_precision_and_iou_of_five_results(self):
+        assert list(score_spans(TRUTH, {}).columns) == ["span_recall@5", "span_precision@5", "span_iou@5"]
+
+    def test_ids_with_unusual_characters_are_distinct(self):
+        documents = ["a", "A", "á", "a\u0301", "a ", "", "\0", "🙂"]
+        truth = {document: [(document, 0, 5)] for document in documents}
+        assert score_spans(truth, truth).mean["span_iou@5"] == 1
+        rolled = dict(zip(documents, [*list(truth.values())[1:], truth["a"]], strict=True))
+        assert score_spans(truth, rolled).mean["span_recall@5"] == 0
+
+
+class TestMatching:
+    def test_queries_are_matched_by_id_and_scores_come_in_the_order_of_the_ground_truth(self):
+        truth = {"z": [("d", 0, 5)], "a": [("d", 5, 10)]}
+        scores = score_spans(truth, {"a": [("d", 5, 10)], "z": [("d", 5, 10)]})
+        assert list(scores.per_query("span_recall@5").items()) == [("z", 0), ("a", 1)]
+        assert scores.query_ids == ("z", "a")
+
+    def test_queries_not_ranked_score_0_unanswerable_ones_none_and_those_not_judged_are_left_out(self):
+        truth = {"found": [("d", 0, 5)], "missing": [("d", 0, 5)], "no answer": [], "empty span": [("d", 5, 5)]}
+        rankings = {"found": [("d", 0, 5)], "no answer": [("d", 0, 5)], "unjudged": [("d", 0, 5)]}
+        scores = score_spans(truth, rankings, ["span_recall@5", "span_iou"])
+        expected = {"found": 1, "missing": 0, "no answer": None, "empty span": None}
+        assert scores.per_query("span_recall@5") == scores.per_query("span_iou") == expected
+        assert scores.mean == {"span_recall@5": 0.5, "span_iou": 0.5}
+        assert scores.counts == {
+            "queries": 4,
+            "queries_not_ranked": 2,
+            "no_answer": 2,
+            "queries_not_judged": 1,
+        }
+        assert isnan(scores.columns["span_iou"][2])
+
+    def test_without_any_answer_or_ranking_there_is_no_mean(self):
+        assert score_spans({"q": []}, {}, ["span_iou"]).mean == {"span_iou": None}
+        assert score_span_arrays([], [], 2, ["span_iou"]).mean == {"span_iou": None}
+
+    def test_a_score_is_looked_up_by_its_own_name_only(self):
+        scores = score_spans({"q": [("d", 0, 5)]}, {}, ["span_recall@5", "span_recall@05", "span_iou@4000ch"])
+        assert list(scores.columns) == ["span_recall@5", "span_iou@4000ch"]
+        assert scores.per_query("span_iou@4000ch") == {"q": 0}
+        with pytest.raises(ConfigError, match="no score 'span_recall@4'; there are span_recall@5, span_iou@4000ch"):
+            scores.per_query("span_recall@4")
+        assert "queries not ranked: 1" in repr(scores)
+
+
+# ten characters, of which the second half is relevant, twice; then ten others
+BUDGET_TRUTH = {"q": [("d", 5, 10)]}
+BUDGET_RANKINGS = {"q": [("d", 0, 10), ("d", 0, 10), ("d", 20, 30)]}
+
+
+class TestBudgets:
+    @pytest.mark.parametrize(
+        ("cutoff", "recall", "precision"),
+        [
+            ("5ch", 0, 0),
+            ("7ch", 2 / 5, 2 / 7),
+            ("10ch", 1, 5 / 10),
+            ("15ch", 1, 5 / 10),  # what was retrieved before is paid for again
+            ("21ch", 1, 5 / 11),
+            ("999ch", 1, 5 / 20),
+            ("9ch_whole", 0, 0),
+            ("10ch_whole", 1, 5 / 10),
+            ("29ch_whole", 1, 5 / 10),
+            ("30ch_whole", 1, 5 / 20),
+        ],
+    )
+    def test_a_budget_is_filled_from_the_top(self, cutoff, recall, precision):
+        names = [f"span_recall@{cutoff}", f"span_precision@{cutoff}"]
+        assert list(score_spans(BUDGET_TRUTH, BUDGET_RANKINGS, names).mean.values()) == pytest.approx(
+            [recall, precision]
+        )
+
+    def test_a_whole_budget_stops_at_the_first_span_that_does_not_fit(self):
+        rankings = {"q": [("d", 0, 3), ("e", 0, 50), ("d", 5, 10)]}
+        assert score_spans(BUDGET_TRUTH, rankings, ["span_recall@10ch_whole"]).mean == {"span_recall@10ch_whole": 0}
+
+    def test_every_question_has_a_budget_of_its_own(self):
+        truth = {query: [("d", 0, 10)] for query in "qrs"}
+        rankings = {query: [("d", 0, 10)] for query in "qrs"}
+        scores = score_spans(truth, rankings, ["span_recall@5ch", "span_recall@10ch_whole"])
+        assert scores.per_query("span_recall@5ch") == {"q": 0.5, "r": 0.5, "s": 0.5}
+        assert scores.per_query("span_recall@10ch_whole") == {"q": 1, "r": 1, "s": 1}
+
+    @pytest.mark.parametrize("budget", ["1000tok", "1000tok_whole"])
+    def test_token_budgets_are_refused_with_a_reason(self, budget):
+        with pytest.raises(ConfigError, match=rf"'span_recall@{budget}': spans carry no text.*@4000ch"):
+            score_spans(BUDGET_TRUTH, BUDGET_RANKINGS, ["span_iou@5", f"span_recall@{budget}"])
+
+
+CHUNK_TRUTH = {"q": [("d", 8, 12)], "far": [("d", 90, 99)], "none": []}
+CHUNKS = [("d", 0, 10), ("d", 10, 20), ("d", 20, 30)]
+
+
+class TestChunks:
+    @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+    def test_precision_omega_is_scored_from_all_chunks_whatever_was_retrieved(self, form):
+        names = ["precision_omega", "span_recall@1", "precision_omega@1", "precision_omega@5ch"]
+        scores = score_spans(CHUNK_TRUTH, {"q": [("d", 0, 10)]}, names, chunks=map(form, CHUNKS))
+        assert list(scores.columns) == names
+        for name in (names[0], *names[2:]):
+            assert scores.per_query(name) == {"q": 4 / 20, "far": 0, "none": None}
+        assert scores.per_query("span_recall@1") == {"q": 0.5, "far": 0, "none": None}
+
+    def test_arrays_of_chunks_have_no_query_column(self):
+        truth = [(0, 7, 8, 12), (1, 7, 90, 99)]
+        chunks = np.array([(7, start, end) for _, start, end in CHUNKS])
+        scores = score_span_arrays(truth, [], 3, ["precision_omega"], chunks=chunks)
+        assert scores.per_query("precision_omega") == {"0": 4 / 20, "1": 0, "2": None}
+        assert score_span_arrays(truth, [], 3, ["precision_omega"], chunks=[]).mean == {"precision_omega": 0}
+
+    def test_precision_omega_without_chunks_is_refused(self):
+        with pytest.raises(ConfigError, match=r"'precision_omega@5' needs all chunks of the corpus.*chunks="):
+            score_spans(CHUNK_TRUTH, {}, ["span_recall", "precision_omega@5"])
+        with pytest.raises(ConfigError, match="needs all chunks"):
+            score_span_arrays([(0, 0, 0, 1)], [], 1, ["precision_omega"])
+
+    @pytest.mark.parametrize("chunks", [["d"], [("d", 0)], [("d", 5, 1)], "d", 5, {"d": (0, 5)}])
+    def test_chunks_that_cannot_be_read_are_refused(self, chunks):
+        for names in (["precision_omega"], ["span_recall"]):
+            with pytest.raises(DatasetError, match="chunks"):
+                score_spans(CHUNK_TRUTH, {}, names, chunks=chunks)
+
+
+BAD_SPANS = {
+    "a text": "d",
+    "a number": 5,
+    "nothing": None,
+    "two parts": ("d", 0),
+    "four parts": ("d", 0, 5, 1.0),
+    "a span and its score": (CharacterSpan("d", 0, 5), 0.9),
+    "no document": {"start": 0, "end": 5},
+    "no end": {"doc_id": "d", "start": 0},
+    "a document that is no text": (7, 0, 5),
+    "no document at all": (None, 0, 5),
+    "a negative start": ("d", -1, 5),
+    "an end before the start": ("d", 5, 4),
+    "offsets that are fractions": ("d", 0.0, 5.0),
+    "an offset that is NaN": ("d", 0, nan),
+    "an offset that is a text": ("d", "0", "5"),
+    "an offset that is a truth value": ("d", False, True),
+    "an offset of NumPy that is a truth value": ("d", 0, np.True_),
+    "a place without an end": {"doc_id": "d", "start": 0, "end": None},
+    "an offset beyond all texts": ("d", 0, 2**40 + 1),
+    "an offset beyond 64 bits": ("d", 0, 2**80),
+    "fractions in a mapping": {"docId": "d", "start": 0.5, "end": 1},
+}
+
+
+GOOD = [("d", 0, 5)]
+
+
+class TestErrors:
+    @pytest.mark.parametrize("bad", BAD_SPANS.values(), ids=BAD_SPANS)
+    def test_an_invalid_span_is_shown_with_its_question(self, bad):
+        shown = re.escape(repr(bad)[:20])
+        for spans in ([bad], [*GOOD, bad], [CharacterSpan("d", 0, 5), bad]):
+            with pytest.raises(DatasetError, match=rf"question 'bad one': the ranking holds .*{shown}"):
+                score_spans({"q": GOOD, "bad one": GOOD}, {"q": GOOD, "bad one": spans})
+            with pytest.raises(DatasetError, match=rf"question 'bad one': the ground truth holds .*{shown}"):
+                score_spans({"q": GOOD, "bad one": spans}, {})
+
+    def test_a_span_whose_offsets_are_fractions_is_refused_instead_of_rounded(self):
+        with pytest.raises(DatasetError, match=r"whole numbers.*start 0\.5"):
+            score_spans({"q": [CharacterSpan("d", 0.5, 5)]}, {})
+
+    @pytest.mark.parametrize(
+        "spans",
+        [None, 5, "d", b"d", {"doc_id": "d", "start": 0, "end": 5}, {("d", 0, 5): 0.9}, CharacterSpan("d", 0, 5)],
+    )
+    def test_anything_but_a_list_of_spans_is_refused(self, spans):
+        with pytest.raises(DatasetError, match=r"question 'q': the ranking is .*expected a list of spans, best first"):
+            score_spans({"q": GOOD}, {"q": spans})
+        with pytest.raises(DatasetError, match=r"question 'q': the ground truth is .*expected a list of spans"):
+            score_spans({"q": spans}, {})
+
+    def test_one_span_in_place_of_a_list_is_refused(self):
+        with pytest.raises(DatasetError, match="question 'q': the ranking holds the str 'd'"):
+            score_spans({"q": GOOD}, {"q": ("d", 0, 5)})
+
+    def test_a_ranking_without_an_order_is_refused(self):
+        with pytest.raises(DatasetError, match=r"question 'q': the ranking is the set .*no order"):
+            score_spans({"q": GOOD}, {"q": {("d", 0, 5)}})
+
+    def test_an_empty_ground_truth_is_refused(self):
+        with pytest.raises(DatasetError, match="empty"):
+            score_spans({}, {"q": GOOD})
+
+    @pytest.mark.parametrize("value", [None, [("d", 0, 5)], "q"])
+    def test_anything_but_a_mapping_by_query_is_refused(self, value):
+        with pytest.raises(DatasetError, match=r"ground_truth: .*mapping from question id to relevant spans"):
+            score_spans(value, {})
+        with pytest.raises(DatasetError, match=r"rankings: .*mapping from question id to ranked spans"):
+            score_spans({"q": GOOD}, value)
+
+    @pytest.mark.parametrize("names", ["span_recall@5", [], None, 5, ["span_recal@5"], [None]])
+    def test_metrics_that_cannot_be_read_are_refused(self, names):
+        with pytest.raises(ConfigError, match=r"metrics|score"):
+            score_spans({"q": GOOD}, {}, names)
+        with pytest.raises(ConfigError, match=r"metrics|score"):
+            score_span_arrays([(0, 0, 0, 5)], [], 1, names)
+
+
+class TestArrays:
+    def test_rows_may_come_in_any_order_of_questions(self):
+        truth = np.array([(1, 0, 0, 10), (0, 0, 0, 10)])
+        ranked = np.array([(1, 0, 0, 5), (0, 0, 0, 2), (1, 0, 5, 10), (0, 0, 2, 4)], dtype=np.uint16)
+        scores = score_span_arrays(truth, ranked, 2, ["span_recall@1", "span_recall@2"])
+        assert columns(scores) == {"span_recall@1": [0.2, 0.5], "span_recall@2": [0.4, 1.0]}
+
+    def test_questions_without_rows_have_no_truth_or_no_results(self):
+        scores = score_span_arrays([(2, 0, 0, 10)], [(0, 0, 0, 10)], 4, ["span_iou"])
+        assert columns(scores) == {"span_iou": [None, None, 0.0, None]}
+        assert scores.counts == {"queries": 4, "no_answer": 3}
+
+    @pytest.mark.parametrize("large", [2**31, 2**62, 2**63 - 1])
+    def test_documents_with_large_numbers_are_told_apart(self, large):
+        truth = [(0, large, 0, 10), (1, large - 1, 0, 10)]
+        ranked = [(0, large, 5, 15), (1, large, 0, 10)]
+        chunks = [(large, 0, 20), (large - 1, 0, 10)]
+        scores = score_span_arrays(truth, ranked, 2, ["span_iou", "precision_omega"], chunks=chunks)
+        assert columns(scores) == {"span_iou": [5 / 15, 0.0], "precision_omega": [0.5, 1.0]}
+
+    def test_input_arrays_are_not_changed(self):
+        truth, ranked = np.array([(1, 0, 0, 10), (0, 0, 0, 10)]), np.array([(1, 0, 0, 50), (0, 0, 0, 10)])
+        before = truth.copy(), ranked.copy()
+        score_span_arrays(truth, ranked, 2, SCORES)
+        np.testing.assert_array_equal(truth, before[0])
+        np.testing.assert_array_equal(ranked, before[1])
+
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            [0, 0, 0, 5],
+            [(0, 0, 5)],
+            [(0, 0, 0, 5, 1)],
+            [(0.0, 0.0, 0.0, 5.0)],
+            [(0, "d", 0, 5)],
+            [(0, 0, 0, 5), (0, 0, 0)],
+            [[[0, 0, 0, 5]]],
+            [(False, False, False, True)],
+            [(0, 0, 0, 2**64)],
+            np.array([(0, 2**63, 0, 5)], dtype=np.uint64),
+            None,
+            5,
+        ],
+    )
+    def test_arrays_of_the_wrong_shape_or_type_are_refused(self, bad):
+        expected = r"expected rows of whole numbers \(question, document, start, end\)"
+        with pytest.raises(DatasetError, match=f"ground_truth: .*{expected}"):
+            score_span_arrays(bad, [(0, 0, 0, 5)], 1)
+        with pytest.raises(DatasetError, match=f"rankings: .*{expected}"):
+            score_span_arrays([(0, 0, 0, 5)], bad, 1)
+
+    @pytest.mark.parametrize(
+        ("bad", "expected"),
+        [
+            ((2, 0, 0, 5), "a question from 0 to 1"),
+            ((-1, 0, 0, 5), "a question from 0 to 1"),
+            ((0, -1, 0, 5), "documents numbered from 0"),
+            ((0, 0, -1, 5), "0 <= start <= end"),
+            ((0, 0, 6, 5), "0 <= start <= end"),
+            ((0, 0, 0, 2**40 + 1), "0 <= start <= end"),
+        ],
+    )
+    def test_an_invalid_row_is_shown(self, bad, expected):
+        with pytest.raises(DatasetError, match=rf"rankings: row 1 is {re.escape(str(list(bad)))}; expected {expected}"):
+            score_span_arrays([(0, 0, 0, 5)], [(0, 0, 0, 5), bad], 2)
+        with pytest.raises(DatasetError, match="ground_truth: row 0 is "):
+            score_span_arrays([bad], [], 2)
+
+    @pytest.mark.parametrize("number", [0, -1, 1.0, True, None, "1"])
+    def test_an_invalid_number_of_queries_is_refused(self, number):
+        with pytest.raises(ConfigError, match="queries="):
+            score_span_arrays([(0, 0, 0, 5)], [], number)
+
+    def test_the_number_of_queries_may_be_a_numpy_integer(self):
+        assert score_span_arrays([(0, 0, 0, 5)], [], np.int64(1), ["span_iou"]).mean == {"span_iou": 0}
+
+    def test_chunks_of_the_wrong_shape_are_refused(self):
+        with pytest.raises(DatasetError, match=r"chunks: .*\(document, start, end\)"):
+            score_span_arrays([(0, 0, 0, 5)], [], 1, ["precision_omega"], chunks=[(0, 0, 0, 5)])
+        with pytest.raises(DatasetError, match="chunks: row 0"):
+            score_span_arrays([(0, 0, 0, 5)], [], 1, ["precision_omega"], chunks=[(0, 5, 0)])
+
+    def test_the_largest_offsets_are_summed_exactly(self):
+        end = 2**40
+        scores = score_span_arrays([(0, 0, 0, end)], [(0, 0, 1, end)] * 3, 1, ["span_recall", "span_precision_raw"])
+        assert scores.mean == {"span_recall": (end - 1) / end, "span_precision_raw": 1 / 3}

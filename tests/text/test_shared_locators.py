@@ -1,0 +1,67 @@
+import gc
+from weakref import ref
+
+from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, HybridRetriever, RerankedRetriever
+from rag_evaluation_framework.contracts import Reranker
+from rag_evaluation_framework.data import Hit
+from rag_evaluation_framework.text.hit_locator import HitLocator
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+
+def a_corpus():
+    return Corpus([Document(DocumentId("a"), "one two one"), Document(DocumentId("b"), "three  four")])
+
+
+class Reverse(Reranker):
+    def rerank(self, query, chunks, top_k=None):
+        return list(chunks)[::-1][:top_k]
+
+
+def test_locators_of_one_corpus_share_one_text_index():
+    corpus = a_corpus()
+    locators = [HitLocator(corpus) for _ in range(3)]
+    assert len({id(locator._locator) for locator in locators}) == 1
+    texts = [locator._locator._exact for locator in locators]
+    assert texts[0] is texts[1] is texts[2]
+
+
+def test_a_reranked_hybrid_and_its_evaluation_join_the_texts_once():
+    corpus = a_corpus()
+    hybrid = HybridRetriever([BM25Retriever()])
+    retriever = RerankedRetriever(hybrid, Reverse())
+    retriever.index(corpus)
+    locators = [HitLocator(corpus), retriever._indexed, hybrid._indexed]
+    assert len({id(locator._locator) for locator in locators}) == 1
+
+
+def test_each_locator_counts_its_own_ambiguous_texts():
+    corpus = a_corpus()
+    first, second = HitLocator(corpus), HitLocator(corpus)
+    first.place((Hit(text="one"),))
+    second.place((Hit(text="two"),))
+    assert (first.ambiguous, second.ambiguous) == ({"one"}, set())
+
+
+def test_equal_corpora_have_locators_of_their_own():
+    first, second = a_corpus(), a_corpus()
+    kept = TextLocator.of(first)
+    assert TextLocator.of(second) is not kept
+    assert TextLocator.of(second).corpus is second
+
+
+def test_the_shared_index_goes_with_its_last_user():
+    corpus = a_corpus()
+    locator = HitLocator(corpus)
+    alive = ref(locator._locator)
+    gc.collect()
+    assert alive() is TextLocator.of(corpus)
+    del locator
+    gc.collect()
+    assert alive() is None
+
+
+def test_what_a_caller_does_to_the_places_changes_nothing():
+    locator = TextLocator.of(a_corpus())
+    locator.places("one").clear()
+    assert [span.start for span in locator.places("one")] == [0, 8]
+    assert [span.start for span in locator.places("one", limit=1)] == [0]

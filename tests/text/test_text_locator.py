@@ -1,0 +1,174 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+
+def locator(**texts):
+    return TextLocator(Corpus(Document(DocumentId(name), text) for name, text in texts.items()))
+
+
+def found(spans):
+    return [(span.doc_id, span.start, span.end, span.text) for span in spans]
+
+
+class TestExactPlaces:
+    def test_a_text_is_found_where_it_occurs(self):
+        assert found(locator(a="one two three").places("two")) == [("a", 4, 7, "two")]
+
+    def test_every_place_is_found_in_the_order_of_the_documents(self):
+        places = locator(b="two one two", a="two").places("two")
+        assert found(places) == [("b", 0, 3, "two"), ("b", 8, 11, "two"), ("a", 0, 3, "two")]
+
+    def test_places_that_overlap_are_all_found(self):
+        assert [span.start for span in locator(a="ababab").places("abab")] == [0, 2]
+
+    def test_one_document_can_be_searched(self):
+        both = locator(a="two", b="one two")
+        assert found(both.places("two", doc_id="b")) == [("b", 4, 7, "two")]
+        assert both.places("one", doc_id="a") == []
+
+    def test_an_unknown_document_contains_nothing(self):
+        assert locator(a="two").places("two", doc_id="c") == []
+
+    def test_the_search_stops_at_the_limit(self):
+        assert [span.start for span in locator(a="x" * 50).places("x", limit=3)] == [0, 1, 2]
+        assert len(locator(a="x" * 50).places("x")) == 20
+
+    @pytest.mark.parametrize("text", ["", " ", "\n\t "])
+    def test_blank_text_is_never_found(self, text):
+        assert locator(a="one two \n\t ").places(text) == []
+
+    def test_likeness_is_not_enough(self):
+        assert locator(a="The server restarts.").places("the server restarts.") == []
+        assert locator(a="The server restarts.").places("The server restarted.") == []
+
+    def test_a_text_does_not_reach_from_one_document_into_the_next(self):
+        assert locator(a="one", b="two").places("one\0two") == []
+        assert locator(a="one", b="two").places("onetwo") == []
+
+    def test_a_null_character_in_a_document_is_a_character(self):
+        assert found(locator(a="x\0y", b="z").places("x\0y")) == [("a", 0, 3, "x\0y")]
+
+    def test_empty_documents_shift_nothing(self):
+        places = locator(a="", b="two", c="", d="", e="two").places("two")
+        assert found(places) == [("b", 0, 3, "two"), ("e", 0, 3, "two")]
+
+    def test_a_whole_document_is_found(self):
+        assert found(locator(a="one", b="two").places("two")) == [("b", 0, 3, "two")]
+
+    def test_a_text_longer_than_the_document_is_nowhere(self):
+        assert locator(a="one").places("one two") == []
+
+    def test_an_empty_corpus_contains_nothing(self):
+        assert locator().places("one") == []
+
+    def test_offsets_count_code_points(self):
+        assert found(locator(a="🚀🚀 é two").places("two")) == [("a", 5, 8, "two")]
+
+
+class TestSpacedPlaces:
+    def test_the_amount_and_kind_of_white_space_may_differ(self):
+        # T07: the end is that of the document's own text, not the start and the length of what was asked for.
+        assert found(locator(doc="a  b\n c d").places("a b c")) == [("doc", 0, 7, "a  b\n c")]
+
+    @pytest.mark.parametrize("blank", ["\r\n", "\t", "\u00a0", "\u2028", "\u3000", "\x1c", " \n \n "])
+    def test_every_kind_of_white_space_will_do(self, blank):
+        text = f"x{blank}y"
+        assert found(locator(a=f"> {text}.").places("x y")) == [("a", 2, 2 + len(text), text)]
+        assert found(locator(a="> x y.").places(text)) == [("a", 2, 5, "x y")]
+
+    def test_surrounding_blanks_are_not_part_of_the_text(self):
+        assert found(locator(a="  one   two  ").places("\n one two \n")) == [("a", 2, 11, "one   two")]
+
+    def test_verbatim_places_come_instead_of_spaced_ones(self):
+        assert found(locator(a="one  two", b="one two").places("one two")) == [("b", 0, 7, "one two")]
+
+    def test_several_places_and_documents(self):
+        spaced = locator(a="p  q. p \n q", b="p\tq")
+        assert found(spaced.places("p q")) == [("a", 0, 4, "p  q"), ("a", 6, 11, "p \n q"), ("b", 0, 3, "p\tq")]
+        assert found(spaced.places("p q", doc_id="b")) == [("b", 0, 3, "p\tq")]
+
+    def test_white_space_where_there_was_none_is_a_difference(self):
+        assert locator(a="server-side").places("server - side") == []
+        assert locator(a="one two").places("onetwo") == []
+
+    def test_documents_of_white_space_shift_nothing(self):
+        assert found(locator(a=" \n ", b="p  q").places("p q")) == [("b", 0, 4, "p  q")]
+
+
+words = st.text("ab\u00e9\U0001f680", min_size=1, max_size=3)
+blanks = st.text(" \n\t\u00a0", min_size=1, max_size=3)
+
+
+@st.composite
+def respaced(draw):
+    """A document, a stretch of it, and the stretch with other white space."""
+    parts = draw(st.lists(words, min_size=1, max_size=8))
+    gaps = [draw(blanks) for _ in parts]
+    first = draw(st.integers(0, len(parts) - 1))
+    last = draw(st.integers(first, len(parts) - 1))
+    content = "".join(gap + part for gap, part in zip(gaps, parts, strict=True))
+    start = sum(len(gaps[i]) + len(parts[i]) for i in range(first)) + len(gaps[first])
+    end = sum(len(gaps[i]) + len(parts[i]) for i in range(last + 1))
+    return content, start, end, draw(blanks).join(parts[first : last + 1])
+
+
+@given(respaced())
+def test_a_stretch_is_found_whatever_its_white_space(case):
+    content, start, end, asked = case
+    places = locator(z="zz", doc=content).places(asked, limit=1000)
+    for span in places:
+        assert span.text == content[span.start : span.end]
+        assert span.text.split() == asked.split() or asked in span.text
+    if asked not in content:
+        assert (start, end) in [(span.start, span.end) for span in places]
+
+
+@given(st.text("ab \n", max_size=30), st.text("ab \n", max_size=5))
+def test_exact_places_are_all_of_them(content, text):
+    places = [span.start for span in locator(z="b a", doc=content).places(text, doc_id="doc", limit=1000)]
+    verbatim = [start for start in range(len(content)) if text.strip() and content.startswith(text, start)]
+    if verbatim:
+        assert places == verbatim
+
+
+class TestNearest:
+    def test_the_nearest_passage_is_shown_with_its_likeness(self):
+        near = locator(a="Nothing of the kind.", b="Refunds take five working days in all.").nearest(
+            "refunds take six working days"
+        )
+        assert near is not None
+        span, likeness = near
+        assert span.doc_id == "b"
+        assert "take five working days" in span.text
+        assert 80 < likeness < 100
+
+    def test_the_span_carries_the_text_of_its_place(self):
+        texts = {"a": "🚀🚀 Refunds take five working days.", "b": "Other words."}
+        span, _ = locator(**texts).nearest("Refunds take ten working days")
+        assert span.text == texts[span.doc_id][span.start : span.end]
+
+    def test_a_verbatim_passage_has_full_similarity(self):
+        span, likeness = locator(a="xx one two yy").nearest("one two")
+        assert (span.start, span.end, likeness) == (3, 10, 100.0)
+
+    def test_a_text_longer_than_the_document_is_compared_too(self):
+        span, likeness = locator(a="one two").nearest("zero one two three")
+        assert (span.start, span.end) == (0, 7)
+        assert 0 < likeness <= 100
+
+    @pytest.mark.parametrize("text", ["", " \n"])
+    def test_nothing_is_near_a_blank_text(self, text):
+        assert locator(a="one two").nearest(text) is None
+
+    def test_there_is_no_nearest_passage_if_nothing_is_similar(self):
+        assert locator(a="aaaa").nearest("zzzz") is None
+        assert locator(a="").nearest("zzzz") is None
+        assert locator().nearest("zzzz") is None
+
+    def test_the_same_passage_is_chosen_every_time(self):
+        texts = dict.fromkeys("cab", "one two three")
+        assert {locator(**texts).nearest("one two four")[0].doc_id for _ in range(3)} == {"c"}

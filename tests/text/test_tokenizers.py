@@ -1,0 +1,382 @@
+import base64
+import gzip
+import hashlib
+import socket
+import sys
+from importlib import util
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiktoken
+import tokenizers
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework.contracts import Tokenizer
+from rag_evaluation_framework.errors import MissingDependency, TokenizerError
+from rag_evaluation_framework.text import tiktoken_vocabulary as vocabularies
+from rag_evaluation_framework.text import tokenizers as module
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+
+CL100K = resolve_tokenizer("cl100k_base")
+SPECIAL = "before <|endoftext|> after"
+SURROGATES = [chr(code) for code in (0xD800, 0xDBFF, 0xDC00, 0xDFFF)]
+
+
+@pytest.fixture(autouse=True)
+def forget_named_tokenizers():
+    module._named.cache_clear()
+    yield
+    module._named.cache_clear()
+
+
+@pytest.fixture
+def offline(monkeypatch, tmp_path):
+    """No vocabulary on this machine, and no network."""
+
+    def refuse(*_args, **_options):
+        raise OSError("there is no network in this test")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(vocabularies, "_CARRIERS", ())
+    monkeypatch.setattr("tiktoken.registry.ENCODINGS", {})
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(empty))
+    return empty
+
+
+@pytest.fixture
+def vocabulary() -> bytes:
+    """The content of `cl100k_base.tiktoken`."""
+    package = Path(util.find_spec("bpe_openai").origin).parent
+    return gzip.decompress((package / "data/cl100k_base.tiktoken.gz").read_bytes())
+
+
+def trained_bpe() -> tokenizers.Tokenizer:
+    """A small real byte-level tokenizer, as a Hugging Face model would bring it."""
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=400,
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+        special_tokens=["<|endoftext|>", "[CLS]"],
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(["the agent restarts the server and the server restarts the agent"] * 20, trainer)
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A", special_tokens=[("[CLS]", tokenizer.token_to_id("[CLS]"))]
+    )
+    return tokenizer
+
+
+def expected_starts(text, tokens):
+    """By brute force: the first character that begins at or behind the first byte of each token."""
+    characters = np.cumsum([0, *(len(character.encode()) for character in text)])
+    begins = np.cumsum([0, *map(len, tokens)])[:-1]
+    return [int(np.searchsorted(characters, begin)) for begin in begins]
+
+
+class TestTiktoken:
+    def test_a_name_is_found_in_an_installed_package(self):
+        assert CL100K.name == "cl100k_base"
+        assert list(CL100K.encode("hello world")) == [15339, 1917]
+
+    def test_the_same_name_is_loaded_once(self):
+        assert resolve_tokenizer("cl100k_base") is resolve_tokenizer("cl100k_base")
+
+    def test_an_encoding_object_is_used_unchanged(self):
+        assert resolve_tokenizer(CL100K.encoding) == CL100K
+
+    def test_a_tokenizer_is_returned_as_it_is(self):
+        assert resolve_tokenizer(CL100K) is CL100K
+
+    def test_a_special_token_in_a_text_is_ordinary_text(self):
+        ids = list(CL100K.encode(SPECIAL))
+        assert CL100K.encoding.eot_token not in ids
+        assert CL100K.encoding.decode(ids) == SPECIAL
+        assert len(CL100K.offsets(SPECIAL)) == len(ids)
+
+    def test_offsets_tell_where_tokens_start(self):
+        assert CL100K.offsets("hello world").tolist() == [0, 5]
+
+    def test_the_empty_text_has_no_tokens(self):
+        assert CL100K.count("") == 0
+        assert CL100K.offsets("").tolist() == []
+        assert CL100K.cut("", 5) == 0
+
+    @pytest.mark.parametrize(
+        "text", ["🚀🚀 go", "検索の評価", "e\u0301te\u0301", "a👩‍👩‍👧‍👦b", "ab\r\n\r\n  c", "\u200b\ufeff x"]
+    )
+    def test_offsets_are_exact_where_characters_have_many_bytes(self, text):
+        ids = CL100K.encode(text)
+        expected = expected_starts(text, CL100K.encoding.decode_tokens_bytes(ids))
+        assert CL100K.offsets(text).tolist() == expected
+
+    @given(st.text(max_size=60))
+    def test_offsets_are_exact_for_any_text(self, text):
+        ids = CL100K.encode(text)
+        expected = expected_starts(text, CL100K.encoding.decode_tokens_bytes(ids))
+        assert CL100K.offsets(text).tolist() == expected
+
+    def test_a_lone_surrogate_is_one_character(self):
+        assert CL100K.offsets("a\ud83d hello world").tolist() == [0, 1, 2, 8]
+
+    def test_two_surrogates_in_a_row_are_two_characters(self):
+        # tiktoken joins them to one character; offsets count the text as it was given.
+        text = "\ud83d\ude00 hello world"
+        assert text[CL100K.offsets(text)[-1] :] == " world"
+
+    @given(st.text(st.characters() | st.sampled_from(SURROGATES), max_size=30))
+    def test_offsets_ascend_inside_the_text(self, text):
+        starts = CL100K.offsets(text)
+        assert len(starts) == CL100K.count(text)
+        assert (np.diff(starts) >= 0).all()
+        assert starts[:1].tolist() in ([0], [])
+        assert (starts <= len(text)).all()
+
+    def test_a_cut_covers_so_many_tokens(self):
+        text = "hello world again"
+        assert [text[: CL100K.cut(text, tokens)] for tokens in range(5)] == ["", "hello", "hello world", text, text]
+
+    def test_an_unknown_name_is_refused_with_those_that_exist(self):
+        with pytest.raises(TokenizerError, match=r"'gpt-99' is unknown; tiktoken knows cl100k_base, .*o200k_base"):
+            resolve_tokenizer("gpt-99")
+
+
+class TestVocabularies:
+    def test_a_given_file_is_used(self, offline, vocabulary, tmp_path):
+        file = tmp_path / "cl100k_base.tiktoken"
+        file.write_bytes(vocabulary)
+        for given_file in (file, str(file)):
+            tokenizer = resolve_tokenizer(given_file)
+            assert tokenizer.name == "cl100k_base"
+            assert list(tokenizer.encode("hello world")) == [15339, 1917]
+
+    def test_a_file_with_other_content_is_refused(self, offline, vocabulary, tmp_path):
+        file = tmp_path / "cl100k_base.tiktoken"
+        file.write_bytes(vocabulary.replace(b" 100\n", b" 101\n", 1))
+        with pytest.raises(TokenizerError, match=r"is not the vocabulary that tiktoken expects for 'cl100k_base'"):
+            resolve_tokenizer(file)
+
+    def test_a_file_of_another_encoding_is_refused(self, offline, vocabulary, tmp_path):
+        file = tmp_path / "o200k_base.tiktoken"
+        file.write_bytes(vocabulary)
+        with pytest.raises(TokenizerError, match="o200k_base"):
+            resolve_tokenizer(file)
+
+    def test_a_missing_file_is_named(self, offline, tmp_path):
+        with pytest.raises(TokenizerError, match=r"cl100k_base\.tiktoken: cannot be read"):
+            resolve_tokenizer(tmp_path / "cl100k_base.tiktoken")
+
+    def test_the_cache_of_tiktoken_is_used(self, offline, vocabulary):
+        address = "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
+        (offline / hashlib.sha1(address.encode()).hexdigest()).write_bytes(vocabulary)
+        assert list(resolve_tokenizer("cl100k_base").encode("hello world")) == [15339, 1917]
+
+    @pytest.mark.parametrize("name", ["cl100k_base", "gpt2"])
+    def test_without_a_vocabulary_three_ways_out_are_named(self, offline, name):
+        with pytest.raises(TokenizerError) as caught:
+            resolve_tokenizer(name)
+        message = str(caught.value)
+        assert "TIKTOKEN_CACHE_DIR" in message
+        assert f"{name}.tiktoken" in message
+        assert "pip install bpe-openai" in message
+
+    def test_an_encoding_that_no_package_contains_does_not_crash(self, offline, monkeypatch):
+        monkeypatch.setattr(vocabularies, "_CARRIERS", (("bpe_openai", "data"),))
+        with pytest.raises(TokenizerError, match="could not be downloaded"):
+            resolve_tokenizer("gpt2")
+
+    def test_carriers_are_found_without_being_imported(self, monkeypatch, tmp_path, vocabulary):
+        package = tmp_path / "carrier_of_vocabularies"
+        (package / "files").mkdir(parents=True)
+        (package / "__init__.py").write_text("raise RuntimeError('imported')")
+        (package / "files" / "other").write_bytes(b"something else")
+        (package / "files" / "9b5ad71b2ce5302211f9c61530b329a4922fc6a4").write_bytes(vocabulary)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.setattr(vocabularies, "_CARRIERS", ((package.name, "files"), ("no_such_package", "files")))
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_: pytest.fail("asked the network"))
+        assert resolve_tokenizer("cl100k_base").count("hello world") == 2
+
+    def test_tiktoken_itself_is_left_as_it_was(self):
+        public = sys.modules["tiktoken_ext.openai_public"]
+        before = public.load_tiktoken_bpe
+        resolve_tokenizer("cl100k_base")
+        assert public.load_tiktoken_bpe is before
+
+    def test_without_tiktoken_the_extra_is_named(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "tiktoken", None)
+        with pytest.raises(MissingDependency, match=r"cl100k_base.*pip install 'rag-evaluation-framework\[tiktoken\]'"):
+            resolve_tokenizer("cl100k_base")
+
+    def test_own_encodings_are_taken_as_objects(self):
+        own = tiktoken.Encoding(
+            "own", pat_str=r".", mergeable_ranks={bytes([b]): b for b in range(256)}, special_tokens={}
+        )
+        tokenizer = resolve_tokenizer(own)
+        assert (tokenizer.name, tokenizer.count("é!"), tokenizer.offsets("é!").tolist()) == ("own", 3, [0, 1, 1])
+
+    def test_the_format_of_a_vocabulary_is_base64_and_rank(self, vocabulary):
+        token, rank = vocabulary.splitlines()[15339].split()
+        assert (base64.b64decode(token), int(rank)) == (b"hello", 15339)
+
+
+class TestHuggingFace:
+    def test_an_object_is_used_without_special_tokens(self):
+        tokenizer = resolve_tokenizer(trained_bpe())
+        ids = list(tokenizer.encode("the server restarts"))
+        assert trained_bpe().decode(ids) == "the server restarts"
+        assert len(ids) == len(trained_bpe().encode("the server restarts").ids) - 1
+
+    def test_a_file_is_read(self, tmp_path):
+        file = tmp_path / "tokenizer.json"
+        trained_bpe().save(str(file))
+        tokenizer = resolve_tokenizer(str(file))
+        assert tokenizer.name == str(file)
+        assert tokenizer.count("the server") == resolve_tokenizer(trained_bpe()).count("the server")
+
+    def test_truncation_and_padding_are_switched_off(self):
+        cutting = trained_bpe()
+        cutting.enable_truncation(2)
+        cutting.enable_padding(length=50)
+        tokenizer = resolve_tokenizer(cutting)
+        assert tokenizer.count("the server restarts the agent") == resolve_tokenizer(trained_bpe()).count(
+            "the server restarts the agent"
+        )
+        assert cutting.truncation["max_length"] == 2, "the caller's tokenizer was changed"
+        assert cutting.padding["length"] == 50, "the caller's tokenizer was changed"
+
+    def test_the_backend_of_a_fast_tokenizer_is_used(self):
+        class FastTokenizer:
+            backend_tokenizer = trained_bpe()
+
+            def __call__(self, text):
+                raise AssertionError("the wrapper was called")
+
+        assert resolve_tokenizer(FastTokenizer()).count("the server") > 0
+
+    def test_offsets_tell_where_tokens_start(self):
+        tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0, "server": 1, "?": 2}, unk_token="?"))
+        tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+        assert resolve_tokenizer(tokenizer).offsets("  the  server starts").tolist() == [0, 7, 14]
+
+    @pytest.mark.parametrize("text", ["a🚀b", "検索", "e\u0301", "the 🚀 server"])
+    def test_a_token_that_begins_inside_a_character_starts_at_the_next(self, text):
+        tokenizer = resolve_tokenizer(trained_bpe())
+        pieces = [trained_bpe().id_to_token(number) for number in tokenizer.encode(text)]
+        byte_lengths = [b"x" * len(piece) for piece in pieces]  # a character of a byte-level token stands for a byte
+        assert tokenizer.offsets(text).tolist() == expected_starts(text, byte_lengths)
+
+    @given(st.text(max_size=40))
+    def test_offsets_ascend_inside_the_text(self, text):
+        tokenizer = resolve_tokenizer(_BPE)
+        starts = tokenizer.offsets(text)
+        assert len(starts) == tokenizer.count(text)
+        assert (np.diff(starts) >= 0).all()
+        assert (starts <= len(text)).all()
+
+    def test_a_lone_surrogate_does_not_crash(self):
+        tokenizer = resolve_tokenizer(trained_bpe())
+        assert len(tokenizer.offsets("a\ud83d b")) == tokenizer.count("a\ud83d b")
+
+    def test_a_missing_file_is_named(self, tmp_path):
+        with pytest.raises(TokenizerError, match=r"tokenizer\.json: no such file"):
+            resolve_tokenizer(tmp_path / "tokenizer.json")
+
+    def test_a_file_of_something_else_is_refused(self, tmp_path):
+        file = tmp_path / "tokenizer.json"
+        file.write_text('{"name": "something else"}')
+        with pytest.raises(TokenizerError, match="cannot be read as a Hugging Face tokenizer"):
+            resolve_tokenizer(file)
+
+    def test_without_the_library_the_extra_is_named(self, monkeypatch, tmp_path):
+        monkeypatch.setitem(sys.modules, "tokenizers", None)
+        with pytest.raises(MissingDependency, match=r"rag-evaluation-framework\[tokenizers\]"):
+            resolve_tokenizer(tmp_path / "tokenizer.json")
+
+
+_BPE = trained_bpe()
+
+
+def characters_as_numbers(text):
+    return [ord(character) for character in text]
+
+
+class TestCallables:
+    def test_words_are_found_in_the_text(self):
+        tokenizer = resolve_tokenizer(str.split)
+        assert tokenizer.count("  the server  restarts ") == 3
+        assert tokenizer.offsets("  the server  restarts ").tolist() == [0, 6, 14]
+
+    def test_a_word_that_comes_twice_is_found_twice(self):
+        assert resolve_tokenizer(str.split).offsets("ab ab ab").tolist() == [0, 3, 6]
+
+    def test_of_numbers_those_of_a_word_are_taken_to_be_equally_long(self):
+        tokenizer = resolve_tokenizer(lambda text: [7, 7] * len(text.split()))
+        assert tokenizer.count("abcd efgh") == 4
+        assert tokenizer.offsets("abcd efgh").tolist() == [0, 2, 4, 6]
+        assert resolve_tokenizer(characters_as_numbers).offsets("ab cde").tolist() == [0, 1, 2, 3, 4, 5]
+
+    def test_words_that_are_not_in_the_text_are_counted_by_word(self):
+        tokenizer = resolve_tokenizer(lambda text: text.upper().split())
+        assert tokenizer.offsets("one two").tolist() == [0, 3]
+
+    def test_the_encode_method_of_a_tiktoken_encoding_counts_the_same(self):
+        tokenizer = resolve_tokenizer(CL100K.encoding.encode_ordinary)
+        text = "The agent restarts the server. 検索の評価 🚀"
+        assert tokenizer.count(text) == CL100K.count(text)
+
+    def test_the_function_gives_the_name(self):
+        assert resolve_tokenizer(characters_as_numbers).name == "characters_as_numbers"
+
+    def test_an_object_that_can_be_called_will_do(self):
+        class Words:
+            def __call__(self, text):
+                return text.split()
+
+        tokenizer = resolve_tokenizer(Words())
+        assert (tokenizer.name, tokenizer.count("a b")) == ("Words", 2)
+
+    @pytest.mark.parametrize("function", [len, str.upper, iter])
+    def test_a_function_that_returns_no_list_is_refused(self, function):
+        with pytest.raises(TokenizerError, match="expected a list of tokens, got"):
+            resolve_tokenizer(function).count("some text")
+
+    def test_the_empty_text_has_no_tokens(self):
+        for function in (str.split, characters_as_numbers):
+            assert resolve_tokenizer(function).offsets("").tolist() == []
+
+    @given(st.text(max_size=40))
+    def test_a_cut_never_covers_more_than_the_text(self, text):
+        for function in (str.split, list, characters_as_numbers):
+            tokenizer = resolve_tokenizer(function)
+            assert all(0 <= tokenizer.cut(text, tokens) <= len(text) for tokens in (0, 1, 3, 1000))
+            assert tokenizer.cut(text, 1000) == len(text)
+
+
+@pytest.mark.parametrize("thing", [None, 5, ["a"], object()])
+def test_anything_but_a_tokenizer_is_refused(thing):
+    with pytest.raises(
+        TokenizerError, match=r"is not a valid tokenizer; expected a tiktoken name such as 'cl100k_base'"
+    ):
+        resolve_tokenizer(thing)
+
+
+@pytest.mark.parametrize("tokenizer", [CL100K, resolve_tokenizer(_BPE), resolve_tokenizer(str.split)])
+def test_every_tokenizer_keeps_the_contract(tokenizer):
+    assert isinstance(tokenizer, Tokenizer)
+    for text in ("", "the server restarts", " \n ", "🚀", SPECIAL, "x" * 500):
+        starts = tokenizer.offsets(text)
+        assert starts.dtype == np.int64
+        assert len(starts) == tokenizer.count(text) == len(tokenizer.encode(text))
+        assert starts.tolist() == sorted(starts.tolist())
+        assert not len(starts) or starts[0] == 0
+
+
+def test_a_function_that_returns_a_mapping_is_refused_since_keys_are_not_tokens():
+    tokenizer = resolve_tokenizer(lambda text: {"input_ids": [1, 2, 3], "attention_mask": [1, 1, 1]})
+    with pytest.raises(TokenizerError, match="expected a list of tokens, got dict"):
+        tokenizer.encode("three small words")
