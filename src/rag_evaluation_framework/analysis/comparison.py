@@ -11,7 +11,7 @@ from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.data.score_table import Numbers, ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.rules import LevelRules
+from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary, number

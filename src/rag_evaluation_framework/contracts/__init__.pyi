@@ -4,14 +4,14 @@ from .embedder import Embedder as Embedder
 from .embedder import TokenEmbedder as TokenEmbedder
 from .engine import Engine as Engine
 from .indexed_retriever import IndexedRetriever as IndexedRetriever
+from .llm_client import LLMClient as LLMClient
 from .metric import ChunkLevelMetric as ChunkLevelMetric
 from .metric import DocumentLevelMetric as DocumentLevelMetric
 from .metric import Metric as Metric
 from .metric import TokenLevelMetric as TokenLevelMetric
+from .question_strategy import QuestionStrategy as QuestionStrategy
 from .reranker import Reranker as Reranker
 from .retrieved import as_hits as as_hits
 from .retriever import Retriever as Retriever
-from .synthesis import LLMClient as LLMClient
-from .synthesis import QuestionStrategy as QuestionStrategy
 from .tokenizer import Tokenizer as Tokenizer
 from .vector_store import VectorStore as VectorStore

@@ -113,22 +113,6 @@ class Dataset(Generic[U]):
         return f"Dataset({self.name!r}, {self.level.evaluation_type}, {len(self)} questions{note})"
 
 
-def span_problem(span: CharacterSpan, corpus: Corpus) -> str | None:
-    """Return what is wrong with a labelled span in this corpus, or None if it is valid."""
-    where = f"{span.doc_id}[{span.start}:{span.end}]"
-    if span.doc_id not in corpus:
-        return f"the corpus has no document {span.doc_id!r}"
-    content = corpus[span.doc_id].content
-    if span.start == span.end:
-        return f"{where} is empty"
-    if span.end > len(content):
-        return f"{where} ends after the document's {len(content)} characters"
-    there = content[span.start : span.end]
-    if span.text and span.text != there:
-        return f"{where} is {there[:40]!r} in the document, but {span.text[:40]!r} in the dataset"
-    return None
-
-
 def _unit_key(unit: DocumentId | ChunkId | CharacterSpan, gain: float) -> list[Any] | str:
     if isinstance(unit, CharacterSpan):
         return [unit.doc_id, unit.start, unit.end]

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any, Generic, TypeVar
 
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.queries import Query
@@ -56,6 +57,24 @@ class GroundTruth(ABC, Generic[U]):
     @abstractmethod
     def level(self) -> Level[U]:
         """The evaluation type of this ground truth."""
+
+    def record(self, corpus: Corpus | None, context: int = 0) -> dict[str, Any]:
+        """Return what is relevant as files hold it: ids or spans, with prefixes and gains if there are any.
+
+        Args:
+            corpus: The documents, from which spans get their text.
+            context: How many characters before and after a span are recorded with it.
+
+        Raises:
+            DatasetError: Files cannot represent this kind of ground truth.
+        """
+        del corpus, context
+        raise DatasetError(f"question {self.query.id!r}: {type(self).__name__} cannot be saved to a file")
+
+    def problems(self, corpus: Corpus) -> list[str]:
+        """Return why the labels cannot be those of a corpus, one text per problem."""
+        del corpus
+        return []
 
     def gain(self, unit: U) -> float:
         """Return the gain of a relevant unit; 1.0 by default."""
@@ -106,6 +125,21 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
     def level(self) -> Level[DocumentId]:
         """Document level."""
         return DOCUMENT
+
+    def record(self, corpus: Corpus | None, context: int = 0) -> dict[str, Any]:
+        """Return the ids, with prefixes and gains if there are any."""
+        del corpus, context
+        prefixes, gains = list(self.relevant_prefixes), dict(self.gains)
+        return {"relevant_document_ids": list(self.relevant_document_ids), **_optional(prefixes, gains)}
+
+    def problems(self, corpus: Corpus) -> list[str]:
+        """Return which documents and prefixes the corpus does not have."""
+        strangers = [doc_id for doc_id in self.relevant_document_ids if doc_id not in corpus]
+        return [f"the corpus has no document {doc_id!r}" for doc_id in strangers] + [
+            f"no document in the corpus starts with {prefix!r}"
+            for prefix in self.relevant_prefixes
+            if not any(document.id.startswith(prefix) for document in corpus)
+        ]
 
     def gain(self, unit: DocumentId) -> float:
         """Return the gain of a relevant unit."""
@@ -162,6 +196,11 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
         """Chunk level."""
         return CHUNK
 
+    def record(self, corpus: Corpus | None, context: int = 0) -> dict[str, Any]:
+        """Return the ids, with gains if there are any."""
+        del corpus, context
+        return {"relevant_chunk_ids": list(self.relevant_chunk_ids), **_optional([], dict(self.gains))}
+
     def gain(self, unit: ChunkId) -> float:
         """Return the gain of a relevant chunk."""
         return self.gains.get(unit, 1.0)
@@ -210,6 +249,14 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
         once = dict.fromkeys(map(canonical_chunk_id, ids))
         spans = (span for chunk_id in once for span in registry.get_spans(chunk_id))
         return cls(query, tuple(spans))
+
+    def record(self, corpus: Corpus | None, context: int = 0) -> dict[str, Any]:
+        """Return the spans, with their text if it is known."""
+        return {"relevant_spans": [_span_record(span, corpus, context) for span in self.relevant_spans]}
+
+    def problems(self, corpus: Corpus) -> list[str]:
+        """Return which spans do not lie in the corpus, or read otherwise there."""
+        return [problem for span in self.relevant_spans if (problem := span_problem(span, corpus))]
 
     @property
     def answers(self) -> tuple[Answer[CharacterSpan], ...]:
@@ -274,3 +321,35 @@ def _checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, 
                 f"{LARGEST_GAIN:g}; leave out units that were judged not relevant"
             )
     return {unit: float(gain) for unit, gain in gains.items()}
+
+
+def span_problem(span: CharacterSpan, corpus: Corpus) -> str | None:
+    """Return what is wrong with a labelled span in this corpus, or None if it is valid."""
+    where = f"{span.doc_id}[{span.start}:{span.end}]"
+    if span.doc_id not in corpus:
+        return f"the corpus has no document {span.doc_id!r}"
+    content = corpus[span.doc_id].content
+    if span.start == span.end:
+        return f"{where} is empty"
+    if span.end > len(content):
+        return f"{where} ends after the document's {len(content)} characters"
+    there = content[span.start : span.end]
+    if span.text and span.text != there:
+        return f"{where} is {there[:40]!r} in the document, but {span.text[:40]!r} in the dataset"
+    return None
+
+
+def _span_record(span: CharacterSpan, corpus: Corpus | None, context: int) -> dict[str, Any]:
+    record: dict[str, Any] = {"doc_id": span.doc_id, "start": span.start, "end": span.end}
+    if corpus is None:
+        return {**record, "text": span.text} if span.text else record
+    content = corpus[span.doc_id].content
+    record["text"] = content[span.start : span.end]
+    if not context:
+        return record
+    before, after = content[max(0, span.start - context) : span.start], content[span.end : span.end + context]
+    return {**record, "before": before, "after": after}
+
+
+def _optional(prefixes: list[str], gains: dict[Any, float]) -> dict[str, Any]:
+    return {key: value for key, value in (("relevant_prefixes", prefixes), ("gains", gains)) if value}

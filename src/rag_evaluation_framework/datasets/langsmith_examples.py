@@ -26,7 +26,6 @@ from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level, U, check_l
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.labels import LabelReader, SpanRecord
-from rag_evaluation_framework.datasets.save import truth_record
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from rag_evaluation_framework.labelling.quotes import locate_quote
 from rag_evaluation_framework.text.text_locator import TextLocator
@@ -275,9 +274,6 @@ def to_example(entry: GroundTruth[Any], corpus: Corpus | None = None) -> Any:
     Raises:
         DatasetError: Examples cannot represent this kind of ground truth.
     """
-    outputs = truth_record(entry, corpus)
-    for span in outputs.get("relevant_spans", ()):
-        span.pop("before", None)
-        span.pop("after", None)
+    outputs = entry.record(corpus)
     metadata = {**entry.query.metadata, QUERY_ID: entry.query.id}
     return {"inputs": {"query": entry.query.text}, "outputs": outputs, "metadata": metadata}

@@ -15,9 +15,9 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, check_level, checked_level
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.chunking_evaluation import COLUMNS, read_chunking_evaluation
-from rag_evaluation_framework.datasets.harness import is_harness, read_harness
 from rag_evaluation_framework.datasets.langsmith_examples import ExampleReader, is_example
 from rag_evaluation_framework.datasets.native import is_native, read_native, read_native_lines
+from rag_evaluation_framework.datasets.retrieval_harness import is_harness, read_harness
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.quotes import dataset_from_quotes
 

@@ -7,15 +7,8 @@ from typing import Any
 
 from rag_evaluation_framework._support.files import write_new
 from rag_evaluation_framework._support.records import problem_list, storable
-from rag_evaluation_framework.data.dataset import Dataset, span_problem
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import (
-    ChunkLevelGroundTruth,
-    DocumentLevelGroundTruth,
-    GroundTruth,
-    TokenLevelGroundTruth,
-)
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
 from rag_evaluation_framework.errors import DatasetError
 
@@ -53,7 +46,7 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
         {
             "id": entry.query.id,
             "query": entry.query.text,
-            **truth_record(entry, dataset.corpus),
+            **entry.record(dataset.corpus, context=_CONTEXT),
             "metadata": dict(entry.query.metadata),
         }
         for entry in dataset
@@ -69,45 +62,11 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
     return path
 
 
-def truth_record(entry: GroundTruth[Any], corpus: Corpus | None) -> dict[str, Any]:
-    """Return ground truth as a record: the ids or spans, with prefixes and gains if there are any.
-
-    Raises:
-        DatasetError: Files cannot represent this kind of ground truth.
-    """
-    if isinstance(entry, TokenLevelGroundTruth):
-        return {"relevant_spans": [_span_record(span, corpus) for span in entry.relevant_spans]}
-    if isinstance(entry, ChunkLevelGroundTruth):
-        return {"relevant_chunk_ids": list(entry.relevant_chunk_ids), **_optional(gains=dict(entry.gains))}
-    if isinstance(entry, DocumentLevelGroundTruth):
-        return {
-            "relevant_document_ids": list(entry.relevant_document_ids),
-            **_optional(relevant_prefixes=list(entry.relevant_prefixes), gains=dict(entry.gains)),
-        }
-    raise DatasetError(f"question {entry.query.id!r}: {type(entry).__name__} cannot be saved to a file")
-
-
-def _optional(**values: Any) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if value}
-
-
 def _problems(entry: GroundTruth[Any], dataset: Dataset[Any]) -> list[str]:
     problems: list[str] = []
     if not storable(f"{entry.query.id}{entry.query.text}"):
         problems.append("contains a lone surrogate, which cannot be written as UTF-8")
-    if dataset.corpus is None:
-        return problems
-    if isinstance(entry, TokenLevelGroundTruth):
-        problems += [problem for span in entry.relevant_spans if (problem := span_problem(span, dataset.corpus))]
-    elif isinstance(entry, DocumentLevelGroundTruth):
-        strangers = [doc_id for doc_id in entry.relevant_document_ids if doc_id not in dataset.corpus]
-        problems += [f"the corpus has no document {doc_id!r}" for doc_id in strangers]
-        problems += [
-            f"no document in the corpus starts with {prefix!r}"
-            for prefix in entry.relevant_prefixes
-            if not any(document.id.startswith(prefix) for document in dataset.corpus)
-        ]
-    return problems
+    return problems if dataset.corpus is None else [*problems, *entry.problems(dataset.corpus)]
 
 
 def _json(value: object, path: Path, indent: int | None = None) -> str:
@@ -115,16 +74,3 @@ def _json(value: object, path: Path, indent: int | None = None) -> str:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
     except (TypeError, ValueError, RecursionError) as error:
         raise DatasetError(f"{path}: the metadata cannot be written as JSON: {error}") from error
-
-
-def _span_record(span: CharacterSpan, corpus: Corpus | None) -> dict[str, Any]:
-    record: dict[str, Any] = {"doc_id": span.doc_id, "start": span.start, "end": span.end}
-    if corpus is None:
-        return {**record, "text": span.text} if span.text else record
-    content = corpus[span.doc_id].content
-    return {
-        **record,
-        "text": content[span.start : span.end],
-        "before": content[max(0, span.start - _CONTEXT) : span.start],
-        "after": content[span.end : span.end + _CONTEXT],
-    }

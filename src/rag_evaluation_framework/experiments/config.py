@@ -14,7 +14,7 @@ from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationTyp
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments.checks import (
+from rag_evaluation_framework.experiments.config_checks import (
     check_corpus,
     check_dataset,
     check_evaluation_config,
@@ -24,7 +24,7 @@ from rag_evaluation_framework.experiments.checks import (
 )
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
 from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.rules import LevelRules, NameChunk
+from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry import describe, plain
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 

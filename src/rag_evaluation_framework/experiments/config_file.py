@@ -19,11 +19,11 @@ from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
 from rag_evaluation_framework.datasets.load import load_dataset
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
-from rag_evaluation_framework.experiments.checks import check_k
 from rag_evaluation_framework.experiments.config import (
     CONFIGS,
     AnyExperimentConfig,
 )
+from rag_evaluation_framework.experiments.config_checks import check_k
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
 from rag_evaluation_framework.registry import Kind, build, load_function
 from rag_evaluation_framework.retrievers.function import as_retriever

@@ -16,7 +16,6 @@ from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments.checks import check_corpus, check_level
 from rag_evaluation_framework.experiments.config import (
     ChunkLevelExperimentConfig,
     DocumentLevelExperimentConfig,
@@ -24,9 +23,10 @@ from rag_evaluation_framework.experiments.config import (
     Metrics,
     TokenLevelExperimentConfig,
 )
+from rag_evaluation_framework.experiments.config_checks import check_corpus, check_level
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
 from rag_evaluation_framework.experiments.runner import run_experiment
-from rag_evaluation_framework.levels.rules import NameChunk
+from rag_evaluation_framework.levels.level_rules import NameChunk
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever

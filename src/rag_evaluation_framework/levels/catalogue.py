@@ -6,7 +6,7 @@ from typing import Any
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.levels.chunk import ChunkRules
 from rag_evaluation_framework.levels.document import DocumentRules
-from rag_evaluation_framework.levels.rules import LevelRules
+from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.levels.token import TokenRules
 
 RULES: Mapping[EvaluationType, LevelRules[Any]] = {

@@ -20,7 +20,7 @@ from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.levels.chunk_ids import ChunkIds
 from rag_evaluation_framework.levels.chunk_projection import ChunkProjection
 from rag_evaluation_framework.levels.document import judged_ranks
-from rag_evaluation_framework.levels.rules import LevelRules, NameChunk, Searched
+from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk, Searched
 from rag_evaluation_framework.metrics.catalogue import DEFAULT_CHUNK_METRICS
 from rag_evaluation_framework.text.reading import HitReader
 

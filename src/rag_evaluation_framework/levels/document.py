@@ -18,7 +18,7 @@ from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
-from rag_evaluation_framework.levels.rules import LevelRules, NameChunk, Searched
+from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk, Searched
 from rag_evaluation_framework.metrics.catalogue import DEFAULT_DOCUMENT_METRICS
 
 

@@ -13,7 +13,7 @@ from rag_evaluation_framework.data.levels import TOKEN, Level
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.spans import SpanJudgements
-from rag_evaluation_framework.levels.rules import LevelRules, NameChunk, Searched
+from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk, Searched
 from rag_evaluation_framework.metrics.catalogue import DEFAULT_TOKEN_METRICS
 
 

@@ -1,3 +1,3 @@
-from .files import RankFile as RankFile
-from .files import read_qrels as read_qrels
-from .files import read_rankings as read_rankings
+from .reader import RankFile as RankFile
+from .reader import read_qrels as read_qrels
+from .reader import read_rankings as read_rankings

@@ -12,9 +12,8 @@ from rich.text import Text
 
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.data.levels import LEVELS
-from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.quotes import QuoteCheck, skipped_questions
+from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.reports.tables import Column, show_table
 from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult
@@ -115,20 +114,13 @@ def detectable_difference(questions: int) -> float:
 
 
 def _answer(unit: Any, corpus: Corpus, query: QueryResult[Any], evaluation_type: EvaluationType) -> Text:
-    read = LEVELS[evaluation_type].read
+    rules = RULES[evaluation_type]
     count = len(query.hits)
-    ranks = [number for number, hit in enumerate(query.hits, 1) if _matches(read(hit), unit)]
+    found = (rules.level.read(hit) for hit in query.hits)
+    ranks = [number for number, hit in enumerate(found, 1) if hit is not None and rules.found(unit, hit)]
     rank = f"first found at rank {ranks[0]}" if ranks else f"not in {count} result{'s' * (count != 1)}"
-    if not isinstance(unit, CharacterSpan):
-        return Text.assemble((f"{printable(unit)} ", "cyan"), (rank, "dim"))
-    text = printable(corpus[unit.doc_id].content[unit.start : unit.end])
+    where, text = map(printable, rules.shown(unit, corpus))
+    if not text:
+        return Text.assemble((f"{where} ", "cyan"), (rank, "dim"))
     shown = text if len(text) <= _QUOTE_LENGTH else f"{text[: _QUOTE_LENGTH - 1]}…"
-    return Text.assemble((f"{printable(unit.doc_id)} ", "cyan"), (f"{rank} ", "dim"), f"“{shown}”")
-
-
-def _matches(found: Any, unit: Any) -> bool:
-    if found is None:
-        return False
-    if isinstance(unit, CharacterSpan):
-        return bool(unit.overlaps(found))
-    return bool(found == unit or (unit.endswith("*") and found.startswith(unit[:-1])))
+    return Text.assemble((f"{where} ", "cyan"), (f"{rank} ", "dim"), f"“{shown}”")

@@ -18,7 +18,7 @@ from rag_evaluation_framework.data.score_table import Means, ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.rules import LevelRules
+from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.registry import load_attribute
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.query_result import QueryResult

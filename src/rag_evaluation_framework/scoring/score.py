@@ -24,7 +24,7 @@ from rag_evaluation_framework.judging.oracle import oracle_from_lists
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.rules import LevelRules
+from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
 from rag_evaluation_framework.scoring.tabulate import Cut, Units, tabulate
 from rag_evaluation_framework.text.reading import ContextBudget, HitReader

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.vector_stores.checks import unit
 from rag_evaluation_framework.vector_stores.database import (
     MADE_BY,
     DatabaseVectorStore,
@@ -24,6 +23,7 @@ from rag_evaluation_framework.vector_stores.database import (
     check_ours,
     replaced,
 )
+from rag_evaluation_framework.vector_stores.vector_checks import unit
 
 _OWNER = "ChromaVectorStore"
 _PAGE = 2_000  # records read at a time when the index is bypassed

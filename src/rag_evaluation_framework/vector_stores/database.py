@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.vector_stores.checks import checked_queries, checked_vectors, unit
+from rag_evaluation_framework.vector_stores.vector_checks import checked_queries, checked_vectors, unit
 
 MADE_BY = "rag-evaluation-framework"
 """Marks our collections; no other collection is ever written to or deleted."""

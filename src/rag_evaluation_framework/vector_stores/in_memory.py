@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.statistics.selection import top_k
-from rag_evaluation_framework.vector_stores.checks import checked_queries, checked_vectors, unit
+from rag_evaluation_framework.vector_stores.vector_checks import checked_queries, checked_vectors, unit
 
 _SCORES_AT_ONCE = 8_000_000
 _DECIMALS = 12  # sums of equal products may differ in the last bits; equal vectors must tie

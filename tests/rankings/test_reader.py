@@ -12,7 +12,7 @@ from rag_evaluation_framework import score_rankings
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.rankings import RankFile, read_qrels, read_rankings
 
-MODULE = importlib.import_module("rag_evaluation_framework.rankings.files")
+MODULE = importlib.import_module("rag_evaluation_framework.rankings.reader")
 QRELS = {"q1": {"d1": 2.0, "d2": 0.0}, "q2": {"d1": 1.0}}
 RUN = {"q1": {"d2": 3.5, "d1": 1.25}, "q2": {"d9": -1.0}}
 

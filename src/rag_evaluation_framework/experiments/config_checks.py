@@ -5,8 +5,9 @@ from typing import Any
 
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.dataset import Dataset, span_problem
+from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import span_problem
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.levels import TOKEN, Level
 from rag_evaluation_framework.data.spans import CharacterSpan

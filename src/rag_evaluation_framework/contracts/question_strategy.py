@@ -1,23 +1,10 @@
-"""Question generation from a corpus: strategies and the language model's client."""
+"""Making questions from a document with a language model."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
 
 from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.data.documents import Document
-
-
-class LLMClient(Protocol):
-    """The shape of the OpenAI SDK: `client.chat.completions.create(model=..., messages=...)`.
-
-    The attribute is `Any`: a precise signature would refuse the SDK's own client.
-    """
-
-    @property
-    def chat(self) -> Any:
-        """The chat interface."""
-        ...
 
 
 class QuestionStrategy(Component, ABC):

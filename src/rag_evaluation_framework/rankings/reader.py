@@ -23,7 +23,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.records import problem_list
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.rankings.json_files import JsonLinesParser, JsonObjectParser
+from rag_evaluation_framework.rankings.json_parsers import JsonLinesParser, JsonObjectParser
 from rag_evaluation_framework.rankings.order import Ranked, contradicted
 from rag_evaluation_framework.rankings.parsers import (
     QRELS,
@@ -35,7 +35,7 @@ from rag_evaluation_framework.rankings.parsers import (
     Rows,
     find_column,
 )
-from rag_evaluation_framework.rankings.tables import TableParser, header_columns, trec_columns
+from rag_evaluation_framework.rankings.table_parser import TableParser, header_columns, trec_columns
 
 _BLOCK = 1 << 17  # small enough for the processor's cache: takes half the time of a megabyte
 _GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
