@@ -861,3 +861,13 @@ def test_runs_side_by_side_in_threads_keep_their_notes_apart():
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(run, range(8)))
     assert [result.notes for result in results] == [(f"note of run {number}",) for number in range(8)]
+
+
+def test_a_metric_that_returns_other_than_one_score_per_question_has_failed():
+    class Summed(SpanMetric):
+        def score(self, judged):
+            return np.array([0.5])
+
+    result = evaluate(tens, dataset(a=[span(0, 100)], b=[span(0, 100)]), k=1, budgets=[], metrics=[Summed()])
+    assert result.metrics["summed"] is None
+    assert result.failures["a"][0].message == "returned shape (1,) for 2 questions; expected (2,)"

@@ -3,7 +3,6 @@
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from math import ceil
 from time import perf_counter
 from typing import Any
 
@@ -24,7 +23,7 @@ from rag_evaluation_framework.data.rankings import QueryRanking, Rankings
 from rag_evaluation_framework.errors import ComponentExited, ConfigError
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.hit_locator import HitLocator
-from rag_evaluation_framework.text.reading import ContextBudget, HitReader
+from rag_evaluation_framework.text.reading import ContextBudgets, HitReader
 
 _FIRST_DEPTH = 10
 _STEEPEST = 8  # results that cost next to nothing must not deepen the retrieval without bound
@@ -130,7 +129,7 @@ class Index:
         """Return the ranking of every query, as `retrieve` does; notes go to whoever collects them."""
         start = perf_counter()
         reader = HitReader(self.corpus)
-        budgets = [ContextBudget(cutoff, tokenizer, reader) for cutoff in cutoffs if cutoff.is_budget]
+        budgets = ContextBudgets((cutoff for cutoff in cutoffs if cutoff.is_budget), tokenizer, reader)
         ranker = _Ranker(self, [cutoff for cutoff in cutoffs if not cutoff.is_budget], budgets, reader)
         if batch_queries:
             self._prepare(queries)
@@ -184,20 +183,18 @@ class _Ranker:
 
     index: Index
     ks: Sequence[Cutoff]
-    budgets: Sequence[ContextBudget]
+    budgets: ContextBudgets
     reader: HitReader
     depth: int = 0
     unstable: int = 0
     unfilled: int = 0
     largest: Cutoff = field(init=False)
     locator: HitLocator = field(init=False)
-    characters: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.largest = max(self.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
         self.depth = self.largest.size
         self.locator = HitLocator(self.index.corpus, self.index.chunks or ())
-        self.characters = sum(len(document.content) for document in self.index.corpus)
 
     def ranking(self, query: Query) -> QueryRanking:
         """Return what was found for one query, or how that failed."""
@@ -231,44 +228,24 @@ class _Ranker:
             )
 
     def _found(self, query: Query) -> QueryRanking:
-        retriever = self.index.pipeline
-        first = self._retrieve(query, self.largest.size)
-        deepest = self._deep_enough(query, first)
+        asked = self.largest.size
+        first = deepest = self._retrieve(query, asked)
+        while (depth := self.budgets.next_depth(deepest.hits)) > asked:
+            before, asked = len(deepest.hits), depth
+            deepest = self._retrieve(query, asked)
+            if len(deepest.hits) <= before:
+                break
+        self.depth = max(self.depth, asked)
         at: dict[Cutoff, Ranking] = {}
-        if not retriever.prefix_stable:
+        if not self.index.pipeline.prefix_stable:
             at = {cutoff: self._retrieve(query, cutoff.size).hits for cutoff in self.ks if cutoff != self.largest}
             at[self.largest] = first.hits
         elif deepest.hits[: len(first.hits)] != first.hits:
             self.unstable += 1
             at = dict.fromkeys(self.ks, first.hits)
-        reached = [budget.depth(deepest.hits) for budget in self.budgets]
-        self.unfilled += any(
-            depth is None and budget.cutoff.size <= self.characters
-            for depth, budget in zip(reached, self.budgets, strict=True)
-        )
-        reach = max([self.largest.size, *(len(deepest.hits) if depth is None else depth for depth in reached)])
-        return QueryRanking(query, deepest.hits[:reach], at, deepest.stages)
-
-    def _deep_enough(self, query: Query, found: Retrieval) -> Retrieval:
-        """Ask for more results until every budget is filled, or no more come."""
-        asked = self.largest.size
-        while (wanted := max(self._wanted(found.hits), default=0)) > asked:
-            before, asked = len(found.hits), wanted
-            found = self._retrieve(query, asked)
-            if len(found.hits) <= before:
-                break
-        self.depth = max(self.depth, asked)
-        return found
-
-    def _wanted(self, hits: Ranking) -> Iterator[int]:
-        """Yield, for each budget that is not filled, a depth that should fill it; nothing if no text is known."""
-        if not any(map(self.reader.has_text, hits)):
-            return
-        for budget in self.budgets:
-            filled = sum(map(budget.cost, hits))
-            if filled < budget.cutoff.size and len(hits) < _DEEPEST:
-                estimate = ceil(1.2 * len(hits) * budget.cutoff.size / max(filled, 1))
-                yield min(max(2 * len(hits), estimate), _STEEPEST * len(hits), _DEEPEST)
+        reached, unfilled = self.budgets.reach(deepest.hits)
+        self.unfilled += unfilled
+        return QueryRanking(query, deepest.hits[: max(self.largest.size, reached)], at, deepest.stages)
 
     def _retrieve(self, query: Query, k: int) -> Retrieval:
         retriever = self.index.pipeline

@@ -140,17 +140,17 @@ class SpanJudgements:
     @cached_property
     def overlap_chars(self) -> Integers:
         """Relevant characters that were retrieved, each once: |T ∩ R|; shape (queries,)."""
-        return _totals(self.covered)
+        return np.asarray(self.covered.sum(axis=1))
 
     @cached_property
     def retrieved_chars(self) -> Integers:
         """Retrieved characters, each once: |R|; shape (queries,)."""
-        return _totals(self.retrieved)
+        return np.asarray(self.retrieved.sum(axis=1))
 
     @cached_property
     def retrieved_chars_raw(self) -> Integers:
         """Summed lengths of the results: Σ |r|; shape (queries,)."""
-        return _totals(self.length)
+        return np.asarray(self.length.sum(axis=1))
 
     def at(self, depth: int) -> "SpanJudgements":
         """Return the judgements of the first `depth` ranks only."""
@@ -232,11 +232,6 @@ def _groups(retrieved: SpanColumns, truth: SpanColumns) -> tuple[Integers, Integ
         numbers = np.unique(np.concatenate([groups, truth_groups]), return_inverse=True)[1]
         groups, truth_groups = numbers[: len(groups)], numbers[len(groups) :]
     return groups, truth_groups, width
-
-
-def _totals(characters: Integers) -> Integers:
-    totals: Integers = characters.sum(axis=1)
-    return totals
 
 
 def _largest(column: Integers) -> int:

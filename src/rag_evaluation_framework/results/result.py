@@ -138,18 +138,19 @@ class EvaluationResult(Generic[U]):
         """Return the result as people read it: the means, the counts behind them, notes, and the weakest questions."""
         name = self.score_names[0]
         scores = self.per_query(name)
+        headline, notes, worst = self._headline(), tuple(self._notes()), self.worst()
         corpus, dataset = self.config["corpus"], self.config["dataset"]
         return Summary(
             title=self.name,
-            headline=self._headline(),
+            headline=headline,
             header=("", *(f"@{cutoff}" for cutoff in self.cutoffs)),
             rows=tuple(
                 (metric, *(number(self.metrics[f"{metric}@{cutoff}"]) for cutoff in self.cutoffs))
                 for metric in self.metric_names
             ),
-            notes=tuple(self._notes()),
+            notes=notes,
             worst_title=f"Weakest questions by {name}",
-            worst=tuple((number(scores[query.query_id]), query.query_id, query.text) for query in self.worst()),
+            worst=tuple((number(scores[query.query_id]), query.query_id, query.text) for query in worst),
             facts=(
                 *(f"{stage}: {seconds:.3f} s" for stage, seconds in self.timings.items()),
                 f"corpus: {corpus['source']}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}",

@@ -90,10 +90,12 @@ def _column(metric: Metric[Any], cut: Cut) -> _Column:
         return _calculated(metric, cut.units())
     if isinstance(metric, SpanMetric) and metric.needs_chunks and judged.oracle is None:
         return _Column(np.full(len(judged.truth), np.nan))
+    queries = len(judged.truth if isinstance(judged, SpanJudgements) else judged.relevant)
     try:
         values = np.asarray(metric.score(judged), dtype=np.float64)
+        if values.shape != (queries,):
+            raise ValueError(f"returned shape {values.shape} for {queries} questions; expected ({queries},)")
     except (Exception, SystemExit) as error:  # noqa: BLE001  a user's metric may raise anything; it becomes data
-        queries = len(judged.truth if isinstance(judged, SpanJudgements) else judged.relevant)
         return _Column(np.full(queries, np.nan), dict.fromkeys(range(queries), error))
     return _finite(values)
 

@@ -1,12 +1,17 @@
 """What a reader of rankings reads: the text of every hit, and how much of it fits into a context budget."""
 
+from collections.abc import Iterable
 from dataclasses import replace
+from math import ceil
 
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.errors import ConfigError
+
+_STEEPEST = 8  # results that cost next to nothing must not send the retriever down without bound
+_DEEPEST = 10_000
 
 
 class HitReader:
@@ -110,3 +115,40 @@ class ContextBudget:
         if hit.start is None or hit.end is None:
             return replace(hit, text=text[:length])
         return replace(hit, text=text[:length], end=min(hit.end, hit.start + length))
+
+
+class ContextBudgets:
+    """Several budgets, and how deep a ranking has to go for them.
+
+    Args:
+        cutoffs: The budgets.
+        tokenizer: What counts tokens; needed by budgets in tokens only.
+        reader: What the hits say.
+    """
+
+    def __init__(self, cutoffs: Iterable[Cutoff], tokenizer: Tokenizer | None, reader: HitReader) -> None:
+        self.budgets = [ContextBudget(cutoff, tokenizer, reader) for cutoff in cutoffs]
+        self.reader = reader
+        self.characters = sum(len(document.content) for document in reader.corpus)
+
+    def next_depth(self, ranking: Ranking) -> int:
+        """Return a depth that should fill every budget, from what the first hits fill; 0 if there is nothing to gain.
+
+        There is nothing to gain if all are filled, if no text is known, or at the greatest depth.
+        """
+        found = len(ranking)
+        if not self.budgets or found >= _DEEPEST or not any(map(self.reader.has_text, ranking)):
+            return 0
+        depths = [0]
+        for budget in self.budgets:
+            filled = sum(map(budget.cost, ranking))
+            if filled < budget.cutoff.size:
+                estimate = ceil(1.2 * found * budget.cutoff.size / max(filled, 1))
+                depths.append(min(max(2 * found, estimate), _STEEPEST * found, _DEEPEST))
+        return max(depths)
+
+    def reach(self, ranking: Ranking) -> tuple[int, bool]:
+        """Return how many hits the budgets reach, and whether one that the corpus could fill is left unfilled."""
+        reached = [(budget.cutoff.size, budget.depth(ranking)) for budget in self.budgets]
+        unfilled = any(depth is None and size <= self.characters for size, depth in reached)
+        return max((len(ranking) if depth is None else depth for _, depth in reached), default=0), unfilled
