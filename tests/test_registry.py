@@ -535,7 +535,7 @@ class TestTrust:
     @pytest.mark.parametrize("kind", KINDS)
     def test_without_imports_nothing_of_ones_own_is_even_imported(self, hostile, kind):
         for name in ("hostile_parts_of_test:Chunks", {"type": "hostile_parts_of_test:touch"}):
-            with pytest.raises(ConfigError, match=f"{kind} 'hostile.*' names code of one's own, and --no-import"):
+            with pytest.raises(ConfigError, match=f"{kind} 'hostile.*' names your own code, and --no-import"):
                 build(kind, name, imports=False)
         assert "hostile_parts_of_test" not in sys.modules
 

@@ -194,8 +194,8 @@ def load_function(key: str, reference: str, takes: str, *, imports: bool = True)
 
 def _refused_import(key: str, reference: str) -> ConfigError:
     return ConfigError(
-        f"{key} {reference!r} names code of one's own, and --no-import (imports=False) allows nothing but built-in "
-        "parts and installed plug-ins; nothing was imported. Leave the flag out if you trust the configuration"
+        f"{key} {reference!r} names your own code, and --no-import (imports=False) allows nothing but built-in "
+        "components and installed plug-ins; nothing was imported. Leave the flag out if you trust the configuration"
     )
 
 

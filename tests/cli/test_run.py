@@ -305,7 +305,7 @@ def test_with_no_import_code_of_ones_own_is_refused_and_not_imported(rag_eval, f
     (folder / "run.yaml").write_text("corpus: docs\ndataset: questions.csv\nretriever: own:search\n")
     outcome = rag_eval("run", *arguments, "--no-import")
     assert outcome.code == 2
-    assert "names code of one's own, and --no-import" in outcome.err
+    assert "names your own code, and --no-import" in outcome.err
     assert not (folder / "mark").exists()
     assert not (folder / ".rag-eval").exists()
 

@@ -442,7 +442,7 @@ def test_the_name_of_a_retriever_is_checked_before_any_file_is_read(tmp_path):
 def test_without_imports_your_own_code_is_refused_before_it_is_imported(folder, own, content):
     content = json.loads(json.dumps(content).replace("{own}", own))
     run_file = parse_config({"corpus": "docs", "dataset": "questions.csv", **content}, "test")
-    with pytest.raises(ConfigError, match=f"'{own}:.*' names code of one's own, and --no-import .* allows nothing but"):
+    with pytest.raises(ConfigError, match=f"'{own}:.*' names your own code, and --no-import .* allows nothing but"):
         run_file.experiment(folder, imports=False)
     assert own not in sys.modules
 

@@ -1,4 +1,4 @@
-"""Parts that call `sys.exit`: the program is not theirs to end, so that becomes an error that says who did it."""
+"""Components that call `sys.exit`: the program is not theirs to end, so that becomes an error that says who did it."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ def no_exit(who: str, step: str) -> Generator[None]:
     """Let what is done inside raise anything but `SystemExit`.
 
     Args:
-        who: The part that is called, for the message.
+        who: The component that is called, for the message.
         step: What it is asked to do.
 
     Raises:

@@ -105,7 +105,7 @@ def _leave(error: BaseException) -> NoReturn:
         case RagEvalError():
             _fail(str(error))
         case SystemExit():
-            _fail(f"a part {exit_text(error)}; expected it to return, or to raise an error")
+            _fail(f"a component {exit_text(error)}; expected it to return, or to raise an error")
         case _Terminated():
             _fail("terminated", 143)
         case KeyboardInterrupt():

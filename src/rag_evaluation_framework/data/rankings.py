@@ -64,4 +64,5 @@ class Rankings:
 
     def __repr__(self) -> str:
         failed = sum(entry.failure is not None for entry in self.entries)
-        return f"Rankings({len(self)} queries, {sum(len(entry.hits) for entry in self)} hits, {failed} failed)"
+        hits = sum(len(entry.hits) for entry in self)
+        return f"Rankings(queries: {len(self)}, hits: {hits}, failed: {failed})"

@@ -19,7 +19,7 @@ from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.rankings import QueryRanking, Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 from rag_evaluation_framework.judging.oracle import oracle_from_lists
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.judging.spans import SpanJudgements
@@ -54,13 +54,17 @@ def score(
         One row per entry of the truth; the scores in the order of metrics, then of cutoffs.
 
     Raises:
-        ConfigError: A cutoff is not valid, or counts tokens without a tokenizer.
+        ConfigError: A cutoff is not valid, counts tokens without a tokenizer, or was not asked of a retriever whose
+            ranking at one cutoff does not tell that at another.
         DatasetError: The rankings lack a query of the truth.
+        LevelMismatch: A metric cannot score the level of the truth.
     """
     cuts = list(map(Cutoff.parse, cutoffs))
     metrics = list(metrics)
     entries = list(truth)
+    _check_levels(metrics, truth.level)
     found = _in_order(rankings, entries)
+    _check_cutoffs(found, cuts)
     scorable = [(entry, ranking) for entry, ranking in zip(entries, found, strict=True) if _has_score(entry, ranking)]
     answered = [entry for entry, _ in scorable]
     rules: LevelRules[U] = RULES[truth.level.evaluation_type]
@@ -77,6 +81,26 @@ def score(
         np.array([bool(entry.relevant) for entry in entries], dtype=np.bool_),
         {ranking.query.id: (ranking.failure,) for ranking in found if ranking.failure is not None},
     )
+
+
+def _check_levels(metrics: Sequence[Metric[Any]], level: Level[Any]) -> None:
+    for metric in metrics:
+        if level.evaluation_type not in metric.evaluation_types:
+            raise LevelMismatch(
+                f"metric {metric.name!r} scores {' and '.join(sorted(metric.evaluation_types))} truth, this truth is "
+                f"{level.evaluation_type}: choose metrics of that level"
+            )
+
+
+def _check_cutoffs(found: Sequence[QueryRanking], cutoffs: Sequence[Cutoff]) -> None:
+    """Refuse a number of results that only another retrieval could tell."""
+    asked = next((ranking.at for ranking in found if ranking.at), None)
+    for cutoff in cutoffs:
+        if asked is not None and not cutoff.is_budget and cutoff not in asked:
+            raise ConfigError(
+                f"cutoff {str(cutoff)!r}: the retriever ranks differently at different k, and was asked for "
+                f"{', '.join(map(str, asked))} only; retrieve again with this cutoff"
+            )
 
 
 def _in_order(rankings: Rankings, entries: Sequence[GroundTruth[Any]]) -> list[QueryRanking]:

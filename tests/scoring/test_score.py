@@ -1,0 +1,179 @@
+"""The seam, used alone: `retrieve` makes rankings, `score` makes scores of them, and nothing else is needed."""
+
+import pytest
+
+from rag_evaluation_framework import (
+    CHUNK,
+    TOKEN,
+    BM25Retriever,
+    CharacterSpan,
+    ChunkRecall,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    FunctionRetriever,
+    PrecisionOmega,
+    Query,
+    Recall,
+    RecursiveCharacterChunker,
+    SpanIoU,
+    SpanPrecision,
+    SpanRecall,
+    TokenLevelGroundTruth,
+    evaluate,
+    retrieve,
+    score,
+)
+from rag_evaluation_framework.data import Failure, Hit, QueryId, QueryRanking, QueryText, Rankings
+from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
+from rag_evaluation_framework.levels import RULES
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+
+HANDBOOK = load_handbook()
+METRICS = [SpanRecall(), SpanPrecision(), SpanIoU()]
+CUTOFFS = [1, 5, "1000ch", "1000ch_whole"]
+TEXT = "0123456789" * 10
+CORPUS = Corpus([Document(DocumentId("d"), TEXT)])
+
+
+def dataset(**spans):
+    entries = [
+        TokenLevelGroundTruth(
+            Query(QueryId(name), QueryText(name)), tuple(CharacterSpan(DocumentId("d"), *span) for span in found)
+        )
+        for name, found in spans.items()
+    ]
+    return Dataset(entries, TOKEN, corpus=CORPUS)
+
+
+def by_hand(**hits):
+    """Rankings as a stored run would have them: no retriever, only places."""
+    return Rankings(
+        tuple(
+            QueryRanking(Query(QueryId(name), QueryText(name)), tuple(Hit(DocumentId("d"), *span) for span in found))
+            for name, found in hits.items()
+        ),
+        CORPUS,
+    )
+
+
+def test_retrieve_and_score_are_what_an_evaluation_does():
+    retriever = BM25Retriever()
+    rankings = retrieve(retriever, HANDBOOK.corpus, HANDBOOK.queries, CUTOFFS)
+    table = score(rankings, HANDBOOK, METRICS, CUTOFFS)
+    result = evaluate(retriever, HANDBOOK, k=[1, 5], budgets=["1000ch", "1000ch_whole"], metrics=METRICS)
+    assert table == result.scores
+    assert table.mean == result.metrics
+
+
+def test_other_metrics_and_cutoffs_need_no_other_retrieval():
+    asked = []
+
+    def search(query, k):
+        asked.append(k)
+        return [{"doc_id": "d", "start": 10 * rank, "end": 10 * rank + 10} for rank in range(10)][:k]
+
+    truth = dataset(q=[(0, 40)])
+    rankings = retrieve(search, CORPUS, truth.queries, [10])
+    assert asked == [10]
+    assert score(rankings, truth, [SpanRecall()], [1, 2, "25ch"]).mean == {
+        "span_recall@1": 0.25,
+        "span_recall@2": 0.5,
+        "span_recall@25ch": 0.625,
+    }
+    assert asked == [10]
+
+
+def test_rankings_made_elsewhere_are_scored_by_hand_worked_values():
+    table = score(by_hand(a=[(0, 5), (5, 10)], b=[(50, 60)]), dataset(a=[(0, 10)], b=[(0, 10)]), [SpanRecall()], [1, 2])
+    assert table.per_query("span_recall@1") == {"a": 0.5, "b": 0.0}
+    assert table.per_query("span_recall@2") == {"a": 1.0, "b": 0.0}
+    assert table.mean["span_recall"] == 0.25  # the first cutoff of the metric
+
+
+def test_queries_are_matched_by_id_and_not_by_position():
+    rankings = by_hand(b=[(50, 60)], a=[(0, 10)])
+    assert score(rankings, dataset(a=[(0, 10)], b=[(0, 10)]), [SpanRecall()], [1]).per_query("span_recall") == {
+        "a": 1.0,
+        "b": 0.0,
+    }
+
+
+def test_a_query_that_was_not_retrieved_is_refused():
+    with pytest.raises(DatasetError, match="the rankings lack 1 of 2 queries, the first 'b': retrieve for all"):
+        score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)], b=[(0, 10)]), [SpanRecall()], [1])
+
+
+def test_failed_and_unanswered_queries_have_a_status_and_no_score():
+    def search(query, k):
+        if query == "bad":
+            raise ConnectionError("gone away")
+        return [{"doc_id": "d", "start": 0, "end": 10}]
+
+    truth = dataset(good=[(0, 10)], bad=[(0, 10)], none=[])
+    table = score(retrieve(search, CORPUS, truth.queries, [1]), truth, [SpanRecall()], [1])
+    assert table.statuses == ("scored", "failed", "no-answer")
+    assert table.per_query("span_recall") == {"good": 1.0, "bad": None, "none": None}
+    assert table.failures == {"bad": (Failure("retrieve", "ConnectionError", "gone away"),)}
+    assert table.row("bad") == table.row("none") == {}
+
+
+def test_a_metric_of_another_level_is_refused():
+    with pytest.raises(LevelMismatch, match="metric 'recall' scores chunk-level and document-level truth"):
+        score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), [Recall()], [1])
+
+
+def test_a_budget_in_tokens_needs_a_tokenizer():
+    rankings, truth = by_hand(a=[(0, 10)]), dataset(a=[(0, 10)])
+    with pytest.raises(ConfigError, match="counts tokens: expected a tokenizer"):
+        score(rankings, truth, [SpanRecall()], ["5tok"])
+    table = score(rankings, truth, [SpanRecall()], ["5tok"], tokenizer=resolve_tokenizer(list))
+    assert table.mean["span_recall@5tok"] == 0.5
+
+
+def test_a_k_that_was_not_asked_of_an_unstable_retriever_is_refused():
+    retriever = FunctionRetriever(lambda query, k: [{"doc_id": "d", "start": k, "end": k + 1}] * k, stable=False)
+    truth = dataset(q=[(0, 10)])
+    rankings = retrieve(retriever, CORPUS, truth.queries, [2, 4])
+    assert score(rankings, truth, [SpanRecall()], [4, 2]).mean["span_recall@2"] == 0.1
+    with pytest.raises(ConfigError, match=r"cutoff '3': the retriever ranks differently .* was asked for 2, 4 only"):
+        score(rankings, truth, [SpanRecall()], [3])
+
+
+def test_the_chunks_of_the_index_come_with_the_rankings():
+    rankings = retrieve(BM25Retriever(), HANDBOOK.corpus, HANDBOOK.queries[:3], [1])
+    few = Dataset(HANDBOOK.ground_truth[:3], TOKEN, corpus=HANDBOOK.corpus)
+    assert score(rankings, few, [PrecisionOmega()], [1]).mean["precision_omega"] > 0
+    with pytest.warns(UserWarning, match="precision_omega: not available, as rankings cannot list its chunks"):
+        assert (
+            score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), [PrecisionOmega()], [1]).mean["precision_omega"] is None
+        )
+
+
+def test_spans_can_be_scored_as_chunks_by_the_rules_of_that_level():
+    retriever = BM25Retriever(RecursiveCharacterChunker(chunk_size=400))
+    rankings = retrieve(retriever, HANDBOOK.corpus, HANDBOOK.queries, [5])
+    truth = RULES[CHUNK.evaluation_type].truth(HANDBOOK, rankings)
+    table = score(truth.with_dataset_ids(rankings), truth, [ChunkRecall()], [5])
+    assert 0 < table.mean["chunk_recall@5"] < 1
+
+
+def test_notes_of_components_are_in_the_rankings():
+    def search(query, k):
+        return ["0123456789"]  # occurs ten times
+
+    rankings = retrieve(search, CORPUS, ["where?"], [1])
+    assert rankings.notes == (
+        "results whose text occurs more than once: 1; the first free place was taken. Let the retriever return doc_id, "
+        "or doc_id, start and end, to be sure",
+    )
+    assert repr(rankings) == "Rankings(queries: 1, hits: 1, failed: 0)"
+
+
+def test_the_order_of_queries_changes_no_mean():
+    truth = dataset(**{f"q{number}": [(0, 7 + number)] for number in range(30)})
+    turned = Dataset(truth.ground_truth[::-1], TOKEN, corpus=CORPUS)
+    rankings = by_hand(**{f"q{number}": [(0, 5)] for number in range(30)})
+    assert score(rankings, truth, METRICS, [1]).mean == score(rankings, turned, METRICS, [1]).mean
