@@ -4,8 +4,10 @@
 
 REV is checked out into a temporary worktree, which is removed at the end, also when interrupted. `metrics_throughput`,
 `pipeline` and `span_scoring` then run as old, new, new, old, … : each tree with its own copy of the script, as modules
-move, on its own sources, in a fresh process with one thread of linear algebra. Every pair of neighbours gives one ratio
-new / old per figure.
+move, on its own sources, in a fresh process with one thread of linear algebra, and with an allocator that keeps freed
+memory: otherwise glibc hands arrays back to the system or not, depending on what else the process has allocated, and
+the page faults of getting them again moved figures of unchanged code by factors of 0.85 and 1.22. Every pair of
+neighbours gives one ratio new / old per figure.
 
 Compared are the figures of our own CPU time that both trees have, those in `…_ms` and `…_cpu_s`; peers are hidden from
 both, since they are slow and not ours. What reads the input only (`…_floor_ms`) and the obvious implementation, made of
@@ -34,6 +36,7 @@ REPEATS = {"span_scoring": 5, "pipeline": 3, "metrics_throughput": 5}
 LIMIT = 1.05
 OURS, CONTROLS = ("_ms", "_cpu_s"), ("_floor_ms", "_obvious_ms")
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
+KEPT = {"MALLOC_TRIM_THRESHOLD_": "536870912", "MALLOC_MMAP_THRESHOLD_": "536870912", "MALLOC_TOP_PAD_": "67108864"}
 DRIVER = f"""
 import runpy, sys
 from pathlib import Path
@@ -73,7 +76,7 @@ def run(tree: Path, script: str) -> Figures:
     source = str(tree / "src")
     path = str(tree / "benchmarks" / f"{script}.py")
     command = [sys.executable, "-P", "-c", DRIVER, source, path, "--json", "--repeats", str(REPEATS[script])]
-    environment = {**os.environ, **THREADS, "PYTHONPATH": source}
+    environment = {**os.environ, **THREADS, **KEPT, "PYTHONPATH": source}
     done = subprocess.run(command, env=environment, cwd=tree, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         raise SystemExit(f"{path} failed:\n{done.stderr}")

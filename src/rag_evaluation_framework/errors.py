@@ -11,7 +11,7 @@ RagEvalError                     base of all errors that this package raises on 
 ├── LevelMismatch (TypeError)    inputs of different evaluation types were combined
 ├── MissingDependency (ImportError)  an optional package is not installed; the message names the extra
 ├── NotIndexed (RuntimeError)    retrieval was asked for before `index`
-├── ComponentExited (RuntimeError)    a part, or the code that makes one, called `sys.exit`
+├── ComponentExited (RuntimeError)    a component, or the code that makes one, called `sys.exit`
 └── ResultError (ValueError)     a stored result cannot be read
 ```
 
@@ -61,7 +61,7 @@ class NotIndexed(RagEvalError, RuntimeError):
 
 
 class ComponentExited(RagEvalError, RuntimeError):
-    """A part, or the code that makes one, called `sys.exit` where it had to return or to raise."""
+    """A component, or the code that makes one, called `sys.exit` where it had to return or to raise."""
 
 
 class ResultError(RagEvalError, ValueError):

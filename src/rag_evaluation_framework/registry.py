@@ -1,6 +1,6 @@
 """Components by name: one table for built-ins and plug-ins, loaded only when chosen.
 
-A component is written `name`, `name:parameter=value,...` or, for one's own, `module:attribute`; in files also as a
+A component is written `name`, `name:parameter=value,...` or, for your own, `module:attribute`; in files also as a
 mapping with `type` and the parameters, in which components can be nested. Plug-ins announce themselves as entry points
 of the group `rag_evaluation_framework.<kind>`.
 """
@@ -95,11 +95,11 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     Args:
         kind: The kind of component.
         component: A text, a mapping with `type`, or an object, which is returned as it is.
-        imports: Whether it, and the components in it, may be of one's own, `module:attribute`; if not, nothing but
-            built-in parts and installed plug-ins is imported.
+        imports: Whether it, and the components in it, may be your own, `module:attribute`; if not, nothing but
+            built-in components and installed plug-ins is imported.
 
     Raises:
-        ConfigError: The name or a parameter is unknown, a value is refused, or what is named is no part of that kind.
+        ConfigError: The name or a parameter is unknown, a value is refused, or what is named is not of that kind.
         ComponentExited: Its constructor called `sys.exit`.
     """
     given: dict[str, Any]
@@ -173,7 +173,7 @@ def load_attribute(reference: str) -> Any:
 
 
 def load_function(key: str, reference: str, takes: str, *, imports: bool = True) -> Callable[..., Any]:
-    """Return the function of one's own that a key of a configuration names.
+    """Return your own function that a key of a configuration names.
 
     Args:
         key: The key, for messages.

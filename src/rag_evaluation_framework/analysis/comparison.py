@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.data.score_table import Numbers, ScoreTable, full_name
+from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules

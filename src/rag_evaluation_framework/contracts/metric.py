@@ -15,7 +15,7 @@ U_contra = TypeVar("U_contra", bound=DocumentId | ChunkId | CharacterSpan, contr
 class Metric(Component, ABC, Generic[U_contra]):
     """One number for one question: how good is what was retrieved?
 
-    `calculate` is all that a metric of one's own needs. It is called once per question and cutoff.
+    `calculate` is all that your own metric needs. It is called once per question and cutoff.
     """
 
     evaluation_types: ClassVar[frozenset[EvaluationType]]

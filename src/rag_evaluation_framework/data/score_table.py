@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.errors import ConfigError
@@ -17,7 +18,6 @@ from rag_evaluation_framework.errors import ConfigError
 if TYPE_CHECKING:
     import pandas as pd
 
-Numbers = NDArray[np.float64]
 Status = Literal["scored", "no-answer", "failed"]
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.judging.ranks import Integers
 from rag_evaluation_framework.judging.spans import Numbering, SpanColumns, SpanJudgements, spread
 
 

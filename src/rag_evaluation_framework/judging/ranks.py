@@ -10,10 +10,8 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.float64]
+from rag_evaluation_framework.data.columns import Integers, Numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.judging.ranks import Integers
 
 _BLOCK = 8192  # cells that are judged at a time
 

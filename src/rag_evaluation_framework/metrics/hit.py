@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag_evaluation_framework.judging.ranks import Numbers, RankJudgements
+from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from rag_evaluation_framework.judging.ranks import Numbers, RankJudgements, totals
+from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.judging.ranks import RankJudgements, totals
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.metrics.span_metric import ratio
 

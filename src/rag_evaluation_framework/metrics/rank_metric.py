@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence, Set
 from typing import ClassVar
 
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.ids import EvaluationType, RelevanceId
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.judging.ranks import Numbers, RankJudgements
+from rag_evaluation_framework.judging.ranks import RankJudgements
 
 
 class RankMetric(Metric[RelevanceId]):

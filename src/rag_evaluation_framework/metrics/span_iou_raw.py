@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.judging.ranks import Numbers
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 

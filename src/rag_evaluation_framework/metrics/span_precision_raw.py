@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rag_evaluation_framework.judging.ranks import Numbers
+from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.judging.ranks import Integers
 from rag_evaluation_framework.judging.spans import SpanColumns
 from rag_evaluation_framework.scoring.span_mappings import LAST_OFFSET
 

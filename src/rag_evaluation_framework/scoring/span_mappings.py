@@ -7,10 +7,10 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.ids import QueryId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.judging.ranks import Integers
 from rag_evaluation_framework.judging.spans import Numbering, SpanColumns
 from rag_evaluation_framework.scoring.rank_checks import short
 

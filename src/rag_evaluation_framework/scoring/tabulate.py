@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.failures import Failure, Raised
 from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.judging.ranks import Numbers, RankJudgements
+from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
@@ -90,7 +91,7 @@ def _column(metric: Metric[Any], cut: Cut) -> _Column:
         return _calculated(metric, cut.units())
     if isinstance(metric, SpanMetric) and metric.needs_chunks and judged.oracle is None:
         return _Column(np.full(len(judged.truth), np.nan))
-    queries = len(judged.truth if isinstance(judged, SpanJudgements) else judged.relevant)
+    queries = len(judged.truth if isinstance(metric, SpanMetric) else judged.relevant)
     try:
         values = np.asarray(metric.score(judged), dtype=np.float64)
         if values.shape != (queries,):
