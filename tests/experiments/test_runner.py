@@ -210,8 +210,9 @@ def test_queries_without_a_score_count_as_zero_if_configured(counted, mean, scor
         ([place(-1, 2)], "start=-1, end=2; expected "),
         ([place(0.0, 2.5)], "float"),
         ([Hit(DocumentId("d"), 5, 2)], "start=5, end=2; expected "),
+        ([Hit(chunk_id=5)], "returned a hit whose chunk_id is 5; expected a text"),
     ],
-    ids=["None", "text", "dict", "number", "numbers", "no place", "end first", "below 0", "fractions", "hit"],
+    ids=["None", "text", "dict", "number", "numbers", "no place", "end first", "below 0", "fractions", "hit", "id"],
 )
 def test_results_that_are_not_a_ranking_become_failures_that_say_what_was_expected(returned, message):
     result = evaluate(lambda query, k: returned, ONE)

@@ -230,6 +230,12 @@ def strict(text):
     return json.loads(text, parse_constant=refuse)
 
 
+def test_results_of_a_query_differ_if_their_scores_do(result):
+    one, other = result.queries[0], run({**TRUTH, "worst": [(90, 100), (0, 10)]}).queries[0]
+    assert one == replace(one)
+    assert one != replace(one, table=other.table)
+
+
 def test_what_was_saved_is_loaded_equal(tmp_path, result):
     folder = result.save(tmp_path / "run")
     for path in (folder, folder / "report.json", str(folder)):

@@ -1,17 +1,23 @@
 """The seam, used alone: `retrieve` makes rankings, `score` makes scores of them, and nothing else is needed."""
 
+from dataclasses import replace
+from pathlib import PurePath
+
 import pytest
 
 from rag_evaluation_framework import (
     CHUNK,
+    DOCUMENT,
     TOKEN,
     BM25Retriever,
     CharacterSpan,
+    ChunkLevelEvaluation,
     ChunkRecall,
     Corpus,
     Dataset,
     Document,
     DocumentId,
+    DocumentLevelGroundTruth,
     FunctionRetriever,
     PrecisionOmega,
     Query,
@@ -25,9 +31,9 @@ from rag_evaluation_framework import (
     retrieve,
     score,
 )
-from rag_evaluation_framework.data import Failure, Hit, QueryId, QueryRanking, QueryText, Rankings
+from rag_evaluation_framework.data import ChunkId, Failure, Hit, QueryId, QueryRanking, QueryText, Rankings
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
+from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch
 from rag_evaluation_framework.levels import RULES
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
@@ -102,7 +108,7 @@ def test_queries_are_matched_by_id_and_not_by_position():
 
 
 def test_a_query_that_was_not_retrieved_is_refused():
-    with pytest.raises(DatasetError, match="the rankings lack 1 of 2 queries, the first 'b': retrieve for all"):
+    with pytest.raises(DatasetError, match="the rankings lack 1 of 2 questions, the first 'b': retrieve for all"):
         score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)], b=[(0, 10)]), [SpanRecall()], [1])
 
 
@@ -156,8 +162,143 @@ def test_spans_can_be_scored_as_chunks_by_the_rules_of_that_level():
     retriever = BM25Retriever(RecursiveCharacterChunker(chunk_size=400))
     rankings = retrieve(retriever, HANDBOOK.corpus, HANDBOOK.queries, [5])
     truth = RULES[CHUNK.evaluation_type].truth(HANDBOOK, rankings)
-    table = score(truth.with_dataset_ids(rankings), truth, [ChunkRecall()], [5])
-    assert 0 < table.mean["chunk_recall@5"] < 1
+    table = score(rankings, truth, [ChunkRecall()], [5])
+    result = ChunkLevelEvaluation(HANDBOOK.corpus, HANDBOOK).run(retriever=retriever, k=5, metrics=[ChunkRecall()])
+    assert 0 < table.mean["chunk_recall@5"] == result.metrics["chunk_recall@5"] < 1
+
+
+def test_chunks_and_documents_are_named_as_the_dataset_names_them():
+    retriever = BM25Retriever(RecursiveCharacterChunker(chunk_size=400))
+    rankings = retrieve(retriever, HANDBOOK.corpus, HANDBOOK.queries, [5])
+    chunks = RULES[CHUNK.evaluation_type].truth(HANDBOOK, rankings)
+    short = [
+        replace(entry, relevant_chunk_ids=tuple(ChunkId(unit[: len("chunk_") + 8]) for unit in entry.relevant))
+        for entry in chunks
+    ]
+    few = Dataset(short, CHUNK, corpus=HANDBOOK.corpus)
+    at_once = evaluate(retriever, few, k=5, metrics=[ChunkRecall()])
+    assert 0 < score(rankings, few, [ChunkRecall()], [5]).mean["chunk_recall@5"] == at_once.metrics["chunk_recall@5"]
+    stems = [
+        DocumentLevelGroundTruth(
+            entry.query, tuple(dict.fromkeys(DocumentId(PurePath(span.doc_id).stem) for span in entry.relevant))
+        )
+        for entry in HANDBOOK
+    ]
+    documents = Dataset(stems, DOCUMENT, corpus=HANDBOOK.corpus)
+    at_once = evaluate(retriever, documents, k=5, metrics=[Recall()])
+    assert 0 < score(rankings, documents, [Recall()], [5]).mean["recall@5"] == at_once.metrics["recall@5"]
+
+
+def test_truth_of_another_corpus_is_refused():
+    with pytest.raises(DatasetError, match="does not match the corpus"):
+        score(retrieve(BM25Retriever(), CORPUS, HANDBOOK.queries, [1]), HANDBOOK, METRICS, [1])
+    elsewhere = [DocumentLevelGroundTruth(entry.query, (DocumentId("z.md"),)) for entry in dataset(a=[(0, 9)])]
+    with pytest.raises(DatasetError, match=r"the corpus holds none of its relevant documents \('z.md'"):
+        score(by_hand(a=[(0, 10)]), Dataset(elsewhere, DOCUMENT), [Recall()], [1])
+
+
+def test_rankings_that_name_an_unknown_document_are_refused():
+    rankings = by_hand(a=[(0, 10)])
+    lost = replace(rankings.entries[0], hits=(Hit(DocumentId("zzz"), 0, 5),))
+    with pytest.raises(DatasetError, match=r"a place in document 'zzz' \(question 'a'\), which their corpus"):
+        score(replace(rankings, entries=(lost,)), dataset(a=[(0, 10)]), METRICS, ["5ch"])
+
+
+@pytest.mark.parametrize("deeper", [4, "40ch"])
+def test_a_cutoff_beyond_what_was_retrieved_is_refused(deeper):
+    def search(query, k):
+        return [{"doc_id": "d", "start": 10 * rank, "end": 10 * rank + 10} for rank in range(5)][:k]
+
+    truth = dataset(q=[(0, 40)])
+    shallow = retrieve(search, CORPUS, truth.queries, [2])
+    with pytest.raises(ConfigError, match=f"cutoff '{deeper}': 1 of 1 rankings end before it, and the retriever had"):
+        score(shallow, truth, [SpanRecall()], [1, deeper])
+    deep = retrieve(search, CORPUS, truth.queries, [deeper])
+    assert score(deep, truth, [SpanRecall()], [deeper]).mean["span_recall"] == 1.0
+    complete = retrieve(search, CORPUS, truth.queries, [6])  # it has no more than 5
+    assert score(complete, truth, [SpanRecall()], [50, "1000ch"]).mean["span_recall@50"] == 1.0
+
+
+def test_a_tokenizer_may_be_named():
+    rankings, truth = by_hand(a=[(0, 50)]), dataset(a=[(0, 50)])
+    tokens = resolve_tokenizer("cl100k_base")
+    named = score(rankings, truth, [SpanRecall()], ["5tok"], tokenizer="cl100k_base").mean
+    assert named == score(rankings, truth, [SpanRecall()], ["5tok"], tokenizer=tokens).mean
+    assert 0 < named["span_recall@5tok"] < 1
+    few = [
+        retrieve(BM25Retriever(), CORPUS, ["012"], ["5tok"], tokenizer=given).entries
+        for given in ("cl100k_base", tokens)
+    ]
+    assert [entry.hits for entry in few[0]] == [entry.hits for entry in few[1]]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        ([SpanRecall], "expected an instance of a metric"),
+        (["span_recall"], "expected an instance of a metric"),
+        (SpanRecall(), r"expected a list, such as \[SpanRecall\(\)\]"),
+        ([], "no metrics were given"),
+        ([SpanRecall(), SpanRecall()], "two metrics are called 'span_recall'"),
+    ],
+)
+def test_what_is_no_list_of_metrics_is_refused(metrics, message):
+    with pytest.raises(ConfigError, match=message):
+        score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), metrics, [1])
+
+
+def test_one_cutoff_needs_no_list():
+    rankings, truth = by_hand(a=[(0, 10)]), dataset(a=[(0, 10)])
+    assert list(score(rankings, truth, [SpanRecall()], 15).columns) == ["span_recall@15"]
+    assert list(score(rankings, truth, [SpanRecall()], "15").columns) == ["span_recall@15"]
+    assert list(score(rankings, truth, [SpanRecall()], "15ch").columns) == ["span_recall@15ch"]
+    for cutoffs, message in (([], "no cutoffs were given"), ([5, "5"], "'5' is given twice"), (None, "cutoffs=None")):
+        with pytest.raises(ConfigError, match=message):
+            score(rankings, truth, [SpanRecall()], cutoffs)
+
+
+def test_what_is_given_in_the_wrong_place_is_refused():
+    rankings, truth = by_hand(a=[(0, 10)]), dataset(a=[(0, 10)])
+    with pytest.raises(ConfigError, match="expected Rankings, as retrieve"):
+        score(truth, rankings, [SpanRecall()], [1])
+    with pytest.raises(DatasetError, match="truth=None: expected a Dataset"):
+        score(rankings, None, [SpanRecall()], [1])
+    for queries in ("alpha beta", truth, 5, truth.queries[0]):
+        with pytest.raises(ConfigError, match="expected a list of queries or of their texts"):
+            retrieve(BM25Retriever(), CORPUS, queries, [1])
+    for corpus in ("docs", None):
+        with pytest.raises(CorpusError, match=r"Corpus\.from_folder"):
+            retrieve(BM25Retriever(), corpus, ["what?"], [1])
+    with pytest.raises(DatasetError, match="questions that are given twice: 1"):
+        retrieve(BM25Retriever(), CORPUS, ["what?", "what?"], [1])
+
+
+def test_questions_of_another_wording_are_noted():
+    rankings = by_hand(a=[(0, 10)])
+    reworded = replace(rankings.entries[0], query=Query(QueryId("a"), QueryText("another?")))
+    with pytest.warns(UserWarning, match="wording in the rankings is not that in the ground truth: 1, the first 'a'"):
+        score(replace(rankings, entries=(reworded,)), dataset(a=[(0, 10)]), [SpanRecall()], [1])
+
+
+def test_ids_that_differ_by_a_trailing_nul_are_two():
+    failed = QueryRanking(Query(QueryId("a"), QueryText("a")), failure=Failure("retrieve", "ValueError", "gone"))
+    rankings = by_hand(**{"a\0": [(0, 10)]})
+    both = replace(rankings, entries=(failed, *rankings.entries))
+    table = score(both, dataset(**{"a": [(0, 10)], "a\0": [(0, 10)]}), [SpanRecall()], [1])
+    assert table.per_query("span_recall") == {"a": None, "a\0": 1.0}
+
+
+def test_the_table_tells_over_how_many_questions_its_mean_is():
+    def search(query, k):
+        if query == "bad":
+            raise ConnectionError("gone away")
+        return [{"doc_id": "d", "start": 0, "end": 10}]
+
+    truth = dataset(good=[(0, 10)], bad=[(0, 10)], none=[])
+    table = score(retrieve(search, CORPUS, truth.queries, [1]), truth, [SpanRecall()], [1])
+    assert repr(table) == "ScoreTable(span_recall@1 1.0000; scored: 1, failed: 1, no-answer: 1)"
+    with pytest.raises(ValueError, match="read-only"):
+        table.columns["span_recall@1"][0] = 9.0
 
 
 def test_notes_of_components_are_in_the_rankings():

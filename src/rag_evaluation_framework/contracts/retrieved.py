@@ -109,6 +109,10 @@ def _from_mapping(result: Mapping[str, Any], source: str) -> Hit:
 
 def _sound(hit: Hit, source: str) -> Hit:
     """Return a hit with plain numbers: NumPy's become Python's, and a score that is not finite is not a score."""
+    for name in ("doc_id", "chunk_id", "text"):
+        value: object = getattr(hit, name)
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"{source} returned a hit whose {name} is {value!r:.80}; expected a text")
     try:
         start = None if hit.start is None else index(hit.start)
         end = None if hit.end is None else index(hit.end)

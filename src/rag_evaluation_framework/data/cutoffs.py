@@ -1,8 +1,9 @@
 """Cutoffs of rankings, and score names that include them: `span_recall@5`, `span_recall@4000ch`."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from rag_evaluation_framework.errors import ConfigError
 
@@ -79,6 +80,27 @@ class Cutoff:
         unit: Unit = "ch" if match["unit"] == "ch" else "tok" if match["unit"] == "tok" else ""
         return cls(int(match["size"]), unit, match["whole"] is not None)
 
+    @classmethod
+    def parse_all(cls, cutoffs: "str | int | Cutoff | Iterable[str | int | Cutoff]") -> "tuple[Cutoff, ...]":
+        """Parse one cutoff or several, in their order.
+
+        Raises:
+            ConfigError: One is not valid or is given twice, or there is none.
+        """
+        given: object = cutoffs
+        if isinstance(given, str | int | Cutoff):
+            return (cls.parse(given),)
+        if not isinstance(given, Iterable):
+            raise ConfigError(f"cutoffs={given!r:.80}: expected a list such as [5, '4000ch']")
+        items: list[Any] = [*given]
+        parsed = tuple(map(cls.parse, items))
+        if not parsed:
+            raise ConfigError("no cutoffs were given; expected at least one, such as [5, '4000ch']")
+        for cutoff in parsed:
+            if parsed.count(cutoff) > 1:
+                raise ConfigError(f"cutoff {str(cutoff)!r} is given twice")
+        return parsed
+
     @property
     def is_budget(self) -> bool:
         """Whether the cutoff is a budget of text rather than a number of results."""
@@ -94,7 +116,8 @@ class ScoreName:
 
     Attributes:
         metric: The metric's name, such as `span_recall`.
-        cutoff: Where the ranking is cut; None means the first cutoff of the run.
+        cutoff: Where the ranking is cut. None is the whole ranking where a score is computed, and the first cutoff of
+            the metric where one is looked up.
     """
 
     metric: str

@@ -21,6 +21,7 @@ class QueryRanking:
         at: The ranking of a cutoff where it is not the beginning of `hits`: of a retriever that is not prefix-stable.
         stages: How long each step of the (last) retrieval took.
         failure: What went wrong, or None.
+        exhausted: Whether the retriever had nothing more, so that `hits` is exact at any depth.
     """
 
     query: Query
@@ -28,6 +29,7 @@ class QueryRanking:
     at: Mapping[Cutoff, Ranking] = field(default_factory=dict[Cutoff, Ranking])
     stages: tuple[Stage, ...] = ()
     failure: Failure | None = None
+    exhausted: bool = True
 
     def first(self, cutoff: Cutoff) -> Ranking:
         """Return the first k results, k being the size of the cutoff."""
@@ -43,6 +45,7 @@ class Rankings:
         corpus: The documents in which hits have their places.
         retriever: The name of the retriever.
         chunks: Everything that could be retrieved, or None if the retriever cannot list it.
+        cutoffs: Those that the rankings were made for; none if they were made elsewhere.
         depth: The most results that were asked for.
         seconds: How long indexing and retrieving took.
         notes: What the user should know about how the rankings were made.
@@ -52,6 +55,7 @@ class Rankings:
     corpus: Corpus
     retriever: str = "rankings"
     chunks: Sequence[PositionAwareChunk] | None = None
+    cutoffs: tuple[Cutoff, ...] = ()
     depth: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     notes: tuple[str, ...] = ()

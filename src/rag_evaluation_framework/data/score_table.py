@@ -1,5 +1,6 @@
 """ScoreTable: every score of every query, in columns. The only place where scores are kept, and averaged."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -40,6 +41,10 @@ class ScoreTable:
     failures: Mapping[str, tuple[Failure, ...]] = field(default_factory=dict[str, tuple[Failure, ...]])
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     count_as_zero: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for column in (*self.columns.values(), self.answerable):
+            column.setflags(write=False)  # means are kept, and would not follow
 
     @cached_property
     def mean(self) -> "Means":
@@ -108,6 +113,11 @@ class ScoreTable:
         frame: pd.DataFrame = pandas.DataFrame(columns, index=pandas.Index(self.query_ids, name="query_id"))
         return frame
 
+    @property
+    def _failed_metrics(self) -> int:
+        """How many scored queries lack a score because a metric failed."""
+        return sum(self.statuses[self.rows[query]] != "failed" for query in self.failures)
+
     @cached_property
     def _zero(self) -> NDArray[np.bool_]:
         """Which queries count as zero, whether or not their retrieval failed before they could have no answer."""
@@ -130,8 +140,9 @@ class ScoreTable:
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {'–' if value is None else f'{value:.4f}'}" for name, value in self.mean.items())
-        counts = ", ".join(f"{name.replace('_', ' ')}: {number}" for name, number in self.counts.items() if number)
-        return f"ScoreTable({means}; {counts or f'queries: {len(self.query_ids)}'})"
+        counts = self.counts or {**Counter(self.statuses), "failed metric": self._failed_metrics}
+        shown = ", ".join(f"{name.replace('_', ' ')}: {number}" for name, number in counts.items() if number)
+        return f"ScoreTable({means}; {shown or 'no questions'})"
 
 
 class Means(dict[str, float | None]):

@@ -16,17 +16,16 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments.config_checks import (
     check_corpus,
-    check_dataset,
     check_evaluation_config,
     check_k,
     check_level,
-    check_metrics,
 )
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry import describe, plain
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
+from rag_evaluation_framework.scoring.score_checks import check_dataset, check_metrics
 
 Metrics: TypeAlias = Iterable[Metric[U]] | Mapping[str, Metric[U]]
 """The metrics to report: a list of them, or a group such as `DEFAULT_TOKEN_METRICS`."""
@@ -95,7 +94,9 @@ class ExperimentConfig(Generic[U]):
         rules: LevelRules[U] = RULES[level.evaluation_type]
         check_level(dataset, level)
         measured = EvaluationConfig() if config is None else check_evaluation_config(config)
-        chosen = check_metrics(dataset, level, rules.default_metrics.values() if metrics is None else metrics)
+        own, wanted = dataset.level.evaluation_type, level.evaluation_type
+        truth = f"dataset {dataset.name!r} is {own}" + ("" if own == wanted else f", read at {wanted}")
+        chosen = check_metrics(rules.default_metrics.values() if metrics is None else metrics, level, truth)
         ks = check_k(k, measured)
         documents = check_corpus(dataset.corpus if corpus is None else corpus)
         if chunk_id is not None and not callable(chunk_id):

@@ -1,5 +1,6 @@
 """`retrieve`: index a corpus and retrieve for every query, as deep as the cutoffs need."""
 
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,28 +16,29 @@ from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.hits import Ranking, Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import QueryRanking, Rankings
-from rag_evaluation_framework.errors import ComponentExited, ConfigError
+from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError
+from rag_evaluation_framework.experiments.config_checks import check_corpus
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.hit_locator import HitLocator
 from rag_evaluation_framework.text.reading import ContextBudgets, HitReader
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 _FIRST_DEPTH = 10
-_STEEPEST = 8  # results that cost next to nothing must not deepen the retrieval without bound
-_DEEPEST = 10_000
 
 
 def retrieve(
     retriever: Pipeline,
     corpus: Corpus,
     queries: Iterable[Query | str],
-    cutoffs: Sequence[Cutoff | int | str] = (10,),
+    cutoffs: Iterable[Cutoff | int | str] | Cutoff | int | str = (10,),
     *,
-    tokenizer: Tokenizer | None = None,
+    tokenizer: Any = None,
     batch_queries: bool = True,
 ) -> Rankings:
     """Index a corpus and retrieve for every query, as deep as the cutoffs need.
@@ -49,21 +51,37 @@ def retrieve(
         corpus: The documents.
         queries: The queries to ask; the id of a text follows from its wording.
         cutoffs: Numbers of results (5), budgets of characters (`4000ch`) or of tokens (`1000tok`).
-        tokenizer: The tokenizer that counts budgets in tokens.
+        tokenizer: What counts the tokens of budgets in tokens, such as `"cl100k_base"`.
         batch_queries: Whether the retriever is told all queries before it is asked for them one by one.
 
     Returns:
         One ranking per query, in order; every hit has its place in the corpus, if it could be found.
 
     Raises:
-        ConfigError: A cutoff is not valid, or counts tokens without a tokenizer.
+        ConfigError: A cutoff is not valid, or counts tokens without a tokenizer; or what is given is not queries.
+        CorpusError: The corpus is not a `Corpus`, or is empty.
+        DatasetError: Two queries share an id.
         ComponentExited: The retriever called `sys.exit` before or after the queries.
         Exception: Whatever else the retriever raises while it indexes.
     """
-    asked = [query if isinstance(query, Query) else Query.from_text(query) for query in queries]
-    with collected() as notes, indexed(as_retriever(retriever), corpus) as index:
-        rankings = index.rank(asked, list(map(Cutoff.parse, cutoffs)), tokenizer, batch_queries=batch_queries)
+    asked, cuts = _asked(queries), Cutoff.parse_all(cutoffs)
+    counter = None if tokenizer is None else resolve_tokenizer(tokenizer)
+    with collected() as notes, indexed(as_retriever(retriever), check_corpus(corpus)) as index:
+        rankings = index.rank(asked, cuts, counter, batch_queries=batch_queries)
     return replace(rankings, notes=tuple(notes))
+
+
+def _asked(queries: Any) -> list[Query]:
+    if isinstance(queries, str | Query | Dataset) or not isinstance(queries, Iterable):
+        raise ConfigError(
+            f"queries={queries!r:.80}: expected a list of queries or of their texts, such as dataset.queries"
+        )
+    items: list[Any] = [*queries]
+    asked = [query if isinstance(query, Query) else Query.from_text(query) for query in items]
+    twice = [query_id for query_id, number in Counter(query.id for query in asked).items() if number > 1]
+    if twice:
+        raise DatasetError(f"questions that are given twice: {len(twice)}, the first with the id {twice[0]!r}")
+    return asked
 
 
 @contextmanager
@@ -138,7 +156,7 @@ class Index:
         for text in ranker.notes(entries):
             note(text)
         seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
-        return Rankings(entries, self.corpus, self.retriever, self.chunks, ranker.depth, seconds)
+        return Rankings(entries, self.corpus, self.retriever, self.chunks, tuple(cutoffs), ranker.depth, seconds)
 
     def _prepare(self, queries: Sequence[Query]) -> None:
         """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""
@@ -245,7 +263,9 @@ class _Ranker:
             at = dict.fromkeys(self.ks, first.hits)
         reached, unfilled = self.budgets.reach(deepest.hits)
         self.unfilled += unfilled
-        return QueryRanking(query, deepest.hits[: max(self.largest.size, reached)], at, deepest.stages)
+        kept = deepest.hits[: max(self.largest.size, reached)]
+        exhausted = len(kept) == len(deepest.hits) < asked
+        return QueryRanking(query, kept, at, deepest.stages, exhausted=exhausted)
 
     def _retrieve(self, query: Query, k: int) -> Retrieval:
         retriever = self.index.pipeline

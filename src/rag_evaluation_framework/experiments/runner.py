@@ -46,10 +46,9 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
     with no_exit("a component", "the run"), collected() as notes:
         with indexed(config.retriever, config.corpus) as index:
             truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
-            found = index.rank(
+            rankings = index.rank(
                 config.dataset.queries, config.cutoffs, measured.tokenizer, batch_queries=measured.batch_queries
             )
-        rankings = truth.with_dataset_ids(found)
         start = perf_counter()
         table = score(rankings, truth, config.metrics, config.cutoffs, tokenizer=measured.tokenizer)
         seconds = perf_counter() - start
@@ -58,7 +57,8 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
         name=config.name,
         evaluation_type=config.level.evaluation_type,
         queries=tuple(
-            QueryResult[Any].of(entry, ranking, table) for entry, ranking in zip(truth, rankings, strict=True)
+            QueryResult[Any].of(entry, ranking, table)
+            for entry, ranking in zip(truth, truth.with_dataset_ids(rankings), strict=True)
         ),
         scores=table,
         metric_names=tuple(metric.name for metric in config.metrics),

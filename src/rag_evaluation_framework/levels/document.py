@@ -1,10 +1,11 @@
 """Document-level evaluation: did we find the right documents?"""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.dataset import Dataset
@@ -33,38 +34,24 @@ class DocumentRules(LevelRules[DocumentId]):
     def check(
         self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
     ) -> Iterable[str]:
-        """Yield how many relevant documents are not in the corpus, if any.
+        """Return how many relevant documents are not in the corpus, if any.
 
         Raises:
             DatasetError: None of them is in the corpus.
         """
         del retriever, chunk_id
-        if dataset.level is not DOCUMENT:
-            return
-        ids = sorted(document.id for document in corpus)
-        units = [(entry, unit) for entry in resolve_documents(dataset, corpus) for unit in entry.relevant]
-        missing = [(entry, unit) for entry, unit in units if unit not in corpus and not _is_prefix_of_any(unit, ids)]
-        if not missing:
-            return
-        entry, unit = missing[0]
-        if len(missing) == len(units):
-            known = ", ".join(document.id for document in corpus.documents[:3])
-            raise DatasetError(
-                f"dataset {dataset.name!r}: the corpus holds none of its relevant documents ({unit!r} of question "
-                f"{entry.query.id!r}, …); it holds {known}, … Is it another corpus?"
-            )
-        yield (
-            f"relevant documents that are not in the corpus, so that no retriever can find them: {len(missing)}, the "
-            f"first {unit!r} of question {entry.query.id!r}; they count as relevant all the same"
-        )
+        return _absent(dataset, corpus) if dataset.level is DOCUMENT else ()
 
     def truth(
         self, dataset: Dataset[Any], searched: Searched, chunk_id: NameChunk | None = None
     ) -> ProjectedTruth[DocumentId]:
         """Return the relevant documents, under the ids of the corpus."""
         del chunk_id
-        resolved = resolve_documents(dataset, searched.corpus) if dataset.level is DOCUMENT else in_documents(dataset)
-        return ProjectedTruth(DOCUMENT, resolved)
+        if dataset.level is not DOCUMENT:
+            return ProjectedTruth(DOCUMENT, in_documents(dataset))
+        for text in _absent(dataset, searched.corpus):
+            note(text)
+        return ProjectedTruth(DOCUMENT, resolve_documents(dataset, searched.corpus))
 
     def judge(self, rankings: Sequence[Ranking], truth: Sequence[GroundTruth[DocumentId]]) -> RankJudgements:
         """Judge by the rank of each distinct document."""
@@ -113,6 +100,25 @@ def resolve_documents(dataset: Dataset[DocumentId], corpus: Corpus) -> tuple[Doc
             gains=renamed_gains(entry.query, entry.gains, known),
         )
         for entry in entries
+    )
+
+
+def _absent(dataset: Dataset[DocumentId], corpus: Corpus) -> Iterator[str]:
+    ids = sorted(document.id for document in corpus)
+    units = [(entry, unit) for entry in resolve_documents(dataset, corpus) for unit in entry.relevant]
+    missing = [(entry, unit) for entry, unit in units if unit not in corpus and not _is_prefix_of_any(unit, ids)]
+    if not missing:
+        return
+    entry, unit = missing[0]
+    if len(missing) == len(units):
+        known = ", ".join(document.id for document in corpus.documents[:3])
+        raise DatasetError(
+            f"dataset {dataset.name!r}: the corpus holds none of its relevant documents ({unit!r} of question "
+            f"{entry.query.id!r}, …); it holds {known}, … Is it another corpus?"
+        )
+    yield (
+        f"relevant documents that are not in the corpus, so that no retriever can find them: {len(missing)}, the "
+        f"first {unit!r} of question {entry.query.id!r}; they count as relevant all the same"
     )
 
 

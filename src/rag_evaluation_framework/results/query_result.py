@@ -12,7 +12,7 @@ from rag_evaluation_framework.data.rankings import QueryRanking
 from rag_evaluation_framework.data.score_table import ScoreTable, Status
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class QueryResult(Generic[U]):
     """The result of one query: its ground truth, its ranking and its scores.
 
@@ -32,7 +32,7 @@ class QueryResult(Generic[U]):
     gains: Mapping[str, float] = field(default_factory=dict[str, float])
     hits: Ranking = ()
     stages: Mapping[str, float] = field(default_factory=dict[str, float])
-    table: ScoreTable = field(kw_only=True, repr=False, compare=False)
+    table: ScoreTable = field(kw_only=True, repr=False)
 
     @classmethod
     def of(cls, entry: GroundTruth[U], ranking: QueryRanking, table: ScoreTable) -> "QueryResult[U]":
@@ -61,6 +61,17 @@ class QueryResult(Generic[U]):
     def status(self) -> Status:
         """`failed` if its retrieval raised, `no-answer` if nothing is relevant, else `scored`."""
         return self.table.statuses[self.table.rows[self.query_id]]
+
+    @property
+    def _all(self) -> tuple[object, ...]:
+        """Everything that is told of this query; of the table, its own row."""
+        told = (self.query_id, self.text, self.relevant, self.gains, self.hits, self.stages)
+        return (*told, self.scores, self.failures, self.status)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, QueryResult) and self._all == other._all
+
+    __hash__ = None  # type: ignore[assignment]  # it holds dicts
 
     def __str__(self) -> str:
         name, score = next(iter(self.scores.items()), (self.status, None))

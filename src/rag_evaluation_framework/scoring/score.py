@@ -9,7 +9,6 @@ import numpy as np
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ground_truth import GroundTruth
@@ -19,24 +18,31 @@ from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.rankings import QueryRanking, Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 from rag_evaluation_framework.judging.oracle import oracle_from_lists
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
+from rag_evaluation_framework.scoring.score_checks import (
+    check_cutoffs,
+    check_dataset,
+    check_given,
+    check_metrics,
+    matched,
+)
 from rag_evaluation_framework.scoring.tabulate import Cut, Units, tabulate
 from rag_evaluation_framework.text.reading import ContextBudget, HitReader
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 
 def score(
     rankings: Rankings,
     truth: Dataset[U] | ProjectedTruth[U],
     metrics: Iterable[Metric[U]],
-    cutoffs: Sequence[Cutoff | int | str],
+    cutoffs: Iterable[Cutoff | int | str] | Cutoff | int | str,
     *,
-    tokenizer: Tokenizer | None = None,
+    tokenizer: Any = None,
 ) -> ScoreTable:
     """Score rankings, however they were made.
 
@@ -48,70 +54,63 @@ def score(
         truth: What is relevant: a dataset at its own level, or its truth projected to another level.
         metrics: The metrics to compute, each at every cutoff.
         cutoffs: Where rankings are cut: numbers of results (5), budgets of characters (`4000ch`) or tokens (`1000tok`).
-        tokenizer: What counts the tokens of budgets in tokens.
+        tokenizer: What counts the tokens of budgets in tokens, such as `"cl100k_base"`.
 
     Returns:
         One row per entry of the truth; the scores in the order of metrics, then of cutoffs.
 
     Raises:
-        ConfigError: A cutoff is not valid, counts tokens without a tokenizer, or was not asked of a retriever whose
-            ranking at one cutoff does not tell that at another.
-        DatasetError: The rankings lack a query of the truth.
+        ConfigError: Metrics or cutoffs are not valid, a cutoff counts tokens without a tokenizer, or it is one that
+            the rankings cannot tell: they end before it, or the retriever ranks differently at different k.
+        DatasetError: The rankings lack a query of the truth, or are those of another corpus.
         LevelMismatch: A metric cannot score the level of the truth.
     """
-    cuts = list(map(Cutoff.parse, cutoffs))
-    metrics = list(metrics)
-    entries = list(truth)
-    _check_levels(metrics, truth.level)
-    found = _in_order(rankings, entries)
-    _check_cutoffs(found, cuts)
+    check_given(rankings, truth)
+    cuts = Cutoff.parse_all(cutoffs)
+    counter = None if tokenizer is None else resolve_tokenizer(tokenizer)
+    chosen = check_metrics(metrics, truth.level, f"this truth is {truth.level.evaluation_type}")
+    projected = _projected(truth, rankings)
+    entries = list(projected)
+    found = matched(projected.with_dataset_ids(rankings), entries)
+    _note_other_wording(entries, found)
+    ks = [cutoff for cutoff in cuts if not cutoff.is_budget]
+    reader = HitReader(rankings.corpus)
+    budgets = [ContextBudget(cutoff, counter, reader) for cutoff in cuts if cutoff.is_budget]
+    check_cutoffs(rankings, found, ks, budgets)
     scorable = [(entry, ranking) for entry, ranking in zip(entries, found, strict=True) if _has_score(entry, ranking)]
     answered = [entry for entry, _ in scorable]
     rules: LevelRules[U] = RULES[truth.level.evaluation_type]
-    oracle = _oracle(rankings, answered, metrics)
-    reader = HitReader(rankings.corpus)
-    budgets = [ContextBudget(cutoff, tokenizer, reader) for cutoff in cuts if cutoff.is_budget]
+    oracle = _oracle(rankings, answered, chosen)
     return tabulate(
         [entry.query.id for entry in entries],
-        {ScoreName(metric.name, cutoff): metric for metric in metrics for cutoff in cuts},
+        {ScoreName(metric.name, cutoff): metric for metric in chosen for cutoff in cuts},
         {
             cutoff: Cut(_with_oracle(judged, oracle), partial(_units, truth.level, answered, ranked, reader))
-            for cutoff, ranked, judged in _judged(rules, scorable, [c for c in cuts if not c.is_budget], budgets)
+            for cutoff, ranked, judged in _judged(rules, scorable, ks, budgets)
         },
         np.array([bool(entry.relevant) for entry in entries], dtype=np.bool_),
         {ranking.query.id: (ranking.failure,) for ranking in found if ranking.failure is not None},
     )
 
 
-def _check_levels(metrics: Sequence[Metric[Any]], level: Level[Any]) -> None:
-    for metric in metrics:
-        if level.evaluation_type not in metric.evaluation_types:
-            raise LevelMismatch(
-                f"metric {metric.name!r} scores {' and '.join(sorted(metric.evaluation_types))} truth, this truth is "
-                f"{level.evaluation_type}: choose metrics of that level"
-            )
+def _projected(truth: Dataset[U] | ProjectedTruth[U], rankings: Rankings) -> ProjectedTruth[U]:
+    if isinstance(truth, ProjectedTruth):
+        return truth
+    for text in check_dataset(truth, rankings.corpus):
+        note(text)
+    rules: LevelRules[U] = RULES[truth.level.evaluation_type]
+    return rules.truth(truth, rankings)
 
 
-def _check_cutoffs(found: Sequence[QueryRanking], cutoffs: Sequence[Cutoff]) -> None:
-    """Refuse a number of results that only another retrieval could tell."""
-    asked = next((ranking.at for ranking in found if ranking.at), None)
-    for cutoff in cutoffs:
-        if asked is not None and not cutoff.is_budget and cutoff not in asked:
-            raise ConfigError(
-                f"cutoff {str(cutoff)!r}: the retriever ranks differently at different k, and was asked for "
-                f"{', '.join(map(str, asked))} only; retrieve again with this cutoff"
-            )
-
-
-def _in_order(rankings: Rankings, entries: Sequence[GroundTruth[Any]]) -> list[QueryRanking]:
-    by_id = {ranking.query.id: ranking for ranking in rankings}
-    missing = [entry.query.id for entry in entries if entry.query.id not in by_id]
-    if missing:
-        raise DatasetError(
-            f"the rankings lack {len(missing)} of {len(entries)} queries, the first {missing[0]!r}: retrieve for all "
-            "queries of the dataset"
+def _note_other_wording(entries: Sequence[GroundTruth[Any]], found: Sequence[QueryRanking]) -> None:
+    other = [
+        entry.query.id for entry, ranking in zip(entries, found, strict=True) if entry.query.text != ranking.query.text
+    ]
+    if other:
+        note(
+            f"questions whose wording in the rankings is not that in the ground truth: {len(other)}, the first "
+            f"{other[0]!r}; they were matched by id"
         )
-    return [by_id[entry.query.id] for entry in entries]
 
 
 def _has_score(entry: GroundTruth[Any], ranking: QueryRanking) -> bool:

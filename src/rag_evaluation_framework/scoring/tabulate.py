@@ -64,7 +64,9 @@ def tabulate(
         concerned.
     """
     failed = dict(failures or {})
-    judged = np.flatnonzero(answerable & ~np.isin(query_ids, list(failed))) if failures is not None else None
+    judged = None
+    if failures is not None:
+        judged = np.flatnonzero(answerable & np.array([query_id not in failures for query_id in query_ids], dtype=bool))
     columns: dict[str, Numbers] = {}
     for name, metric in scores.items():
         column = _column(metric, cuts[name.cutoff])
