@@ -87,7 +87,7 @@ class Cutoff:
         Raises:
             ConfigError: One is not valid or is given twice, or there is none.
         """
-        given: object = cutoffs
+        given: Any = cutoffs
         if isinstance(given, str | int | Cutoff):
             return (cls.parse(given),)
         if not isinstance(given, Iterable):

@@ -51,7 +51,8 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str) -> tuple[Metric[A
     for metric in given:
         if not isinstance(metric, Metric):
             raise ConfigError(f"metric {metric!r:.80}: expected an instance of a metric, such as SpanRecall()")
-        _check_level(metric, level, truth)
+    for metric in given:
+        _check_metric(metric, level, truth)
     names = [metric.name for metric in given]
     for name in names:
         if names.count(name) > 1:
@@ -63,7 +64,7 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str) -> tuple[Metric[A
     return tuple(given)
 
 
-def _check_level(metric: Metric[Any], level: Level[Any], truth: str) -> None:
+def _check_metric(metric: Metric[Any], level: Level[Any], truth: str) -> None:
     if not getattr(metric, "evaluation_types", None):
         raise ConfigError(f"metric {metric.name!r}: has no evaluation_types; subclass TokenLevelMetric instead")
     if level.evaluation_type not in metric.evaluation_types:
