@@ -16,9 +16,9 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments.config_checks import (
     check_corpus,
+    check_dataset_level,
     check_evaluation_config,
     check_k,
-    check_level,
 )
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
 from rag_evaluation_framework.levels.catalogue import RULES
@@ -92,7 +92,7 @@ class ExperimentConfig(Generic[U]):
     ) -> None:
         pipeline = as_retriever(retriever)
         rules: LevelRules[U] = RULES[level.evaluation_type]
-        check_level(dataset, level)
+        check_dataset_level(dataset, level)
         measured = EvaluationConfig() if config is None else check_evaluation_config(config)
         own, wanted = dataset.level.evaluation_type, level.evaluation_type
         truth = f"dataset {dataset.name!r} is {own}" + ("" if own == wanted else f", read at {wanted}")

@@ -11,7 +11,7 @@ from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetErr
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
 
 
-def check_level(dataset: Any, level: Level[Any]) -> None:
+def check_dataset_level(dataset: Any, level: Level[Any]) -> None:
     """Check that a dataset can be scored at a level: its own or, if it holds spans, any.
 
     Raises:

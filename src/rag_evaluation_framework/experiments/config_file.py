@@ -29,7 +29,7 @@ from rag_evaluation_framework.registry import Kind, build, load_function
 from rag_evaluation_framework.retrievers.function import as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 
-Component = str | dict[str, Any]
+ComponentConfig = str | dict[str, Any]
 
 
 class ConfigFile(BaseModel):
@@ -47,12 +47,12 @@ class ConfigFile(BaseModel):
     glob: str = "**/*.md"
     dataset: str
     evaluation_type: EvaluationType | None = None
-    retriever: Component | None = None
-    chunker: Component | None = None
-    embedder: Component | None = None
-    vector_store: Component | None = None
-    reranker: Component | None = None
-    metrics: list[Component] | None = None
+    retriever: ComponentConfig | None = None
+    chunker: ComponentConfig | None = None
+    embedder: ComponentConfig | None = None
+    vector_store: ComponentConfig | None = None
+    reranker: ComponentConfig | None = None
+    metrics: list[ComponentConfig] | None = None
     k: int | list[int] = Field(default=[5, 10])
     chunk_id: str | None = None
     experiment_name: str | None = None

@@ -23,7 +23,7 @@ from rag_evaluation_framework.experiments.config import (
     Metrics,
     TokenLevelExperimentConfig,
 )
-from rag_evaluation_framework.experiments.config_checks import check_corpus, check_level
+from rag_evaluation_framework.experiments.config_checks import check_corpus, check_dataset_level
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.levels.level_rules import NameChunk
@@ -92,7 +92,7 @@ class Evaluation(ABC, Generic[U]):
 
     def __post_init__(self) -> None:
         check_corpus(self.corpus)
-        check_level(self.dataset, self.level)
+        check_dataset_level(self.dataset, self.level)
 
     @abstractmethod
     def experiment(

@@ -22,7 +22,7 @@ Scored = Mapping[str, float]
 # Keys of mappings are invariant: to a type checker, a mapping from `DocumentId` is not one from `str`.
 _Scored: TypeAlias = Scored | Mapping[DocumentId, float] | Mapping[ChunkId, float]
 Truth: TypeAlias = Mapping[str, _Scored | Iterable[str]] | Mapping[QueryId, _Scored | Iterable[str]]
-Rankings: TypeAlias = Mapping[str, _Scored | Sequence[str]] | Mapping[QueryId, _Scored | Sequence[str]]
+IdRankings: TypeAlias = Mapping[str, _Scored | Sequence[str]] | Mapping[QueryId, _Scored | Sequence[str]]
 
 # Queries per block: as many as have about this many results, so that a block fits into the processor's cache.
 _FEWEST, _MOST = 64, 1_024
@@ -32,7 +32,7 @@ _GAINS_OF_1: Callable[[Iterable[str], float], Scored] = dict.fromkeys
 _NO_SCORE, _NO_RANK = repeat(nan), repeat(-1)
 
 
-def read_rank_mappings(ground_truth: Truth, rankings: Rankings) -> tuple[RankJudgements, dict[str, int]]:
+def read_rank_mappings(ground_truth: Truth, rankings: IdRankings) -> tuple[RankJudgements, dict[str, int]]:
     """Judge rankings that are mappings or lists by query id.
 
     They are read in blocks, and only what is relevant is kept. The work per query, and per unit of it, is left to

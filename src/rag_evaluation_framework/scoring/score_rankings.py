@@ -9,12 +9,14 @@ from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.scoring.rank_arrays import read_rank_arrays
-from rag_evaluation_framework.scoring.rank_mappings import Rankings, Truth, read_rank_mappings
+from rag_evaluation_framework.scoring.rank_mappings import IdRankings, Truth, read_rank_mappings
 from rag_evaluation_framework.scoring.score_names import DEFAULT_RANK_SCORES, parse_rank_scores
 from rag_evaluation_framework.scoring.tabulate import Cut, tabulate
 
 
-def score_rankings(ground_truth: Truth, rankings: Rankings, metrics: Sequence[str] = DEFAULT_RANK_SCORES) -> ScoreTable:
+def score_rankings(
+    ground_truth: Truth, rankings: IdRankings, metrics: Sequence[str] = DEFAULT_RANK_SCORES
+) -> ScoreTable:
     """Score rankings of ids that were made elsewhere.
 
     Queries are matched by id. A query that the rankings lack scores 0.0, one without ground truth is left out, one
