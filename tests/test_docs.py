@@ -44,6 +44,7 @@ from markdown_it import MarkdownIt
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from rag_evaluation_framework.cli.main import app
 
@@ -338,6 +339,18 @@ def test_every_option_of_a_command_is_documented_and_no_other(name):
     for parameter in command.params:
         if parameter.param_type_name == "argument":
             assert f"`{parameter.name.upper()}`" in text
+
+
+def test_the_json_object_of_run_has_the_documented_fields(folder):
+    text = section(DOCS / "cli.md", "`rag-eval run`")
+    (folder / "docs").mkdir()
+    (folder / "docs" / "billing.md").write_text("Invoices are sent on the first day of the month.", encoding="utf-8")
+    (folder / "questions.csv").write_text("question,quote\nWhen?,on the first day\n", encoding="utf-8")
+    arguments = ["run", "--corpus", "docs", "--dataset", "questions.csv", "--json"]
+    found = json.loads(CliRunner().invoke(app, arguments, catch_exceptions=False).stdout)
+    (shown,) = (json.loads(token.content) for token in MarkdownIt().parse(text) if token.info == "json")
+    assert list(found) == list(shown) == re.findall(r"(?m)^\| `(\w+)` \|", text.partition('"worst"')[2])
+    assert list(found["counts"]) == list(shown["counts"])
 
 
 def test_every_general_option_is_documented():
