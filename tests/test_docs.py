@@ -24,6 +24,7 @@ machine.
 import contextlib
 import csv
 import importlib
+import inspect
 import io
 import itertools
 import json
@@ -46,6 +47,7 @@ from ruamel.yaml.error import YAMLError
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from rag_evaluation_framework import contracts
 from rag_evaluation_framework.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -356,6 +358,24 @@ def test_the_json_object_of_run_has_the_documented_fields(folder):
 def test_every_general_option_is_documented():
     text = (DOCS / "cli.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for name in {*options(CLI), "--help"})
+
+
+# Contracts
+
+
+def test_the_table_of_contracts_writes_every_method_as_it_is_called():
+    text = (DOCS / "own-components.md").read_text(encoding="utf-8")
+    rows = re.findall(r"(?m)^\| [\w -]+ \| `(\w+)`[^|]*\| (.+) \|$", text)
+    written = {name: dict(re.findall(r"`(\w+)\((.*?)\)`", row)) for name, row in rows if hasattr(contracts, name)}
+    assert {"Chunker", "Embedder", "VectorStore", "Reranker", "Retriever", "TokenLevelMetric"} <= set(written)
+    for name, methods in written.items():
+        contract = getattr(contracts, name)
+        assert contract.__abstractmethods__ - {"dimension"} == set(methods), name
+        for method, arguments in methods.items():
+            _, *parameters = inspect.signature(getattr(contract, method)).parameters.values()
+            assert arguments == ", ".join(
+                str(parameter.replace(annotation=parameter.empty)).replace(" = ", "=") for parameter in parameters
+            )
 
 
 # Links
