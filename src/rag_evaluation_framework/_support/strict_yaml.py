@@ -63,8 +63,8 @@ class _PlainParser(Parser):
 def _message(error: Any) -> str:
     """Return what is wrong and where; the library's own message would advise how to suppress the error.
 
-    The library notices late that a key lacks its colon, or that a bracket or quotation mark is never closed, but it knows
-    where these began.
+    The library notices late that a key lacks its colon, or that a bracket or quotation mark is never closed, but it
+    knows where these began.
     """
     problem = " ".join(str(error.problem).split())
     if error.context == "while scanning a simple key":
