@@ -24,6 +24,7 @@ machine.
 import contextlib
 import csv
 import importlib
+import inspect
 import io
 import itertools
 import json
@@ -44,7 +45,9 @@ from markdown_it import MarkdownIt
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from typer.main import get_command
+from typer.testing import CliRunner
 
+from rag_evaluation_framework import contracts
 from rag_evaluation_framework.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -340,9 +343,39 @@ def test_every_option_of_a_command_is_documented_and_no_other(name):
             assert f"`{parameter.name.upper()}`" in text
 
 
+def test_the_json_object_of_run_has_the_documented_fields(folder):
+    text = section(DOCS / "cli.md", "`rag-eval run`")
+    (folder / "docs").mkdir()
+    (folder / "docs" / "billing.md").write_text("Invoices are sent on the first day of the month.", encoding="utf-8")
+    (folder / "questions.csv").write_text("question,quote\nWhen?,on the first day\n", encoding="utf-8")
+    arguments = ["run", "--corpus", "docs", "--dataset", "questions.csv", "--json"]
+    found = json.loads(CliRunner().invoke(app, arguments, catch_exceptions=False).stdout)
+    (shown,) = (json.loads(token.content) for token in MarkdownIt().parse(text) if token.info == "json")
+    assert list(found) == list(shown) == re.findall(r"(?m)^\| `(\w+)` \|", text.partition('"worst"')[2])
+    assert list(found["counts"]) == list(shown["counts"])
+
+
 def test_every_general_option_is_documented():
     text = (DOCS / "cli.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for name in {*options(CLI), "--help"})
+
+
+# Contracts
+
+
+def test_the_table_of_contracts_writes_every_method_as_it_is_called():
+    text = (DOCS / "own-components.md").read_text(encoding="utf-8")
+    rows = re.findall(r"(?m)^\| [\w -]+ \| `(\w+)`[^|]*\| (.+) \|$", text)
+    written = {name: dict(re.findall(r"`(\w+)\((.*?)\)`", row)) for name, row in rows if hasattr(contracts, name)}
+    assert {"Chunker", "Embedder", "VectorStore", "Reranker", "Retriever", "TokenLevelMetric"} <= set(written)
+    for name, methods in written.items():
+        contract = getattr(contracts, name)
+        assert contract.__abstractmethods__ - {"dimension"} == set(methods), name
+        for method, arguments in methods.items():
+            _, *parameters = inspect.signature(getattr(contract, method)).parameters.values()
+            assert arguments == ", ".join(
+                str(parameter.replace(annotation=parameter.empty)).replace(" = ", "=") for parameter in parameters
+            )
 
 
 # Links

@@ -34,7 +34,11 @@ def test_an_empty_text_is_nothing():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a: [1, 2", " in line 1$"),
+        ("a: [1, 2\n\n", "; what begins in line 1 is not closed$"),
+        ("a: 1\nb: 'never\nclosed\n", "^found unexpected end of stream; what begins in line 2 is not closed$"),
+        ("corpus: docs\ndataset questions.csv\n", "^could not find expected ':' in line 2$"),
+        ("a: 1\nb\n\n# why\nc: 2\n", "^could not find expected ':' in line 2$"),
+        ("a: 1\n  b: 2\n", "^mapping values are not allowed here in line 2$"),
         ("a: 1\na: 2\n", "duplicate key"),
         ("{a: 1, a: 2}", "duplicate key"),
         ("a: 2026-01-02", r"\$\.a: .*quotes"),

@@ -85,6 +85,20 @@ def test_a_table_that_is_cut_off_is_refused_by_its_line(tmp_path, corpus):
         load_dataset(path, corpus=corpus)
 
 
+def test_a_header_that_is_not_closed_is_refused_by_its_line(tmp_path, corpus):
+    path = tmp_path / "questions.csv"
+    path.write_text('question,references,"corpus_id\nWho?,[],tale\n', encoding="utf-8")
+    with pytest.raises(DatasetError, match="line 1: unexpected end of data"):
+        load_dataset(path, corpus=corpus)
+
+
+def test_blank_lines_do_not_shift_the_numbers_of_lines(tmp_path, corpus):
+    path = tmp_path / "questions.csv"
+    path.write_text("question,references,corpus_id\n\n\nWho?,[,tale\n", encoding="utf-8")
+    with pytest.raises(DatasetError, match="line 4: references: not valid JSON"):
+        load_dataset(path, corpus=corpus)
+
+
 def test_other_columns_do_no_harm(tmp_path, corpus):
     path = table(tmp_path, ["tale", GOOD, "Who?", "x"], header=("corpus_id", "references", "question", "Unnamed: 0"))
     assert load_dataset(path, corpus=corpus).queries[0].text == "Who?"

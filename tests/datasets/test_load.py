@@ -24,6 +24,7 @@ FILES = {
     "quotes.csv": "question,quote\nWhich colour?,The sky is blue.\n",
     "QUOTES.CSV": "question,quote\nWhich colour?,The sky is blue.\n",
     "quotes.tsv": "question\tquote\nWhich colour?\tThe sky is blue.\n",
+    "quotes-old-mac.csv": "question,quote\rWhich colour?,The sky is blue.\r",
     "chunking.csv": f'question,references,corpus_id\nWhich colour?,"{REFERENCES}",a\n',
     "chunking-excel.csv": f'\ufeffquestion,references,corpus_id\r\nWhich colour?,"{REFERENCES}",a\r\n',
 }
@@ -84,6 +85,12 @@ def test_a_file_without_questions_is_refused(tmp_path, corpus, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(DatasetError, match=rf"{name}: (holds no questions|not valid JSON)"):
         load_dataset(tmp_path / name, corpus=corpus)
+
+
+def test_a_header_that_is_too_large_for_a_table_is_refused(tmp_path, corpus):
+    (tmp_path / "d.csv").write_text(f"question,{'q' * 200_000}\nWhich colour?,blue\n")
+    with pytest.raises(DatasetError, match=r"d\.csv: line 1: field larger than field limit"):
+        load_dataset(tmp_path / "d.csv", corpus=corpus)
 
 
 @pytest.mark.parametrize("name", ["d.json", "d.jsonl", "d.csv"])

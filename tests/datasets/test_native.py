@@ -298,6 +298,12 @@ def test_all_problems_are_reported_at_once_each_on_its_own_line(tmp_path, name, 
     assert all(any(line.strip().startswith(place) for line in lines) for place in places)
 
 
+def test_a_value_that_is_cut_off_in_a_message_ends_in_an_ellipsis(tmp_path):
+    with pytest.raises(DatasetError, match=r", got \['xxx.*…$") as caught:
+        load_dataset(written(tmp_path, question(query=["x" * 25, "y" * 25, "z" * 25])))
+    assert len(str(caught.value).partition(", got ")[2]) == 60
+
+
 def test_of_very_many_problems_ten_are_shown_and_the_rest_counted(tmp_path):
     with pytest.raises(DatasetError) as caught:
         load_dataset(written(tmp_path, *[question(id=number) for number in range(12)]))

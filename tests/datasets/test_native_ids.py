@@ -387,6 +387,43 @@ def test_a_header_with_a_null_or_invalid_type_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("said", [True, False], ids=["said", "inferred"])
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ({"schema_version": 2}, "$.schema_version: Input should be 1, got 2"),
+        ({"schemaVersion": 2}, "$.schema_version: Input should be 1, got 2"),
+        ({"schema_version": 1, "name": 5}, "$.name: Input should be a valid string, got 5"),
+    ],
+)
+def test_a_broken_header_is_the_only_problem_of_a_file_of_another_level(tmp_path, head, message, said):
+    head = {**head, **({"evaluation_type": "chunk-level"} if said else {})}
+    path = tmp_path / "data.json"
+    path.write_text(json.dumps({**head, "questions": [asked(relevant_chunk_ids=["a"])]}))
+    with pytest.raises(DatasetError) as caught:
+        load_dataset(path)
+    assert str(caught.value) == f"{path}: {message}"
+
+
+@pytest.mark.parametrize("key", ["relevant_doc_ids", "relevantDocIds", "relevant_documents_ids"])
+def test_a_misspelt_key_is_named_with_the_key_that_is_missing(tmp_path, key):
+    with pytest.raises(DatasetError) as caught:
+        load_dataset(written(tmp_path, DOCUMENT, {"id": "q", "query": "?" * 99, key: ["a"]}), DOCUMENT)
+    got = f"Field required, got the keys 'id', 'query', '{key}'; if '{key}' means this, rename it"
+    assert str(caught.value).endswith(f"$.questions[0].relevant_document_ids: {got}")
+
+
+def test_where_a_key_is_missing_a_few_of_the_others_are_shown(tmp_path):
+    many = {f"note {number}": number for number in range(20)}
+    with pytest.raises(DatasetError) as caught:
+        load_dataset(written(tmp_path, DOCUMENT, {}, {"id": "q", "query": "?", **many}), DOCUMENT)
+    first, *_, last = str(caught.value).splitlines()[1:]
+    assert first.endswith("$.questions[0].id: Field required, got an empty object")
+    assert last.endswith(
+        ", got the keys 'id', 'query', 'note 0', 'note 1', 'note 2', 'note 3', 'note 4', 'note 5' and 14 more"
+    )
+
+
+@pytest.mark.parametrize("said", [True, False], ids=["said", "inferred"])
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize(
     ("level", "truth", "stray", "belongs"),

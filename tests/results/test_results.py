@@ -327,7 +327,7 @@ def test_the_report_is_strict_json_with_one_line_per_query_and_stable_keys(tmp_p
         "count_as_zero",
         "config",
         "timings",
-        "warnings",
+        "notes",
         "created",
         "version",
         "experiment_url",

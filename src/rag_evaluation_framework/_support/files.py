@@ -1,5 +1,7 @@
-"""Text and JSON files: strict reading and atomic writing."""
+"""Text, JSON and CSV files: strict reading and atomic writing."""
 
+import csv
+import io
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -56,6 +58,29 @@ def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
                     yield number, read_json_text(text.strip(), where)
     except OSError as error:
         raise DatasetError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
+
+
+def table_rows(text: str, delimiter: str = ",", *, skip_initial_space: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV text, the header among them, each with the number of the line on which it starts.
+
+    Args:
+        text: The text, with newlines unchanged.
+        delimiter: The character between two cells.
+        skip_initial_space: Whether white space behind a delimiter is dropped.
+
+    Raises:
+        csv.Error: A row is not valid CSV; the message says on which line it starts.
+    """
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=skip_initial_space
+    )
+    first = 1
+    try:
+        for cells in reader:
+            yield first, cells
+            first = reader.line_num + 1
+    except csv.Error as error:
+        raise csv.Error(f"line {first}: {error}; is there an unclosed quotation mark?") from error
 
 
 def is_list(value: Any) -> TypeGuard[list[Any]]:

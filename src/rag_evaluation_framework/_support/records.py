@@ -1,15 +1,19 @@
 """Strict validation of records from files, which collects every problem with its location."""
 
+from difflib import get_close_matches
+from itertools import islice
 from reprlib import Repr
 from typing import Any, TypeVar
 
 from pydantic import AliasGenerator, BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.errors import DatasetError
 
 _MOST_PROBLEMS = 10
+_MOST_KEYS = 8
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 
@@ -52,8 +56,7 @@ class RecordReader:
             record = model.model_validate(data)
         except ValidationError as error:
             self.problems += [
-                f"{where}{json_path(item['loc'])}: {item['msg']}, got {brief_repr(item['input'])}"
-                for item in error.errors()
+                f"{where}{json_path(item['loc'])}: {item['msg']}, got {_got(item)}" for item in error.errors()
             ]
             return None
         for key in record.model_extra or {}:
@@ -97,6 +100,19 @@ def problem_list(source: str, problems: list[str]) -> str:
     return f"{source}: {len(problems)} problems:{lines}" + (f"\n  … and {more} more" if more > 0 else "")
 
 
+def _got(item: ErrorDetails) -> str:
+    """Return what was found instead, for messages: where a key is missing, the keys that are there."""
+    if item["type"] != "missing":
+        return brief_repr(item["input"])
+    keys: dict[str, str] = {key.replace("_", "").lower(): key for key in item["input"]}
+    if not keys:
+        return "an empty object"
+    similar = get_close_matches(str(item["loc"][-1]).replace("_", ""), keys, n=1, cutoff=0.8)
+    advice = f"; if {brief_repr(keys[similar[0]])} means this, rename it" if similar else ""
+    more = f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
+    return f"the keys {', '.join(map(brief_repr, islice(keys.values(), _MOST_KEYS)))}{more}{advice}"
+
+
 def json_path(location: tuple[int | str, ...]) -> str:
     """Return the path of a value within another: `.relevant_spans[0].start`."""
     parts = (f"[{part!r}]" if isinstance(part, int) or not part.isidentifier() else f".{part}" for part in location)
@@ -114,4 +130,5 @@ def storable(text: str) -> bool:
 
 def brief_repr(value: object) -> str:
     """Return a shortened repr for messages, however large or deeply nested the value is."""
-    return _SHORT.repr(value)[:60]
+    text = _SHORT.repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -29,9 +29,7 @@ def parse_yaml(text: str) -> Json:
     except TypeError as error:  # the library makes a tuple of a key that is a list, whatever the list holds
         raise ValueError(f"a key is not a string ({error}); expected a string") from error
     except MarkedYAMLError as error:
-        marked: Any = error  # the library's own message would advise how to suppress the error
-        where = f" in line {marked.problem_mark.line + 1}" if marked.problem_mark else ""
-        raise ValueError(f"{' '.join(str(marked.problem).split())}{where}") from error
+        raise ValueError(_message(error)) from error
     except YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from error
     _check(value, "$")
@@ -60,6 +58,20 @@ class _PlainParser(Parser):
             token = library.scanner.peek_token()
             _refuse(token, f"%{token.name} is a directive", "remove it")
         return library.process_directives()
+
+
+def _message(error: Any) -> str:
+    """Return what is wrong and where; the library's own message would advise how to suppress the error.
+
+    The library notices late that a key lacks its colon, or that a bracket or quotation mark is never closed, but it
+    knows where these began.
+    """
+    problem = " ".join(str(error.problem).split())
+    if error.context == "while scanning a simple key":
+        return f"{problem} in line {error.context_mark.line + 1}"
+    if error.context_mark and ("end of stream" in problem or "<stream end>" in problem):
+        return f"{problem}; what begins in line {error.context_mark.line + 1} is not closed"
+    return f"{problem} in line {error.problem_mark.line + 1}" if error.problem_mark else problem
 
 
 def _refuse(marked: Any, problem: str, remedy: str) -> NoReturn:

@@ -1,11 +1,11 @@
 """Question table of the public chunking evaluation: `question, references, corpus_id`."""
 
 import csv
-import io
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._support.files import read_json_text, read_text
+from rag_evaluation_framework._support.files import read_json_text, read_text, table_rows
 from rag_evaluation_framework._support.records import problem_list
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
@@ -29,19 +29,20 @@ def read_chunking_evaluation(path: Path, corpus: Corpus) -> Dataset[CharacterSpa
         DatasetError: Lists every problem with its line.
     """
     resolver = DocumentResolver(corpus)
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
+    rows = table_rows(read_text(path))
     entries: list[TokenLevelGroundTruth] = []
     problems: list[str] = []
-    line = reader.line_num + 2
     try:
-        for row in reader:
+        _, header = next(rows)
+        for line, cells in rows:
+            if not cells:
+                continue
             try:
-                entries.append(_entry(row, corpus, resolver))
+                entries.append(_entry(dict(zip_longest(header, cells[: len(header)])), corpus, resolver))
             except ValueError as error:
                 problems.append(f"line {line}: {error}")
-            line = reader.line_num + 1
     except csv.Error as error:
-        problems.append(f"line {line}: {error}")
+        problems.append(str(error))
     if problems:
         raise DatasetError(problem_list(str(path), problems))
     return Dataset(entries, TOKEN, name=path.stem, corpus=corpus)

@@ -1,11 +1,10 @@
 """Loading a dataset from a file in any supported format."""
 
 import csv
-import io
 from pathlib import Path
 from typing import Any, overload
 
-from rag_evaluation_framework._support.files import json_lines, read_json_text, read_text
+from rag_evaluation_framework._support.files import json_lines, read_json_text, read_text, table_rows
 from rag_evaluation_framework._support.records import brief_repr
 from rag_evaluation_framework._support.strict_json import Json
 from rag_evaluation_framework._support.strict_yaml import parse_yaml
@@ -123,9 +122,15 @@ def _read_lines(
 
 def _read_table(path: Path, level: Level[Any], corpus: Corpus | None) -> Dataset[CharacterSpan]:
     check_level(str(path), "token-level", level)
-    header = next(csv.reader(io.StringIO(read_text(path).partition("\n")[0])), ())
-    read = read_chunking_evaluation if set(header) >= COLUMNS else dataset_from_quotes
+    read = read_chunking_evaluation if _header(path) >= COLUMNS else dataset_from_quotes
     return read(path, _needed(corpus, path))
+
+
+def _header(path: Path) -> set[str]:
+    try:
+        return set(next(table_rows(read_text(path)), (1, list[str]()))[1])
+    except csv.Error:  # the reader of quotes says where, and knows other delimiters
+        return set()
 
 
 def _yaml(path: Path) -> Json:

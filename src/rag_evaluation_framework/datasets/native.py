@@ -128,11 +128,13 @@ def _read(
 ) -> Dataset[Any]:
     records = labels.records
     header = records.validate(_Header, first, where)
+    if header is None and not _is_of_this_version(first):
+        raise records.error()
+    found, rows = _told(first, rows)
     if header is not None:
-        found = header.evaluation_type
-        if "evaluation_type" not in header.model_fields_set:
-            found, rows = _inferred(rows)
         check_level(str(path), found, level)
+    elif found != level.evaluation_type:  # the questions cannot be judged by this level
+        raise records.error()
     entries = [_entry(data, where, level, labels) for where, data in rows]
     if header is None or records.problems:
         raise records.error()
@@ -146,6 +148,18 @@ def _read(
         chunking=header.chunking,
         metadata={**header.metadata, **(header.model_extra or {})},
     )
+
+
+def _is_of_this_version(first: Any) -> bool:
+    return is_object(first) and SCHEMA_VERSION in (first.get("schemaVersion"), first.get("schema_version"))
+
+
+def _told(first: Any, rows: Iterable[tuple[str, Any]]) -> tuple[EvaluationType, Iterable[tuple[str, Any]]]:
+    """Return the evaluation type that the header names, valid or not, or else the questions; and all the questions."""
+    for key in ("evaluationType", "evaluation_type"):
+        if key in first:
+            return first[key], rows
+    return _inferred(rows)
 
 
 def _inferred(rows: Iterable[tuple[str, Any]]) -> tuple[EvaluationType, Iterable[tuple[str, Any]]]:

@@ -6,7 +6,6 @@ counts offsets. Other columns are kept as metadata of the question; the optional
 """
 
 import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import Literal
 
 from tqdm import tqdm
 
-from rag_evaluation_framework._support.files import json_lines, read_text
+from rag_evaluation_framework._support.files import json_lines, read_text, table_rows
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.records import problem_list
 from rag_evaluation_framework.data.dataset import Dataset
@@ -248,16 +247,14 @@ def _nearest(quote: str, locator: TextLocator) -> str:
 def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     text = read_text(path)
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, skipinitialspace=True)
-    last, no_cells = 0, list[str]()
+    rows = table_rows(text, delimiter, skip_initial_space=True)
     if not text.strip():
         return
     try:
-        header = [name.strip().lower() for name in next(reader, no_cells)]
+        _, names = next(rows)
+        header = [name.strip().lower() for name in names]
         _check_header(header, path)
-        for cells in reader:
-            last = reader.line_num
-            first = last - sum(cell.count("\n") for cell in cells)
+        for first, cells in rows:
             if not any(cells):  # as spreadsheets leave them at the end
                 continue
             if len(cells) > len(header):
@@ -273,7 +270,7 @@ def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             row = dict(zip_longest(header, cells, fillvalue=""))
             yield first, _record(row, f"{path}: line {first}")
     except csv.Error as error:
-        raise DatasetError(f"{path}: line {last + 1}: {error}; is there an unclosed quotation mark?") from error
+        raise DatasetError(f"{path}: {error}") from error
 
 
 def _check_header(header: list[str], path: Path) -> None:

@@ -59,7 +59,7 @@ class ResultRecord(Generic[U]):
     count_as_zero: tuple[str, ...]
     config: Mapping[str, Any]
     timings: Mapping[str, float]
-    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
     created: str
     version: str
     experiment_url: str | None = None
