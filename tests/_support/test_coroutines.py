@@ -1,14 +1,18 @@
 import asyncio
 import copy
 import gc
+import inspect
 import os
 import pickle
 import signal
+from abc import ABCMeta
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from threading import Event
 from typing import ClassVar
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -27,7 +31,7 @@ from rag_evaluation_framework._support.coroutines import adapted, resolved
 from rag_evaluation_framework.contracts.component import parameters
 from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
 from rag_evaluation_framework.registry import describe
-from rag_evaluation_framework.retrievers.function import as_retriever
+from rag_evaluation_framework.retrievers.function import FunctionRetriever, as_retriever
 from rag_evaluation_framework.vector_stores import InMemoryVectorStore
 
 HANDBOOK = Corpus(
@@ -68,11 +72,59 @@ class Slotted:
 
 
 class Plain:
-    async def _private(self):
-        return 1
-
     def public(self):
         return 2
+
+
+def named(function):
+    @wraps(function)
+    def wrapper(*args):
+        return function(*args)
+
+    return wrapper
+
+
+class Decorated:
+    @named
+    async def work(self, value):
+        return value
+
+
+class Returning:
+    def work(self, value):
+        return self._work(value)
+
+    async def _work(self, value):
+        return value
+
+
+class Holding:
+    def __init__(self):
+        async def work(value):
+            return value
+
+        self.work = work
+
+    def work(self, value):
+        raise NotImplementedError
+
+
+class Tasks:
+    async def _work(self, value):
+        return value
+
+    def work(self, value):
+        return Later(self._work(value))
+
+
+class Later:
+    """An awaitable that is no coroutine, as clients return them."""
+
+    def __init__(self, coroutine):
+        self.coroutine = coroutine
+
+    def __await__(self):
+        return self.coroutine.__await__()
 
 
 class TestResolved:
@@ -85,6 +137,17 @@ class TestResolved:
             return resolved(answer())
 
         assert asyncio.run(notebook()) == 42
+
+    @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+    @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+    def test_a_forked_process_has_a_loop_of_its_own(self):
+        resolved(answer())
+        child = os.fork()
+        if child == 0:
+            signal.alarm(5)  # ends a child that hangs
+            os._exit(resolved(answer()))
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 42
+        assert resolved(answer()) == 42
 
     def test_a_coroutine_that_resolves_another_is_refused_instead_of_waiting_for_itself(self):
         async def outer():
@@ -139,7 +202,7 @@ class TestResolved:
 
 
 class TestAdapted:
-    def test_a_component_without_public_coroutines_is_returned_as_it_is(self):
+    def test_a_component_without_coroutines_is_returned_as_it_is(self):
         plain = Plain()
         assert adapted(plain) is plain
         assert adapted(None) is None
@@ -148,6 +211,74 @@ class TestAdapted:
     def test_coroutine_methods_return_their_results(self):
         assert adapted(Remote(2)).embed(["abc"]).tolist() == [[6, 1]]
         assert adapted(Slotted(4)).double() == 8
+
+    @pytest.mark.parametrize("kind", [Decorated, Returning, Holding, Tasks])
+    def test_methods_that_return_what_has_to_be_awaited_return_the_result(self, kind):
+        component = kind()
+        assert adapted(component).work(3) == 3
+        assert inspect.isawaitable(pending := component.work(3))
+        assert resolved(pending) == 3
+
+    def test_functions_among_the_parameters_are_no_methods(self):
+        @dataclass(frozen=True)
+        class Given(Remote):
+            function: Callable = answer
+            other: Callable = len
+
+        @dataclass(frozen=True)
+        class Holder:
+            function: Callable = answer
+
+        given = Given(other=answer)
+        view = adapted(given)
+        assert view.embed(["abc"]).tolist() == [[3, 1]]
+        assert view.function is view.other is answer
+        assert view == given
+        for holder in (Holder(), FunctionRetriever(answer)):
+            assert adapted(holder) is holder
+
+    def test_an_attribute_of_the_object_can_be_set_and_deleted(self):
+        async def other(value):
+            return -value
+
+        returning = Returning()
+        adapted(returning).work = other
+        assert adapted(returning).work(3) == -3
+        assert returning.work is other
+        del adapted(returning).work
+        assert adapted(returning).work(3) == 3
+        assert vars(returning) == {}
+
+    @pytest.mark.parametrize("called", ["in_a_loop", "gathered", "in_another_thread", "awaited"])
+    def test_the_code_of_a_component_gets_its_own_coroutines(self, called):
+        class Running:
+            async def ask(self, value):
+                return value
+
+            def in_a_loop(self, value):
+                return asyncio.run(self.ask(value))
+
+            async def _all(self, *values):
+                return await asyncio.gather(*(self.ask(value) for value in values))
+
+            def gathered(self, value):
+                return asyncio.run(self._all(value))[0]
+
+            async def in_another_thread(self, value):
+                return await asyncio.to_thread(lambda: asyncio.run(self.ask(value)))
+
+            async def awaited(self, value):
+                return await self.ask(value)
+
+        assert getattr(adapted(Running()), called)(3) == 3
+        assert adapted(Running()).ask(3) == 3
+
+    def test_a_method_of_its_own_that_calls_an_inherited_one_need_not_await_it(self):
+        class Prefixed(Remote):
+            def embed_query(self, text):
+                return super().embed_query(f"query: {text}")
+
+        assert adapted(Prefixed()).embed_query("ab").tolist() == [9, 1]
 
     def test_inherited_methods_that_call_them_need_not_know(self):
         embedder = adapted(Remote())
@@ -172,7 +303,11 @@ class TestAdapted:
             async def of_class(cls):
                 return cls.__name__
 
+            async def both(self):
+                return await type(self).static(5), await type(self).of_class()
+
         assert (adapted(Named()).static(5), adapted(Named()).of_class()) == (5, "Named")
+        assert adapted(Named()).both() == (5, "Named")
 
     def test_adapting_again_gives_the_same_object(self):
         remote = Remote()
@@ -193,6 +328,30 @@ class TestAdapted:
         remote = Remote()
         _ = adapted(remote).weight
         assert "weight" in vars(remote)
+
+    def test_state_in_slots_is_shared(self):
+        class Counting:
+            __slots__ = ("__hidden", "count")
+
+            def __init__(self):
+                self.count = self.__hidden = 0
+
+            async def add(self):
+                self.count += 1
+                self.__hidden += 1
+                return self.__hidden
+
+            async def forget(self):
+                del self.count
+
+        counting = Counting()
+        view = adapted(counting)
+        assert (view.add(), counting.count) == (1, 1)
+        counting.count = 5
+        assert (view.add(), view.count, counting.count) == (2, 6, 6)
+        view.forget()
+        assert not hasattr(counting, "count")
+        assert not hasattr(view, "count")
 
     def test_nobody_can_tell_it_from_the_component(self):
         remote, view = Remote(3), adapted(Remote(3))
@@ -237,6 +396,39 @@ class TestAdapted:
         del hooked
         gc.collect()
         assert events == ["deleted"]
+
+    @pytest.mark.parametrize("base", [type, ABCMeta])
+    def test_a_metaclass_does_not_meet_the_class_of_the_view(self, base):
+        made = []
+
+        class Registering(base):
+            def __new__(cls, name, bases, body):
+                made.append(f"new {name}")
+                return super().__new__(cls, name, bases, body)
+
+            def __init__(self, name, bases, body):
+                made.append(f"init {name}")
+                super().__init__(name, bases, body)
+
+        class Registered(metaclass=Registering):
+            async def work(self):
+                return "done"
+
+        view = adapted(Registered())
+        assert view.work() == "done"
+        assert type(type(view)) is Registering
+        assert made == ["new Registered", "init Registered"]
+
+    def test_classes_that_nobody_uses_any_more_are_forgotten(self):
+        class Passing:
+            async def work(self):
+                return "done"
+
+        assert adapted(Passing()).work() == "done"
+        kind = ref(Passing)
+        del Passing
+        gc.collect()
+        assert kind() is None
 
     @pytest.mark.parametrize("called", ["embed_query", "embed_queries"])
     def test_a_coroutine_that_would_wait_for_another_one_is_refused(self, called):

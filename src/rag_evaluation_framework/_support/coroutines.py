@@ -5,12 +5,15 @@ A component is adapted once, where it enters (`adapted`); everybody behind calls
 
 import asyncio
 import inspect
-from collections.abc import Callable
+import os
+from abc import ABCMeta
+from collections.abc import Awaitable, Callable, Collection, Coroutine
 from contextlib import suppress
 from copy import copy
+from dataclasses import fields, is_dataclass
 from functools import cache, wraps
 from threading import Lock, Thread, current_thread
-from types import FrameType, MemberDescriptorType, new_class
+from types import FrameType, FunctionType, MemberDescriptorType
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -23,40 +26,51 @@ _adaptations: WeakValueDictionary[int, Any] = WeakValueDictionary()
 
 
 def adapted(component: T) -> T:
-    """Return a component whose public methods are ordinary ones: itself unless its class has coroutine methods.
+    """Return a component whose public methods are ordinary ones: itself unless it has coroutine methods.
 
-    Else it is a view of the component, of the same class as far as anybody can see, and with the same state. Its
-    coroutine methods run on the background loop and return the result. On that loop, where another method of the same
-    component awaits them, they return the coroutine. The component itself stays as it is, so that its owner can go on
+    Else it is a view of the component, of the same class as far as anybody can see, and with the same state. What its
+    public methods return is resolved on the background loop. The component's own code, and what runs on that loop, get
+    what the method returns: they can await it. The component itself stays as it is, so that its owner can go on
     awaiting it; adapting it again gives the same view.
+
+    A component has coroutine methods if a public or private one is written as `async def`, also below a decorator that
+    names what it wraps (`functools.wraps`), or an attribute of the object that stands in for a method is a
+    coroutine function. A function that is a field of a dataclass is a parameter and no method.
     """
-    kind: Any = type(component)
-    if not _coroutine_methods(kind):
+    if isinstance(component, _Adapted | type):
+        return component
+    methods = _methods_that_may_be_awaited(component)
+    if not methods:
         return component
     view = _adaptations.get(id(component))  # the view holds the component, so the id is not used again
     if view is None:
-        view = _adaptations[id(component)] = _view(component, _adapted_class(kind))
+        view = _adaptations[id(component)] = _view(component, methods)
     adapted_component: T = view
     return adapted_component
 
 
 def resolved(value: Any) -> Any:
-    """Return the value, or, of a coroutine, what it returns.
+    """Return the value, or, of a coroutine or another awaitable, what it returns.
 
     The loop lives in a thread of its own, so this works inside a running loop (a notebook) too, and clients that are
     bound to a loop meet the same one each time. What the coroutine raises, `SystemExit` too, is raised here.
     """
-    if not inspect.iscoroutine(value):
+    if not inspect.isawaitable(value):
         return value
+    coroutine: Coroutine[Any, Any, Any] = value if inspect.iscoroutine(value) else _awaiting(value)
     if _on_the_loop():
-        value.close()
+        coroutine.close()
         raise RuntimeError("a coroutine component was called from another one, where it has to be awaited")
-    future = asyncio.run_coroutine_threadsafe(value, _running_loop())
+    future = asyncio.run_coroutine_threadsafe(coroutine, _running_loop())
     try:
         return future.result()
     except BaseException:
         future.cancel()  # after Ctrl-C nobody waits for it any more
         raise
+
+
+async def _awaiting(value: Awaitable[Any]) -> Any:
+    return await value
 
 
 class _Adapted:
@@ -68,60 +82,136 @@ class _Adapted:
         """Keep the view from the component's own `__init_subclass__`, which may register what derives from it."""
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any]]:
-        return adapted, (copy(getattr(self, "_adapted_from")),)  # noqa: B009  a slot that only the view has
+        return adapted, (copy(_component_of(self)),)
 
 
-@cache
-def _coroutine_methods(kind: type) -> tuple[str, ...]:
-    names = [name for name in dir(kind) if not name.startswith("_")]
-    methods = {name: inspect.getattr_static(kind, name) for name in names}
-    return tuple(
-        name for name, method in methods.items() if inspect.iscoroutinefunction(getattr(method, "__func__", method))
-    )
+class _Method:
+    """A public method of a view. It stands before an attribute of the object, as a property does."""
+
+    def __init__(self, name: str, kind: type, method: Any) -> None:
+        self.name = name
+        self.kind = kind
+        self.method = method
+
+    def __get__(self, view: Any, _: type | None = None) -> Callable[..., Any]:
+        state: dict[str, Any] = getattr(view, "__dict__", {})
+        return _waiting(self.kind, state[self.name] if self.name in state else self._bound(view))
+
+    def __set__(self, view: Any, value: Any) -> None:
+        setattr(_component_of(view), self.name, value)
+
+    def __delete__(self, view: Any) -> None:
+        delattr(_component_of(view), self.name)
+
+    def _bound(self, view: Any) -> Any:
+        return self.method.__get__(view, self.kind) if hasattr(self.method, "__get__") else self.method
 
 
-@cache
-def _adapted_class(kind: type) -> type:
-    namespace: dict[str, Any] = {name: _waiting(kind, name) for name in _coroutine_methods(kind)}
-    namespace |= {name: getattr(kind, name) for name in ("__module__", "__qualname__", "__doc__")}
+def _methods_that_may_be_awaited(component: object) -> dict[str, Any]:
+    """Return the public methods that are not ours, plain ones too, which may return a coroutine; else nothing."""
+    kind = type(component)
+    own = _own_attributes(kind)
+    state: dict[str, Any] = getattr(component, "__dict__", {})
+    own |= {
+        name: staticmethod(value)
+        for name, value in state.items()
+        if _is_coroutine_function(value) and isinstance(inspect.getattr_static(kind, name, None), FunctionType)
+    }
+    own = {name: value for name, value in own.items() if name not in _fields_of(kind)}
+    if not any(_is_coroutine_function(value) for value in own.values()):
+        return {}
+    return {name: value for name, value in own.items() if not name.startswith("_") and _is_method(value)}
+
+
+def _own_attributes(kind: type) -> dict[str, Any]:
+    defined = {name: (base, value) for base in reversed(kind.__mro__) for name, value in vars(base).items()}
+    return {
+        name: value
+        for name, (base, value) in defined.items()
+        if not name.startswith("__") and not _is_ours(base.__module__)
+    }
+
+
+def _fields_of(kind: type) -> Collection[str]:
+    """Return the fields of a dataclass: values by which components compare, functions too, and no methods."""
+    return [field.name for field in fields(kind)] if is_dataclass(kind) else []
+
+
+def _is_method(value: Any) -> bool:
+    return isinstance(value, FunctionType | classmethod | staticmethod) or _is_coroutine_function(value)
+
+
+def _is_coroutine_function(value: Any) -> bool:
+    return inspect.iscoroutinefunction(inspect.unwrap(value) if inspect.isroutine(value) else value)
+
+
+def _view(component: object, methods: dict[str, Any]) -> Any:
+    view: Any = object.__new__(_adapted_class(type(component), methods))
+    object.__setattr__(view, "_adapted_from", component)
+    if hasattr(component, "__dict__"):
+        object.__setattr__(view, "__dict__", component.__dict__)
+    return view
+
+
+def _component_of(view: Any) -> Any:
+    return getattr(view, "_adapted_from")  # noqa: B009  a slot that only the view has
+
+
+def _adapted_class(kind: type, methods: dict[str, Any]) -> Any:
+    """Return the class of one view. It is not kept for the next one: that would keep the class of the component."""
 
     def original(_: object) -> type:
         return kind
 
+    namespace: dict[str, Any] = {name: getattr(kind, name) for name in ("__module__", "__qualname__", "__doc__")}
+    namespace |= _shared_slots(kind)
+    namespace |= {name: _Method(name, kind, method) for name, method in methods.items()}
     namespace["__class__"] = property(original)  # dataclasses compare by it, and `replace` makes a new one of it
     namespace["__slots__"] = ("_adapted_from",) if kind.__weakrefoffset__ else ("_adapted_from", "__weakref__")
     if hasattr(kind, "__del__"):
         namespace["__del__"] = original  # does nothing: what it would release is the component's
-    return new_class(kind.__name__, (_Adapted, kind), exec_body=lambda body: body.update(namespace))
+    # A metaclass of the component's own may register what it makes, so that of Python makes the class.
+    maker: Any = ABCMeta if isinstance(kind, ABCMeta) else type
+    return maker.__new__(type(kind), kind.__name__, (_Adapted, kind), namespace)
 
 
-def _view(component: Any, kind: Any) -> Any:
-    view: Any = object.__new__(kind)
-    object.__setattr__(view, "_adapted_from", component)
-    if hasattr(component, "__dict__"):
-        object.__setattr__(view, "__dict__", component.__dict__)
-    for slot in (item for base in type(component).__mro__ for item in vars(base).values()):
-        if isinstance(slot, MemberDescriptorType):
-            with suppress(AttributeError):  # it is empty
-                slot.__set__(view, slot.__get__(component))
-    return view
+def _shared_slots(kind: type) -> dict[str, property]:
+    slots = {name: value for base in reversed(kind.__mro__) for name, value in vars(base).items()}
+    return {name: _shared_slot(slot) for name, slot in slots.items() if isinstance(slot, MemberDescriptorType)}
 
 
-def _waiting(kind: type, name: str) -> Callable[..., Any]:
-    method = inspect.getattr_static(kind, name)
+def _shared_slot(slot: MemberDescriptorType) -> property:
+    return property(
+        lambda view: slot.__get__(_component_of(view)),
+        lambda view, value: slot.__set__(_component_of(view), value),
+        lambda view: slot.__delete__(_component_of(view)),
+    )
 
-    @wraps(getattr(method, "__func__", method), updated=())
-    def wait(self: Any, *args: Any, **kwargs: Any) -> Any:
-        coroutine = method.__get__(self, kind)(*args, **kwargs)
-        return coroutine if _on_the_loop() and not _called_by_us(inspect.currentframe()) else resolved(coroutine)
+
+def _waiting(kind: type, method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method, updated=())
+    def wait(*args: Any, **kwargs: Any) -> Any:
+        result = method(*args, **kwargs)
+        return result if inspect.isawaitable(result) and _can_await(inspect.currentframe(), kind) else resolved(result)
 
     return wait
 
 
-def _called_by_us(frame: FrameType | None) -> bool:
-    """Return whether our code called the function: all of it is synchronous, so it cannot await a coroutine."""
+def _can_await(frame: FrameType | None, kind: type) -> bool:
+    """Return whether the caller of the function may await: code of the component, or on the loop any but ours.
+
+    Our code is synchronous. Code of the component is told by its qualified name, as nested functions have it too.
+    """
     caller = None if frame is None else frame.f_back
-    return caller is not None and caller.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
+    if caller is None or _is_ours(module := caller.f_globals.get("__name__", "")):
+        return False
+    name = caller.f_code.co_qualname
+    own = any(base.__module__ == module and name.startswith(f"{base.__qualname__}.") for base in kind.__mro__)
+    return own or _on_the_loop()
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == _PACKAGE
 
 
 def _on_the_loop() -> bool:
@@ -130,11 +220,12 @@ def _on_the_loop() -> bool:
 
 def _running_loop() -> asyncio.AbstractEventLoop:
     with _starting:
-        return _loop()
+        return _loop(os.getpid())
 
 
 @cache
-def _loop() -> asyncio.AbstractEventLoop:
+def _loop(_process: int) -> asyncio.AbstractEventLoop:
+    """Start the loop of a process. A fork has no thread to run the old one, which stays open: they share its files."""
     loop = asyncio.new_event_loop()
     Thread(target=_serve, args=(loop,), name=_THREAD, daemon=True).start()
     return loop
@@ -144,3 +235,7 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     while True:  # a coroutine that raises SystemExit stops the loop: its caller gets that, and the others go on
         with suppress(SystemExit, KeyboardInterrupt):
             loop.run_forever()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(before=_starting.acquire, after_in_parent=_starting.release, after_in_child=_starting.release)
