@@ -169,7 +169,29 @@ def load_attribute(reference: str) -> Any:
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.append(here)
-    return _installed(reference)
+    return load_installed(reference)
+
+
+def load_installed(reference: str) -> Any:
+    """Return what `module:attribute` names among what can be imported already; the search path stays as it is.
+
+    Raises:
+        ConfigError: There is no such module or attribute, or the module cannot be imported.
+    """
+    module_name, _, attribute = reference.partition(":")
+    if not all(part.isidentifier() for part in (*module_name.split("."), *attribute.split("."))):
+        raise ConfigError(f"{reference!r}: expected module:attribute, such as my_module:search")
+    try:
+        target = import_module(module_name)
+    except (Exception, SystemExit) as error:
+        kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
+        reason = exit_text(error) if isinstance(error, SystemExit) else f"{kind}{error}"
+        raise ConfigError(f"{reference!r}: module {module_name!r} cannot be imported: {reason}") from error
+    for part in attribute.split("."):
+        if not hasattr(target, part):
+            raise ConfigError(f"{reference!r}: module {module_name!r} has no {attribute!r}")
+        target = getattr(target, part)
+    return target
 
 
 def load_function(key: str, reference: str, takes: str, *, imports: bool = True) -> Callable[..., Any]:
@@ -197,23 +219,6 @@ def _refused_import(key: str, reference: str) -> ConfigError:
         f"{key} {reference!r} names your own code, and --no-import (imports=False) allows nothing but built-in "
         "components and installed plug-ins; nothing was imported. Leave the flag out if you trust the configuration"
     )
-
-
-def _installed(reference: str) -> Any:
-    module_name, _, attribute = reference.partition(":")
-    if not all(part.isidentifier() for part in (*module_name.split("."), *attribute.split("."))):
-        raise ConfigError(f"{reference!r}: expected module:attribute, such as my_module:search")
-    try:
-        target = import_module(module_name)
-    except (Exception, SystemExit) as error:
-        kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
-        reason = exit_text(error) if isinstance(error, SystemExit) else f"{kind}{error}"
-        raise ConfigError(f"{reference!r}: module {module_name!r} cannot be imported: {reason}") from error
-    for part in attribute.split("."):
-        if not hasattr(target, part):
-            raise ConfigError(f"{reference!r}: module {module_name!r} has no {attribute!r}")
-        target = getattr(target, part)
-    return target
 
 
 def _parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
@@ -256,7 +261,7 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
         ConfigError: There is no such component, it is of another kind, or it would have to be imported.
     """
     if name in components(kind):
-        target = _installed(components(kind)[name])
+        target = load_installed(components(kind)[name])
     elif ":" not in name:
         known = ", ".join(components(kind))
         raise ConfigError(
@@ -286,7 +291,7 @@ def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
 
 
 def _contract(kind: Kind) -> type[Any]:
-    contract: type[Any] = _installed(f"{_PACKAGE}.contracts:{_CONTRACTS[kind]}")
+    contract: type[Any] = load_installed(f"{_PACKAGE}.contracts:{_CONTRACTS[kind]}")
     return contract
 
 
