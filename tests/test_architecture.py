@@ -1,6 +1,7 @@
 """The house: imports point down, rooms on one floor do not know each other, nothing is imported inside a function."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -26,9 +27,10 @@ FLOORS = (
     {"testing"},  # for people who write components: it may import everything, and nothing imports it
 )
 LOOSE = {"__init__", "__main__", "errors", "registry", "types"}
-DOORS = {  # what reaches upwards: for type checkers only; at run time the registry loads it when it is asked for
+DOORS = {  # what reaches upwards: imported for type checkers only; at run time the registry loads it, by a string
     ("results.result", "analysis.comparison"),  # result.compare
 }
+LOADERS = {"registry", "_support.optional"}  # what imports modules by strings: components, and optional packages
 TOGETHER = {("_support", "errors"), ("__main__", "cli")}  # everyone raises errors; `python -m` is the command
 WHOLE_PACKAGE = "(the root)"
 MAY_IMPORT_THE_ROOT = {"cli", "testing"}
@@ -96,6 +98,21 @@ def imports() -> Iterator[Import]:
 IMPORTS = list(imports())
 
 
+def strings_of_the_package(tree) -> Iterator[str]:
+    """The strings, and pieces of strings, that begin with the name of this package, as those of the registry do."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and re.match(rf"{PACKAGE}(?![^.:])", str(node.value)):
+            yield node.value
+
+
+def loads_by_name(tree) -> bool:
+    """Whether something imports modules by strings."""
+    named = {"import_module", "__import__"}
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return not named.isdisjoint(names)
+
+
 def test_the_imports_are_seen():
     assert len(IMPORTS) > 50
     assert any(i.importer == "retrievers.bm25" and i.imported == "contracts.chunker" for i in IMPORTS)
@@ -124,6 +141,35 @@ def test_imports_point_down():
     upwards = {i for i in IMPORTS if i.imported != WHOLE_PACKAGE and floor(room(i.imported)) > floor(room(i.importer))}
     assert [str(i) for i in upwards if i.at_run_time] == []
     assert {(i.importer, i.imported) for i in upwards} == DOORS
+
+
+def test_doors_by_string_are_those_that_are_listed():
+    doors = [
+        (module, named.removeprefix(f"{PACKAGE}.").partition(":")[0])
+        for module, tree in TREES.items()
+        if module not in LOADERS
+        for named in strings_of_the_package(tree)
+    ]
+    assert sorted(doors) == sorted(DOORS)
+    assert {module for module, tree in TREES.items() if loads_by_name(tree)} == LOADERS
+
+
+@pytest.mark.parametrize(
+    ("code", "strings", "loads"),
+    [
+        (f'load_attribute("{PACKAGE}.cli.main:app")', [f"{PACKAGE}.cli.main:app"], False),
+        (f'load_installed(f"{PACKAGE}.{{room}}:app")', [f"{PACKAGE}."], False),
+        (f'name = "{PACKAGE}"', [PACKAGE], False),
+        (f'"""{PACKAGE} is a package."""; other = "{PACKAGE}_notes"', [], False),
+        ("importlib.import_module(name)", [], True),
+        ("import_module(name)", [], True),
+        ("importlib.metadata.version(name)", [], False),
+    ],
+)
+def test_doors_by_string_are_seen(code, strings, loads):
+    tree = ast.parse(code)
+    assert list(strings_of_the_package(tree)) == strings
+    assert loads_by_name(tree) == loads
 
 
 def test_rooms_on_one_floor_do_not_know_each_other():

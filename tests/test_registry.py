@@ -11,7 +11,7 @@ import pytest
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import registry
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.registry import KINDS, build, components, describe, load, load_attribute
+from rag_evaluation_framework.registry import KINDS, build, components, describe, load, load_attribute, load_function
 
 OWN_PARTS = """
 from dataclasses import dataclass
@@ -460,7 +460,7 @@ class TestTrust:
         (tmp_path / "hostile_parts_of_test.py").write_text(
             "from pathlib import Path\n"
             "import rag_evaluation_framework as rag\n"
-            f"def touch(*arguments, **options):\n    Path({str(mark)!r}).touch()\n"
+            f"def touch(query=None, *others, **options):\n    Path({str(mark)!r}).touch()\n"
             "class Run:\n    __init__ = __call__ = touch\n"
             "class Meta(type):\n    __call__ = touch\n"
             "class Made(metaclass=Meta): ...\n"
@@ -500,6 +500,82 @@ class TestTrust:
     def test_a_function_for_a_retriever_is_looked_up_and_not_called(self, hostile):
         assert build("retriever", "hostile_parts_of_test:touch").__name__ == "touch"
         assert not hostile.exists()
+
+    @pytest.fixture
+    def functions(self, tmp_path, monkeypatch):
+        """A module that brings functions of others, and its own."""
+        (tmp_path / "functions_of_test.py").write_text(
+            "import functools, os, pathlib, shutil\n"
+            "place, move = pathlib.Path(), functools.partial(shutil.move)\n"
+            "def anything(*arguments): return []\n"
+            "def decorated(function):\n    @functools.wraps(function)\n"
+            "    def inner(*arguments): return function(*arguments)\n    return inner\n"
+            "@functools.cache\ndef remembered(query, k): return [query]\n"
+            "@decorated\ndef wrapped(question, top_k=5): return [question]\n"
+            "def open_ended(q, *rest): return [q]\n"
+            "class Pipeline:\n    def __call__(self, query, k): return [query]\n    search = __call__\n"
+            "pipeline = Pipeline()\n"
+            "class Looped:\n    def __call__(self, query, k): return [query]\n"
+            "looped = Looped()\nlooped.__wrapped__ = looped\n"
+        )
+        monkeypatch.chdir(tmp_path)
+        yield "functions_of_test"
+        sys.modules.pop("functions_of_test", None)
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "subprocess:run",
+            "subprocess:check_output",
+            "timeit:timeit",
+            "runpy:run_path",
+            "code:interact",
+            "shutil:move",
+            "os:makedirs",
+            "os.path:join",
+            "functions_of_test:os.makedirs",
+            "functions_of_test:move",
+            "functions_of_test:place.joinpath",
+            "rag_evaluation_framework.results.store:write_folder",
+            "rag_evaluation_framework.registry:build",
+            "functions_of_test:anything",
+            "functions_of_test:looped",
+        ],
+    )
+    def test_functions_that_are_not_written_for_a_pipeline_are_refused(self, functions, name):
+        for component in (name, {"type": "hybrid", "retrievers": ["bm25", name]}):
+            with pytest.raises(ConfigError, match=r"or a Python function of your own with named arguments, .query, k."):
+                build("retriever", component)
+        with pytest.raises(ConfigError, match=r"a Python function of your own with named arguments, .chunk, number."):
+            load_function("chunk_id", name, "chunk, number")
+
+    def test_the_refusal_says_whose_function_it_is(self):
+        with pytest.raises(ConfigError, match=r"'timeit:timeit' is of type function\(.*\) of the standard library; "):
+            build("retriever", "timeit:timeit")
+
+    @pytest.mark.parametrize(
+        "name", ["remembered", "wrapped", "open_ended", "pipeline", "pipeline.search", "Pipeline.search"]
+    )
+    def test_functions_of_ones_own_may_be_decorated_methods_or_objects(self, functions, name):
+        if name == "Pipeline.search":  # its first argument is the object
+            with pytest.raises(ConfigError, match=r"function\(self, query, k\) of functions_of_test"):
+                build("retriever", f"{functions}:{name}")
+        else:
+            assert build("retriever", f"{functions}:{name}")("q", 1) == ["q"]
+            assert load_function("chunk_id", f"{functions}:{name}", "chunk, number")("q", 1) == ["q"]
+
+    @pytest.mark.parametrize("error", ["TypeError", "KeyError", "SystemExit"])
+    def test_a_class_whose_parameters_cannot_be_read_is_refused(self, tmp_path, monkeypatch, error):
+        (tmp_path / "unreadable_of_test.py").write_text(
+            "import rag_evaluation_framework as rag\n"
+            "class Meta(type(rag.Chunker)):\n    @property\n"
+            f"    def __signature__(cls): raise {error}\n"
+            "class Chunks(rag.Chunker, metaclass=Meta):\n    def chunk(self, text): return [text]\n"
+        )
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(ConfigError, match=f"unreadable_of_test:Chunks': its signature cannot be read: {error}"):
+            build("chunker", "unreadable_of_test:Chunks")
+        sys.modules.pop("unreadable_of_test")
 
     @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "chunker"])
     def test_a_part_of_another_kind_is_refused_before_it_is_made_and_named(self, hostile, kind):

@@ -49,6 +49,10 @@ _CONTRACTS: dict[Kind, str] = {
     "metric": "Metric",
 }
 
+_LIBRARY = "the standard library"
+_NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_FUNCTION = "a Python function of your own with named arguments,"
+
 # How configurations of the TypeScript design call these parameters, beyond writing them in camelCase.
 _FOREIGN_PARAMETERS = {"chunk_overlap": "overlap", "tokens_per_chunk": "tokens"}
 
@@ -117,7 +121,7 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
         if given:
             raise ConfigError(f"{kind} {name!r} is not a class and takes no parameters, got {', '.join(given)}")
         return target
-    accepted = inspect.signature(target).parameters
+    accepted = _accepted(kind, name, target)
     values = {_parameter(kind, name, key, accepted): value for key, value in given.items()}
     if len(values) < len(given):
         raise ConfigError(f"{kind} {name!r}: a parameter is given twice among {', '.join(given)}")
@@ -138,6 +142,13 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
         raise
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{kind} {name!r} refuses {given}: {error}") from error
+
+
+def _accepted(kind: Kind, name: str, target: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return _signature(target).parameters
+    except ValueError as error:
+        raise ConfigError(f"{kind} {name!r}: {error}; expected a class whose parameters can be read") from error
 
 
 def _nested(key: str, value: Any, imports: bool) -> Any:
@@ -169,37 +180,15 @@ def load_attribute(reference: str) -> Any:
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.append(here)
-    return _installed(reference)
+    return load_installed(reference)
 
 
-def load_function(key: str, reference: str, takes: str, *, imports: bool = True) -> Callable[..., Any]:
-    """Return your own function that a key of a configuration names.
-
-    Args:
-        key: The key, for messages.
-        reference: `module:attribute`.
-        takes: Its arguments, `"chunk, number"`.
-        imports: Whether anything may be imported.
+def load_installed(reference: str) -> Any:
+    """Return what `module:attribute` names among what can be imported already; the search path stays as it is.
 
     Raises:
-        ConfigError: It names something else than a function of these arguments, or nothing may be imported.
+        ConfigError: There is no such module or attribute, or the module cannot be imported.
     """
-    if not imports:
-        raise _refused_import(key, reference)
-    target: Callable[..., Any] = load_attribute(reference)
-    if not _is_function_of(target, takes):
-        raise ConfigError(f"{key} {reference!r} is {_what(target)}; expected a Python function ({takes})")
-    return target
-
-
-def _refused_import(key: str, reference: str) -> ConfigError:
-    return ConfigError(
-        f"{key} {reference!r} names your own code, and --no-import (imports=False) allows nothing but built-in "
-        "components and installed plug-ins; nothing was imported. Leave the flag out if you trust the configuration"
-    )
-
-
-def _installed(reference: str) -> Any:
     module_name, _, attribute = reference.partition(":")
     if not all(part.isidentifier() for part in (*module_name.split("."), *attribute.split("."))):
         raise ConfigError(f"{reference!r}: expected module:attribute, such as my_module:search")
@@ -214,6 +203,34 @@ def _installed(reference: str) -> Any:
             raise ConfigError(f"{reference!r}: module {module_name!r} has no {attribute!r}")
         target = getattr(target, part)
     return target
+
+
+def load_function(key: str, reference: str, takes: str, *, imports: bool = True) -> Callable[..., Any]:
+    """Return your own function that a key of a configuration names.
+
+    Args:
+        key: The key, for messages.
+        reference: `module:attribute`.
+        takes: Its arguments, `"chunk, number"`.
+        imports: Whether anything may be imported.
+
+    Raises:
+        ConfigError: It names something else than a function of one's own with these arguments, or nothing may be
+            imported.
+    """
+    if not imports:
+        raise _refused_import(key, reference)
+    target: Callable[..., Any] = load_attribute(reference)
+    if not _is_function_of(target, takes):
+        raise ConfigError(f"{key} {reference!r} is {_what(target)}; expected {_FUNCTION} ({takes})")
+    return target
+
+
+def _refused_import(key: str, reference: str) -> ConfigError:
+    return ConfigError(
+        f"{key} {reference!r} names your own code, and --no-import (imports=False) allows nothing but built-in "
+        "components and installed plug-ins; nothing was imported. Leave the flag out if you trust the configuration"
+    )
 
 
 def _parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
@@ -244,8 +261,8 @@ def _value(text: str) -> Any:
 def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
     """Return what a name of that kind, or `module:attribute`, stands for: a class that keeps the contract of its kind.
 
-    For a retriever it may also be a function `(query, k) -> results`, or a retriever that is made already. Nothing is
-    called: what is not of that kind is refused before it could do anything.
+    For a retriever it may also be a function of one's own, `(query, k) -> results`, or a retriever that is made
+    already. Nothing is called: what is not of that kind is refused before it could do anything.
 
     Args:
         kind: What is wanted.
@@ -256,7 +273,7 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
         ConfigError: There is no such component, it is of another kind, or it would have to be imported.
     """
     if name in components(kind):
-        target = _installed(components(kind)[name])
+        target = load_installed(components(kind)[name])
     elif ":" not in name:
         known = ", ".join(components(kind))
         raise ConfigError(
@@ -277,7 +294,7 @@ def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
     else:
         fits = kind == "retriever" and (isinstance(target, contract) or _is_function_of(target, "query, k"))
     if not fits:
-        function = ", or a Python function (query, k) -> results" if kind == "retriever" else ""
+        function = f", or {_FUNCTION} (query, k) -> results" if kind == "retriever" else ""
         raise ConfigError(
             f"{kind} {name!r} is {_what(target)}; expected a subclass of {_PACKAGE}.{contract.__name__}{function}"
         )
@@ -286,35 +303,63 @@ def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
 
 
 def _contract(kind: Kind) -> type[Any]:
-    contract: type[Any] = _installed(f"{_PACKAGE}.contracts:{_CONTRACTS[kind]}")
+    contract: type[Any] = load_installed(f"{_PACKAGE}.contracts:{_CONTRACTS[kind]}")
     return contract
 
 
 def _is_function_of(target: Any, takes: str) -> bool:
-    """Return whether it is written in Python, or wraps what is, and can be called with these arguments.
+    """Return whether it is a function of one's own that can be called with these arguments, and names them.
 
-    What is written in C says too little about itself, and `os:system` is hardly meant.
+    What is written in C says too little about itself. Functions of the standard library take a command, a path or code
+    as gladly as a question; `*args` takes anything. Neither is written to be a part of a pipeline.
     """
+    try:
+        inner, signature = _written(target), _signature(target)
+        signature.bind(*takes.split(", "))
+    except (TypeError, ValueError):
+        return False
+    return (
+        isinstance(inner, FunctionType | MethodType)
+        and _home(inner) not in (_LIBRARY, _PACKAGE)
+        and any(parameter.kind in _NAMED for parameter in signature.parameters.values())
+    )
+
+
+def _written(target: Any) -> Any:
+    """Return the function inside of wrappers, partial functions and callable objects."""
     inner: Any = inspect.unwrap(target)
     while isinstance(inner, partial):
         inner = inspect.unwrap(cast("Any", inner).func)
     if not isinstance(inner, FunctionType | MethodType):
         inner = getattr(cast("Any", type(inner)), "__call__", None)  # of an instance: its method  # noqa: B004
-    if not isinstance(inner, FunctionType | MethodType):
-        return False
+    return inner
+
+
+def _home(function: Any) -> str:
+    """Return the package in which a function is written, the standard library as one."""
+    package = str(function.__module__).partition(".")[0]
+    return _LIBRARY if package in sys.stdlib_module_names else package
+
+
+def _signature(target: Any) -> inspect.Signature:
+    """Return the signature of anything; what computes it can be code of its own.
+
+    Raises:
+        ValueError: It cannot be read.
+    """
     try:
-        inspect.signature(target).bind(*takes.split(", "))
-    except (TypeError, ValueError):
-        return False
-    return True
+        return inspect.signature(target)
+    except (Exception, SystemExit) as error:
+        raise ValueError(f"its signature cannot be read: {type(error).__name__}: {error}") from error
 
 
 def _what(target: Any) -> str:
     """Return what something is, for messages that refuse it."""
     if not inspect.isclass(target):
+        home = f" of {_home(target)}" if isinstance(target, FunctionType | MethodType) else ""
         try:
-            return f"of type {type(target).__name__}{inspect.signature(target)}"
-        except (TypeError, ValueError):
+            return f"of type {type(target).__name__}{_signature(target)}{home}"
+        except ValueError:
             return f"of type {type(target).__name__}"
     kept = [_CONTRACTS[kind] for kind in KINDS if issubclass(target, _contract(kind))]
     return f"the class of a {kept[0]}" if kept else f"the class {target.__name__}"

@@ -82,6 +82,41 @@ def pickled(name):
     return attack
 
 
+def with_bytes(file, content):
+    def attack(folder, mark):
+        (folder / file).write_bytes(content)
+
+    return attack
+
+
+def sharded(shards, pickle_name="pytorch_model.bin", place="1_Pooling"):
+    """Pickled weights beside an index of safetensors, as modules of sentence-transformers would read them."""
+
+    def attack(folder, mark):
+        inner = folder / place
+        changed(inner / "model.safetensors.index.json", metadata={}, weight_map=shards)
+        (inner / pickle_name).write_bytes(pickle.dumps(Bomb(mark)))
+
+    return attack
+
+
+def dangling(folder, mark):
+    pickled("pytorch_model.bin")(folder, mark)
+    (folder / "model.safetensors").symlink_to(folder / "gone")
+
+
+SHARDS = {"a.weight": "model-00001-of-00002.safetensors", "b.weight": "model-00002-of-00002.safetensors"}
+
+
+def with_shards(*numbers, **given):
+    def attack(folder, mark):
+        sharded(SHARDS, **given)(folder, mark)
+        for number in numbers:
+            (folder / "1_Pooling" / f"model-0000{number}-of-00002.safetensors").touch()
+
+    return attack
+
+
 def linked(folder, mark):
     shutil.move(folder / "1_Pooling", folder.parent / "elsewhere")
     (folder / "1_Pooling").symlink_to(folder.parent / "elsewhere")
@@ -145,6 +180,54 @@ ATTACKS = {
     "pickled weights": (pickled("pytorch_model.bin"), "pytorch_model.bin: is pickled.*save_pretrained"),
     "weights of torch": (pickled("weights.pt"), "weights.pt: is pickled"),
     "a pickle": (pickled("vocab.pkl"), "vocab.pkl: is pickled"),
+    "safetensors that are not there": (dangling, "pytorch_model.bin: is pickled"),
+    "an index without shards": (with_shards(), "pytorch_model.bin: is pickled"),
+    "an index without one of its shards": (with_shards(1, pickle_name="old.bin"), "old.bin: is pickled"),
+    "shards that a module does not read": (with_shards(1, 2), "pytorch_model.bin: is pickled"),
+    "an index of nothing": (sharded({}), "index.json: key 'weight_map': got {}"),
+    "an index that is none": (sharded(["model.safetensors"]), "index.json: key 'weight_map'"),
+    "an index of pickles": (sharded({"a": "weights.dat"}), "index.json: key 'weight_map': got 'weights.dat'"),
+    "an index of files elsewhere": (sharded({"a": "../x.safetensors"}), "index.json: key 'weight_map': got '../x"),
+    "an index of pickles without a known ending": (
+        with_entry("model.safetensors.index.json", weight_map={"a": "weights.dat"}),
+        "index.json: key 'weight_map': got 'weights.dat'",
+    ),
+    "attention of the hub for one part": (
+        with_entry("config.json", attn_implementation={"text_config": "someone/kernel"}),
+        "config.json: key 'attn_implementation': got 'someone/kernel'",
+    ),
+    "attention of the hub by its private name": (
+        with_entry("config.json", _attn_implementation_internal="someone/kernel"),
+        "config.json: key '_attn_implementation_internal'",
+    ),
+    "attention as a list": (
+        with_entry("config.json", _attn_implementation=["someone/kernel"]),
+        "config.json: key '_attn_implementation'",
+    ),
+    "a router as a list": (
+        with_entry("1_Pooling/router_config.json", types=[f"{HOSTILE}.Model"]),
+        "router_config.json: key 'types'",
+    ),
+    "a router of routers": (
+        with_entry("1_Pooling/router_config.json", types={"query": {"type": f"{HOSTILE}.Model"}}),
+        "router_config.json: key 'types'",
+    ),
+    "tokenizers as a list": (
+        with_entry("tokenizer_config.json", tokenizer_class=["BertTokenizer", f"{HOSTILE}.Tokenizer"]),
+        "tokenizer_config.json: key 'tokenizer_class'",
+    ),
+    "a configuration that says true": (
+        with_entry("config.json", auto_map=True),
+        "config.json: key 'auto_map'",
+    ),
+    "trust as a number": (with_entry("config.json", trust_remote_code=1), "config.json: key 'trust_remote_code'"),
+    "modules in another encoding": (
+        with_bytes(
+            "modules.json", json.dumps([{"type": f"{HOSTILE}.Model", "x": "é"}], ensure_ascii=False).encode("l1")
+        ),
+        "modules.json: is not JSON .*; expected JSON in UTF-8",
+    ),
+    "half a file": (with_bytes("config.json", b'{"auto_map": {'), "config.json: is not JSON"),
     "a link to elsewhere": (linked, "1_Pooling: is a symbolic link"),
 }
 attacks = pytest.mark.parametrize(("attack", "problem"), ATTACKS.values(), ids=ATTACKS.keys())
@@ -186,8 +269,25 @@ def test_pickled_weights_beside_safetensors_are_left_alone(model, mark):
     assert not mark.exists()
 
 
+def test_pickles_that_nothing_reads_may_lie_beside_shards(model, mark):
+    with_shards(1, 2, pickle_name="training_args.bin")(model, mark)
+    check_model_folder(model)
+
+
+def test_shards_may_be_missing_where_nothing_is_pickled(model):
+    changed(model / "1_Pooling" / "model.safetensors.index.json", weight_map=SHARDS)
+    check_model_folder(model)
+
+
+def test_plain_names_are_accepted_for_each_part(model):
+    parts = {"text_config": "sdpa", "vision_config": None}
+    changed(model / "config.json", attn_implementation=parts, tokenizer_class=None, activation_function="gelu_new")
+    changed(model / "router_config.json", types={"query": "sentence_transformers.models.Transformer"})
+    check_model_folder(model)
+
+
 def test_a_vocabulary_may_hold_any_word(model):
-    changed(model / "vocab.json", auto_map=7, types=8, trust=9)
+    changed(model / "vocab.json", auto_map=7, types=8, trust=9, tokenizer_class=-1.5)
     check_model_folder(model)
 
 

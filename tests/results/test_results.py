@@ -1,5 +1,6 @@
 import json
 import re
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -557,3 +558,11 @@ def test_a_root_in_which_no_folder_can_be_created_is_refused(tmp_path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(ResultError, match="cannot be created"):
         run({"q": [(0, 1)]}).save(root=tmp_path / "file")
+
+
+def test_comparing_leaves_the_search_path_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+    before = list(sys.path)
+    assert run().compare(run()).deltas
+    assert sys.path == before

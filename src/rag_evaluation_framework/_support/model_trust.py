@@ -16,11 +16,13 @@ from rag_evaluation_framework._support.optional import missing_extras, require
 from rag_evaluation_framework.errors import ConfigError
 
 _PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"})
-_SAFE = ("model.safetensors", "model.safetensors.index.json")
+_WEIGHTS = "model.safetensors"
+_INDEX = "model.safetensors.index.json"
+_PICKLED_WEIGHTS = "pytorch_model.bin"
 _MODULE = re.compile(r"sentence_transformers(\.\w+)*\.[A-Z]\w*")
 _CLASS = re.compile(r"(sentence_transformers|torch\.nn)(\.\w+)*\.[A-Z]\w*|\w+")
 _CLASS_KEYS = ("activation_fn", "activation_function", "sbert_ce_default_activation_function", "tokenizer_class")
-_ATTENTION_KEYS = ("attn_implementation", "_attn_implementation")
+_ATTENTION_KEYS = ("attn_implementation", "_attn_implementation", "_attn_implementation_internal")
 _OUTSIDE = re.compile(r"[/\\]|\w:|(.*[/\\])?\.\.([/\\]|$)")
 
 
@@ -41,17 +43,18 @@ def check_model_folder(folder: Path) -> None:
 
     Refused are classes of modules that are not of the libraries, `auto_map`, `trust_remote_code`, adapters (their base
     model is elsewhere), code of the Hugging Face Hub as attention, pickled weights without safetensors beside them,
-    and folders that are symbolic links. A `.py` file that nothing names is never run, and does no harm.
+    shards that are no safetensors, JSON that cannot be read, and folders that are symbolic links. A `.py` file that
+    nothing names is never run, and does no harm.
     """
     for where, folders, names in os.walk(folder):
         here = Path(where)
         for name in folders:
             if (here / name).is_symlink():
                 raise _refusal(here / name, "is a symbolic link to another folder; expected the folder itself")
-        pickled = sorted(name for name in names if PurePosixPath(name).suffix.lower() in _PICKLED)
-        if pickled and not any(name in names for name in _SAFE):
+        unsafe = _read_as_pickles(here, names)
+        if unsafe:
             raise _refusal(
-                here / pickled[0],
+                here / unsafe[0],
                 "is pickled, which can run code when it is loaded; expected model.safetensors beside it. If you trust "
                 "the file, load the model with its own library and save it anew with "
                 "save_pretrained(folder, safe_serialization=True)",
@@ -61,6 +64,29 @@ def check_model_folder(folder: Path) -> None:
                 raise _refusal(here / name, "is of an adapter, whose base model is elsewhere; expected a merged model")
             if name.lower().endswith(".json"):
                 _check_json(here / name)
+
+
+def _read_as_pickles(folder: Path, names: list[str]) -> list[str]:
+    """Return the pickled files of a folder that a library could read, as nothing safe is there to be read instead."""
+    pickled = sorted(name for name in names if PurePosixPath(name).suffix.lower() in _PICKLED)
+    if not pickled or (folder / _WEIGHTS).is_file():
+        return []
+    index = folder / _INDEX
+    if not index.is_file() or not all((folder / shard).is_file() for shard in _shards(index, _json(index))):
+        return pickled
+    # transformers reads the shards; the other modules of sentence-transformers know no index, and would read this one
+    return [name for name in pickled if name.lower() == _PICKLED_WEIGHTS]
+
+
+def _shards(index: Path, content: Any) -> set[str]:
+    """Return the files that an index of weights lists, which have to be safetensors below its folder."""
+    shards: Any = content.get("weight_map") if is_object(content) else None
+    if not is_object(shards) or not shards:
+        raise _refusal(index, f"key 'weight_map': got {shards!r:.80}; expected parameters and the file of each")
+    for shard in shards.values():
+        if not isinstance(shard, str) or not shard.endswith(".safetensors") or _OUTSIDE.match(shard):
+            raise _refusal(index, f"key 'weight_map': got {shard!r:.80}; expected a .safetensors file of this folder")
+    return set(shards.values())
 
 
 def in_hub_cache(repository: str, needed_by: str) -> Path | None:
@@ -74,15 +100,21 @@ def in_hub_cache(repository: str, needed_by: str) -> Path | None:
         return None
 
 
-def _check_json(path: Path) -> None:
+def _json(path: Path) -> Any:
     try:
-        content: Any = json.loads(path.read_bytes())
+        return json.loads(path.read_bytes())
     except OSError as error:
         raise _refusal(path, f"cannot be read ({error.strerror})") from error
     except RecursionError as error:
         raise _refusal(path, "is nested too deeply; expected the settings of a model") from error
-    except ValueError:
-        return  # no library reads it either
+    except ValueError as error:  # a library may read what we cannot, in the encoding of the machine
+        raise _refusal(path, f"is not JSON ({error}); expected JSON in UTF-8") from error
+
+
+def _check_json(path: Path) -> None:
+    content = _json(path)
+    if path.name.lower().endswith(".safetensors.index.json"):
+        _shards(path, content)
     if path.name.lower() == "modules.json":
         for module in content if is_list(content) else [content]:
             _check_module(path, module if is_object(module) else {})
@@ -99,20 +131,27 @@ def _check_module(path: Path, module: dict[Any, Any]) -> None:
 
 
 def _check_entry(path: Path, key: str, value: Any) -> None:
-    if key == "auto_map" and not isinstance(value, int):  # in a vocabulary it is a token, with its number
-        raise _refusal(path, f"key 'auto_map' names Python code of the model's own: {value!r:.80}; expected none")
     if key == "trust_remote_code" and value is not False:
         raise _refusal(path, f"key 'trust_remote_code': got {value!r:.80}; expected false, or nothing")
-    if key in _ATTENTION_KEYS and isinstance(value, str) and "/" in value:
-        raise _refusal(path, f"key {key!r}: got {value!r:.80}, code of another repository; expected a plain name")
-    named: list[Any] = [value] if key in _CLASS_KEYS else []
-    if key == "types" and is_object(value):
-        named = [*value.values()]
-    for name in named:
-        if isinstance(name, str) and not _CLASS.fullmatch(name):
-            raise _refusal(
-                path, f"key {key!r}: got {name!r:.80}; expected a class of sentence_transformers or torch.nn"
-            )
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return  # in a vocabulary any other key can be a token, with its number
+    if key == "auto_map":
+        raise _refusal(path, f"key 'auto_map' names Python code of the model's own: {value!r:.80}; expected none")
+    if key in _ATTENTION_KEYS:
+        for name in _named(value):
+            if not isinstance(name, str) or "/" in name:
+                raise _refusal(path, f"key {key!r}: got {name!r:.80}; expected a plain name, no code of a repository")
+    if key in _CLASS_KEYS or key == "types":
+        for name in _named(value) if key == "types" else [value]:
+            if name is not None and (not isinstance(name, str) or not _CLASS.fullmatch(name)):
+                raise _refusal(
+                    path, f"key {key!r}: got {name!r:.80}; expected a class of sentence_transformers or torch.nn"
+                )
+
+
+def _named(value: Any) -> list[Any]:
+    """Return what an entry names, which may be one name, or one for each part of a model."""
+    return [name for name in (value.values() if is_object(value) else [value]) if name is not None]
 
 
 def _entries(content: Any) -> Iterator[tuple[str, Any]]:

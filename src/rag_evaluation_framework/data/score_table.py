@@ -165,7 +165,8 @@ class Means(dict[str, float | None]):
 def full_name(name: Any, names: Mapping[str, Any]) -> str | None:
     """Return the one of these names that a name means, or None.
 
-    That is the name itself, else the name as ir_measures spells it, else the first score of a metric of that name.
+    That is the name itself, else the first score of the metric of exactly that name, else the same of the name in our
+    spelling, if ir_measures spells it otherwise.
     """
     if not isinstance(name, str):
         return None
@@ -175,12 +176,14 @@ def full_name(name: Any, names: Mapping[str, Any]) -> str | None:
         parsed = ScoreName.parse(name)
     except ConfigError:
         return None
-    meant = str(parsed.canonical)
-    if meant in names.keys():  # noqa: SIM118
-        return meant
-    if parsed.cutoff is not None:
-        return None
-    return next((known for known in names if known.partition("@")[0] in (parsed.metric, meant)), None)
+    for meant in (parsed, parsed.canonical):
+        if str(meant) in names.keys():  # noqa: SIM118
+            return str(meant)
+        if meant.cutoff is None:
+            first = next((known for known in names if known.partition("@")[0] == meant.metric), None)
+            if first is not None:
+                return first
+    return None
 
 
 def _mean(column: Numbers) -> float | None:

@@ -19,7 +19,7 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
-from rag_evaluation_framework.registry import load_attribute
+from rag_evaluation_framework.registry import load_installed
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.record import QueryRecord, ResultRecord
@@ -284,7 +284,7 @@ class EvaluationResult(Generic[U]):
         """
         if not isinstance(candidate, EvaluationResult):  # pyright: ignore[reportUnnecessaryIsInstance]  no checker
             raise ResultError(f"compare({candidate!r:.80}): expected an EvaluationResult; load_result(path) reads one")
-        comparison: Comparison = load_attribute(_COMPARISON).of(self, candidate)
+        comparison: Comparison = load_installed(_COMPARISON).of(self, candidate)
         return comparison
 
     def __repr__(self) -> str:
