@@ -45,7 +45,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from typer.main import get_command
 
-from rag_evaluation_framework.cli.main import app
+from rag_evaluation_framework.cli.commands import app
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

@@ -6,6 +6,7 @@ from math import isfinite
 from operator import index
 from typing import Any, TypeGuard, cast
 
+from rag_evaluation_framework._support.interrupts import stop_if_interrupted
 from rag_evaluation_framework.data.chunks import Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.hits import Hit, Retrieval
 from rag_evaluation_framework.data.ids import DocumentId
@@ -38,7 +39,9 @@ def as_hits(results: Any, source: str) -> tuple[Hit, ...]:
 
     Raises:
         InputError: It is nothing of the kind.
+        KeyboardInterrupt: The program was interrupted, and the retriever swallowed it.
     """
+    stop_if_interrupted()
     if isinstance(results, Retrieval):
         results = results.hits
     if isinstance(results, Mapping):
