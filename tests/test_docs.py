@@ -48,7 +48,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from rag_evaluation_framework import contracts
-from rag_evaluation_framework.cli.main import app
+from rag_evaluation_framework.cli.commands import app
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

@@ -436,6 +436,53 @@ def test_what_a_part_does_not_show_stays_out_of_names_and_records():
     assert "sk-secret" not in part.name + str(describe(part)) + repr(part)
 
 
+def test_a_refused_parameter_that_a_class_keeps_out_of_its_repr_is_not_shown(tmp_path, monkeypatch):
+    (tmp_path / "secret_parts_of_test.py").write_text(
+        "from dataclasses import dataclass, field\n"
+        "from rag_evaluation_framework import Embedder, Retriever\n"
+        "class Strict:\n"
+        "    def __post_init__(self):\n"
+        "        if self.x > 8: raise ValueError('bad x')\n"
+        "@dataclass(frozen=True)\n"
+        "class E(Strict, Embedder):\n"
+        "    key: str = field(default='', repr=False)\n"
+        "    x: int = 0\n"
+        "    dimension = 1\n"
+        "    def embed(self, texts): ...\n"
+        "@dataclass(frozen=True)\n"
+        "class R(Strict, Retriever):\n"
+        "    embedder: Embedder\n"
+        "    x: int = 0\n"
+        "    def index(self, corpus): ...\n"
+        "    def retrieve(self, query, k): ...\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        build("embedder", "secret_parts_of_test:E:key=TOPSECRET,x=9")
+    assert str(caught.value) == "embedder 'secret_parts_of_test:E' refuses {'key': '...', 'x': 9}: bad x"
+    nested = {"type": "secret_parts_of_test:R", "embedder": "secret_parts_of_test:E:key=TOPSECRET", "x": 9}
+    with pytest.raises(ConfigError, match="bad x") as caught:
+        build("retriever", nested)
+    assert "TOPSECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("component", "said"),
+    [
+        ({"type": "hybrid", "retrievers": ["bm25", {"type": "nope"}]}, "retrievers[1]: retriever 'nope' is unknown"),
+        ({"type": "hybrid", "retrievers": [{"k": 3}]}, "retrievers[0]: retriever: expected a 'type'"),
+        (
+            {"type": "hybrid", "retrievers": ["bm25", {"type": "bm25", "chunker": "nope"}]},
+            "retrievers[1]: chunker 'nope' is unknown",
+        ),
+    ],
+)
+def test_an_error_in_a_list_of_components_says_which_of_them_it_is(component, said):
+    with pytest.raises(ConfigError) as caught:
+        build("retriever", component)
+    assert str(caught.value).startswith(said)
+
+
 @pytest.mark.parametrize(
     ("kind", "component", "message"),
     [

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache, partial
 from importlib import import_module
@@ -141,7 +141,13 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     except RagEvalError:
         raise
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"{kind} {name!r} refuses {given}: {error}") from error
+        raise ConfigError(f"{kind} {name!r} refuses {_shown(target, nested)}: {error}") from error
+
+
+def _shown(target: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters for a message: what a class keeps out of its repr may be a secret."""
+    secret = {field.name for field in fields(target) if not field.repr} if is_dataclass(target) else set[str]()
+    return {key: "..." if key in secret else value for key, value in values.items()}
 
 
 def _accepted(kind: Kind, name: str, target: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
@@ -157,8 +163,17 @@ def _nested(key: str, value: Any, imports: bool) -> Any:
         if key == kind and value is not None:
             return build(kind, value, imports=imports)
         if key == f"{kind}s" and isinstance(value, list | tuple):
-            return [build(kind, item, imports=imports) for item in cast("Sequence[Any]", value)]
+            items = cast("Sequence[Any]", value)
+            return [_item(f"{key}[{number}]", kind, item, imports) for number, item in enumerate(items)]
     return value
+
+
+def _item(place: str, kind: Kind, component: Any, imports: bool) -> Any:
+    """Return one component of a list; an error says which of them it is about."""
+    try:
+        return build(kind, component, imports=imports)
+    except ConfigError as error:
+        raise ConfigError(f"{place}: {error}") from error
 
 
 def describe(component: object) -> dict[str, Any]:

@@ -38,3 +38,26 @@ def test_the_demo_fits_a_narrow_terminal(rag_eval, monkeypatch, width):
     outcome = rag_eval("demo")
     assert outcome.code == 0
     assert "…" not in next(line for line in outcome.out.splitlines() if "span_recall" in line)
+
+
+def test_the_demo_names_a_best_one_only_where_the_difference_can_be_detected(rag_eval):
+    outcome = rag_eval("demo")
+    assert "Best at 5 results: BM25, recursive 2000." in outcome.out
+    assert "At equal context, no difference is large enough to name a best one." in outcome.out
+    assert outcome.out.lower().count("weakest questions") == 1
+
+
+def test_no_sentence_of_the_demo_wraps_at_80_columns(rag_eval, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    lines = rag_eval("demo").out.splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("Chunk sizes"))
+    assert [line.strip() for line in lines[first : lines.index("", first)]] == [
+        "Chunk sizes are in characters. @5 and @10: the first 5 and 10 results; @4000ch:",
+        "the results that fit into 4,000 characters of context, the last one truncated.",
+        "With 73 questions, differences below about 0.10 cannot be detected.",
+        "Best at 5 results: BM25, recursive 2000.",
+        "At equal context, no difference is large enough to name a best one.",
+        "A fixed number of results favours large chunks.",
+    ]

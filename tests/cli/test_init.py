@@ -61,11 +61,15 @@ def test_names_with_spaces_and_other_scripts_work(rag_eval, folder):
         (["--corpus", "docs", "--questions", "questions.csv", "--name", "../up"], "name without folders"),
         (["--corpus", "docs", "--questions", "bad.csv"], "not valid UTF-8"),
         (["--corpus", "docs", "--questions", "lost.csv"], "missing"),
+        (["--corpus", "docs", "--questions", "partly.csv"], "partly.csv: no quote was located in docs"),
+        (["--corpus", "docs", "--questions", "unanswered.csv"], "no quote was located"),
     ],
 )
 def test_bad_input_is_refused_and_nothing_is_written(rag_eval, folder, arguments, said):
     (folder / "bad.csv").write_bytes(b"question,quote\nWhy?,\xff\n")
     (folder / "lost.csv").write_text("question,quote\nWhy?,This stands nowhere.\n")
+    (folder / "partly.csv").write_text("question,quote\nWhy?,This stands nowhere.\nWho is the chief?,\n")
+    (folder / "unanswered.csv").write_text("question,quote\nWho is the chief?,\n")
     outcome = rag_eval("init", *arguments)
     assert outcome.code == 2
     assert said in outcome.err

@@ -210,7 +210,7 @@ def test_an_interrupt_closes_the_retriever_and_leaves_nothing_behind(folder, num
         command("run", *FLAGS, "--retriever", f"own:{part}"), cwd=folder, stderr=subprocess.PIPE, text=True
     )
     try:
-        give_up = time.monotonic() + 60
+        give_up = time.monotonic() + 20
         while not (folder / "waiting").exists() and time.monotonic() < give_up:
             time.sleep(0.05)
         process.send_signal(number)
@@ -222,3 +222,102 @@ def test_an_interrupt_closes_the_retriever_and_leaves_nothing_behind(folder, num
     assert "Traceback" not in printed
     assert (folder / "closed").exists()
     assert not (folder / ".rag-eval").exists()
+
+
+SWALLOWING = """
+import time
+from pathlib import Path
+
+def search(query, k):
+    Path("waiting").touch()
+    with Path("asked").open("a") as asked:
+        asked.write(".")
+    try:
+        time.sleep({seconds})
+    except BaseException:
+        {instead}
+    return ["Install the agent first."]
+"""
+# Runs the command line, and sends it a signal where it begins to import a module.
+WHILE_IMPORTING = """
+import os, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "{module}":
+            os.kill(os.getpid(), {number})
+sys.meta_path.insert(0, Finder())
+sys.argv = ["rag-eval", "run", "--corpus", "docs", "--dataset", "questions.csv"]
+from rag_evaluation_framework.cli.main import main
+main()
+"""
+
+
+def swallowing(folder, seconds, instead):
+    (folder / "own.py").write_text(SWALLOWING.format(seconds=seconds, instead=instead))
+    process = subprocess.Popen(
+        command("run", *FLAGS, "--retriever", "own:search"),
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    give_up = time.monotonic() + 20
+    while not (folder / "waiting").exists() and time.monotonic() < give_up:
+        time.sleep(0.05)
+    return process
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+@pytest.mark.parametrize("instead", ["pass", "raise ValueError('lost')"])
+def test_an_interrupt_that_a_component_swallows_still_ends_the_run(folder, number, code, said, instead):
+    process = swallowing(folder, 2, instead)
+    process.send_signal(number)
+    printed, complained = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert complained.splitlines()[-1] == said
+    assert "Traceback" not in complained
+    assert printed == ""
+    assert len((folder / "asked").read_text()) <= 2  # it is asked no more than once after the interrupt
+    assert not (folder / ".rag-eval").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_a_second_interrupt_gets_through_to_a_component_that_swallows_every_one(folder):
+    process = swallowing(folder, 1, "time.sleep(60)")
+    process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    process.send_signal(signal.SIGTERM)
+    _, complained = process.communicate(timeout=10)
+    assert process.returncode == 143
+    assert complained.splitlines()[-1] == "terminated"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("module", ["typer", "rich.console", "rag_evaluation_framework.cli.run", "numpy", "pydantic"])
+def test_an_interrupt_while_the_program_starts_is_one_line(folder, number, module):
+    code, said = (130, "interrupted\n") if number == signal.SIGINT else (143, "terminated\n")
+    script = WHILE_IMPORTING.format(module=module, number=int(number))
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_the_exit_code_survives_an_interrupt_inside_generated_code(folder):
+    # CPython ends the process by SIGINT itself after a KeyboardInterrupt in `exec` of a text, as dataclasses use it.
+    (folder / "own.py").write_text(f"exec('import os; os.kill(os.getpid(), {int(signal.SIGTERM)}); open')\n")
+    assert finished(folder, *FLAGS, "--retriever", "own:search").returncode == 143
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_that_the_process_was_told_to_ignore_stays_ignored(folder):
+    script = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n" + WHILE_IMPORTING.format(
+        module="typer", number=int(signal.SIGINT)
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0

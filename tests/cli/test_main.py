@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-main_module = importlib.import_module("rag_evaluation_framework.cli.main")
+commands = importlib.import_module("rag_evaluation_framework.cli.commands")
 COMMANDS = ("demo", "init", "run", "components")
 
 
@@ -39,7 +39,7 @@ def test_an_unexpected_error_ends_in_a_message_and_its_traceback_on_request(rag_
     def explode():
         raise ZeroDivisionError("by \x1b[31mzero")
 
-    monkeypatch.setattr(main_module, "app", explode)
+    monkeypatch.setattr(commands, "app", explode)
     outcome = rag_eval("demo")
     assert outcome.code == 2
     assert outcome.err.startswith("error: ZeroDivisionError: by \N{REPLACEMENT CHARACTER}[31mzero")
@@ -52,7 +52,7 @@ def test_an_interrupt_exits_with_130_and_one_line(rag_eval, monkeypatch):
     def interrupt():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(main_module, "app", interrupt)
+    monkeypatch.setattr(commands, "app", interrupt)
     assert rag_eval("demo") == (130, "", "interrupted\n")
 
 

@@ -94,7 +94,10 @@ def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_e
     [
         ([], "--corpus and --dataset missing"),
         (["--corpus", "docs"], "--dataset missing"),
-        ([*FLAGS, "--k", "0"], "cutoff 0"),
+        ([*FLAGS, "--k", "0"], "k: cutoff 0"),
+        ([*FLAGS, "--k", "-1"], "k: cutoff -1: expected a whole number of at least 1, as in k=5 (--k 5)"),
+        ([*FLAGS, "--budget", "9tok"], "--tokenizer cl100k_base"),
+        ([*FLAGS, "--glob", "*.txt"], "--glob '**/*.md'"),
         ([*FLAGS, "--budget", "1000tok"], "name the tokenizer"),
         ([*FLAGS, "--budget", "10"], "budget '10'"),
         ([*FLAGS, "--retriever", "nonsense"], "bm25"),

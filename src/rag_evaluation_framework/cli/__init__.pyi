@@ -1,1 +1,1 @@
-from .main import app as app
+from .commands import app as app

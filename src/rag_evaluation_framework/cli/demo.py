@@ -57,6 +57,7 @@ def _cells(words_only: bool) -> list[tuple[str, int, rag.Retriever]]:
 def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: list[Path], missing: list[str]) -> None:
     console = stdout()
     corpus, scored = dataset.corpus, rows[0][2].counts["scored"]
+    detectable = reports.detectable_difference(scored)
     if corpus is None:
         return
     console.print("[bold]How well does each chunker help retrieval find the answer?[/bold]")
@@ -65,15 +66,15 @@ def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: lis
     )
     reports.show_comparison(console, rows, _SCORES)
     console.print(
-        "Chunk sizes are in characters. @5 and @10: the first 5 and 10 results; @4000ch: the\n"
-        "results that fit into 4,000 characters of context, the last one truncated.\n"
-        f"{_verdict(rows)}\nWith {scored} questions, differences below about "
-        f"{reports.detectable_difference(scored):.2f} cannot be detected.\n",
+        "Chunk sizes are in characters. @5 and @10: the first 5 and 10 results; @4000ch:\n"
+        "the results that fit into 4,000 characters of context, the last one truncated.\n"
+        f"With {scored} questions, differences below about {detectable:.2f} cannot be detected.\n"
+        f"{_verdict(rows, detectable)}\nA fixed number of results favours large chunks.\n",
         highlight=False,
         markup=False,
     )
     best = _best(rows, _AT_BUDGET)
-    console.print(f"{best[0]}, {best[1]}: its weakest questions", style="dim", highlight=False)
+    console.print(f"In detail: {best[0]}, {best[1]}", style="dim", highlight=False)
     reports.show_worst(console, best[2], corpus, 5)
     if missing:
         console.print(f"\nTo add vectors: {install_command(*missing)}", highlight=False, markup=False)
@@ -84,14 +85,19 @@ def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: lis
     )
 
 
-def _verdict(rows: list[Row]) -> str:
-    by_k, by_budget = _best(rows, _AT_K), _best(rows, _AT_BUDGET)
-    if by_k is by_budget:
-        return f"Best at 5 results and at equal context: {by_k[0]}, {by_k[1]}."
-    return (
-        f"Best at 5 results: {by_k[0]}, {by_k[1]}. Best at equal context: {by_budget[0]}, {by_budget[1]}.\n"
-        "A fixed number of results favours large chunks."
+def _verdict(rows: list[Row], detectable: float) -> str:
+    return "\n".join(
+        f"Best at {where}: {', '.join(_best(rows, score)[:2])}."
+        if _spread(rows, score) >= detectable
+        else f"At {where}, no difference is large enough to name a best one."
+        for where, score in (("5 results", _AT_K), ("equal context", _AT_BUDGET))
     )
+
+
+def _spread(rows: list[Row], score: str) -> float:
+    """Return how far the best row is from the worst."""
+    means = [row[2].metrics[score] or 0.0 for row in rows]
+    return max(means) - min(means)
 
 
 def _best(rows: list[Row], score: str) -> Row:

@@ -62,13 +62,19 @@ def init(
     check = rag.check_quotes(questions, documents)
     console = stdout()
     reports.show_quotes(console, check)
+    dataset = check.dataset(called)
+    if not any(entry.relevant for entry in dataset):
+        raise ConfigError(
+            f"{questions}: no quote was located in {corpus}, so no question could be scored, and nothing was written; "
+            "expected at least one question with a quote that stands in the documents, word for word"
+        )
     settings = _CONFIG.format(
         config=shlex.quote(config.as_posix()),
         corpus=_yaml_path(corpus, root),
         glob=json.dumps(glob, ensure_ascii=False),
         dataset=_yaml_path(target, root),
     )
-    rag.save_dataset(check.dataset(called), target)
+    rag.save_dataset(dataset, target)
     try:
         write_new(config, settings)
     except errors.DatasetError:

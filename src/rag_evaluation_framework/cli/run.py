@@ -13,6 +13,7 @@ import typer
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, reports
 from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.output import components_print_to_stderr
 from rag_evaluation_framework.errors import ConfigError
 
 
@@ -76,8 +77,9 @@ def run(
         "save_results_path": str(root.absolute()) if root else None,
     }
     run_file, folder = _run_file(config, {key: value for key, value in flags.items() if value is not None})
-    experiment = run_file.experiment(folder, imports=not no_import)
-    result: rag.EvaluationResult[Any] = rag.run_experiment(experiment)
+    with components_print_to_stderr():
+        experiment = run_file.experiment(folder, imports=not no_import)
+        result: rag.EvaluationResult[Any] = rag.run_experiment(experiment)
     kept = result.folder
     failed = result.counts["failed"] + result.counts["metric_failed"]
     if as_json:

@@ -165,4 +165,8 @@ def _what_is_there(folder: Path) -> str:
     suffixes = sorted({path.suffix for path in _visible(folder, "**/*") if path.suffix})
     if not suffixes:
         return "The folder has no files with an extension."
-    return f"It has files ending in {', '.join(suffixes[:8])}; select them with glob_pattern='**/*{suffixes[0]}'."
+    pattern = f"'**/*{suffixes[0]}'"
+    return (
+        f"It has files ending in {', '.join(suffixes[:8])}; select them with glob_pattern={pattern}, on the command "
+        f"line --glob {pattern}."
+    )

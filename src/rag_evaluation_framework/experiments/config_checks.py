@@ -49,6 +49,9 @@ def check_k(k: Any, config: EvaluationConfig) -> tuple[int, ...]:
         ConfigError: One is not a whole number of at least 1, is given twice, or there is neither a k nor a budget.
     """
     numbers: list[Any] = [*k] if isinstance(k, Sequence) and not isinstance(k, str) else [k]
+    for number in numbers:
+        if isinstance(number, int) and number < 1:
+            raise ConfigError(f"k: cutoff {number}: expected a whole number of at least 1, as in k=5 (--k 5)")
     cutoffs = [Cutoff.parse(number) for number in numbers]
     for cutoff in cutoffs:
         if cutoff.is_budget:

@@ -125,6 +125,7 @@ class EvaluationConfig(BaseModel, frozen=True):
             if budget.unit == "tok" and self.tokenizer is None:
                 raise ConfigError(
                     f"budget {str(budget)!r} counts tokens, and tokens of one model are not those of another: name the "
-                    "tokenizer, as in tokenizer='cl100k_base', or give the budget in characters, such as '4000ch'"
+                    "tokenizer, as in tokenizer='cl100k_base' (--tokenizer cl100k_base), or give the budget in "
+                    "characters, such as '4000ch'"
                 )
         return self

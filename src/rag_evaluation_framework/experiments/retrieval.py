@@ -10,6 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 from rag_evaluation_framework._support.exits import no_exit
+from rag_evaluation_framework._support.interrupts import stop_if_interrupted
 from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework.contracts.retrieved import as_hits
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -216,6 +217,7 @@ class _Ranker:
 
     def ranking(self, query: Query) -> QueryRanking:
         """Return what was found for one query, or how that failed."""
+        stop_if_interrupted()
         try:
             return self._found(query)
         except (Exception, SystemExit) as error:  # noqa: BLE001  a retriever may raise anything; it becomes data

@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import Any, overload
 
 from rag_evaluation_framework._support.exits import no_exit
+from rag_evaluation_framework._support.interrupts import stop_if_interrupted
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
@@ -52,6 +53,7 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
         start = perf_counter()
         table = score(rankings, truth, config.metrics, config.cutoffs, tokenizer=measured.tokenizer)
         seconds = perf_counter() - start
+    stop_if_interrupted()
     table = replace(table, count_as_zero=measured.count_as_zero)
     result = EvaluationResult[Any](
         name=config.name,

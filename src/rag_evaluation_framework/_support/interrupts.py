@@ -1,0 +1,96 @@
+"""Ctrl-C and SIGTERM, remembered: a component that swallows the exception cannot turn an interrupt into a success.
+
+Handlers are installed by programs, with `remembered`; the library only asks whether an interrupt came.
+"""
+
+import os
+import signal
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
+
+
+class Interrupt(NamedTuple):
+    """A signal that ends the program.
+
+    Attributes:
+        word: What people are told.
+        code: The exit code, by the convention of shells.
+    """
+
+    word: str
+    code: int
+
+
+INTERRUPTED = Interrupt("interrupted", 130)
+_INTERRUPTS = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: Interrupt("terminated", 143)}
+_STDERR = 2
+_ONE_KEYSTROKE = 0.5  # seconds: `timeout` and terminals may deliver one interrupt twice
+
+
+class Interruption(KeyboardInterrupt):
+    """What an interrupt raises: of a class of its own, as CPython may replace the exit code after the built-in one."""
+
+
+class _Memory:
+    """What came, and how it is answered.
+
+    Attributes:
+        first: The first interrupt, or None.
+        at: When it came, by the monotonic clock.
+        at_once: Whether the process is left without cleaning up, since there is nothing yet to clean up.
+    """
+
+    first: Interrupt | None = None
+    at: float = 0.0
+    at_once: bool = False
+
+
+@contextmanager
+def remembered() -> Generator[None]:
+    """Answer SIGINT and SIGTERM inside, and remember the first.
+
+    Until `clean_up` is called, either ends the process at once. Then the first raises `KeyboardInterrupt`, and another
+    one, later than half a second, ends the process whatever a component does with the exception. A signal that the
+    process was told to ignore, as `nohup` and the shell's `&` do, stays ignored.
+    """
+    _Memory.first, _Memory.at_once = None, True
+    before = {number: signal.getsignal(number) for number in _INTERRUPTS}
+    answered = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in answered:
+        signal.signal(number, _answer)
+    try:
+        yield
+    finally:
+        for number in answered:
+            signal.signal(number, before[number])
+        _Memory.first = None
+
+
+def clean_up() -> None:
+    """Let interrupts from now on raise `KeyboardInterrupt`, so that what was opened is closed."""
+    _Memory.at_once = False
+
+
+def first_interrupt() -> Interrupt | None:
+    """Return the first interrupt since `remembered`, or None."""
+    return _Memory.first
+
+
+def stop_if_interrupted() -> None:
+    """Raise `KeyboardInterrupt` once more if a component swallowed the first."""
+    if _Memory.first is not None:
+        raise Interruption
+
+
+def _answer(number: int, _frame: object) -> None:
+    came = _INTERRUPTS[signal.Signals(number)]
+    now = time.monotonic()
+    if _Memory.at_once or (_Memory.first is not None and now - _Memory.at > _ONE_KEYSTROKE):
+        with suppress(OSError):  # nobody may be listening
+            os.write(_STDERR, f"{came.word}\n".encode())
+        os._exit(came.code)
+    if _Memory.first is None:
+        _Memory.first, _Memory.at = came, now
+        raise Interruption

@@ -1,0 +1,79 @@
+"""How a command ended: one message for people, and an exit code."""
+
+import os
+import sys
+from contextlib import suppress
+
+from rag_evaluation_framework._support.exits import exit_text
+from rag_evaluation_framework._support.interrupts import INTERRUPTED, first_interrupt
+from rag_evaluation_framework.cli.output import OutputClosed
+from rag_evaluation_framework.errors import RagEvalError
+
+RUN_ERROR = 2
+OUTPUT_CLOSED = 141  # what a shell reports for a program that SIGPIPE ended
+
+
+class Ended(Exception):
+    """What ended a command: wrapped, as the library beneath the commands has exit codes of its own for some errors."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def told(error: BaseException | None) -> int:
+    """Return the exit code of what ended the command line, after telling people on standard error.
+
+    Raises:
+        BaseException: The error itself, if it is not one of ours and `RAG_EVAL_DEBUG` is set.
+    """
+    came = first_interrupt()
+    if came is not None:  # also if a component made something else of it
+        return _say(came.word, came.code)
+    match error:
+        case None:
+            return 0
+        case SystemExit(code=code):
+            return code if isinstance(code, int) else 0
+        case Ended(error=SystemExit() as leaving):
+            return _failed(f"a component {exit_text(leaving)}; expected it to return, or to raise an error")
+        case Ended(error=inner):
+            return _told_of(inner)
+        case _:
+            return _told_of(error)
+
+
+def show_warning(message: Warning | str, *_where: object, **_more: object) -> None:
+    """Print a warning; it takes the place of `warnings.showwarning`."""
+    _say(f"warning: {message}", 0)
+
+
+def _told_of(error: BaseException) -> int:
+    match error:
+        case OutputClosed():
+            return OUTPUT_CLOSED
+        case RagEvalError():
+            return _failed(str(error))
+        case KeyboardInterrupt():
+            return _say(INTERRUPTED.word, INTERRUPTED.code)
+        case _:
+            # The last resort: people get a message, developers a traceback on request.
+            if os.environ.get("RAG_EVAL_DEBUG"):
+                raise error
+            return _failed(f"{type(error).__name__}: {error} (set RAG_EVAL_DEBUG=1 to see where)")
+
+
+def _failed(message: str) -> int:
+    return _say(f"error: {message}", RUN_ERROR)
+
+
+def _say(message: str, code: int) -> int:
+    with suppress(BrokenPipeError):  # nobody reads it; the exit code still tells
+        sys.stderr.write(f"{_harmless(message)}\n")
+        sys.stderr.flush()
+    return code
+
+
+def _harmless(message: str) -> str:
+    """Return a message without control codes, since it may quote a file or a plug-in."""
+    return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in message)

@@ -1,0 +1,80 @@
+"""Standard output: who reads it may leave, and nothing but the result is written to it. Both by real processes."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
+TALKING = """
+import sys
+print("on import")
+def search(query, k):
+    print("asked for", query)
+    return ["Install the agent first."]
+"""
+
+
+def started(folder, *arguments, **streams):
+    return subprocess.Popen(
+        [sys.executable, "-m", "rag_evaluation_framework", *arguments], cwd=folder, text=True, **streams
+    )
+
+
+def closed_pipe():
+    read, write = os.pipe()
+    os.close(read)
+    return write
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("run", *FLAGS),
+        ("run", *FLAGS, "--json"),
+        ("run", *FLAGS, "--retriever", "own:search", "--allow-failures", "9"),
+        ("score", "--qrels", "qrels.txt", "--rankings", "mine.run", "--per-query"),
+        ("init", "--corpus", "docs", "--questions", "questions.csv"),
+        ("demo",),
+        ("components",),
+        ("cache", "info"),
+        ("--help",),
+        ("--version",),
+    ],
+    ids=" ".join,
+)
+def test_a_reader_that_leaves_ends_every_command_quietly_with_141(folder, arguments):
+    (folder / "own.py").write_text(TALKING.replace("print(", "sys.stderr.write('') or str("))
+    (folder / "questions.csv").write_text("question,quote\nWhat comes first?,Install the agent first.\n")
+    (folder / "qrels.txt").write_text("q1 0 a 1\n")
+    (folder / "mine.run").write_text("q1 Q0 a 1 1.0 mine\n")
+    process = started(folder, *arguments, stdout=closed_pipe(), stderr=subprocess.PIPE)
+    _, said = process.communicate(timeout=60)
+    assert said == ""
+    assert process.returncode == 141
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+def test_an_error_keeps_its_exit_code_though_nobody_reads_anything(folder):
+    nobody = closed_pipe()
+    process = started(folder, "run", "--corpus", "nowhere", "--dataset", "questions.csv", stdout=nobody, stderr=nobody)
+    assert process.wait(timeout=60) == 2
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_what_components_print_goes_to_standard_error(folder, form):
+    (folder / "own.py").write_text(TALKING)
+    process = started(
+        folder, "run", *FLAGS, "--retriever", "own:search", *form, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    result, said = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "on import" in said
+    assert "asked for What comes first?" in said
+    assert "on import" not in result
+    assert "asked for" not in result
+    if form:
+        assert json.loads(result)["counts"]["scored"] == 2
