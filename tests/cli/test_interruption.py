@@ -285,6 +285,18 @@ def test_an_interrupt_that_a_component_swallows_still_ends_the_run(folder, numbe
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_that_is_swallowed_at_the_last_question_saves_nothing(folder):
+    table = folder / "questions.csv"
+    table.write_text("".join(table.read_text().splitlines(keepends=True)[:2]))
+    process = swallowing(folder, 2, "pass")
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert printed == ""
+    assert not (folder / ".rag-eval").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_a_second_interrupt_gets_through_to_a_component_that_swallows_every_one(folder):
     process = swallowing(folder, 1, "time.sleep(60)")
     process.send_signal(signal.SIGINT)
