@@ -872,3 +872,15 @@ def test_a_metric_that_returns_other_than_one_score_per_question_has_failed():
     result = evaluate(tens, dataset(a=[span(0, 100)], b=[span(0, 100)]), k=1, budgets=[], metrics=[Summed()])
     assert result.metrics["summed"] is None
     assert result.failures["a"][0].message == "returned shape (1,) for 2 questions; expected (2,)"
+
+
+def test_the_tokens_of_a_text_are_counted_once_for_all_budgets_and_questions():
+    counted = []
+
+    def tokens(text):
+        counted.append(text)
+        return list(text)
+
+    found = [place(0, 40), place(40, 80), place(0, 40)]
+    evaluate(lambda query, k: found[:k], dataset(q=[span(0, 10)], r=[span(50, 60)]), 3, ["80tok", "200tok"], tokens)
+    assert sorted(counted) == [TEXT[:40], TEXT[40:80]]

@@ -86,7 +86,7 @@ class _Adapted:
 
 
 class _Method:
-    """A public method of a view. It stands before an attribute of the object, as a property does."""
+    """A public method of a view. It takes precedence over an attribute of the object, as a property does."""
 
     def __init__(self, name: str, kind: type, method: Any) -> None:
         self.name = name

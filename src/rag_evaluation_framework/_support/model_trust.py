@@ -43,7 +43,7 @@ def check_model_folder(folder: Path) -> None:
 
     Refused are classes of modules that are not of the libraries, `auto_map`, `trust_remote_code`, adapters (their base
     model is elsewhere), code of the Hugging Face Hub as attention, pickled weights without safetensors beside them,
-    shards that are no safetensors, JSON that cannot be read, and folders that are symbolic links. A `.py` file that
+    shards that are not safetensors, JSON that cannot be read, and folders that are symbolic links. A `.py` file that
     nothing names is never run, and does no harm.
     """
     for where, folders, names in os.walk(folder):

@@ -44,7 +44,7 @@ class MarkdownHeaderChunker(PositionAwareChunker):
     nothing between it and a deeper one begins the chunk of the deeper one. The text before the first heading is a
     section, too. Nothing is trimmed: the chunks of a document cover all of it but stretches of pure white space.
 
-    Each chunk tells in its metadata where it stands: `{"section": "Billing > Refunds", "level": 2}`; an empty section
+    Each chunk says in its metadata what it is in: `{"section": "Billing > Refunds", "level": 2}`; an empty section
     and level 0 before the first heading.
 
     Attributes:
@@ -109,7 +109,7 @@ def _joined(path: list[tuple[int, str]]) -> str:
 
 
 def _headings(text: str) -> Iterator[_Heading]:
-    """Yield the headings that stand in no other block, in order."""
+    """Yield the headings that are in no other block, in order."""
     front = _FRONT_MATTER.match(text)
     begin = front.end() if front else int(text.startswith("\ufeff"))
     lines = [begin, *(match.end() for match in _LINE_BREAK.finditer(text, begin))]

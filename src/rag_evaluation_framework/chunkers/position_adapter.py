@@ -90,7 +90,7 @@ class _Finder:
 
     @cached_property
     def pattern(self) -> re.Pattern[str] | None:
-        """What to look for if the text stands nowhere verbatim, else None."""
+        """What to look for if the text occurs nowhere verbatim, else None."""
         if self.text in self.content:
             return None
         return re.compile(r"\s+".join(map(re.escape, self.text.split())) or r"(?!)")

@@ -31,7 +31,7 @@ class RecursiveCharacterChunker(PositionAwareChunker):
             Tokens are counted in the whole document here, so that by itself the repeated text may have a few more.
         separators: Where to cut, from the largest to the smallest unit of text.
         length: `"characters"`, or anything that `resolve_tokenizer` takes, such as `"cl100k_base"`.
-        separator_at: Which end of a piece separators stand at: `"end"`, with the white space behind them, or `"start"`,
+        separator_at: Which end of a piece keeps separators: `"end"`, with the white space behind them, or `"start"`,
             as in LangChain, where a chunk may begin with the full stop of the sentence before.
 
     Raises:

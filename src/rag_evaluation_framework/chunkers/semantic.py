@@ -23,7 +23,7 @@ from rag_evaluation_framework.text.tokenizers import tokenizer_name
 
 @dataclass(frozen=True)
 class SemanticChunker(PositionAwareChunker):
-    """Cuts between two sentences where what stands before is least like what follows.
+    """Cuts between two sentences where what precedes is least like what follows.
 
     All sentences of a document are embedded in one call. Each gap between two of them has a distance: one minus the
     cosine of the mean vectors of the `buffer + 1` sentences on either side. The text is cut at the gaps whose distance
@@ -34,7 +34,7 @@ class SemanticChunker(PositionAwareChunker):
     An embedder that learns from a corpus and has not yet is fitted on the sentences of each document.
 
     After Kamradt's "5 Levels of Text Splitting" (2024), whose groups of sentences overlap; here the two sides of a gap
-    share no sentence, so that the greatest distance lies at the change of subject and not beside it.
+    share no sentence, so that the greatest distance is at the change of subject and not beside it.
 
     Attributes:
         embedder: What turns sentences into vectors; best the one that the retriever uses.

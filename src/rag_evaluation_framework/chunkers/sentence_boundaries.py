@@ -55,12 +55,12 @@ _FIRST_WORDS = _words(
 
 
 def sentence_places(text: str) -> list[Place]:
-    """Return where the sentences of a text lie: end to end, covering all of it; none for an empty text.
+    """Return the places of the sentences of a text: end to end, covering all of it; none for an empty text.
 
     A sentence keeps the white space behind it; white space at the beginning belongs to the first sentence.
     """
     starts = [0] if text else []
-    line = len(text) - len(text.lstrip())  # where the first word of the line stands
+    line = len(text) - len(text.lstrip())  # where the first word of the line starts
     for match in _CANDIDATE.finditer(text):
         end = match.end()
         breaks: list[str] = _LINE_BREAK.findall(match["gap"] or match["lines"] or "")

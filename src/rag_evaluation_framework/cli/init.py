@@ -66,7 +66,7 @@ def init(
     if not any(entry.relevant for entry in dataset):
         raise ConfigError(
             f"{questions}: no quote was located in {corpus}, so no question could be scored, and nothing was written; "
-            "expected at least one question with a quote that stands in the documents, word for word"
+            "expected at least one question with a quote that occurs verbatim in the documents"
         )
     settings = _CONFIG.format(
         config=shlex.quote(config.as_posix()),

@@ -10,7 +10,7 @@ from rag_evaluation_framework.data.ids import DocumentId
 
 
 class Chunker(Component, ABC):
-    """Cuts a text into pieces, without saying where they stood. Evaluations wrap it in `ChunkerPositionAdapter`."""
+    """Cuts a text into pieces, without saying where they were. Evaluations wrap it in `ChunkerPositionAdapter`."""
 
     @abstractmethod
     def chunk(self, text: str) -> list[str]:

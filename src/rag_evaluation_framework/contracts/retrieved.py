@@ -9,7 +9,7 @@ from typing import Any, TypeGuard, cast
 from rag_evaluation_framework.data.chunks import Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.hits import Hit, Retrieval
 from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.errors import ConfigError, InputError
 
 Result = Hit | PositionAwareChunk | Chunk | str | Mapping[str, Any]
 """One result of a pipeline, with whatever is known of it."""
@@ -48,6 +48,21 @@ def as_hits(results: Any, source: str) -> tuple[Hit, ...]:
     raise InputError(
         f"{source} returned {type(results).__name__}; expected a list of texts, chunks or dicts, best first"
     )
+
+
+def as_chunks(listed: Any, source: str) -> tuple[PositionAwareChunk, ...] | None:
+    """Read what a retriever lists as all of its chunks; None if it cannot list them.
+
+    Raises:
+        ConfigError: It is something other than chunks that know their places.
+    """
+    if listed is None:
+        return None
+    chunks: tuple[Any, ...] = tuple(listed)
+    for chunk in chunks:
+        if not isinstance(chunk, PositionAwareChunk):
+            raise ConfigError(f"{source} lists {chunk!r:.80} as a chunk; expected a PositionAwareChunk")
+    return chunks
 
 
 def _from_run_output(output: Mapping[str, Any], source: str) -> Any:

@@ -10,7 +10,7 @@ from rag_evaluation_framework.contracts.component import Component
 
 
 class Tokenizer(Component, ABC):
-    """Cuts text into tokens and says where they lie."""
+    """Cuts text into tokens and says where each of them starts."""
 
     @abstractmethod
     def encode(self, text: str) -> Sequence[Hashable]:

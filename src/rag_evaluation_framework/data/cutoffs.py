@@ -1,7 +1,7 @@
 """Cutoffs of rankings, and score names that include them: `span_recall@5`, `span_recall@4000ch`."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -92,13 +92,45 @@ class Cutoff:
             return (cls.parse(given),)
         if not isinstance(given, Iterable):
             raise ConfigError(f"cutoffs={given!r:.80}: expected a list such as [5, '4000ch']")
-        items: list[Any] = [*given]
-        parsed = tuple(map(cls.parse, items))
+        parsed = _different(given)
         if not parsed:
             raise ConfigError("no cutoffs were given; expected at least one, such as [5, '4000ch']")
+        return parsed
+
+    @classmethod
+    def parse_k(cls, k: int | Sequence[int]) -> "tuple[Cutoff, ...]":
+        """Parse one number of results or several, in their order; there may be none.
+
+        Raises:
+            ConfigError: One is not a whole number of at least 1, or is given twice.
+        """
+        given: Any = k
+        numbers: list[Any] = [*given] if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+        for number in numbers:
+            if isinstance(number, int) and number < 1:
+                raise ConfigError(f"k: cutoff {number}: expected a whole number of at least 1, as in k=5 (--k 5)")
+        parsed = _different(numbers)
         for cutoff in parsed:
-            if parsed.count(cutoff) > 1:
-                raise ConfigError(f"cutoff {str(cutoff)!r} is given twice")
+            if cutoff.is_budget:
+                raise ConfigError(f"k={str(cutoff)!r}: is a budget; pass it as budgets=['{cutoff}']")
+        return parsed
+
+    @classmethod
+    def parse_budgets(cls, budgets: "Iterable[str | Cutoff]") -> "tuple[Cutoff, ...]":
+        """Parse budgets, in their order; there may be none.
+
+        Raises:
+            ConfigError: One is not a number of characters or tokens, or is given twice; or they are not a list.
+        """
+        given: Any = budgets
+        if isinstance(given, str):
+            raise ConfigError(f"budgets={given!r}: expected a list such as ['{given}']")
+        if not isinstance(given, Iterable):
+            raise ConfigError(f"budgets={given!r:.80}: expected a list such as ['4000ch'], or [] for none")
+        parsed = _different(given)
+        for cutoff in parsed:
+            if not cutoff.is_budget:
+                raise ConfigError(f"budget {str(cutoff)!r}: expected characters (4000ch) or tokens (1000tok)")
         return parsed
 
     @property
@@ -142,6 +174,15 @@ class ScoreName:
 
     def __str__(self) -> str:
         return self.metric if self.cutoff is None else f"{self.metric}@{self.cutoff}"
+
+
+def _different(given: Any) -> tuple[Cutoff, ...]:
+    items: list[Any] = [*given]
+    parsed = tuple(map(Cutoff.parse, items))
+    for cutoff in parsed:
+        if parsed.count(cutoff) > 1:
+            raise ConfigError(f"cutoff {str(cutoff)!r} is given twice")
+    return parsed
 
 
 def _is_count(size: object) -> bool:

@@ -7,12 +7,14 @@ from functools import cached_property
 from typing import Any, Generic
 
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.ground_truth import GroundTruth, span_problem
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
-from rag_evaluation_framework.data.levels import Level, U
+from rag_evaluation_framework.data.levels import TOKEN, Level, U
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+
+_MOST_PROBLEMS = 5
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -101,6 +103,40 @@ class Dataset(Generic[U]):
             metadata=self.metadata,
         )
 
+    def check(self, corpus: Corpus) -> tuple[str, ...]:
+        """Check that there are questions and that spans match the corpus, and return what is to be noted.
+
+        Raises:
+            DatasetError: There are no questions, or a span does not match.
+        """
+        if not len(self):
+            raise DatasetError(f"dataset {self.name!r} is empty: it has no questions")
+        spans = [(entry, unit) for entry in self for unit in entry.relevant if isinstance(unit, CharacterSpan)]
+        problems = [
+            f"question {entry.query.id!r}: {problem}"
+            for entry, span in spans
+            if (problem := span_problem(span, corpus))
+        ]
+        if problems:
+            more = f"; and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
+            raise DatasetError(
+                f"dataset {self.name!r} does not match the corpus in {len(problems)} places: "
+                f"{'; '.join(problems[:_MOST_PROBLEMS])}{more}. Was it labelled on other documents, or have they "
+                "changed?"
+            )
+        notes: list[str] = []
+        left_out = self.metadata.get("left_out", ())
+        if left_out:
+            notes.append(
+                f"questions left out of the dataset because their quotes have no certain place: {len(left_out)}"
+            )
+        if self.corpus_hash not in (None, corpus.content_hash):
+            unread = sum(not span.text for _, span in spans)
+            checked = f"labelled spans that carry no text to compare: {unread}"
+            checked = checked if unread else "all labelled spans still match"
+            notes.append(f"the corpus has changed since the dataset was labelled{f'; {checked}' if spans else ''}")
+        return tuple(notes)
+
     def __len__(self) -> int:
         return len(self.ground_truth)
 
@@ -111,6 +147,24 @@ class Dataset(Generic[U]):
         unanswered = sum(not entry.relevant for entry in self.ground_truth)
         note = f", {unanswered} without an answer" if unanswered else ""
         return f"Dataset({self.name!r}, {self.level.evaluation_type}, {len(self)} questions{note})"
+
+
+def check_dataset_level(dataset: Any, level: Level[Any]) -> None:
+    """Check that a dataset can be scored at a level: its own or, if it holds spans, any.
+
+    Raises:
+        DatasetError: It is not a dataset.
+        LevelMismatch: It cannot be scored at this level.
+    """
+    given: object = dataset
+    if not isinstance(given, Dataset):
+        raise DatasetError(f"dataset={dataset!r:.80}: expected a Dataset; load_dataset(path, corpus=...) reads one")
+    if dataset.level not in (level, TOKEN):
+        expected = level.evaluation_type
+        raise LevelMismatch(
+            f"dataset {dataset.name!r} is {dataset.level.evaluation_type}, the evaluation is {expected}: expected a "
+            f"{expected}{'' if level is TOKEN else ' or token-level'} dataset; only spans can be read at another level"
+        )
 
 
 def _unit_key(unit: DocumentId | ChunkId | CharacterSpan, gain: float) -> list[Any] | str:

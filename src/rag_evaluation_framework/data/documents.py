@@ -121,6 +121,21 @@ class Corpus:
         return f"Corpus({len(self.documents)} documents, {characters:,} characters)"
 
 
+def checked_corpus(corpus: Any) -> Corpus:
+    """Return the corpus unchanged.
+
+    Raises:
+        CorpusError: It is missing, is not a `Corpus`, or is empty.
+    """
+    if corpus is None:
+        raise CorpusError("the dataset does not know its corpus; pass corpus=Corpus.from_folder(...)")
+    if not isinstance(corpus, Corpus):
+        raise CorpusError(f"corpus={corpus!r:.80}: expected a Corpus; Corpus.from_folder(path) reads one")
+    if not len(corpus):
+        raise CorpusError("the corpus is empty: it has no documents to search")
+    return corpus
+
+
 def _checked(document: Any) -> Document:
     if not isinstance(document, Document):
         raise CorpusError(f"got {document!r:.80}; expected documents, such as Document('a.md', 'its text')")

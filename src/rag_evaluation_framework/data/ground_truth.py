@@ -46,7 +46,7 @@ class GroundTruth(ABC, Generic[U]):
     @property
     @abstractmethod
     def answers(self) -> tuple[Answer[U], ...]:
-        """What is wanted, in the order in which it was labelled: every answer, each at any of its places."""
+        """What is to be found, in the order in which it was labelled: every answer, each at any of its places."""
 
     @cached_property
     def relevant(self) -> tuple[U, ...]:
@@ -255,7 +255,7 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
         return {"relevant_spans": [_span_record(span, corpus, context) for span in self.relevant_spans]}
 
     def problems(self, corpus: Corpus) -> list[str]:
-        """Return which spans do not lie in the corpus, or read otherwise there."""
+        """Return which spans are not in the corpus, or have another text there."""
         return [problem for span in self.relevant_spans if (problem := span_problem(span, corpus))]
 
     @property

@@ -31,7 +31,7 @@ class ScoreTable:
         columns: For each score one number per query, shape (queries,); NaN where the query has none.
         answerable: Of which queries anything is relevant; shape (queries,).
         failures: What went wrong, by query id; only queries for which something did.
-        counts: What stands behind the scores; `score_rankings` says which counts there are.
+        counts: The counts behind the scores; `score_rankings` says which counts there are.
         count_as_zero: Which queries without a score count as 0.0: `"no-answer"`, `"failed"`.
     """
 
@@ -69,7 +69,7 @@ class ScoreTable:
         """Return one score of every query, shape (queries,); NaN where a query has none and does not count as zero.
 
         Args:
-            name: The score in either spelling, such as `ndcg@10` or `nDCG@10`; a metric alone stands for its first
+            name: The score in either spelling, such as `ndcg@10` or `nDCG@10`; a metric alone means its first
                 cutoff.
 
         Raises:
@@ -146,7 +146,7 @@ class ScoreTable:
 
 
 class Means(dict[str, float | None]):
-    """Means by the name of the score, in either spelling; a metric alone stands for its first cutoff."""
+    """Means by the name of the score, in either spelling; a metric alone means its first cutoff."""
 
     def __missing__(self, name: str) -> float | None:
         full = full_name(name, self)

@@ -39,7 +39,7 @@ class OnnxModel:
     """An exported model.
 
     Args:
-        folder: Where the export lies.
+        folder: The folder of the export.
 
     Raises:
         MissingDependency: onnxruntime or tokenizers is not installed.
@@ -209,7 +209,7 @@ def least_cosine(first: SentenceModel, second: SentenceModel, texts: Sequence[st
 
 
 def padded(rows: Sequence[Sequence[int]], pad: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows of token ids as one array, filled up behind, and the mask that is 1 where a token stands."""
+    """Return rows of token ids as one array, filled up behind, and the mask that is 1 where there is a token."""
     width = max(1, *map(len, rows))
     ids = np.full((len(rows), width), pad, dtype=np.int64)
     mask = np.zeros((len(rows), width), dtype=np.int64)

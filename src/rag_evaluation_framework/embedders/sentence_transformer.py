@@ -24,7 +24,7 @@ _TOKENISED_AT_ONCE = 1024
 
 
 class _Batch(NamedTuple):
-    rows: list[int]  # where its texts stand among all
+    rows: list[int]  # the positions of its texts among all
     ids: NDArray[np.int64]
     mask: NDArray[np.int64]
 
@@ -88,7 +88,7 @@ class SentenceTransformerEmbedder(Embedder):
 
     @cached_property
     def content_hash(self) -> str:
-        """A hash of the model's files: the same name may stand for other weights tomorrow."""
+        """A hash of the model's files: the same name may belong to other weights tomorrow."""
         return content_hash(self._folder)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

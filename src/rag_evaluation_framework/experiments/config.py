@@ -8,24 +8,18 @@ from typing import Any, Generic, TypeAlias
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.experiments.config_checks import (
-    check_corpus,
-    check_dataset_level,
-    check_evaluation_config,
-    check_k,
-)
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry import describe, plain
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
-from rag_evaluation_framework.scoring.score_checks import check_dataset, check_metrics
+from rag_evaluation_framework.scoring.score_checks import check_metrics
 
 Metrics: TypeAlias = Iterable[Metric[U]] | Mapping[str, Metric[U]]
 """The metrics to report: a list of them, or a group such as `DEFAULT_TOKEN_METRICS`."""
@@ -75,7 +69,7 @@ class ExperimentConfig(Generic[U]):
         k: int | Sequence[int] = (5, 10),
         config: EvaluationConfig | None = None,
     ) -> None:
-        given: Any = dataset  # whatever it is, and refused as such if it is no dataset
+        given: Any = dataset  # whatever it is, and refused as such if it is not a dataset
         level: Any = dataset.level if isinstance(given, Dataset) else TOKEN
         self._set_validated(retriever, dataset, level, corpus, metrics, k, config, None)
 
@@ -93,12 +87,18 @@ class ExperimentConfig(Generic[U]):
         pipeline = as_retriever(retriever)
         rules: LevelRules[U] = RULES[level.evaluation_type]
         check_dataset_level(dataset, level)
-        measured = EvaluationConfig() if config is None else check_evaluation_config(config)
-        own, wanted = dataset.level.evaluation_type, level.evaluation_type
-        truth = f"dataset {dataset.name!r} is {own}" + ("" if own == wanted else f", read at {wanted}")
+        measured: Any = EvaluationConfig() if config is None else config
+        if not isinstance(measured, EvaluationConfig):
+            raise ConfigError(
+                f"config={config!r:.80}: expected an EvaluationConfig, such as EvaluationConfig(budgets=[...])"
+            )
+        own, read_at = dataset.level.evaluation_type, level.evaluation_type
+        truth = f"dataset {dataset.name!r} is {own}" + ("" if own == read_at else f", read at {read_at}")
         chosen = check_metrics(rules.default_metrics.values() if metrics is None else metrics, level, truth)
-        ks = check_k(k, measured)
-        documents = check_corpus(dataset.corpus if corpus is None else corpus)
+        ks = tuple(cutoff.size for cutoff in Cutoff.parse_k(k))
+        if not ks and not measured.budgets:
+            raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k=[5, 10]")
+        documents = checked_corpus(dataset.corpus if corpus is None else corpus)
         if chunk_id is not None and not callable(chunk_id):
             raise ConfigError(f"chunk_id={chunk_id!r:.80}: expected a function (chunk, number) -> id")
         values: dict[str, Any] = {
@@ -110,7 +110,7 @@ class ExperimentConfig(Generic[U]):
             "k": ks,
             "config": measured,
             "chunk_id": chunk_id,
-            "notes": (*check_dataset(dataset, documents), *rules.check(dataset, documents, pipeline, chunk_id)),
+            "notes": (*dataset.check(documents), *rules.check(dataset, documents, pipeline, chunk_id)),
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)

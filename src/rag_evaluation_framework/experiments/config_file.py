@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 from rag_evaluation_framework._support.files import read_text
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework._support.strict_yaml import parse_yaml
+from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
@@ -23,7 +24,6 @@ from rag_evaluation_framework.experiments.config import (
     CONFIGS,
     AnyExperimentConfig,
 )
-from rag_evaluation_framework.experiments.config_checks import check_k
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
 from rag_evaluation_framework.registry import Kind, build, load_function
 from rag_evaluation_framework.retrievers.function import as_retriever
@@ -82,7 +82,7 @@ class ConfigFile(BaseModel):
         retriever = self._retriever(part)
         metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
         config = self._evaluation_config(folder)
-        check_k(self.k, config)
+        Cutoff.parse_k(self.k)  # before the documents are read
         corpus = Corpus.from_folder(normpath(folder / self.corpus), self.glob)
         dataset: Any = _dataset(normpath(folder / self.dataset), corpus)
         options: dict[str, Any] = {"corpus": corpus, "metrics": metrics, "k": self.k, "config": config}

@@ -10,8 +10,8 @@ from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -23,7 +23,6 @@ from rag_evaluation_framework.experiments.config import (
     Metrics,
     TokenLevelExperimentConfig,
 )
-from rag_evaluation_framework.experiments.config_checks import check_corpus, check_dataset_level
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.levels.level_rules import NameChunk
@@ -91,7 +90,7 @@ class Evaluation(ABC, Generic[U]):
     level: ClassVar[Level[Any]]
 
     def __post_init__(self) -> None:
-        check_corpus(self.corpus)
+        checked_corpus(self.corpus)
         check_dataset_level(self.dataset, self.level)
 
     @abstractmethod

@@ -25,21 +25,6 @@ from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 Unscored = Literal["no-answer", "failed"]
 
 
-def _budgets(given: Any) -> tuple[Cutoff, ...]:
-    if isinstance(given, str):
-        raise ConfigError(f"budgets={given!r}: expected a list such as ['{given}']")
-    if not isinstance(given, Iterable):
-        raise ConfigError(f"budgets={given!r:.80}: expected a list such as ['4000ch'], or [] for none")
-    items: list[Any] = [*given]
-    cuts = tuple(Cutoff.parse(budget) for budget in items)
-    for cutoff in cuts:
-        if not cutoff.is_budget:
-            raise ConfigError(f"budget {str(cutoff)!r}: expected characters (4000ch) or tokens (1000tok)")
-        if cuts.count(cutoff) > 1:
-            raise ConfigError(f"cutoff {str(cutoff)!r} is given twice")
-    return cuts
-
-
 def _statuses(given: Any) -> frozenset[Any]:
     if not isinstance(given, Iterable):
         raise ConfigError(f"count_as_zero={given!r:.80}: expected some of 'no-answer' and 'failed', or [] for none")
@@ -88,7 +73,7 @@ class EvaluationConfig(BaseModel, frozen=True):
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     experiment_name: Annotated[str, Field(min_length=1)] | None
-    budgets: Annotated[tuple[_PrintedCutoff, ...], BeforeValidator(_budgets)]
+    budgets: Annotated[tuple[_PrintedCutoff, ...], BeforeValidator(Cutoff.parse_budgets)]
     tokenizer: Annotated[Tokenizer | None, BeforeValidator(_tokenizer), PlainSerializer(_tokenizer_name), _TEXT_OR_NONE]
     count_as_zero: Annotated[frozenset[Unscored], BeforeValidator(_statuses)]
     batch_queries: StrictBool

@@ -12,22 +12,20 @@ from tqdm import tqdm
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import stop_if_interrupted
 from rag_evaluation_framework._support.notes import collected, note
-from rag_evaluation_framework.contracts.retrieved import as_hits
+from rag_evaluation_framework.contracts.retrieved import as_chunks, as_hits
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.hits import Ranking, Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import QueryRanking, Rankings
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError
-from rag_evaluation_framework.experiments.config_checks import check_corpus
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.hit_locator import HitLocator
-from rag_evaluation_framework.text.reading import ContextBudgets, HitReader
+from rag_evaluation_framework.text.reading import RankingCutter
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 _FIRST_DEPTH = 10
@@ -67,8 +65,9 @@ def retrieve(
     """
     asked, cuts = _asked(queries), Cutoff.parse_all(cutoffs)
     counter = None if tokenizer is None else resolve_tokenizer(tokenizer)
-    with collected() as notes, indexed(as_retriever(retriever), check_corpus(corpus)) as index:
-        rankings = index.rank(asked, cuts, counter, batch_queries=batch_queries)
+    cutter = RankingCutter(cuts, counter, checked_corpus(corpus))
+    with collected() as notes, indexed(as_retriever(retriever), corpus) as index:
+        rankings = index.rank(asked, cutter, batch_queries=batch_queries)
     return replace(rankings, notes=tuple(notes))
 
 
@@ -98,7 +97,9 @@ def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
         with no_exit(pipeline.name, "index"):
             pipeline.index(corpus)
         seconds = perf_counter() - start
-        yield Index(pipeline, corpus, _listed_chunks(pipeline), seconds)
+        with no_exit(pipeline.name, "chunks"):
+            chunks = as_chunks(pipeline.chunks(), pipeline.name)
+        yield Index(pipeline, corpus, chunks, seconds)
     except BaseException as error:
         earlier = error
         raise
@@ -137,19 +138,10 @@ class Index:
         """The retriever's name."""
         return self.pipeline.name
 
-    def rank(
-        self,
-        queries: Sequence[Query],
-        cutoffs: Sequence[Cutoff],
-        tokenizer: Tokenizer | None = None,
-        *,
-        batch_queries: bool = True,
-    ) -> Rankings:
+    def rank(self, queries: Sequence[Query], cutter: RankingCutter, *, batch_queries: bool = True) -> Rankings:
         """Return the ranking of every query, as `retrieve` does; notes go to whoever collects them."""
         start = perf_counter()
-        reader = HitReader(self.corpus)
-        budgets = ContextBudgets((cutoff for cutoff in cutoffs if cutoff.is_budget), tokenizer, reader)
-        ranker = _Ranker(self, [cutoff for cutoff in cutoffs if not cutoff.is_budget], budgets, reader)
+        ranker = _Ranker(self, cutter)
         if batch_queries:
             self._prepare(queries)
         steps = tqdm(queries, desc="Retrieving", unit="question", delay=2, disable=None, leave=False)
@@ -157,7 +149,7 @@ class Index:
         for text in ranker.notes(entries):
             note(text)
         seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
-        return Rankings(entries, self.corpus, self.retriever, self.chunks, tuple(cutoffs), ranker.depth, seconds)
+        return Rankings(entries, self.corpus, self.retriever, self.chunks, cutter.cutoffs, ranker.depth, seconds)
 
     def _prepare(self, queries: Sequence[Query]) -> None:
         """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""
@@ -173,23 +165,6 @@ class Index:
             )
 
 
-def _listed_chunks(retriever: Retriever) -> Sequence[PositionAwareChunk] | None:
-    """Return all chunks that a retriever could return, or None if it cannot list them.
-
-    Raises:
-        ConfigError: It lists something other than chunks.
-    """
-    with no_exit(retriever.name, "chunks"):
-        given: Any = retriever.chunks()
-    if given is None:
-        return None
-    chunks: tuple[Any, ...] = tuple(given)
-    for chunk in chunks:
-        if not isinstance(chunk, PositionAwareChunk):
-            raise ConfigError(f"{retriever.name} lists {chunk!r:.80} as a chunk; expected a PositionAwareChunk")
-    return chunks
-
-
 @dataclass
 class _Ranker:
     """Asks a retriever for rankings that are deep enough for all cutoffs.
@@ -201,9 +176,7 @@ class _Ranker:
     """
 
     index: Index
-    ks: Sequence[Cutoff]
-    budgets: ContextBudgets
-    reader: HitReader
+    cutter: RankingCutter
     depth: int = 0
     unstable: int = 0
     unfilled: int = 0
@@ -211,7 +184,7 @@ class _Ranker:
     locator: HitLocator = field(init=False)
 
     def __post_init__(self) -> None:
-        self.largest = max(self.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
+        self.largest = max(self.cutter.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
         self.depth = self.largest.size
         self.locator = HitLocator(self.index.corpus, self.index.chunks or ())
 
@@ -234,7 +207,7 @@ class _Ranker:
             rankings = "ranking" if self.unfilled == 1 else "rankings"
             yield f"{self.unfilled} {rankings} ran out of results before the budget was filled"
         hits = [hit for entry in entries for hit in entry.hits]
-        contradicting = sum(map(self.reader.contradicts, hits))
+        contradicting = sum(map(self.cutter.reader.contradicts, hits))
         if contradicting:
             yield (
                 f"results whose text differs from the text at the place that they name: {contradicting}; the place was "
@@ -250,7 +223,7 @@ class _Ranker:
     def _found(self, query: Query) -> QueryRanking:
         asked = self.largest.size
         first = deepest = self._retrieve(query, asked)
-        while (depth := self.budgets.next_depth(deepest.hits)) > asked:
+        while (depth := self.cutter.next_depth(deepest.hits)) > asked:
             before, asked = len(deepest.hits), depth
             deepest = self._retrieve(query, asked)
             if len(deepest.hits) <= before:
@@ -258,12 +231,14 @@ class _Ranker:
         self.depth = max(self.depth, asked)
         at: dict[Cutoff, Ranking] = {}
         if not self.index.pipeline.prefix_stable:
-            at = {cutoff: self._retrieve(query, cutoff.size).hits for cutoff in self.ks if cutoff != self.largest}
+            at = {
+                cutoff: self._retrieve(query, cutoff.size).hits for cutoff in self.cutter.ks if cutoff != self.largest
+            }
             at[self.largest] = first.hits
         elif deepest.hits[: len(first.hits)] != first.hits:
             self.unstable += 1
-            at = dict.fromkeys(self.ks, first.hits)
-        reached, unfilled = self.budgets.reach(deepest.hits)
+            at = dict.fromkeys(self.cutter.ks, first.hits)
+        reached, unfilled = self.cutter.reach(deepest.hits)
         self.unfilled += unfilled
         kept = deepest.hits[: max(self.largest.size, reached)]
         exhausted = len(kept) == len(deepest.hits) < asked

@@ -15,7 +15,8 @@ from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult, ExperimentResult
 from rag_evaluation_framework.results.store import check_root
-from rag_evaluation_framework.scoring.score import score
+from rag_evaluation_framework.scoring.score import score_checked
+from rag_evaluation_framework.text.reading import RankingCutter
 
 
 @overload
@@ -43,15 +44,15 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
     measured = config.config
     if measured.save_results_path is not None:
         check_root(measured.save_results_path)
+    cutter = RankingCutter(config.cutoffs, measured.tokenizer, config.corpus)
     created = datetime.now(UTC).isoformat(timespec="seconds")
     with no_exit("a component", "the run"), collected() as notes:
         with indexed(config.retriever, config.corpus) as index:
             truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
-            rankings = index.rank(
-                config.dataset.queries, config.cutoffs, measured.tokenizer, batch_queries=measured.batch_queries
-            )
+            rankings = index.rank(config.dataset.queries, cutter, batch_queries=measured.batch_queries)
         start = perf_counter()
-        table = score(rankings, truth, config.metrics, config.cutoffs, tokenizer=measured.tokenizer)
+        rankings = truth.with_dataset_ids(rankings)
+        table = score_checked(rankings, truth, config.metrics, cutter)
         seconds = perf_counter() - start
     stop_if_interrupted()
     table = replace(table, count_as_zero=measured.count_as_zero)
@@ -59,8 +60,7 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
         name=config.name,
         evaluation_type=config.level.evaluation_type,
         queries=tuple(
-            QueryResult[Any].of(entry, ranking, table)
-            for entry, ranking in zip(truth, truth.with_dataset_ids(rankings), strict=True)
+            QueryResult[Any].of(entry, ranking, table) for entry, ranking in zip(truth, rankings, strict=True)
         ),
         scores=table,
         metric_names=tuple(metric.name for metric in config.metrics),

@@ -78,9 +78,9 @@ class ChunkRules(LevelRules[ChunkId]):
             )
         return ProjectedTruth(CHUNK, entries, ids.of, chunking)
 
-    def judge(self, rankings: Sequence[Ranking], truth: Sequence[GroundTruth[ChunkId]]) -> RankJudgements:
+    def judge(self, cuts: Iterable[Sequence[Ranking]], truth: Sequence[GroundTruth[ChunkId]]) -> list[RankJudgements]:
         """Judge by the rank of each distinct chunk."""
-        return judged_ranks(CHUNK, rankings, truth)
+        return judged_ranks(CHUNK, cuts, truth)
 
     def found(self, unit: ChunkId, hit: ChunkId) -> bool:
         """Return whether a hit is this chunk."""

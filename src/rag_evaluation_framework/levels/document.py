@@ -53,9 +53,11 @@ class DocumentRules(LevelRules[DocumentId]):
             note(text)
         return ProjectedTruth(DOCUMENT, resolve_documents(dataset, searched.corpus))
 
-    def judge(self, rankings: Sequence[Ranking], truth: Sequence[GroundTruth[DocumentId]]) -> RankJudgements:
+    def judge(
+        self, cuts: Iterable[Sequence[Ranking]], truth: Sequence[GroundTruth[DocumentId]]
+    ) -> list[RankJudgements]:
         """Judge by the rank of each distinct document."""
-        return judged_ranks(DOCUMENT, rankings, truth)
+        return judged_ranks(DOCUMENT, cuts, truth)
 
     def found(self, unit: DocumentId, hit: DocumentId) -> bool:
         """Return whether a hit is this document, or has this prefix (`guide/*`)."""
@@ -67,14 +69,20 @@ class DocumentRules(LevelRules[DocumentId]):
         return unit, ""
 
 
-def judged_ranks(level: Level[Any], rankings: Sequence[Ranking], truth: Sequence[GroundTruth[Any]]) -> RankJudgements:
+def judged_ranks(
+    level: Level[Any], cuts: Iterable[Sequence[Ranking]], truth: Sequence[GroundTruth[Any]]
+) -> list[RankJudgements]:
     """Judge rankings of ids, at document or chunk level."""
-    units = [
-        entry.as_labelled(level.unit(hit, rank) for rank, hit in enumerate(ranking, start=1))
-        for entry, ranking in zip(truth, rankings, strict=True)
-    ]
+    relevant = [entry.relevant for entry in truth]
     gains = [[*map(entry.gain, entry.relevant)] for entry in truth]
-    return RankJudgements.from_lists(units, [entry.relevant for entry in truth], gains)
+    units = (
+        [
+            entry.as_labelled(level.unit(hit, rank) for rank, hit in enumerate(ranking, start=1))
+            for entry, ranking in zip(truth, rankings, strict=True)
+        ]
+        for rankings in cuts
+    )
+    return [RankJudgements.from_lists(ranked, relevant, gains) for ranked in units]
 
 
 def in_documents(dataset: Dataset[CharacterSpan]) -> tuple[DocumentLevelGroundTruth, ...]:

@@ -75,8 +75,10 @@ class LevelRules(ABC, Generic[U]):
         """
 
     @abstractmethod
-    def judge(self, rankings: Sequence[Ranking], truth: Sequence[GroundTruth[U]]) -> SpanJudgements | RankJudgements:
-        """Judge one ranking per entry of the truth."""
+    def judge(
+        self, cuts: Iterable[Sequence[Ranking]], truth: Sequence[GroundTruth[U]]
+    ) -> Sequence[SpanJudgements | RankJudgements]:
+        """Judge the rankings at several cutoffs: at each of them one per entry of the truth."""
 
     @abstractmethod
     def found(self, unit: U, hit: U) -> bool:

@@ -39,9 +39,12 @@ class TokenRules(LevelRules[CharacterSpan]):
         del searched, chunk_id
         return ProjectedTruth(TOKEN, dataset.ground_truth)
 
-    def judge(self, rankings: Sequence[Ranking], truth: Sequence[GroundTruth[CharacterSpan]]) -> SpanJudgements:
+    def judge(
+        self, cuts: Iterable[Sequence[Ranking]], truth: Sequence[GroundTruth[CharacterSpan]]
+    ) -> list[SpanJudgements]:
         """Judge by the characters that spans share."""
-        return SpanJudgements.from_lists(list(map(TOKEN.units, rankings)), [entry.relevant for entry in truth])
+        relevant = [entry.relevant for entry in truth]
+        return [SpanJudgements.from_lists(list(map(TOKEN.units, rankings)), relevant) for rankings in cuts]
 
     def found(self, unit: CharacterSpan, hit: CharacterSpan) -> bool:
         """Return whether a hit covers at least one character of a span."""

@@ -15,7 +15,7 @@ from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
-from rag_evaluation_framework.data.rankings import QueryRanking, Rankings
+from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.oracle import oracle_from_lists
@@ -24,15 +24,9 @@ from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
-from rag_evaluation_framework.scoring.score_checks import (
-    check_cutoffs,
-    check_dataset,
-    check_given,
-    check_metrics,
-    matched,
-)
+from rag_evaluation_framework.scoring.score_checks import check_cutoffs, check_given, check_metrics, matched
 from rag_evaluation_framework.scoring.tabulate import Cut, Units, tabulate
-from rag_evaluation_framework.text.reading import ContextBudget, HitReader
+from rag_evaluation_framework.text.reading import HitReader, RankingCutter
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 
@@ -70,78 +64,63 @@ def score(
     counter = None if tokenizer is None else resolve_tokenizer(tokenizer)
     chosen = check_metrics(metrics, truth.level, f"this truth is {truth.level.evaluation_type}")
     projected = _projected(truth, rankings)
-    entries = list(projected)
-    found = matched(projected.with_dataset_ids(rankings), entries)
-    _note_other_wording(entries, found)
-    ks = [cutoff for cutoff in cuts if not cutoff.is_budget]
-    reader = HitReader(rankings.corpus)
-    budgets = [ContextBudget(cutoff, counter, reader) for cutoff in cuts if cutoff.is_budget]
-    check_cutoffs(rankings, found, ks, budgets)
-    scorable = [(entry, ranking) for entry, ranking in zip(entries, found, strict=True) if _has_score(entry, ranking)]
-    answered = [entry for entry, _ in scorable]
+    found = matched(projected.with_dataset_ids(rankings), projected)
+    cutter = RankingCutter(cuts, counter, rankings.corpus)
+    check_cutoffs(found, cutter)
+    return score_checked(found, projected, chosen, cutter)
+
+
+def score_checked(
+    rankings: Rankings, truth: ProjectedTruth[U], metrics: Sequence[Metric[U]], cutter: RankingCutter
+) -> ScoreTable:
+    """Score rankings as `score` does, when it is known that all of them can be.
+
+    Args:
+        rankings: One per entry of the truth, in its order, with the chunk ids of the dataset.
+        truth: What is relevant.
+        metrics: The metrics to compute.
+        cutter: Where rankings are cut; none of them was made for less.
+    """
+    scorable = [
+        (entry, ranking)
+        for entry, ranking in zip(truth, rankings, strict=True)
+        if ranking.failure is None and entry.relevant
+    ]
+    answered, found = [entry for entry, _ in scorable], [ranking for _, ranking in scorable]
+    oracle = _oracle(rankings, answered, metrics)
+    ranked = {cutoff: [cutter.cut(ranking, cutoff) for ranking in found] for cutoff in cutter.cutoffs}
+    # The first 5 of 10 results are those of asking for 5 if rankings are prefix-stable: then all k are judged at once.
+    stable = not any(ranking.at for ranking in found)
+    deepest = max(cutter.ks, key=lambda cutoff: cutoff.size, default=None) if stable else None
+    apart = [cutoff for cutoff in ranked if cutoff.is_budget or deepest in (None, cutoff)]
     rules: LevelRules[U] = RULES[truth.level.evaluation_type]
-    oracle = _oracle(rankings, answered, chosen)
+    judged: dict[Any, Any] = dict(zip(apart, rules.judge((ranked[cutoff] for cutoff in apart), answered), strict=True))
+    cuts: dict[Cutoff | None, Cut] = {}
+    for cutoff, hits in ranked.items():
+        judgements = judged[cutoff if cutoff in judged else deepest]
+        if not cutoff.is_budget:
+            judgements = judgements.at(cutoff.size)
+        elif isinstance(judgements, RankJudgements):  # the depth of each is the number of results that fit the budget
+            judgements = judgements.at(np.fromiter(map(len, hits), dtype=np.int64, count=len(hits)))
+        if oracle is not None:
+            judgements = replace(judgements, oracle=oracle)
+        cuts[cutoff] = Cut(judgements, partial(_units, truth.level, answered, hits, cutter.reader))
     return tabulate(
-        [entry.query.id for entry in entries],
-        {ScoreName(metric.name, cutoff): metric for metric in chosen for cutoff in cuts},
-        {
-            cutoff: Cut(_with_oracle(judged, oracle), partial(_units, truth.level, answered, ranked, reader))
-            for cutoff, ranked, judged in _judged(rules, scorable, ks, budgets)
-        },
-        np.array([bool(entry.relevant) for entry in entries], dtype=np.bool_),
-        {ranking.query.id: (ranking.failure,) for ranking in found if ranking.failure is not None},
+        [entry.query.id for entry in truth],
+        {ScoreName(metric.name, cutoff): metric for metric in metrics for cutoff in cutter.cutoffs},
+        cuts,
+        np.array([bool(entry.relevant) for entry in truth], dtype=np.bool_),
+        {ranking.query.id: (ranking.failure,) for ranking in rankings if ranking.failure is not None},
     )
 
 
 def _projected(truth: Dataset[U] | ProjectedTruth[U], rankings: Rankings) -> ProjectedTruth[U]:
     if isinstance(truth, ProjectedTruth):
         return truth
-    for text in check_dataset(truth, rankings.corpus):
+    for text in truth.check(rankings.corpus):
         note(text)
     rules: LevelRules[U] = RULES[truth.level.evaluation_type]
     return rules.truth(truth, rankings)
-
-
-def _note_other_wording(entries: Sequence[GroundTruth[Any]], found: Sequence[QueryRanking]) -> None:
-    other = [
-        entry.query.id for entry, ranking in zip(entries, found, strict=True) if entry.query.text != ranking.query.text
-    ]
-    if other:
-        note(
-            f"questions whose wording in the rankings is not that in the ground truth: {len(other)}, the first "
-            f"{other[0]!r}; they were matched by id"
-        )
-
-
-def _has_score(entry: GroundTruth[Any], ranking: QueryRanking) -> bool:
-    return ranking.failure is None and bool(entry.relevant)
-
-
-def _judged(
-    rules: LevelRules[U],
-    scorable: Sequence[tuple[GroundTruth[U], QueryRanking]],
-    ks: Sequence[Cutoff],
-    budgets: Sequence[ContextBudget],
-) -> Iterator[tuple[Cutoff, list[Ranking], SpanJudgements | RankJudgements]]:
-    """Yield every cutoff with the rankings cut there, judged.
-
-    They are judged once for all k if rankings are prefix-stable: the first 5 of 10 results are those of asking for 5.
-    """
-    truth = [entry for entry, _ in scorable]
-    deepest = max(ks, key=lambda cutoff: cutoff.size, default=None)
-    shared = None
-    if deepest is not None and not any(ranking.at for _, ranking in scorable):
-        shared = rules.judge([ranking.first(deepest) for _, ranking in scorable], truth)
-    for cutoff in ks:
-        ranked = [ranking.first(cutoff) for _, ranking in scorable]
-        judged = rules.judge(ranked, truth) if shared is None else shared
-        yield cutoff, ranked, judged.at(cutoff.size)
-    for budget in budgets:
-        ranked = [budget.truncate(ranking.hits) for _, ranking in scorable]
-        judged = rules.judge(ranked, truth)
-        if isinstance(judged, RankJudgements):  # the depth of each is the number of results that fit the budget
-            judged = judged.at(np.fromiter(map(len, ranked), dtype=np.int64, count=len(ranked)))
-        yield budget.cutoff, ranked, judged
 
 
 def _oracle(
@@ -156,11 +135,6 @@ def _oracle(
         return None
     spans = [CharacterSpan(chunk.doc_id, chunk.start, chunk.end) for chunk in rankings.chunks]
     return oracle_from_lists(spans, [entry.relevant for entry in truth])
-
-
-def _with_oracle(judged: SpanJudgements | RankJudgements, oracle: SpanJudgements | None) -> Any:
-    spans: Any = judged
-    return judged if oracle is None else replace(spans, oracle=oracle)
 
 
 def _units(

@@ -1,21 +1,18 @@
-"""Checks of what is given to `score`, here and before an experiment starts."""
+"""Checks of what is given to `score`; those of metrics are made before an experiment, too."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth, span_problem
+from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.levels import Level
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
-from rag_evaluation_framework.data.rankings import QueryRanking, Rankings
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
-from rag_evaluation_framework.text.reading import ContextBudget
-
-_MOST_PROBLEMS = 5
+from rag_evaluation_framework.text.reading import RankingCutter
 
 
 def check_given(rankings: object, truth: object) -> None:
@@ -74,58 +71,21 @@ def _check_metric(metric: Metric[Any], level: Level[Any], truth: str) -> None:
         )
 
 
-def check_dataset(dataset: Dataset[Any], corpus: Corpus) -> tuple[str, ...]:
-    """Check a dataset against the corpus, and return the notes to be shown with the result.
-
-    Raises:
-        DatasetError: There are no queries, or a span does not match the corpus.
-    """
-    if not len(dataset):
-        raise DatasetError(f"dataset {dataset.name!r} is empty: it has no questions")
-    problems = [
-        f"question {entry.query.id!r}: {problem}"
-        for entry in dataset
-        for unit in entry.relevant
-        if isinstance(unit, CharacterSpan) and (problem := span_problem(unit, corpus))
-    ]
-    if problems:
-        more = f"; and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
-        raise DatasetError(
-            f"dataset {dataset.name!r} does not match the corpus in {len(problems)} places: "
-            f"{'; '.join(problems[:_MOST_PROBLEMS])}{more}. Was it labelled on other documents, or have they changed?"
-        )
-    return tuple(_notes(dataset, corpus))
-
-
-def _notes(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
-    notes: list[str] = []
-    left_out = dataset.metadata.get("left_out", ())
-    if left_out:
-        notes.append(f"questions left out of the dataset because their quotes have no certain place: {len(left_out)}")
-    if dataset.corpus_hash not in (None, corpus.content_hash):
-        spans = [unit for entry in dataset for unit in entry.relevant if isinstance(unit, CharacterSpan)]
-        unread = sum(not span.text for span in spans)
-        checked = (
-            f"labelled spans that carry no text to compare: {unread}" if unread else "all labelled spans still match"
-        )
-        notes.append(f"the corpus has changed since the dataset was labelled{f'; {checked}' if spans else ''}")
-    return notes
-
-
-def matched(rankings: Rankings, entries: Sequence[GroundTruth[Any]]) -> list[QueryRanking]:
-    """Return the ranking of each entry of the truth, by the id of its query.
+def matched(rankings: Rankings, entries: Iterable[GroundTruth[Any]]) -> Rankings:
+    """Return the rankings in the order of the truth, by the ids of queries; other wordings are noted.
 
     Raises:
         DatasetError: The rankings lack a query, or name a place in a document that their corpus lacks.
     """
     by_id = {ranking.query.id: ranking for ranking in rankings}
-    missing = [entry.query.id for entry in entries if entry.query.id not in by_id]
+    queries = [entry.query for entry in entries]
+    missing = [query.id for query in queries if query.id not in by_id]
     if missing:
         raise DatasetError(
-            f"the rankings lack {len(missing)} of {len(entries)} questions, the first {missing[0]!r}: retrieve for all "
+            f"the rankings lack {len(missing)} of {len(queries)} questions, the first {missing[0]!r}: retrieve for all "
             "questions of the dataset"
         )
-    found = [by_id[entry.query.id] for entry in entries]
+    found = tuple(by_id[query.id] for query in queries)
     for ranking in found:
         for hit in ranking.hits:
             if hit.start is not None and hit.doc_id not in rankings.corpus:
@@ -133,31 +93,36 @@ def matched(rankings: Rankings, entries: Sequence[GroundTruth[Any]]) -> list[Que
                     f"the rankings name a place in document {hit.doc_id!r} (question {ranking.query.id!r}), which "
                     "their corpus does not have"
                 )
-    return found
+    other = [query.id for query, ranking in zip(queries, found, strict=True) if query.text != ranking.query.text]
+    if other:
+        note(
+            f"questions whose wording in the rankings is not that in the ground truth: {len(other)}, the first "
+            f"{other[0]!r}; they were matched by id"
+        )
+    return replace(rankings, entries=found)
 
 
-def check_cutoffs(
-    rankings: Rankings, found: Sequence[QueryRanking], ks: Sequence[Cutoff], budgets: Sequence[ContextBudget]
-) -> None:
+def check_cutoffs(rankings: Rankings, cutter: RankingCutter) -> None:
     """Refuse cutoffs that only another retrieval could tell.
 
     Raises:
         ConfigError: The retriever ranks differently at different k and was not asked for this one, or rankings end
             before the cutoff although the retriever had more results.
     """
-    asked = next((ranking.at for ranking in found if ranking.at), None)
-    for k in ks:
+    asked = next((ranking.at for ranking in rankings if ranking.at), None)
+    for k in cutter.ks:
         if asked is not None and k not in asked:
             raise ConfigError(
                 f"cutoff {str(k)!r}: the retriever ranks differently at different k, and was asked for "
                 f"{', '.join(map(str, asked))} only; retrieve again with this cutoff"
             )
-    cut = [ranking.hits for ranking in found if not ranking.exhausted]
-    short = {k: sum(len(hits) < k.size for hits in cut) for k in ks}
-    short |= {budget.cutoff: sum(budget.depth(hits) is None for hits in cut) for budget in budgets}
+    more = [ranking.hits for ranking in rankings if not ranking.exhausted]
+    short = {k: sum(len(hits) < k.size for hits in more) for k in cutter.ks}
+    short |= {cutoff: sum(budget.depth(hits) is None for hits in more) for cutoff, budget in cutter.budgets.items()}
     for cutoff, number in short.items():
         if number and not any(known.unit == cutoff.unit and known.size >= cutoff.size for known in rankings.cutoffs):
             raise ConfigError(
-                f"cutoff {str(cutoff)!r}: {number} of {len(found)} rankings end before it, and the retriever had more; "
-                f"they were retrieved for {', '.join(map(str, rankings.cutoffs))}. Retrieve again with this cutoff"
+                f"cutoff {str(cutoff)!r}: {number} of {len(rankings)} rankings end before it, and the retriever had "
+                f"more; they were retrieved for {', '.join(map(str, rankings.cutoffs))}. Retrieve again with this "
+                "cutoff"
             )

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cached_property
 from math import ceil
 
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking
+from rag_evaluation_framework.data.rankings import QueryRanking
 from rag_evaluation_framework.errors import ConfigError
 
 _STEEPEST = 8  # results that cost next to nothing must not send the retriever down without bound
@@ -58,12 +60,15 @@ class ContextBudget:
         cutoff: The budget.
         tokenizer: What counts tokens; needed by budgets in tokens only.
         reader: What the hits say.
+        counted: The tokens of texts that have been counted; budgets that share it count each text once.
 
     Raises:
         ConfigError: The budget counts tokens, and there is no tokenizer.
     """
 
-    def __init__(self, cutoff: Cutoff, tokenizer: Tokenizer | None, reader: HitReader) -> None:
+    def __init__(
+        self, cutoff: Cutoff, tokenizer: Tokenizer | None, reader: HitReader, counted: dict[str, int] | None = None
+    ) -> None:
         if cutoff.unit == "tok" and tokenizer is None:
             raise ConfigError(
                 f"budget {str(cutoff)!r} counts tokens: expected a tokenizer, as in tokenizer='cl100k_base'"
@@ -71,16 +76,16 @@ class ContextBudget:
         self.cutoff = cutoff
         self.tokenizer = tokenizer if cutoff.unit == "tok" else None
         self.reader = reader
-        self.costs: dict[str, int] = {}
+        self.counted = {} if counted is None else counted
 
     def cost(self, hit: Hit) -> int:
         """Return what a hit costs, in the unit of the budget."""
         text = self.reader.text(hit)
         if self.tokenizer is None:
             return len(text)
-        if text not in self.costs:
-            self.costs[text] = self.tokenizer.count(text)
-        return self.costs[text]
+        if text not in self.counted:
+            self.counted[text] = self.tokenizer.count(text)
+        return self.counted[text]
 
     def truncate(self, ranking: Ranking) -> Ranking:
         """Return the beginning of the ranking that fits, the last hit cut or, if `whole`, left out."""
@@ -117,19 +122,40 @@ class ContextBudget:
         return replace(hit, text=text[:length], end=min(hit.end, hit.start + length))
 
 
-class ContextBudgets:
-    """Several budgets, and how deep a ranking has to go for them.
+class RankingCutter:
+    """Cuts rankings at numbers of results and at context budgets, and tells how deep they have to go for the latter.
+
+    The tokens of a text are counted once, however many budgets there are, in retrieving and in scoring together.
 
     Args:
-        cutoffs: The budgets.
+        cutoffs: Where rankings are cut.
         tokenizer: What counts tokens; needed by budgets in tokens only.
+        corpus: The documents that hits have their places in.
+
+    Attributes:
+        cutoffs: All cutoffs, in order.
+        ks: Those that are numbers of results.
+        budgets: Those that are budgets.
         reader: What the hits say.
+
+    Raises:
+        ConfigError: A budget counts tokens, and there is no tokenizer.
     """
 
-    def __init__(self, cutoffs: Iterable[Cutoff], tokenizer: Tokenizer | None, reader: HitReader) -> None:
-        self.budgets = [ContextBudget(cutoff, tokenizer, reader) for cutoff in cutoffs]
-        self.reader = reader
-        self.characters = sum(len(document.content) for document in reader.corpus)
+    def __init__(self, cutoffs: Iterable[Cutoff], tokenizer: Tokenizer | None, corpus: Corpus) -> None:
+        self.cutoffs = tuple(cutoffs)
+        self.ks = tuple(cutoff for cutoff in self.cutoffs if not cutoff.is_budget)
+        self.reader = HitReader(corpus)
+        counted: dict[str, int] = {}
+        self.budgets = {
+            cutoff: ContextBudget(cutoff, tokenizer, self.reader, counted)
+            for cutoff in self.cutoffs
+            if cutoff.is_budget
+        }
+
+    def cut(self, ranking: QueryRanking, cutoff: Cutoff) -> Ranking:
+        """Return what a ranking holds at one of the cutoffs."""
+        return self.budgets[cutoff].truncate(ranking.hits) if cutoff.is_budget else ranking.first(cutoff)
 
     def next_depth(self, ranking: Ranking) -> int:
         """Return a depth that should fill every budget, from what the first hits fill; 0 if there is nothing to gain.
@@ -140,15 +166,19 @@ class ContextBudgets:
         if not self.budgets or found >= _DEEPEST or not any(map(self.reader.has_text, ranking)):
             return 0
         depths = [0]
-        for budget in self.budgets:
+        for cutoff, budget in self.budgets.items():
             filled = sum(map(budget.cost, ranking))
-            if filled < budget.cutoff.size:
-                estimate = ceil(1.2 * found * budget.cutoff.size / max(filled, 1))
+            if filled < cutoff.size:
+                estimate = ceil(1.2 * found * cutoff.size / max(filled, 1))
                 depths.append(min(max(2 * found, estimate), _STEEPEST * found, _DEEPEST))
         return max(depths)
 
     def reach(self, ranking: Ranking) -> tuple[int, bool]:
         """Return how many hits the budgets reach, and whether one that the corpus could fill is left unfilled."""
-        reached = [(budget.cutoff.size, budget.depth(ranking)) for budget in self.budgets]
-        unfilled = any(depth is None and size <= self.characters for size, depth in reached)
+        reached = [(cutoff.size, budget.depth(ranking)) for cutoff, budget in self.budgets.items()]
+        unfilled = any(depth is None and size <= self._characters for size, depth in reached)
         return max((len(ranking) if depth is None else depth for _, depth in reached), default=0), unfilled
+
+    @cached_property
+    def _characters(self) -> int:
+        return sum(len(document.content) for document in self.reader.corpus)
