@@ -18,6 +18,7 @@ from rag_evaluation_framework import (
     generate_pa_chunk_id,
 )
 from rag_evaluation_framework.chunkers import position_aware
+from rag_evaluation_framework.errors import InputError
 
 
 class Fixed(Chunker):
@@ -94,6 +95,16 @@ class TestContract:
 
     def test_chunk_returns_the_texts(self):
         assert ChunkerPositionAdapter(Windows(2, 2)).chunk("abcd") == ["ab", "cd"]
+
+
+@pytest.mark.parametrize("returned", [None, "one text", 5, [b"bytes"], [None]])
+def test_what_is_not_a_list_of_texts_is_refused_by_name(returned):
+    class Wrong(Chunker):
+        def chunk(self, text):
+            return returned
+
+    with pytest.raises(InputError, match=r"^Wrong\.chunk returned .*; expected a list of texts$"):
+        adapted(Wrong(), "one text")
 
 
 class TestSequence:

@@ -1,5 +1,11 @@
 import importlib.util
 import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from contextlib import suppress
 
 from rag_evaluation_framework import registry
 from rag_evaluation_framework.registry import KINDS
@@ -39,3 +45,21 @@ def test_a_broken_plug_in_is_listed_as_such_beside_the_others(rag_eval, monkeypa
     assert outcome.code == 0
     assert "bad   (broken: ConfigError: 'no_such_module_at_all:Embedder'" in outcome.out
     assert "lsa" in outcome.out
+
+
+def test_on_a_terminal_no_line_is_longer_than_it_is_wide(monkeypatch):
+    main, screen = pty.openpty()
+    monkeypatch.setenv("COLUMNS", "80")
+    with os.fdopen(main, "rb") as seen:
+        command = [sys.executable, "-m", "rag_evaluation_framework", "components"]
+        with subprocess.Popen(command, stdout=screen, stderr=screen) as process:
+            os.close(screen)
+            text = b""
+            with suppress(OSError):  # Linux says so when the other end is closed
+                while block := seen.read1():
+                    text += block
+        lines = text.decode().splitlines()
+    assert process.returncode == 0
+    assert max(map(len, lines)) <= 80
+    joined = re.sub(r",\n\s+", ",", "\n".join(lines))
+    assert "vector-rag:chunker=RecursiveCharacterChunker(chunk_size=800, overlap=0),embedder=LsaEmbedder" in joined

@@ -182,6 +182,15 @@ class TestIndex:
         with pytest.raises(InputError, match=r"Wrong\.embed returned shape .* for 5 texts; expected \(5, 4\)"):
             indexed(embedder=Wrong())
 
+    @pytest.mark.parametrize("vectors", [None, [[1.0, 2.0], [3.0]], [["a"] * 4] * 5, object()])
+    def test_what_is_not_numbers_is_refused_by_name(self, vectors):
+        class Wrong(Counting):
+            def embed(self, texts):
+                return vectors
+
+        with pytest.raises(InputError, match=r"^Wrong\.embed returned .* for 5 texts"):
+            indexed(embedder=Wrong())
+
     def test_a_list_of_lists_is_taken(self):
         class Lists(Counting):
             def embed(self, texts):

@@ -1,7 +1,7 @@
 """Position adapter: finds in the document the chunks of a chunker that returns only texts."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -74,9 +74,10 @@ class ChunkerPositionAdapter(PositionAwareChunker):
 
 def _checked(returned: Any, name: str) -> list[str]:
     """Return the texts that a chunker of somebody's returned, if that is what they are."""
-    if isinstance(returned, str) or not all(isinstance(text, str) for text in returned or ()):
+    texts: list[Any] = [None] if isinstance(returned, str) or not isinstance(returned, Iterable) else [*returned]
+    if not all(isinstance(text, str) for text in texts):
         raise InputError(f"{name}.chunk returned {returned!r:.60}; expected a list of texts")
-    return list(returned or ())
+    return texts
 
 
 class _Finder:

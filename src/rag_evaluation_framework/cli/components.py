@@ -1,7 +1,11 @@
 """`rag-eval components`: list the components that a configuration can name."""
 
 import json
+import sys
+from collections.abc import Mapping
 from dataclasses import MISSING
+from math import inf
+from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import typer
@@ -17,14 +21,28 @@ def components(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.
     if as_json:
         typer.echo(json.dumps(listed, indent=1))
         return
+    width = get_terminal_size().columns - 2 if sys.stdout.isatty() else inf  # one line each for grep
     for kind, entries in listed.items():
         typer.secho(kind, bold=True)
         for entry in entries:
-            parameters = ",".join(f"{key}={value}" for key, value in entry["parameters"].items())
-            needs = f"   (needs: {entry['install']})" if entry["install"] else ""
-            problem = f"   (broken: {entry['problem']})" if entry["problem"] else ""
-            typer.echo(f"  {entry['name']}{':' if parameters else ''}{parameters}{needs}{problem}")
-    typer.echo("\nName your own component as module:attribute, for example --retriever my_module:search")
+            needs = f"needs: {entry['install']}" if entry["install"] else ""
+            problem = f"broken: {entry['problem']}" if entry["problem"] else ""
+            for line in _lines(entry["name"], entry["parameters"], needs or problem, width):
+                typer.echo(f"  {line}")
+    typer.echo("\nYour own component is named module:attribute, as in --retriever my_module:search")
+
+
+def _lines(name: str, parameters: Mapping[str, Any], remark: str, width: float) -> list[str]:
+    """Return a component as it is written on a command line, broken where a terminal ends."""
+    parts = [f"{key}={value}," for key, value in parameters.items()]
+    lines, indent = [f"{name}:" if parts else name], " " * (len(name) + 1)
+    for part in [*parts[:-1], *(last.removesuffix(",") for last in parts[-1:])]:
+        if len(lines[-1]) + len(part) > width:
+            lines.append(indent)
+        lines[-1] += part
+    if remark and len(lines[-1]) + len(remark) + 5 > width:
+        lines.append(indent)
+    return [*lines[:-1], lines[-1] + (f"   ({remark})" if remark else "")]
 
 
 def _described(kind: registry.Kind, name: str) -> dict[str, Any]:

@@ -116,7 +116,14 @@ def fill_store(
 
 
 def _vectors(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
-    vectors = np.asarray(embedder.embed(texts), dtype=np.float32)
+    returned: Any = embedder.embed(texts)
+    try:
+        vectors = np.asarray(returned, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{embedder.name}.embed returned {returned!r:.60} for {len(texts)} texts: {error}; expected numbers, "
+            f"shape ({len(texts)}, {embedder.dimension}), row i for text i"
+        ) from error
     if vectors.shape != (len(texts), embedder.dimension):
         raise InputError(
             f"{embedder.name}.embed returned shape {vectors.shape} for {len(texts)} texts; "
