@@ -280,7 +280,7 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
     already. Nothing is called: what is not of that kind is refused before it could do anything.
 
     Args:
-        kind: What is wanted.
+        kind: The kind of component.
         name: A name of the table, or `module:attribute`.
         imports: Whether the latter is allowed.
 

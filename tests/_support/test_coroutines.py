@@ -127,6 +127,30 @@ class Later:
         return self.coroutine.__await__()
 
 
+def test_a_component_awaits_the_view_of_another_one():
+    class Words(Embedder):
+        dimension = 1
+
+        async def embed(self, texts):
+            await asyncio.sleep(0)
+            return np.ones((len(texts), 1), dtype=np.float32)
+
+        async def embed_query(self, text):
+            return (await self.embed([text]))[0]
+
+    class Mine(Retriever):
+        def __init__(self, embedder):
+            self.embedder = adapted(embedder)
+
+        def index(self, corpus):
+            pass
+
+        async def retrieve(self, query, k):
+            return [str(await self.embedder.embed_query(query))]
+
+    assert adapted(Mine(Words())).retrieve("what?", 1) == ["[1.]"]
+
+
 class TestResolved:
     def test_a_coroutine_is_run_and_anything_else_is_passed_on(self):
         assert resolved(answer()) == 42

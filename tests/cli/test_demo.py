@@ -42,7 +42,7 @@ def test_the_demo_fits_a_narrow_terminal(rag_eval, monkeypatch, width):
 
 def test_the_demo_names_a_best_one_only_where_the_difference_can_be_detected(rag_eval):
     outcome = rag_eval("demo")
-    assert "Best at 5 results: BM25, recursive 2000." in outcome.out
+    assert "Behind at 5 results: BM25 250, LSA vectors 250. The rest cannot be told apart." in outcome.out
     assert "At equal context, no difference is large enough to name a best one." in outcome.out
     assert outcome.out.lower().count("weakest questions") == 1
 
@@ -57,7 +57,7 @@ def test_no_sentence_of_the_demo_wraps_at_80_columns(rag_eval, monkeypatch):
         "Chunk sizes are in characters. @5 and @10: the first 5 and 10 results; @4000ch:",
         "the results that fit into 4,000 characters of context, the last one truncated.",
         "With 73 questions, differences below about 0.10 cannot be detected.",
-        "Best at 5 results: BM25, recursive 2000.",
+        "Behind at 5 results: BM25 250, LSA vectors 250. The rest cannot be told apart.",
         "At equal context, no difference is large enough to name a best one.",
         "A fixed number of results favours large chunks.",
     ]

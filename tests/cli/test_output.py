@@ -64,6 +64,46 @@ def test_an_error_keeps_its_exit_code_though_nobody_reads_anything(folder):
     assert process.wait(timeout=60) == 2
 
 
+@pytest.mark.skipif(os.name == "nt", reason="streams of POSIX")
+@pytest.mark.parametrize(
+    ("arguments", "closed", "code"),
+    [
+        (("run", *FLAGS), ">&-", 0),
+        (("run", *FLAGS, "--json"), "2>&-", 0),
+        (("run", *FLAGS, "--json"), ">&- 2>&-", 0),
+        (("run", *FLAGS, "--k", "0"), "2>&-", 2),
+        (("run", *FLAGS, "--k", "0"), ">&-", 2),
+        (("components",), ">&-", 0),
+        (("demo",), "2>&-", 0),
+    ],
+)
+def test_a_process_started_with_a_closed_stream_keeps_its_exit_code(folder, arguments, closed, code):
+    command = f"{sys.executable} -m rag_evaluation_framework {' '.join(arguments)} {closed}"
+    done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == code, done.stderr
+    assert "Error" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+def test_what_is_flushed_last_tells_that_nobody_reads(folder):
+    (folder / "own.py").write_text(
+        "import os\ndef search(query, k):\n    os.dup2(int(os.environ['NOBODY']), 1)\n    return []\n"
+    )
+    nobody = closed_pipe()
+    process = started(
+        folder,
+        *("run", *FLAGS, "--retriever", "own:search"),
+        env={**os.environ, "NOBODY": str(nobody)},
+        pass_fds=[nobody],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    result, said = process.communicate(timeout=60)
+    assert result == ""
+    assert "Error" not in said
+    assert process.returncode == 141
+
+
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_what_components_print_goes_to_standard_error(folder, form):
     (folder / "own.py").write_text(TALKING)

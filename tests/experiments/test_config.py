@@ -214,7 +214,11 @@ def test_a_given_corpus_takes_precedence_over_that_of_the_dataset():
 def test_a_corpus_that_changed_beside_the_spans_is_noted_in_the_result():
     longer = Corpus([Document(DocumentId("a.md"), TEXT + " Roses are red.")])
     (note,) = evaluate(Spy(), GOOD, corpus=longer).notes
-    assert "corpus has changed since the dataset was labelled" in note
+    assert note == (
+        "the corpus has changed since the dataset was labelled; labelled spans that carry no text to compare: 1"
+    )
+    (note,) = evaluate(Spy(), dataset(span(0, 16, TEXT[:16])), corpus=longer).notes
+    assert note == "the corpus has changed since the dataset was labelled; all labelled spans still match"
 
 
 def test_questions_that_the_dataset_left_out_are_noted_in_the_result():

@@ -203,7 +203,7 @@ def test_the_notebook_shows_a_table_in_which_nothing_is_executed():
         raise ValueError("<script>alert(1)</script>")
 
     class Hostile(TokenLevelMetric):
-        name = "<img src=x>"
+        name = "<img/src=x>"
 
         def calculate(self, retrieved, ground_truth):
             return 1.0

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import (
+    CharacterSpan,
     Chunk,
     Corpus,
     Document,
@@ -133,6 +134,8 @@ class TestAsHits:
             ({"retrieved_chunk_ids": []}, ()),
             ({"retrieved_chunk_ids": [{"chunkId": "c", "score": 2}]}, (Hit(chunk_id="c", score=2.0),)),
             ({"retrieved_spans": [{"doc_id": "a.md", "start": 0, "end": 5}]}, (Hit(DOCUMENT.id, 0, 5),)),
+            ({"retrieved_spans": [CharacterSpan(DOCUMENT.id, 0, 5)]}, (Hit(DOCUMENT.id, 0, 5),)),
+            ([CharacterSpan(DOCUMENT.id, 0, 5, "Hello")], (Hit(DOCUMENT.id, 0, 5, text="Hello"),)),
             (
                 {"retrieved_spans": [{"docId": "a.md", "start": np.int64(0), "end": 5, "text": "Hello"}]},
                 (Hit(DOCUMENT.id, 0, 5, text="Hello"),),
@@ -143,7 +146,18 @@ class TestAsHits:
                 (Hit.of(PositionAwareChunk.of(DOCUMENT, 0, 5)),),
             ),
         ],
-        ids=["chunk ids", "a number and more", "no chunks", "dicts", "spans", "camel case", "no spans", "chunks"],
+        ids=[
+            "chunk ids",
+            "a number and more",
+            "no chunks",
+            "dicts",
+            "spans",
+            "span objects",
+            "a list of spans",
+            "camel case",
+            "no spans",
+            "chunks",
+        ],
     )
     def test_all_results_may_be_one_mapping(self, output, hits):
         assert as_hits(output, "f") == hits

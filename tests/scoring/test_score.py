@@ -1,7 +1,9 @@
 """The seam, used alone: `retrieve` makes rankings, `score` makes scores of them, and nothing else is needed."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import PurePath
+from threading import Event
 
 import pytest
 
@@ -12,11 +14,13 @@ from rag_evaluation_framework import (
     BM25Retriever,
     CharacterSpan,
     ChunkLevelEvaluation,
+    ChunkLevelGroundTruth,
     ChunkRecall,
     Corpus,
     Dataset,
     Document,
     DocumentId,
+    DocumentLevelEvaluation,
     DocumentLevelGroundTruth,
     FunctionRetriever,
     PrecisionOmega,
@@ -27,15 +31,29 @@ from rag_evaluation_framework import (
     SpanPrecision,
     SpanRecall,
     TokenLevelGroundTruth,
+    TokenLevelMetric,
     evaluate,
     retrieve,
     score,
 )
-from rag_evaluation_framework.data import ChunkId, Failure, Hit, QueryId, QueryRanking, QueryText, Rankings
+from rag_evaluation_framework.data import ChunkId, Cutoff, Failure, Hit, QueryId, QueryRanking, QueryText, Rankings
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch
 from rag_evaluation_framework.levels import RULES
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+
+
+class Named(TokenLevelMetric):
+    """A metric of any name."""
+
+    name = None
+
+    def __init__(self, name):
+        self.name = name
+
+    def calculate(self, retrieved, ground_truth):
+        return 1.0
+
 
 HANDBOOK = load_handbook()
 METRICS = [SpanRecall(), SpanPrecision(), SpanIoU()]
@@ -108,7 +126,9 @@ def test_queries_are_matched_by_id_and_not_by_position():
 
 
 def test_a_query_that_was_not_retrieved_is_refused():
-    with pytest.raises(DatasetError, match="the rankings lack 1 of 2 questions, the first 'b': retrieve for all"):
+    with pytest.raises(
+        DatasetError, match=r"the rankings lack 1 of 2 questions, the first 'b': retrieve for dataset\.queries"
+    ):
         score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)], b=[(0, 10)]), [SpanRecall()], [1])
 
 
@@ -127,7 +147,10 @@ def test_failed_and_unanswered_queries_have_a_status_and_no_score():
 
 
 def test_a_metric_of_another_level_is_refused():
-    with pytest.raises(LevelMismatch, match="metric 'recall' scores chunk-level and document-level truth"):
+    with pytest.raises(
+        LevelMismatch,
+        match="metric 'recall' scores chunk-level and document-level truth, dataset 'dataset' is scored at token-level",
+    ):
         score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), [Recall()], [1])
 
 
@@ -158,13 +181,16 @@ def test_the_chunks_of_the_index_come_with_the_rankings():
         )
 
 
-def test_spans_can_be_scored_as_chunks_by_the_rules_of_that_level():
+def test_spans_can_be_scored_as_chunks_or_documents():
     retriever = BM25Retriever(RecursiveCharacterChunker(chunk_size=400))
     rankings = retrieve(retriever, HANDBOOK.corpus, HANDBOOK.queries, [5])
-    truth = RULES[CHUNK.evaluation_type].truth(HANDBOOK, rankings)
-    table = score(rankings, truth, [ChunkRecall()], [5])
+    table = score(rankings, HANDBOOK, [ChunkRecall()], [5], level=CHUNK)
     result = ChunkLevelEvaluation(HANDBOOK.corpus, HANDBOOK).run(retriever=retriever, k=5, metrics=[ChunkRecall()])
     assert 0 < table.mean["chunk_recall@5"] == result.metrics["chunk_recall@5"] < 1
+    table = score(rankings, HANDBOOK, [Recall()], [5], level=DOCUMENT)
+    result = DocumentLevelEvaluation(HANDBOOK.corpus, HANDBOOK).run(retriever=retriever, k=5, metrics=[Recall()])
+    assert 0 < table.mean["recall@5"] == result.metrics["recall@5"] < 1
+    assert score(rankings, HANDBOOK, METRICS, [5], level=TOKEN) == score(rankings, HANDBOOK, METRICS, [5])
 
 
 def test_chunks_and_documents_are_named_as_the_dataset_names_them():
@@ -197,11 +223,55 @@ def test_truth_of_another_corpus_is_refused():
         score(by_hand(a=[(0, 10)]), Dataset(elsewhere, DOCUMENT), [Recall()], [1])
 
 
-def test_rankings_that_name_an_unknown_document_are_refused():
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (Hit(DocumentId("zzz"), 0, 5), "a place in document 'zzz', which their corpus does not have"),
+        (Hit(None, 0, 5), "a place in document None"),
+        (Hit(DocumentId("d"), 0, 101), r"the place \[0:101\] in 'd', which has 100 characters"),
+        (Hit(DocumentId("d"), -1, 5), r"the place \[-1:5\]"),
+        (Hit(DocumentId("d"), 9, 5), r"the place \[9:5\]"),
+        (Hit(DocumentId("d"), "0", 5), r"the place \['0':5\]"),
+        ("0123", "'0123'; expected a Hit"),
+    ],
+)
+def test_rankings_made_by_hand_that_are_not_sound_are_refused(found, message):
     rankings = by_hand(a=[(0, 10)])
-    lost = replace(rankings.entries[0], hits=(Hit(DocumentId("zzz"), 0, 5),))
-    with pytest.raises(DatasetError, match=r"a place in document 'zzz' \(question 'a'\), which their corpus"):
-        score(replace(rankings, entries=(lost,)), dataset(a=[(0, 10)]), METRICS, ["5ch"])
+    for broken in ({"hits": (found,)}, {"at": {Cutoff(5): (found,)}}):
+        entry = replace(rankings.entries[0], **broken)
+        with pytest.raises(DatasetError, match=f"the rankings of question 'a' hold {message}"):
+            score(replace(rankings, entries=(entry,)), dataset(a=[(0, 10)]), METRICS, [5])
+
+
+def test_a_question_that_is_ranked_twice_and_rankings_without_a_corpus_are_refused():
+    rankings, truth = by_hand(a=[(0, 10)]), dataset(a=[(0, 10)])
+    with pytest.raises(DatasetError, match="the rankings have question 'a' twice"):
+        score(replace(rankings, entries=rankings.entries * 2), truth, METRICS, [5])
+    with pytest.raises(ConfigError, match="rankings: corpus=None; expected the Corpus"):
+        score(replace(rankings, corpus=None), truth, METRICS, [5])
+
+
+def test_hits_that_cannot_be_judged_are_counted():
+    rankings = by_hand(a=[(0, 10)])
+    entry = replace(rankings.entries[0], hits=(Hit(text="0123456789"), Hit(DocumentId("d"), 0, 10)))
+    with pytest.warns(UserWarning, match="results without a place in the corpus: 1 of 2; they count as retrieved and"):
+        table = score(replace(rankings, entries=(entry,)), dataset(a=[(0, 10)]), [SpanRecall()], [1, 2])
+    assert list(table.mean.values()) == [0.0, 1.0]
+
+
+def test_a_budget_in_tokens_of_another_tokenizer_than_that_of_the_retrieval_is_checked():
+    def words(text):
+        return text.split()
+
+    def letters(text):
+        return list(text)
+
+    rankings = retrieve(BM25Retriever(), HANDBOOK.corpus, HANDBOOK.queries, ["2000tok"], tokenizer=letters)
+    at_once = evaluate(BM25Retriever(), HANDBOOK, k=[], budgets=["2000tok"], tokenizer=letters, metrics=METRICS)
+    assert score(rankings, HANDBOOK, METRICS, "2000tok", tokenizer=letters) == at_once.scores
+    for cutoff in ("2000tok", "1999tok"):
+        with pytest.raises(ConfigError, match=r"retrieved for 2000tok\. Retrieve again with this cutoff and this tok"):
+            score(rankings, HANDBOOK, METRICS, cutoff, tokenizer=words)
 
 
 @pytest.mark.parametrize("deeper", [4, "40ch"])
@@ -217,6 +287,46 @@ def test_a_cutoff_beyond_what_was_retrieved_is_refused(deeper):
     assert score(deep, truth, [SpanRecall()], [deeper]).mean["span_recall"] == 1.0
     complete = retrieve(search, CORPUS, truth.queries, [6])  # it has no more than 5
     assert score(complete, truth, [SpanRecall()], [50, "1000ch"]).mean["span_recall@50"] == 1.0
+
+
+def test_rankings_that_were_cut_for_a_small_budget_do_not_pass_as_complete():
+    def search(query, k):  # the third result fills the budget, so that the last two are not kept
+        places = [(0, 1), (1, 2), (2, 60), (60, 70), (70, 80)]
+        return [{"doc_id": "d", "start": start, "end": end} for start, end in places][:k]
+
+    truth = dataset(q=[(0, 100)])
+    rankings = retrieve(search, CORPUS, truth.queries, [2, "10ch"])
+    assert len(rankings.entries[0].hits) == 3
+    with pytest.raises(ConfigError, match="cutoff '5': 1 of 1 rankings end before it"):
+        score(rankings, truth, [SpanRecall()], [5])
+    with pytest.raises(ConfigError, match="cutoff '75ch': 1 of 1 rankings end before it"):
+        score(retrieve(search, CORPUS, truth.queries, [3]), truth, [SpanRecall()], ["75ch"])
+
+
+def test_a_budget_over_results_of_unknown_length_is_scored_as_an_evaluation_does():
+    def search(query, k):
+        return [{"chunk_id": f"c{number}"} for number in range(k)]
+
+    truth = Dataset(
+        [ChunkLevelGroundTruth(Query(QueryId("q"), QueryText("q")), (ChunkId("c1"),))], CHUNK, corpus=CORPUS
+    )
+    at_once = evaluate(search, truth, k=[], budgets=["100ch"], metrics=[ChunkRecall()])
+    rankings = retrieve(search, CORPUS, truth.queries, ["100ch"])
+    with pytest.warns(UserWarning, match="cannot list its chunks"):
+        table = score(rankings, truth, [ChunkRecall()], ["100ch"])
+    assert table == at_once.scores
+    said = pytest.warns(UserWarning, match="cannot list its chunks")
+    with said, pytest.raises(ConfigError, match="cutoff '200ch': 1 of 1 rankings end before it"):
+        score(rankings, truth, [ChunkRecall()], ["200ch"])
+
+
+def test_a_budget_that_was_not_asked_of_an_unstable_retriever_is_refused():
+    retriever = FunctionRetriever(lambda query, k: [{"doc_id": "d", "start": k, "end": k + 5}] * k, stable=False)
+    truth = dataset(q=[(0, 10)])
+    rankings = retrieve(retriever, CORPUS, truth.queries, [5, "30ch"])
+    assert score(rankings, truth, [SpanRecall()], ["30ch"]).mean["span_recall@30ch"] == 0.0
+    with pytest.raises(ConfigError, match=r"cutoff '10ch': the retriever ranks differently .* asked for 5, 30ch only"):
+        score(rankings, truth, [SpanRecall()], ["10ch"])
 
 
 def test_a_tokenizer_may_be_named():
@@ -240,6 +350,7 @@ def test_a_tokenizer_may_be_named():
         (SpanRecall(), r"expected a list, such as \[SpanRecall\(\)\]"),
         ([], "no metrics were given"),
         ([SpanRecall(), SpanRecall()], "two metrics are called 'span_recall'"),
+        *([[Named(name)], f"a metric is called {name!r}; expected one word"] for name in ("", "a b", "a@5", None, 5)),
     ],
 )
 def test_what_is_no_list_of_metrics_is_refused(metrics, message):
@@ -261,11 +372,13 @@ def test_what_is_given_in_the_wrong_place_is_refused():
     rankings, truth = by_hand(a=[(0, 10)]), dataset(a=[(0, 10)])
     with pytest.raises(ConfigError, match="expected Rankings, as retrieve"):
         score(truth, rankings, [SpanRecall()], [1])
-    with pytest.raises(DatasetError, match="truth=None: expected a Dataset"):
+    with pytest.raises(DatasetError, match="dataset=None: expected a Dataset"):
         score(rankings, None, [SpanRecall()], [1])
     for queries in ("alpha beta", truth, 5, truth.queries[0]):
         with pytest.raises(ConfigError, match="expected a list of queries or of their texts"):
             retrieve(BM25Retriever(), CORPUS, queries, [1])
+    with pytest.raises(ConfigError, match="queries: 5; expected a Query or a text"):
+        retrieve(BM25Retriever(), CORPUS, ["what?", 5], [1])
     for corpus in ("docs", None):
         with pytest.raises(CorpusError, match=r"Corpus\.from_folder"):
             retrieve(BM25Retriever(), corpus, ["what?"], [1])
@@ -318,3 +431,24 @@ def test_the_order_of_queries_changes_no_mean():
     turned = Dataset(truth.ground_truth[::-1], TOKEN, corpus=CORPUS)
     rankings = by_hand(**{f"q{number}": [(0, 5)] for number in range(30)})
     assert score(rankings, truth, METRICS, [1]).mean == score(rankings, turned, METRICS, [1]).mean
+
+
+def test_two_runs_at_a_time_need_two_retrievers():
+    retriever, started, finish = BM25Retriever(), Event(), Event()
+
+    class Waiting(RecursiveCharacterChunker):
+        def chunk_with_positions(self, document):
+            started.set()
+            assert finish.wait(30)
+            return super().chunk_with_positions(document)
+
+    waiting = replace(retriever, chunker=Waiting())
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(retrieve, waiting, CORPUS, ["345"], [1])
+        assert started.wait(30)
+        try:
+            with pytest.raises(ConfigError, match=r"BM25Retriever.* is in use by another run, and"):
+                retrieve(waiting, CORPUS, ["345"], [1])
+        finally:
+            finish.set()
+        assert [entry.failure for entry in (*first.result(), *retrieve(waiting, CORPUS, ["345"], [1]))] == [None] * 2

@@ -52,8 +52,8 @@ def test_the_reader_reads_the_text_or_its_place_or_the_whole_document(found, rea
 
 
 def test_of_a_document_that_is_only_named_a_budget_buys_the_document_as_it_is():
-    purse = ContextBudget(Cutoff(10, "ch"), None, READER)
-    assert purse.truncate((hit(), hit())) == (hit(),)
+    budget = ContextBudget(Cutoff(10, "ch"), None, READER)
+    assert budget.truncate((hit(), hit())) == (hit(),)
     assert ContextBudget(Cutoff(10, "ch", True), None, READER).truncate((hit(),)) == ()
 
 
@@ -61,13 +61,14 @@ def test_what_is_cut_at_a_budget_keeps_what_was_paid_for():
     characters = ContextBudget(Cutoff(5, "ch"), None, READER)
     assert characters.truncate((hit(0, 14),)) == (hit(0, 5, "One t"),)
     assert characters.truncate((hit(doc_id=None, text="elsewhere"),)) == (hit(doc_id=None, text="elsew"),)
+    assert characters.truncate((hit(0, 3, "One, with more"),)) == (hit(0, 3, "One, "),)  # no further than its place
     tokens = ContextBudget(Cutoff(2, "tok"), resolve_tokenizer(str.split), READER)
     assert tokens.truncate((hit(0, 14),))[0].span == hit(0, 8).span  # the blank goes with the word before
     assert tokens.cost(hit()) == 5
 
 
 def test_a_budget_that_is_spent_buys_nothing_more_not_even_what_is_free():
-    purse = ContextBudget(Cutoff(3, "ch"), None, READER)
-    assert purse.truncate((hit(5, 5), hit(0, 3), hit(7, 7))) == (hit(5, 5), hit(0, 3))
-    assert purse.depth((hit(5, 5), hit(0, 3), hit(7, 7))) == 2
-    assert purse.depth((hit(5, 5),)) is None
+    budget = ContextBudget(Cutoff(3, "ch"), None, READER)
+    assert budget.truncate((hit(5, 5), hit(0, 3), hit(7, 7))) == (hit(5, 5), hit(0, 3))
+    assert budget.depth((hit(5, 5), hit(0, 3), hit(7, 7))) == 2
+    assert budget.depth((hit(5, 5),)) is None

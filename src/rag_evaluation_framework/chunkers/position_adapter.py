@@ -74,10 +74,11 @@ class ChunkerPositionAdapter(PositionAwareChunker):
 
 def _checked(returned: Any, name: str) -> list[str]:
     """Return the texts that a chunker of somebody's returned, if that is what they are."""
-    texts: list[Any] = [None] if isinstance(returned, str) or not isinstance(returned, Iterable) else [*returned]
-    if not all(isinstance(text, str) for text in texts):
-        raise InputError(f"{name}.chunk returned {returned!r:.60}; expected a list of texts")
-    return texts
+    if isinstance(returned, Iterable) and not isinstance(returned, str):
+        texts: list[Any] = [*returned]
+        if all(isinstance(text, str) for text in texts):
+            return texts
+    raise InputError(f"{name}.chunk returned {returned!r:.60}; expected a list of texts")
 
 
 class _Finder:

@@ -86,18 +86,19 @@ def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: lis
 
 
 def _verdict(rows: list[Row], detectable: float) -> str:
-    return "\n".join(
-        f"Best at {where}: {', '.join(_best(rows, score)[:2])}."
-        if _spread(rows, score) >= detectable
-        else f"At {where}, no difference is large enough to name a best one."
-        for where, score in (("5 results", _AT_K), ("equal context", _AT_BUDGET))
-    )
-
-
-def _spread(rows: list[Row], score: str) -> float:
-    """Return how far the best row is from the worst."""
-    means = [row[2].metrics[score] or 0.0 for row in rows]
-    return max(means) - min(means)
+    sentences: list[str] = []
+    for where, score in (("5 results", _AT_K), ("equal context", _AT_BUDGET)):
+        best = _best(rows, score)
+        most = best[2].metrics[score] or 0.0
+        behind = [row for row in rows if most - (row[2].metrics[score] or 0.0) >= detectable]
+        if not behind:
+            sentences.append(f"At {where}, no difference is large enough to name a best one.")
+        elif len(behind) == len(rows) - 1:
+            sentences.append(f"Best at {where}: {best[0]}, {best[1]}.")
+        else:
+            names = ", ".join(f"{kind} {label.removeprefix('recursive ')}" for kind, label, _ in behind)
+            sentences.append(f"Behind at {where}: {names}. The rest cannot be told apart.")
+    return "\n".join(sentences)
 
 
 def _best(rows: list[Row], score: str) -> Row:

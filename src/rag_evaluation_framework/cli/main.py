@@ -10,6 +10,7 @@ from rag_evaluation_framework.cli import endings, output
 
 def main() -> None:
     """Run the command line; every error ends in one message and exit code 2, every interrupt in 130 or 143."""
+    output.open_streams()
     with interrupts.remembered():
         code = endings.told(_ended())
         if not output.flushed():

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import Any, TextIO, cast
 
 
@@ -33,6 +34,14 @@ class _Watched:
             self._stream.flush()
 
 
+def open_streams() -> None:
+    """Give a process that was started with a closed standard stream (`>&-`) one that nobody reads."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nobody = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  as long as the process runs
+            setattr(sys, name, nobody)
+
+
 @contextmanager
 def watched() -> Generator[None]:
     """Raise `OutputClosed` inside when something is printed that nobody reads."""
@@ -42,7 +51,7 @@ def watched() -> Generator[None]:
 
 @contextmanager
 def components_print_to_stderr() -> Generator[None]:
-    """Send what components print inside to standard error: standard output contains nothing but the result."""
+    """Send what components print from Python inside to standard error, so that standard output is the result."""
     with redirect_stdout(sys.stderr):
         yield
 

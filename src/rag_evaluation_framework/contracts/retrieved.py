@@ -9,9 +9,10 @@ from typing import Any, TypeGuard, cast
 from rag_evaluation_framework.data.chunks import Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.hits import Hit, Retrieval
 from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, InputError
 
-Result = Hit | PositionAwareChunk | Chunk | str | Mapping[str, Any]
+Result = Hit | PositionAwareChunk | Chunk | CharacterSpan | str | Mapping[str, Any]
 """One result of a pipeline, with whatever is known of it."""
 
 _KEYS = {
@@ -90,6 +91,8 @@ def _as_hit(result: Result, source: str) -> Hit:
             return Hit.of(result)
         case Chunk():
             return Hit(result.doc_id, chunk_id=result.id, text=result.content)
+        case CharacterSpan():
+            return Hit(result.doc_id, result.start, result.end, text=result.text or None)
         case str():
             return Hit(text=result)
         case Mapping():

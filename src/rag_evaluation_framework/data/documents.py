@@ -128,7 +128,7 @@ def checked_corpus(corpus: Any) -> Corpus:
         CorpusError: It is missing, is not a `Corpus`, or is empty.
     """
     if corpus is None:
-        raise CorpusError("the dataset does not know its corpus; pass corpus=Corpus.from_folder(...)")
+        raise CorpusError("no corpus was given, and no dataset that knows its own; pass corpus=Corpus.from_folder(...)")
     if not isinstance(corpus, Corpus):
         raise CorpusError(f"corpus={corpus!r:.80}: expected a Corpus; Corpus.from_folder(path) reads one")
     if not len(corpus):

@@ -48,6 +48,7 @@ class Rankings:
         cutoffs: Those that the rankings were made for; none if they were made elsewhere.
         depth: The most results that were asked for.
         seconds: How long indexing and retrieving took.
+        tokenizer: What counted tokens for budgets in tokens, or None; compared by equality.
         notes: What the user should know about how the rankings were made.
     """
 
@@ -58,6 +59,7 @@ class Rankings:
     cutoffs: tuple[Cutoff, ...] = ()
     depth: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+    tokenizer: object | None = None
     notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[QueryRanking]:

@@ -82,7 +82,8 @@ class ConfigFile(BaseModel):
         retriever = self._retriever(part)
         metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
         config = self._evaluation_config(folder)
-        Cutoff.parse_k(self.k)  # before the documents are read
+        if not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
+            raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
         corpus = Corpus.from_folder(normpath(folder / self.corpus), self.glob)
         dataset: Any = _dataset(normpath(folder / self.dataset), corpus)
         options: dict[str, Any] = {"corpus": corpus, "metrics": metrics, "k": self.k, "config": config}

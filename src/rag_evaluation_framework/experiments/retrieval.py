@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from time import perf_counter
 from typing import Any
 
@@ -12,6 +13,7 @@ from tqdm import tqdm
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import stop_if_interrupted
 from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.retrieved import as_chunks, as_hits
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
@@ -29,6 +31,8 @@ from rag_evaluation_framework.text.reading import RankingCutter
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 _FIRST_DEPTH = 10
+_reserving = Lock()
+_in_use = set[int]()
 
 
 def retrieve(
@@ -59,6 +63,7 @@ def retrieve(
     Raises:
         ConfigError: A cutoff is not valid, or counts tokens without a tokenizer; or what is given is not queries.
         CorpusError: The corpus is not a `Corpus`, or is empty.
+            The retriever is one of ours and in use by another run.
         DatasetError: Two queries share an id.
         ComponentExited: The retriever called `sys.exit` before or after the queries.
         Exception: Whatever else the retriever raises while it indexes.
@@ -77,6 +82,9 @@ def _asked(queries: Any) -> list[Query]:
             f"queries={queries!r:.80}: expected a list of queries or of their texts, such as dataset.queries"
         )
     items: list[Any] = [*queries]
+    for item in items:
+        if not isinstance(item, Query | str):
+            raise ConfigError(f"queries: {item!r:.60}; expected a Query or a text")
     asked = [query if isinstance(query, Query) else Query.from_text(query) for query in items]
     twice = [query_id for query_id, number in Counter(query.id for query in asked).items() if number > 1]
     if twice:
@@ -91,30 +99,52 @@ def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
     An error while closing is noted, and never hides an earlier error or the result. Only `sys.exit` is an error then: a
     pipeline that ends the program must not look as if all went well.
     """
-    earlier: BaseException | None = None
-    try:
-        start = perf_counter()
-        with no_exit(pipeline.name, "index"):
-            pipeline.index(corpus)
-        seconds = perf_counter() - start
-        with no_exit(pipeline.name, "chunks"):
-            chunks = as_chunks(pipeline.chunks(), pipeline.name)
-        yield Index(pipeline, corpus, chunks, seconds)
-    except BaseException as error:
-        earlier = error
-        raise
-    finally:
+    with _reserved(pipeline):
+        earlier: BaseException | None = None
         try:
-            with no_exit(pipeline.name, "close"):
-                pipeline.close()
-        except Exception as error:
-            if earlier is None and isinstance(error, ComponentExited):
-                raise
-            message = f"{pipeline.name} could not be closed: {type(error).__name__}: {error}"
-            if earlier is None:
-                note(message)
-            else:
-                earlier.add_note(message)
+            start = perf_counter()
+            with no_exit(pipeline.name, "index"):
+                pipeline.index(corpus)
+            seconds = perf_counter() - start
+            with no_exit(pipeline.name, "chunks"):
+                chunks = as_chunks(pipeline.chunks(), pipeline.name)
+            yield Index(pipeline, corpus, chunks, seconds)
+        except BaseException as error:
+            earlier = error
+            raise
+        finally:
+            try:
+                with no_exit(pipeline.name, "close"):
+                    pipeline.close()
+            except Exception as error:
+                if earlier is None and isinstance(error, ComponentExited):
+                    raise
+                message = f"{pipeline.name} could not be closed: {type(error).__name__}: {error}"
+                if earlier is None:
+                    note(message)
+                else:
+                    earlier.add_note(message)
+
+
+@contextmanager
+def _reserved(pipeline: Retriever) -> Generator[None]:
+    """Keep a retriever that holds one index from being used by two runs at the same time."""
+    number = id(pipeline)
+    known: Any = pipeline
+    if not isinstance(known, IndexedRetriever):
+        yield
+        return
+    with _reserving:
+        if number in _in_use:
+            raise ConfigError(
+                f"{pipeline.name} is in use by another run, and holds one index; give each thread a retriever of its "
+                "own"
+            )
+        _in_use.add(number)
+    try:
+        yield
+    finally:
+        _in_use.discard(number)
 
 
 @dataclass(frozen=True)
@@ -149,7 +179,16 @@ class Index:
         for text in ranker.notes(entries):
             note(text)
         seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
-        return Rankings(entries, self.corpus, self.retriever, self.chunks, cutter.cutoffs, ranker.depth, seconds)
+        return Rankings(
+            entries,
+            self.corpus,
+            self.retriever,
+            self.chunks,
+            cutter.cutoffs,
+            ranker.depth,
+            seconds,
+            cutter.tokenizer,
+        )
 
     def _prepare(self, queries: Sequence[Query]) -> None:
         """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""

@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hits import Hit, Ranking
-from rag_evaluation_framework.data.levels import Level, U
+from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable
@@ -22,20 +22,54 @@ from rag_evaluation_framework.judging.oracle import oracle_from_lists
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules
+from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
-from rag_evaluation_framework.scoring.score_checks import check_cutoffs, check_given, check_metrics, matched
+from rag_evaluation_framework.scoring.score_checks import (
+    check_cutoffs,
+    check_metrics,
+    check_rankings,
+    matched,
+    note_unread,
+)
 from rag_evaluation_framework.scoring.tabulate import Cut, Units, tabulate
 from rag_evaluation_framework.text.reading import HitReader, RankingCutter
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 
+@overload
 def score(
     rankings: Rankings,
-    truth: Dataset[U] | ProjectedTruth[U],
+    dataset: Dataset[U],
     metrics: Iterable[Metric[U]],
     cutoffs: Iterable[Cutoff | int | str] | Cutoff | int | str,
     *,
+    level: None = None,
+    chunk_id: NameChunk | None = None,
+    tokenizer: Any = None,
+) -> ScoreTable: ...
+
+
+@overload
+def score(
+    rankings: Rankings,
+    dataset: Dataset[U] | Dataset[CharacterSpan],
+    metrics: Iterable[Metric[U]],
+    cutoffs: Iterable[Cutoff | int | str] | Cutoff | int | str,
+    *,
+    level: Level[U],
+    chunk_id: NameChunk | None = None,
+    tokenizer: Any = None,
+) -> ScoreTable: ...
+
+
+def score(
+    rankings: Rankings,
+    dataset: Dataset[Any],
+    metrics: Iterable[Metric[Any]],
+    cutoffs: Iterable[Cutoff | int | str] | Cutoff | int | str,
+    *,
+    level: Level[Any] | None = None,
+    chunk_id: NameChunk | None = None,
     tokenizer: Any = None,
 ) -> ScoreTable:
     """Score rankings, however they were made.
@@ -45,29 +79,38 @@ def score(
 
     Args:
         rankings: What was retrieved.
-        truth: What is relevant: a dataset at its own level, or its truth projected to another level.
+        dataset: What is relevant.
         metrics: The metrics to compute, each at every cutoff.
         cutoffs: Where rankings are cut: numbers of results (5), budgets of characters (`4000ch`) or tokens (`1000tok`).
+        level: The level at which spans are read, such as `CHUNK`; by default that of the dataset.
+        chunk_id: How the dataset names chunks, where its ids do not follow from the content; chunk level only.
         tokenizer: What counts the tokens of budgets in tokens, such as `"cl100k_base"`.
 
     Returns:
-        One row per entry of the truth; the scores in the order of metrics, then of cutoffs.
+        One row per question of the dataset; the scores in the order of metrics, then of cutoffs.
 
     Raises:
         ConfigError: Metrics or cutoffs are not valid, a cutoff counts tokens without a tokenizer, or it is one that
             the rankings cannot tell: they end before it, or the retriever ranks differently at different k.
-        DatasetError: The rankings lack a query of the truth, or are those of another corpus.
-        LevelMismatch: A metric cannot score the level of the truth.
+        DatasetError: The rankings lack a question of the dataset, are those of another corpus, or are not sound: a
+            question twice, a place that its document does not have.
+        LevelMismatch: The dataset cannot be read at this level, or a metric cannot score it.
     """
-    check_given(rankings, truth)
+    check_rankings(rankings)
+    wanted = getattr(dataset, "level", TOKEN) if level is None else checked_level(level)
+    check_dataset_level(dataset, wanted)
     cuts = Cutoff.parse_all(cutoffs)
     counter = None if tokenizer is None else resolve_tokenizer(tokenizer)
-    chosen = check_metrics(metrics, truth.level, f"this truth is {truth.level.evaluation_type}")
-    projected = _projected(truth, rankings)
-    found = matched(projected.with_dataset_ids(rankings), projected)
+    chosen = check_metrics(metrics, wanted, f"dataset {dataset.name!r} is scored at {wanted.evaluation_type}")
+    for text in dataset.check(rankings.corpus):
+        note(text)
+    rules: LevelRules[Any] = RULES[wanted.evaluation_type]
+    truth = rules.truth(dataset, rankings, chunk_id)
+    found = matched(truth.with_dataset_ids(rankings), truth)
+    note_unread(found, wanted, rules.noun)
     cutter = RankingCutter(cuts, counter, rankings.corpus)
     check_cutoffs(found, cutter)
-    return score_checked(found, projected, chosen, cutter)
+    return score_checked(found, truth, chosen, cutter)
 
 
 def score_checked(
@@ -112,15 +155,6 @@ def score_checked(
         np.array([bool(entry.relevant) for entry in truth], dtype=np.bool_),
         {ranking.query.id: (ranking.failure,) for ranking in rankings if ranking.failure is not None},
     )
-
-
-def _projected(truth: Dataset[U] | ProjectedTruth[U], rankings: Rankings) -> ProjectedTruth[U]:
-    if isinstance(truth, ProjectedTruth):
-        return truth
-    for text in truth.check(rankings.corpus):
-        note(text)
-    rules: LevelRules[U] = RULES[truth.level.evaluation_type]
-    return rules.truth(truth, rankings)
 
 
 def _oracle(

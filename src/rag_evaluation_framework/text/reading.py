@@ -134,6 +134,7 @@ class RankingCutter:
 
     Attributes:
         cutoffs: All cutoffs, in order.
+        tokenizer: What counts tokens, or None.
         ks: Those that are numbers of results.
         budgets: Those that are budgets.
         reader: What the hits say.
@@ -144,6 +145,7 @@ class RankingCutter:
 
     def __init__(self, cutoffs: Iterable[Cutoff], tokenizer: Tokenizer | None, corpus: Corpus) -> None:
         self.cutoffs = tuple(cutoffs)
+        self.tokenizer = tokenizer
         self.ks = tuple(cutoff for cutoff in self.cutoffs if not cutoff.is_budget)
         self.reader = HitReader(corpus)
         counted: dict[str, int] = {}
