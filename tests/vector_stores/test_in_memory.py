@@ -69,14 +69,17 @@ class TestSearch:
         with pytest.raises(InputError, match="NaN"):
             filled([[1, 0]]).search(vector(np.nan, 1), 1)
 
-    def test_scores_are_computed_in_portions(self, monkeypatch):
+    @pytest.mark.parametrize("together", [1, 7, 65_536])
+    def test_what_is_added_in_portions_is_searched_as_one(self, monkeypatch, together):
+        monkeypatch.setattr(in_memory, "_ROWS_TOGETHER", together)
         rng = np.random.default_rng(3)
-        store = filled(rng.normal(size=(40, 5)))
-        queries = rng.normal(size=(11, 5)).astype(np.float32)
-        whole = store.search_many(queries, 7)
-        for portion in (1, 40, 130):
-            monkeypatch.setattr(in_memory, "_SCORES_AT_ONCE", portion)
-            assert store.search_many(queries, 7) == whole
+        vectors, queries = rng.normal(size=(40, 5)).astype(np.float32), rng.normal(size=(11, 5)).astype(np.float32)
+        store = InMemoryVectorStore()
+        for first in range(0, 40, 3):
+            store.add(chunks(40)[first : first + 3], vectors[first : first + 3])
+            if first % 5 == 0:
+                assert len(store.search(queries[0], 50)) == len(store)
+        assert store.search_many(queries, 7) == filled(vectors).search_many(queries, 7)
 
     @given(
         arrays.arrays(np.float32, st.tuples(st.integers(1, 12), st.just(3)), elements=st.integers(-2, 2).map(float)),

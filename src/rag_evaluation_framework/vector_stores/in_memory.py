@@ -7,29 +7,32 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.statistics.selection import top_k
+from rag_evaluation_framework.statistics.nearest import Rows, nearest
 from rag_evaluation_framework.vector_stores.vector_checks import checked_queries, checked_vectors, unit
 
-_SCORES_AT_ONCE = 8_000_000
-_DECIMALS = 12  # sums of equal products may differ in the last bits; equal vectors must tie
+_ROWS_TOGETHER = 65_536
 
 
 class InMemoryVectorStore(VectorStore):
     """Vector store in memory: exact cosine similarity, nothing to install, nothing left behind.
 
-    A zero vector has cosine 0 with everything. Tied chunks keep the order in which they were added.
+    Vectors take 4 bytes per number. They are compared in single precision, and what could be among the nearest once
+    more in double precision, so that results are those of a search in double precision. A zero vector has cosine 0 with
+    everything. Tied chunks keep the order in which they were added.
     """
 
     def __init__(self) -> None:
         self._chunks: list[PositionAwareChunk] = []
-        self._blocks: list[NDArray[np.float64]] = []
+        self._parts: list[Rows] = []
+        self._new: list[Rows] = []
 
     def add(self, chunks: Sequence[PositionAwareChunk], embeddings: NDArray[np.float32]) -> None:
         """Add chunks with their vectors, shape (len(chunks), dimension); the caller's array is not changed."""
-        dimension = self._blocks[0].shape[1] if self._blocks else None
-        vectors = checked_vectors("InMemoryVectorStore", chunks, embeddings, dimension)
-        self._blocks.append(unit(vectors))
+        dimension = next((part.vectors.shape[1] for part in (*self._parts[:1], *self._new[:1])), None)
+        self._new.append(Rows.of(checked_vectors("InMemoryVectorStore", chunks, embeddings, dimension)))
         self._chunks.extend(chunks)
+        if sum(map(len, self._new)) >= _ROWS_TOGETHER:
+            self._join()
 
     def search(self, query_embedding: NDArray[np.float32], k: int) -> list[PositionAwareChunk]:
         """Return the `k` chunks with the highest cosine similarity."""
@@ -39,21 +42,23 @@ class InMemoryVectorStore(VectorStore):
         """Return the `k` chunks with the highest cosine similarity for each row."""
         if not self._chunks:
             return [[] for _ in query_embeddings]
-        if len(self._blocks) > 1:
-            self._blocks = [np.concatenate(self._blocks)]
-        vectors = self._blocks[0]
-        queries = unit(checked_queries("InMemoryVectorStore", query_embeddings, vectors.shape[1]))
-        step = max(1, _SCORES_AT_ONCE // len(self._chunks))
-        rankings: list[list[PositionAwareChunk]] = []
-        for first in range(0, len(queries), step):
-            batch = np.round(queries[first : first + step] @ vectors.T, _DECIMALS)
-            rankings.extend([self._chunks[number] for number in top_k(scores, k)] for scores in batch)
-        return rankings
+        self._join()
+        dimension = self._parts[0].vectors.shape[1]
+        queries = unit(checked_queries("InMemoryVectorStore", query_embeddings, dimension))
+        return [[self._chunks[number] for number in numbers] for numbers in nearest(self._parts, queries, k)]
 
     def clear(self) -> None:
         """Remove all chunks and vectors."""
         self._chunks = []
-        self._blocks = []
+        self._parts, self._new = [], []
+
+    def _join(self) -> None:
+        """Make one part of what was added since the last search; few large parts are searched faster than many."""
+        if self._new:
+            if self._parts and len(self._parts[-1]) < _ROWS_TOGETHER:
+                self._new.insert(0, self._parts.pop())
+            self._parts.append(Rows.joined(self._new))
+            self._new = []
 
     def __len__(self) -> int:
         return len(self._chunks)
