@@ -46,8 +46,9 @@ class TestFunctionRetriever:
         assert FunctionRetriever(Pipeline().search).name.endswith("Pipeline.search")
 
     def test_the_user_says_whether_rankings_are_stable(self):
-        assert FunctionRetriever(search).prefix_stable
-        assert not FunctionRetriever(search, stable=False).prefix_stable
+        assert FunctionRetriever(search).prefix_stable is None
+        assert FunctionRetriever(search, stable=True).prefix_stable is True
+        assert FunctionRetriever(search, stable=False).prefix_stable is False
 
     def test_a_coroutine_function_will_do(self):
         async def find(query, k):

@@ -197,11 +197,12 @@ class TestDepth:
         assert all(retriever.retrieve("?", k).hits == every[:k] for k in range(6))
 
     def test_a_ranking_that_ends_before_the_corpus_does_says_so(self):
-        with pytest.warns(UserWarning, match="rankings end early, as depth=2 is less than was asked for"):
-            assert len(fused("abc", "bcd", k=4, depth=2)) == 3
-
-    def test_a_ranking_that_holds_all_there_is_says_nothing(self):
-        assert len(fused("abc", "bcd", k=50, depth=10)) == 4
+        for depth, length, limit in ((2, 3, "depth=2 of HybridRetriever"), (10, 4, None)):
+            retriever = HybridRetriever([of("abc"), of("bcd")], depth=depth)
+            retriever.index(CORPUS)
+            found = retriever.retrieve("?", 4)
+            assert (len(found.hits), found.limit) == (length, limit)
+            assert [each.limit for each in retriever.retrieve_many(["?", "!"], 4)] == [limit] * 2
 
     def test_more_than_was_asked_for_is_cut(self):
         class Greedy(Fixed):

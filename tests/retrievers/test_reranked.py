@@ -106,11 +106,16 @@ class TestCandidates:
         assert [hit.start for hit in whole.retrieve("?", 3).hits] == [0, 1, 2]
 
     def test_a_ranking_that_ends_with_the_candidates_says_so(self):
-        with pytest.warns(UserWarning, match="rankings end early, as candidates=5 is less than was asked for"):
-            assert texts(reranked(candidates=5).retrieve("?", 6).hits) == "edcba"
+        found = reranked(candidates=5).retrieve("?", 6)
+        assert texts(found.hits) == "edcba"
+        assert found.limit == "candidates=5 of RerankedRetriever"
+        (many,) = reranked(candidates=5).retrieve_many(["?"], 6)
+        assert many.limit == found.limit
 
     def test_a_ranking_that_holds_all_there_is_says_nothing(self):
-        assert len(reranked(candidates=100).retrieve("?", 200).hits) == 26
+        found = reranked(candidates=100).retrieve("?", 200)
+        assert len(found.hits) == 26
+        assert found.limit is None
 
     def test_k_of_zero_returns_nothing(self):
         assert reranked().retrieve("?", 0).hits == ()

@@ -672,7 +672,7 @@ class Shared(rag.InMemoryVectorStore):
 
     def __init__(self):
         super().__init__()
-        self._chunks, self._blocks = self._everything
+        self._chunks, self._new = self._everything
 
 
 class Lenient(rag.InMemoryVectorStore):

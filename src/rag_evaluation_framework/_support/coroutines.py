@@ -7,8 +7,10 @@ import asyncio
 import inspect
 import os
 from abc import ABCMeta
-from collections.abc import Awaitable, Callable, Collection, Coroutine
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import cache, wraps
@@ -62,11 +64,72 @@ def resolved(value: Any) -> Any:
         coroutine.close()
         raise RuntimeError("a coroutine component was called from another one, where it has to be awaited")
     future = asyncio.run_coroutine_threadsafe(coroutine, _running_loop())
+    awaited = _awaited.get()
     try:
-        return future.result()
+        with nullcontext() if awaited is None else awaited.holding(future):
+            return future.result()
     except BaseException:
         future.cancel()  # after Ctrl-C nobody waits for it any more
         raise
+
+
+class Awaited:
+    """The coroutines that the threads of one piece of work wait for, so that all can be cancelled together.
+
+    Work that is done inside of other work is cancelled with it.
+    """
+
+    def __init__(self) -> None:
+        self._around = _awaited.get()
+        self._futures: set[Future[Any]] = set()
+        self._cancelled = False
+        self._lock = Lock()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether this, or what it is done inside of, was cancelled."""
+        return self._cancelled or (self._around is not None and self._around.cancelled)
+
+    @contextmanager
+    def here(self) -> Generator[None]:
+        """Hold what is awaited inside, in this context."""
+        token = _awaited.set(self)
+        try:
+            yield
+        finally:
+            _awaited.reset(token)
+
+    @contextmanager
+    def holding(self, future: "Future[Any]") -> Generator[None]:
+        """Hold a future while it is waited for."""
+        with self._lock:
+            self._futures.add(future)
+            if self.cancelled:
+                future.cancel()
+        try:
+            with nullcontext() if self._around is None else self._around.holding(future):
+                yield
+        finally:
+            with self._lock:
+                self._futures.discard(future)
+
+    def cancel(self) -> None:
+        """Cancel what is held, and what will be."""
+        with self._lock:
+            self._cancelled = True
+            futures = list(self._futures)
+        for future in futures:
+            future.cancel()
+
+
+def stop_if_cancelled() -> None:
+    """Raise `CancelledError` if the work that this is part of was cancelled."""
+    awaited = _awaited.get()
+    if awaited is not None and awaited.cancelled:
+        raise CancelledError
+
+
+_awaited: ContextVar[Awaited | None] = ContextVar("rag_evaluation_framework_awaited", default=None)
 
 
 async def _awaiting(value: Awaitable[Any]) -> Any:

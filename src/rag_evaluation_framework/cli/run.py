@@ -44,6 +44,9 @@ def run(
     tokenizer: Annotated[
         str | None, typer.Option(help="The tokenizer of budgets in tokens, for example cl100k_base.")
     ] = None,
+    max_concurrency: Annotated[
+        int | None, typer.Option(help="How many questions are asked side by side; your own retriever has to allow it.")
+    ] = None,
     experiment_name: Annotated[str | None, typer.Option(help="Name of the result.")] = None,
     root: Annotated[Path | None, typer.Option(help="Where runs are saved; by default .rag-eval.")] = None,
     worst: Annotated[int, typer.Option(min=0, help="How many of the weakest questions to show.")] = 5,
@@ -73,6 +76,7 @@ def run(
         "k": k or None,
         "budgets": budget or None,
         "tokenizer": str(Path(tokenizer).absolute()) if tokenizer and Path(tokenizer).is_file() else tokenizer,
+        "max_concurrency": max_concurrency,
         "experiment_name": experiment_name,
         "save_results_path": str(root.absolute()) if root else None,
     }

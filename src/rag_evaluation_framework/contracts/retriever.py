@@ -13,12 +13,14 @@ class Retriever(Component, ABC):
     """Finds, for a question, the best results in a corpus. It never knows how it is scored."""
 
     @property
-    def prefix_stable(self) -> bool:
-        """Whether the ranking at k is the beginning of the ranking at any larger k.
+    def prefix_stable(self) -> bool | None:
+        """Whether the ranking at k is the beginning of the ranking at any larger k; None if that is not known.
 
-        If so, one deep retrieval serves all cutoffs; if not, each k is retrieved on its own.
+        If it is, one deep retrieval serves all cutoffs; if it is not, each k is retrieved on its own. If it is not
+        known, the ranking at the largest k is taken for every k, and budgets that it does not fill are read from a
+        deeper one.
         """
-        return True
+        return None
 
     @abstractmethod
     def index(self, corpus: Corpus) -> None:
@@ -41,7 +43,10 @@ class Retriever(Component, ABC):
         """
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
-        """Return one ranking per question, in their order; by default one after the other."""
+        """Return one ranking per question, in their order; by default one after the other.
+
+        A class that has one of its own is asked for most questions of a run in this way.
+        """
         return [self.retrieve(query, k) for query in queries]
 
     @property

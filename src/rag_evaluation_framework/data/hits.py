@@ -48,12 +48,12 @@ class Stage:
 
     Attributes:
         name: What the stage does.
-        seconds: Its duration on a monotonic clock.
+        seconds: Its duration on a monotonic clock; None where it was not measured for one question alone.
         hits: The ranking after the stage, if it differs from the final one.
     """
 
     name: str
-    seconds: float
+    seconds: float | None
     hits: tuple[Hit, ...] | None = None
 
 
@@ -68,10 +68,13 @@ class Retrieval:
     Attributes:
         hits: Best first.
         stages: In the order in which they ran.
+        limit: The parameter of the retriever that ends the ranking where the corpus may hold more, such as
+            `candidates=50 of RerankedRetriever`; None if there is none.
     """
 
     hits: Ranking
     stages: tuple[Stage, ...] = ()
+    limit: str | None = None
 
 
 Retrieved: TypeAlias = Retrieval | Sequence[PositionAwareChunk] | Sequence[Hit]

@@ -48,6 +48,8 @@ class Rankings:
         cutoffs: Those that the rankings were made for; none if they were made elsewhere.
         depth: The most results that were asked for.
         seconds: How long indexing and retrieving took.
+        calls: How many rankings the retriever was asked for.
+        timed: How many questions were asked one at a time, so that their stages tell the latency.
         tokenizer: What counted tokens for budgets in tokens, or None; compared by equality.
         notes: What the user should know about how the rankings were made.
     """
@@ -59,6 +61,8 @@ class Rankings:
     cutoffs: tuple[Cutoff, ...] = ()
     depth: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+    calls: int = 0
+    timed: int = 0
     tokenizer: object | None = None
     notes: tuple[str, ...] = ()
 

@@ -60,6 +60,7 @@ class ConfigFile(BaseModel):
     tokenizer: str | None = None
     count_as_zero: list[Unscored] = Field(default=[])
     batch_queries: bool = True
+    max_concurrency: int = Field(default=1, ge=1)
     save_results_path: str | None = None
 
     def experiment(self, folder: Path, *, imports: bool = True) -> AnyExperimentConfig:
@@ -108,6 +109,7 @@ class ConfigFile(BaseModel):
             tokenizer=self._tokenizer(folder),
             count_as_zero=self.count_as_zero,
             batch_queries=self.batch_queries,
+            max_concurrency=self.max_concurrency,
             save_results_path=None if keep is None else normpath(folder / keep),
         )
 

@@ -1,10 +1,12 @@
 """`evaluate`, and one evaluation class per level: the short ways to run an experiment."""
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
+from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework.contracts.chunker import Chunker
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.reranker import Reranker
@@ -44,6 +46,7 @@ def evaluate(
     corpus: Corpus | None = None,
     count_as_zero: Iterable[Unscored] = (),
     experiment_name: str | None = None,
+    max_concurrency: int = 1,
 ) -> EvaluationResult[U]:
     """Evaluate a retriever, or any function `(query, k) -> texts, chunks or dicts`, on a dataset, at its level.
 
@@ -59,13 +62,19 @@ def evaluate(
         corpus: The documents, if the dataset does not know them.
         count_as_zero: Which queries without a score count as 0.0.
         experiment_name: The name of the result; by default the retriever's name.
+        max_concurrency: How many questions are asked side by side: of a coroutine, or of a function or retriever that
+            is safe to call from several threads.
 
     Raises:
         InputError: An argument cannot be used.
         LevelMismatch: A metric does not fit the dataset.
     """
     config = EvaluationConfig(
-        experiment_name=experiment_name, budgets=budgets, tokenizer=tokenizer, count_as_zero=count_as_zero
+        experiment_name=experiment_name,
+        budgets=budgets,
+        tokenizer=tokenizer,
+        count_as_zero=count_as_zero,
+        max_concurrency=max_concurrency,
     )
     return run_experiment(ExperimentConfig(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
 
@@ -144,6 +153,37 @@ class Evaluation(ABC, Generic[U]):
         if reranker is not None:
             retriever = RerankedRetriever(as_retriever(retriever), reranker)
         return run_experiment(self.experiment(retriever, metrics=metrics, k=k, config=config))
+
+    async def arun(
+        self,
+        chunker: Chunker | None = None,
+        embedder: Embedder | None = None,
+        vector_store: VectorStore | None = None,
+        k: int | Sequence[int] = 5,
+        reranker: Reranker | None = None,
+        metrics: Metrics[U] | None = None,
+        config: EvaluationConfig | None = None,
+        retriever: Pipeline | None = None,
+    ) -> EvaluationResult[U]:
+        """Do what `run` does in a thread, for code that runs in an event loop: notebooks and services.
+
+        The loop goes on meanwhile. If the task is cancelled, coroutines that are awaited are cancelled, and no other
+        question is asked.
+
+        Raises:
+            InputError: As `run` does.
+        """
+        awaited = Awaited()
+
+        def work() -> EvaluationResult[U]:
+            with awaited.here():
+                return self.run(chunker, embedder, vector_store, k, reranker, metrics, config, retriever)
+
+        try:
+            return await asyncio.to_thread(work)
+        except asyncio.CancelledError:
+            awaited.cancel()
+            raise
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,11 @@ class EvaluationConfig(BaseModel, frozen=True):
         tokenizer: The tokenizer that counts budgets in tokens; needed for these only.
         count_as_zero: Queries that have no score, but are to count as 0.0 in every mean: those without an answer in the
             corpus (`"no-answer"`), those whose retrieval failed (`"failed"`).
-        batch_queries: Whether the retriever is told all queries before they are asked one by one, so that it can embed
-            them together. That is quicker; without it, the time of each query is that of asking it alone.
+        batch_queries: Whether the retriever is told all queries before they are asked, so that it can embed them
+            together, and asked for many together if it can be. That is quicker; without it, the time of each query is
+            that of asking it alone.
+        max_concurrency: How many queries are asked side by side: of a coroutine, or of a function or retriever that is
+            safe to call from several threads. Results do not depend on it.
         save_results_path: The root under whose `runs/` every result is saved; None saves nothing.
 
     Raises:
@@ -77,6 +80,7 @@ class EvaluationConfig(BaseModel, frozen=True):
     tokenizer: Annotated[Tokenizer | None, BeforeValidator(_tokenizer), PlainSerializer(_tokenizer_name), _TEXT_OR_NONE]
     count_as_zero: Annotated[frozenset[Unscored], BeforeValidator(_statuses)]
     batch_queries: StrictBool
+    max_concurrency: Annotated[int, Field(strict=True, ge=1)]
     save_results_path: Path | None
 
     def __init__(
@@ -87,6 +91,7 @@ class EvaluationConfig(BaseModel, frozen=True):
         tokenizer: Any = None,
         count_as_zero: Iterable[Unscored] = (),
         batch_queries: bool = True,
+        max_concurrency: int = 1,
         save_results_path: str | Path | None = None,
     ) -> None:
         try:
@@ -96,6 +101,7 @@ class EvaluationConfig(BaseModel, frozen=True):
                 tokenizer=tokenizer,
                 count_as_zero=count_as_zero,
                 batch_queries=batch_queries,
+                max_concurrency=max_concurrency,
                 save_results_path=save_results_path,
             )
         except ValidationError as error:

@@ -1,36 +1,31 @@
 """`retrieve`: index a corpus and retrieve for every query, as deep as the cutoffs need."""
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from threading import Lock
 from time import perf_counter
 from typing import Any
 
-from tqdm import tqdm
-
 from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework._support.interrupts import stop_if_interrupted
 from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
-from rag_evaluation_framework.contracts.retrieved import as_chunks, as_hits
+from rag_evaluation_framework.contracts.retrieved import as_chunks
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.failures import Failure
-from rag_evaluation_framework.data.hits import Ranking, Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.rankings import QueryRanking, Rankings
+from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError
+from rag_evaluation_framework.experiments.ranker import Ranker
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
-from rag_evaluation_framework.text.hit_locator import HitLocator
 from rag_evaluation_framework.text.reading import RankingCutter
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
-_FIRST_DEPTH = 10
 _reserving = Lock()
 _in_use = set[int]()
 
@@ -43,6 +38,7 @@ def retrieve(
     *,
     tokenizer: Any = None,
     batch_queries: bool = True,
+    max_concurrency: int = 1,
 ) -> Rankings:
     """Index a corpus and retrieve for every query, as deep as the cutoffs need.
 
@@ -55,7 +51,10 @@ def retrieve(
         queries: The queries to ask; the id of a text follows from its wording.
         cutoffs: Numbers of results (5), budgets of characters (`4000ch`) or of tokens (`1000tok`).
         tokenizer: What counts the tokens of budgets in tokens, such as `"cl100k_base"`.
-        batch_queries: Whether the retriever is told all queries before it is asked for them one by one.
+        batch_queries: Whether the retriever is told all queries before it is asked, and asked for many together if it
+            can be.
+        max_concurrency: How many queries are asked side by side: of a coroutine, or of a function or retriever that is
+            safe to call from several threads.
 
     Returns:
         One ranking per query, in order; every hit has its place in the corpus, if it could be found.
@@ -68,11 +67,12 @@ def retrieve(
         ComponentExited: The retriever called `sys.exit` before or after the queries.
         Exception: Whatever else the retriever raises while it indexes.
     """
+    check_count("retrieve", "max_concurrency", max_concurrency)
     asked, cuts = _asked(queries), Cutoff.parse_all(cutoffs)
     counter = None if tokenizer is None else resolve_tokenizer(tokenizer)
     cutter = RankingCutter(cuts, counter, checked_corpus(corpus))
     with collected() as notes, indexed(as_retriever(retriever), corpus) as index:
-        rankings = index.rank(asked, cutter, batch_queries=batch_queries)
+        rankings = index.rank(asked, cutter, batch_queries=batch_queries, max_concurrency=max_concurrency)
     return replace(rankings, notes=tuple(notes))
 
 
@@ -168,17 +168,20 @@ class Index:
         """The retriever's name."""
         return self.pipeline.name
 
-    def rank(self, queries: Sequence[Query], cutter: RankingCutter, *, batch_queries: bool = True) -> Rankings:
+    def rank(
+        self,
+        queries: Sequence[Query],
+        cutter: RankingCutter,
+        *,
+        batch_queries: bool = True,
+        max_concurrency: int = 1,
+    ) -> Rankings:
         """Return the ranking of every query, as `retrieve` does; notes go to whoever collects them."""
         start = perf_counter()
-        ranker = _Ranker(self, cutter)
         if batch_queries:
             self._prepare(queries)
-        steps = tqdm(queries, desc="Retrieving", unit="question", delay=2, disable=None, leave=False)
-        entries = tuple(map(ranker.ranking, steps))
-        for text in ranker.notes(entries):
-            note(text)
-        seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
+        ranker = Ranker(self.pipeline, self.chunks, cutter, batch_queries, max_concurrency)
+        entries = ranker.rankings(queries)
         return Rankings(
             entries,
             self.corpus,
@@ -186,7 +189,9 @@ class Index:
             self.chunks,
             cutter.cutoffs,
             ranker.depth,
-            seconds,
+            {"index": self.seconds, "retrieve": perf_counter() - start},
+            ranker.calls,
+            ranker.timed,
             cutter.tokenizer,
         )
 
@@ -202,92 +207,3 @@ class Index:
                 f"{self.retriever} could not prepare for all questions together: {type(error).__name__}: {error}; "
                 "each was asked alone"
             )
-
-
-@dataclass
-class _Ranker:
-    """Asks a retriever for rankings that are deep enough for all cutoffs.
-
-    Attributes:
-        depth: The most results that were asked for.
-        unstable: How many rankings changed at the top when more results were asked for.
-        unfilled: How many rankings ended before they filled a budget that the corpus has enough text for.
-    """
-
-    index: Index
-    cutter: RankingCutter
-    depth: int = 0
-    unstable: int = 0
-    unfilled: int = 0
-    largest: Cutoff = field(init=False)
-    locator: HitLocator = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.largest = max(self.cutter.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
-        self.depth = self.largest.size
-        self.locator = HitLocator(self.index.corpus, self.index.chunks or ())
-
-    def ranking(self, query: Query) -> QueryRanking:
-        """Return what was found for one query, or how that failed."""
-        stop_if_interrupted()
-        try:
-            return self._found(query)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
-            return QueryRanking(query, failure=Failure.of("retrieve", error))
-
-    def notes(self, entries: Sequence[QueryRanking]) -> Iterator[str]:
-        """Yield notes on the rankings that were made."""
-        if self.unstable:
-            yield (
-                f"rankings changed at the top when more results were asked for: {self.unstable}; their scores at k are "
-                f"those of asking for {self.largest.size}. If the retriever works so, let its prefix_stable be False"
-            )
-        if self.unfilled:
-            rankings = "ranking" if self.unfilled == 1 else "rankings"
-            yield f"{self.unfilled} {rankings} ran out of results before the budget was filled"
-        hits = [hit for entry in entries for hit in entry.hits]
-        contradicting = sum(map(self.cutter.reader.contradicts, hits))
-        if contradicting:
-            yield (
-                f"results whose text differs from the text at the place that they name: {contradicting}; the place was "
-                "taken. If the retriever does not change texts, its offsets are wrong (they count code points)"
-            )
-        ambiguous = sum(hit.text in self.locator.ambiguous for hit in hits)
-        if ambiguous:
-            yield (
-                f"results whose text occurs more than once: {ambiguous}; the first free place was taken. Let the "
-                "retriever return doc_id, or doc_id, start and end, to be sure"
-            )
-
-    def _found(self, query: Query) -> QueryRanking:
-        asked = self.largest.size
-        first = deepest = self._retrieve(query, asked)
-        while (depth := self.cutter.next_depth(deepest.hits)) > asked:
-            before, asked = len(deepest.hits), depth
-            deepest = self._retrieve(query, asked)
-            if len(deepest.hits) <= before:
-                break
-        self.depth = max(self.depth, asked)
-        at: dict[Cutoff, Ranking] = {}
-        if not self.index.pipeline.prefix_stable:
-            at = {
-                cutoff: self._retrieve(query, cutoff.size).hits for cutoff in self.cutter.ks if cutoff != self.largest
-            }
-            at[self.largest] = first.hits
-        elif deepest.hits[: len(first.hits)] != first.hits:
-            self.unstable += 1
-            at = dict.fromkeys(self.cutter.ks, first.hits)
-        reached, unfilled = self.cutter.reach(deepest.hits)
-        self.unfilled += unfilled
-        kept = deepest.hits[: max(self.largest.size, reached)]
-        exhausted = len(kept) == len(deepest.hits) < asked
-        return QueryRanking(query, kept, at, deepest.stages, exhausted=exhausted)
-
-    def _retrieve(self, query: Query, k: int) -> Retrieval:
-        retriever = self.index.pipeline
-        start = perf_counter()
-        results: Any = retriever.retrieve(query.text, k)
-        seconds = perf_counter() - start
-        stages = results.stages if isinstance(results, Retrieval) else ()
-        hits = self.locator.place(as_hits(results, retriever.name)[:k])
-        return Retrieval(hits, stages or (Stage("retrieve", seconds),))

@@ -49,7 +49,12 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
     with no_exit("a component", "the run"), collected() as notes:
         with indexed(config.retriever, config.corpus) as index:
             truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
-            rankings = index.rank(config.dataset.queries, cutter, batch_queries=measured.batch_queries)
+            rankings = index.rank(
+                config.dataset.queries,
+                cutter,
+                batch_queries=measured.batch_queries,
+                max_concurrency=measured.max_concurrency,
+            )
         start = perf_counter()
         rankings = truth.with_dataset_ids(rankings)
         table = score_checked(rankings, truth, config.metrics, cutter)
@@ -65,7 +70,13 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
         scores=table,
         metric_names=tuple(metric.name for metric in config.metrics),
         cutoffs=tuple(map(str, config.cutoffs)),
-        config={**config.record, "depth": rankings.depth, "chunking": truth.chunking},
+        config={
+            **config.record,
+            "depth": rankings.depth,
+            "calls": rankings.calls,
+            "latency": config.latency(rankings.timed),
+            "chunking": truth.chunking,
+        },
         timings={**rankings.seconds, "score": seconds},
         notes=tuple(dict.fromkeys([*config.notes, *notes])),
         created=created,

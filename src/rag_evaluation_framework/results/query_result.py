@@ -43,7 +43,7 @@ class QueryResult(Generic[U]):
             entry.relevant,
             {str(unit): gain for unit in entry.relevant if (gain := entry.gain(unit)) != 1.0},
             tuple(hit if hit.span is None else replace(hit, text=None) for hit in ranking.hits),
-            {stage.name: stage.seconds for stage in ranking.stages},
+            {stage.name: stage.seconds for stage in ranking.stages if stage.seconds is not None},
             table=table,
         )
 

@@ -20,13 +20,13 @@ def ask(retriever: Retriever, query: str, k: int, locator: HitLocator) -> Retrie
     found = as_hits(results, retriever.name)[:k]
     seconds = perf_counter() - start
     hits = _placed(retriever, found, locator)
-    stages = results.stages if isinstance(results, Retrieval) else ()
-    *earlier, last = stages or (Stage("retrieve", seconds),)
-    return Retrieval(hits, (*earlier, replace(last, hits=hits)))
+    known = results if isinstance(results, Retrieval) else Retrieval(hits)
+    *earlier, last = known.stages or (Stage("retrieve", seconds),)
+    return Retrieval(hits, (*earlier, replace(last, hits=hits)), known.limit)
 
 
-def ask_many(retriever: Retriever, queries: Sequence[str], k: int, locator: HitLocator) -> list[Ranking]:
-    """Return one ranking per question, of at most `k` hits with their places.
+def ask_many(retriever: Retriever, queries: Sequence[str], k: int, locator: HitLocator) -> list[Retrieval]:
+    """Return one retrieval per question, of at most `k` hits with their places; without stages.
 
     Raises:
         InputError: The retriever returned more or fewer rankings than there are questions.
@@ -36,12 +36,13 @@ def ask_many(retriever: Retriever, queries: Sequence[str], k: int, locator: HitL
         raise InputError(
             f"{retriever.name}.retrieve_many returned {len(rankings)} rankings for {len(queries)} questions"
         )
-    return [_placed(retriever, as_hits(ranking, retriever.name)[:k], locator) for ranking in rankings]
-
-
-def note_depth_exhausted(owner: str, parameter: str, size: int) -> None:
-    """Note that rankings end at a depth although the corpus may hold more; in the same words, so it is said once."""
-    note(f"{owner}: rankings end early, as {parameter}={size} is less than was asked for")
+    return [
+        Retrieval(
+            _placed(retriever, as_hits(ranking, retriever.name)[:k], locator),
+            limit=ranking.limit if isinstance(ranking, Retrieval) else None,
+        )
+        for ranking in rankings
+    ]
 
 
 def unique_name(name: str, taken: Collection[str]) -> str:

@@ -84,6 +84,11 @@ class BM25Retriever(IndexedRetriever[_Index]):
             hits = tuple(Hit.of(index.chunks[best], float(scores[best])) for best in ranked if scores[best] > 0)
         return Retrieval(hits, (Stage("search", perf_counter() - start),))
 
+    @property
+    def prefix_stable(self) -> bool:
+        """True."""
+        return True
+
     def chunks(self) -> Sequence[PositionAwareChunk]:
         """Return everything that could be retrieved."""
         return self._indexed.chunks

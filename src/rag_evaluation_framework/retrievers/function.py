@@ -27,13 +27,13 @@ class FunctionRetriever(Retriever):
 
     Attributes:
         function: The pipeline.
-        stable: Whether its ranking at k is the beginning of its ranking at any larger k. If not, it is called once for
-            each k.
+        stable: Whether its ranking at k is the beginning of its ranking at any larger k; None if that is not known. If
+            not, it is called once for each k.
         registry: What it can return, if that is known: results that are nothing but ids of chunks are looked up there.
     """
 
     function: Callable[[str, int], Any]
-    stable: bool = True
+    stable: bool | None = None
     registry: ChunkRegistry | None = field(default=None, repr=False)
 
     @property
@@ -42,7 +42,7 @@ class FunctionRetriever(Retriever):
         return str(getattr(self.function, "__qualname__", type(self.function).__name__))
 
     @property
-    def prefix_stable(self) -> bool:
+    def prefix_stable(self) -> bool | None:
         """What `stable` says."""
         return self.stable
 

@@ -19,7 +19,7 @@ from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.retrievers.asking import ask, ask_many, note_depth_exhausted, unique_name
+from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.function import as_retriever
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
@@ -86,13 +86,27 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
         found = [ask(retriever, query, self.depth, locator) for retriever in self.retrievers]
         start = perf_counter()
         hits = self._fused([retrieval.hits for retrieval in found], k)
-        return Retrieval(hits, (*self._renamed(found), Stage("fuse", perf_counter() - start)))
+        return Retrieval(hits, (*self._renamed(found), Stage("fuse", perf_counter() - start)), self._limit(found))
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
         """Return the merged ranking of every question, asking each retriever for all questions together."""
         locator = self._indexed
         found = [ask_many(retriever, queries, self.depth, locator) for retriever in self.retrievers]
-        return [Retrieval(self._fused(rankings, k)) for rankings in zip(*found, strict=True)]
+        return [
+            Retrieval(self._fused([retrieval.hits for retrieval in each], k), limit=self._limit(each))
+            for each in zip(*found, strict=True)
+        ]
+
+    @property
+    def prefix_stable(self) -> bool:
+        """True: what is merged is the same whatever `k` is."""
+        return True
+
+    def _limit(self, found: Sequence[Retrieval]) -> str | None:
+        """Return what ends the ranking, if it is not the corpus."""
+        if any(len(retrieval.hits) >= self.depth for retrieval in found):
+            return f"depth={self.depth} of HybridRetriever"
+        return next((retrieval.limit for retrieval in found if retrieval.limit is not None), None)
 
     def chunks(self) -> Sequence[PositionAwareChunk] | None:
         """Return everything that could be retrieved, each place once, or None if a retriever cannot list it."""
@@ -117,8 +131,6 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
         for weight, ranking in zip(self.weights or (1,) * len(rankings), rankings, strict=True):
             for key, (rank, hit) in (_first_ranks(ranking) if weight else {}).items():
                 merged.setdefault(key, (hit, []))[1].append(weight / (self.rrf_k + rank))
-        if k > len(merged) and any(len(ranking) >= self.depth for ranking in rankings):
-            note_depth_exhausted("HybridRetriever", "depth", self.depth)
         scored = [replace(hit, score=fsum(shares)) for hit, shares in merged.values()]
         worths = np.array([hit.score for hit in scored], dtype=np.float64)
         ranked: list[int] = top_k(worths, k).tolist()

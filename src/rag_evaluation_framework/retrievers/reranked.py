@@ -16,7 +16,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.data.ids import DocumentId, PositionAwareChunkId, generate_pa_chunk_id
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.retrievers.asking import ask, ask_many, note_depth_exhausted, unique_name
+from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
 from rag_evaluation_framework.retrievers.function import as_retriever
 from rag_evaluation_framework.text.hit_locator import HitLocator
 
@@ -75,12 +75,26 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
         start = perf_counter()
         hits = self._reranked(query, found.hits, k)
         name = unique_name("rerank", [stage.name for stage in found.stages])
-        return Retrieval(hits, (*found.stages, Stage(name, perf_counter() - start)))
+        return Retrieval(hits, (*found.stages, Stage(name, perf_counter() - start)), self._limit(found))
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
         """Return the reranked candidates of every question; the retriever is asked for all questions together."""
-        rankings = ask_many(self.retriever, queries, self.candidates, self._indexed)
-        return [Retrieval(self._reranked(query, ranking, k)) for query, ranking in zip(queries, rankings, strict=True)]
+        found = ask_many(self.retriever, queries, self.candidates, self._indexed)
+        return [
+            Retrieval(self._reranked(query, each.hits, k), limit=self._limit(each))
+            for query, each in zip(queries, found, strict=True)
+        ]
+
+    @property
+    def prefix_stable(self) -> bool:
+        """True: the candidates are the same whatever `k` is."""
+        return True
+
+    def _limit(self, found: Retrieval) -> str | None:
+        """Return what ends the ranking, if it is not the corpus."""
+        if len(found.hits) >= self.candidates:
+            return f"candidates={self.candidates} of RerankedRetriever"
+        return found.limit
 
     def chunks(self) -> Sequence[PositionAwareChunk] | None:
         """Return everything that could be retrieved, or None if that cannot be listed."""
@@ -92,8 +106,6 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
         self.retriever.close()
 
     def _reranked(self, query: str, candidates: Ranking, k: int) -> Ranking:
-        if k > len(candidates) >= self.candidates:
-            note_depth_exhausted("RerankedRetriever", "candidates", self.candidates)
         chunks = [self._as_chunk(hit) for hit in candidates]
         waiting: dict[_Place, deque[Hit]] = {}
         for chunk, hit in zip(chunks, candidates, strict=True):

@@ -75,6 +75,11 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         fill_store(store, chunks, vectors, self.batch_size)
         self._keep(_Index(chunks, embedder, store, {}))
 
+    @property
+    def prefix_stable(self) -> bool:
+        """True."""
+        return True
+
     def chunks(self) -> Sequence[PositionAwareChunk]:
         """Return everything that could be retrieved."""
         return self._indexed.chunks

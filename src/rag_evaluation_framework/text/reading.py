@@ -1,18 +1,19 @@
 """What a reader of rankings reads: the text of every hit, and how much of it fits into a context budget."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import ceil
 
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.rankings import QueryRanking
 from rag_evaluation_framework.errors import ConfigError
 
-_STEEPEST = 8  # results that cost next to nothing must not send the retriever down without bound
+_STEEPEST = 100  # results that cost next to nothing must not send the retriever down without bound
 _DEEPEST = 10_000
 
 
@@ -159,6 +160,23 @@ class RankingCutter:
         """Return what a ranking holds at one of the cutoffs."""
         return self.budgets[cutoff].truncate(ranking.hits) if cutoff.is_budget else ranking.first(cutoff)
 
+    def depth_to_fill(self, chunks: Sequence[PositionAwareChunk]) -> int:
+        """Return how many chunks fill every budget even if they are the shortest.
+
+        One more than there are, if all of them do not: then the ranking ends before, and is known to. In tokens it is
+        an estimate, in which the shortest are those of the fewest characters.
+        """
+        shortest = sorted(chunks, key=lambda chunk: len(chunk.content))
+        return max((self._filling(budget, shortest) for budget in self.budgets.values()), default=0)
+
+    def _filling(self, budget: ContextBudget, chunks: Sequence[PositionAwareChunk]) -> int:
+        filled = 0
+        for number, chunk in enumerate(chunks[:_DEEPEST], start=1):
+            filled += budget.cost(Hit.of(chunk))
+            if filled >= budget.cutoff.size:
+                return number
+        return min(len(chunks) + 1, _DEEPEST)
+
     def next_depth(self, ranking: Ranking) -> int:
         """Return a depth that should fill every budget, from what the first hits fill; 0 if there is nothing to gain.
 
@@ -171,8 +189,8 @@ class RankingCutter:
         for cutoff, budget in self.budgets.items():
             filled = sum(map(budget.cost, ranking))
             if filled < cutoff.size:
-                estimate = ceil(1.2 * found * cutoff.size / max(filled, 1))
-                depths.append(min(max(2 * found, estimate), _STEEPEST * found, _DEEPEST))
+                estimate = ceil(2 * found * cutoff.size / max(filled, 1))  # the next results may be shorter
+                depths.append(min(estimate, _STEEPEST * found, _DEEPEST))
         return max(depths)
 
     def reach(self, ranking: Ranking) -> tuple[int, bool]:

@@ -1,0 +1,387 @@
+"""How often a retriever is asked, together and side by side; and that no number depends on it."""
+
+import asyncio
+import json
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+
+import pytest
+
+from rag_evaluation_framework import (
+    TOKEN,
+    BM25Retriever,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    EvaluationConfig,
+    FunctionRetriever,
+    HybridRetriever,
+    InMemoryVectorStore,
+    LsaEmbedder,
+    PositionAwareChunk,
+    Query,
+    RecursiveCharacterChunker,
+    RerankedRetriever,
+    Reranker,
+    Retriever,
+    SpanRecall,
+    TokenLevelEvaluation,
+    TokenLevelGroundTruth,
+    VectorRAGRetriever,
+    evaluate,
+    note,
+    retrieve,
+)
+from rag_evaluation_framework.data import QueryId, QueryText, Retrieval
+from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.experiments import ranker
+
+HANDBOOK = load_handbook()
+SMALL = RecursiveCharacterChunker(chunk_size=120)
+TEXT = "".join(chr(0x4E00 + number) for number in range(2_000))
+CORPUS = Corpus([Document(DocumentId("d"), TEXT)])
+
+
+def numbers(count):
+    """Questions "0", "1", ... whose answers are ten characters each."""
+    entries = [
+        TokenLevelGroundTruth(
+            Query(QueryId(str(number)), QueryText(str(number))),
+            (CharacterSpan(DocumentId("d"), number * 10, number * 10 + 10),),
+        )
+        for number in range(count)
+    ]
+    return Dataset(entries, TOKEN, corpus=CORPUS)
+
+
+def around(query, k):
+    """Places of ten characters, best first: the answer of every question is its third result."""
+    first = max(int(query) - 2, 0)
+    return [{"doc_id": "d", "start": 10 * (first + rank), "end": 10 * (first + rank) + 10} for rank in range(k)]
+
+
+def counting(retriever):
+    """Return a retriever of the same kind that counts its rankings, and the counts by question."""
+    asked = Counter()
+
+    class Alone(type(retriever)):
+        def retrieve(self, query, k):
+            asked[query] += 1
+            return super().retrieve(query, k)
+
+    class Together(Alone):
+        def retrieve_many(self, queries, k):
+            asked.update(queries)
+            return super().retrieve_many(queries, k)
+
+    kind = Alone if type(retriever).retrieve_many is Retriever.retrieve_many else Together
+    return kind(**{name: getattr(retriever, name) for name in retriever.__dataclass_fields__}), asked
+
+
+class Backwards(Reranker):
+    """Counts how often it is asked."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def rerank(self, query, chunks, top_k=None):
+        self.calls += 1
+        return list(chunks)[::-1][:top_k]
+
+
+BUILT_IN = {
+    "bm25": BM25Retriever(SMALL),
+    "vectors": VectorRAGRetriever(SMALL, LsaEmbedder(dimensions=16)),
+    "hybrid": HybridRetriever([BM25Retriever(SMALL), VectorRAGRetriever(SMALL, LsaEmbedder(dimensions=16))]),
+    "reranked": RerankedRetriever(BM25Retriever(SMALL), Backwards(), candidates=100),
+}
+
+
+@pytest.mark.parametrize("batch", [True, False])
+@pytest.mark.parametrize("retriever", BUILT_IN.values(), ids=BUILT_IN)
+def test_built_in_retrievers_are_asked_once_per_question_whatever_the_cutoffs(retriever, batch):
+    counted, asked = counting(retriever)
+    config = EvaluationConfig(budgets=["4000ch", "1000ch_whole"], batch_queries=batch)
+    result = TokenLevelEvaluation(HANDBOOK.corpus, HANDBOOK).run(retriever=counted, k=5, config=config)
+    assert set(asked.values()) == {1}
+    assert len(asked) == result.config["calls"] == len(HANDBOOK)
+    assert result.notes == ()
+
+
+def test_a_reranker_is_asked_once_per_question():
+    reranker = Backwards()
+    evaluate(RerankedRetriever(BM25Retriever(SMALL), reranker), HANDBOOK, k=5)
+    assert reranker.calls == len(HANDBOOK)
+
+
+def test_a_pipeline_that_declares_nothing_is_asked_at_most_twice():
+    asked = []
+
+    def search(query, k):
+        asked.append(k)
+        return around(query, k)
+
+    result = evaluate(search, numbers(4), k=[2, 5], budgets=["200ch"])
+    assert asked == [5] * 4 + [40] * 4
+    assert result.config["calls"] == 8
+    asked.clear()
+    evaluate(search, numbers(4), k=[2, 5], budgets=["50ch"])
+    assert asked == [5] * 4
+
+
+def test_a_limit_of_the_retriever_that_leaves_a_budget_unfilled_is_noted():
+    retriever = RerankedRetriever(BM25Retriever(SMALL), Backwards(), candidates=5)
+    result = evaluate(retriever, HANDBOOK, k=5)
+    assert "rankings end early, as candidates=5 of RerankedRetriever is less than was asked for" in result.notes
+    assert evaluate(retriever, HANDBOOK, k=5, budgets=["100ch"]).notes == ()
+
+
+def same(first, second):
+    """Whether two results say the same, byte for byte, but for times and for how often was asked."""
+    records = []
+    for result in (first, second):
+        record = json.loads(json.dumps(result._record().as_json()))
+        for key in ("timings", "created"):
+            del record[key]
+        for key in ("calls", "latency", "max_concurrency", "depth"):
+            record["config"].pop(key, None)
+        for query in record["queries"]:
+            del query["stages"]
+        records.append(json.dumps(record, sort_keys=True))
+    return records[0] == records[1]
+
+
+@pytest.mark.parametrize("retriever", BUILT_IN.values(), ids=BUILT_IN)
+def test_asked_together_results_are_those_of_one_question_after_the_other(monkeypatch, retriever):
+    one_by_one = TokenLevelEvaluation(HANDBOOK.corpus, HANDBOOK).run(
+        retriever=retriever, config=EvaluationConfig(batch_queries=False)
+    )
+    assert one_by_one.config["latency"] == "one question at a time"
+    monkeypatch.setattr(ranker, "_MOST_TIMED", 3)
+    together = TokenLevelEvaluation(HANDBOOK.corpus, HANDBOOK).run(retriever=retriever)
+    assert same(one_by_one, together)
+    timed = [query for query in together.queries if query.stages]
+    if type(retriever) is BM25Retriever:  # it has nothing to gain
+        assert len(timed) == len(HANDBOOK)
+    else:
+        assert len(timed) == 3
+        assert together.config["latency"].startswith("3 questions, one at a time")
+
+
+class Together(Retriever):
+    """Can be asked for several questions, as long as none of them is bad."""
+
+    prefix_stable = True
+
+    def __init__(self, fails="bad", short=0):
+        self.fails, self.short, self.blocks = fails, short, []
+
+    def index(self, corpus):
+        pass
+
+    def retrieve(self, query, k):
+        if query == self.fails:
+            raise ConnectionError("bad question")
+        return around(query, k)
+
+    def retrieve_many(self, queries, k):
+        self.blocks.append(len(queries))
+        return super().retrieve_many(queries, k)[self.short :]
+
+
+@pytest.mark.parametrize(("fails", "short", "error"), [("7", 0, "ConnectionError: bad"), ("", 1, "11 rankings for 12")])
+def test_where_asking_together_fails_each_question_is_asked_alone(monkeypatch, fails, short, error):
+    monkeypatch.setattr(ranker, "_MOST_TIMED", 4)
+    result = evaluate(Together(fails, short), numbers(16), k=5, budgets=[])
+    assert list(result.failures) == ([fails] if fails else [])
+    assert result.metrics["span_recall@5"] == 1.0
+    (text,) = result.notes
+    assert text.startswith("Together could not be asked for many questions together: ")
+    assert error in text
+    assert text.endswith("; each was asked alone")
+
+
+def test_questions_are_asked_together_in_blocks(monkeypatch):
+    monkeypatch.setattr(ranker, "_MOST_TIMED", 2)
+    monkeypatch.setattr(ranker, "_TOGETHER", 5)
+    retriever = Together()
+    result = evaluate(retriever, numbers(14), k=5, budgets=[])
+    assert retriever.blocks == [5, 5, 2]
+    assert [query.query_id for query in result.queries] == [str(number) for number in range(14)]
+    assert result.config["calls"] == 14
+
+
+class TestSideBySide:
+    def test_many_questions_wait_at_the_same_time_and_results_are_the_same(self):
+        running, most = 0, 0
+
+        async def search(query, k):
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0.01 * (int(query) % 3))
+            running -= 1
+            if query == "13":
+                raise ConnectionError("gone away")
+            return around(query, k)
+
+        sequential = evaluate(search, numbers(60), k=[1, 5], budgets=["60ch"])
+        assert most == 1
+        result = evaluate(search, numbers(60), k=[1, 5], budgets=["60ch"], max_concurrency=8)
+        assert most == 8
+        assert same(sequential, result)
+        assert result.config["latency"].startswith("4 questions, one at a time")
+        assert sum(bool(query.stages) for query in result.queries) == 4
+
+    def test_functions_run_in_threads_and_their_notes_keep_the_order_of_the_questions(self):
+        met = threading.Barrier(3, timeout=30)
+
+        def search(query, k):
+            if query in "345":  # the first of four is asked alone
+                met.wait()
+            time.sleep(0.03 if query == "3" else 0)
+            note(f"asked for {query}")
+            return around(query, k)
+
+        result = evaluate(search, numbers(6), k=5, budgets=[], max_concurrency=3)
+        assert result.notes == tuple(f"asked for {number}" for number in range(6))
+        assert result.metrics["span_recall@5"] == 1.0
+
+    def test_retrieve_takes_it_too(self):
+        together = retrieve(around, CORPUS, [str(number) for number in range(20)], [3], max_concurrency=5)
+        alone = retrieve(around, CORPUS, [str(number) for number in range(20)], [3])
+        assert [entry.hits for entry in together] == [entry.hits for entry in alone]
+        assert (together.calls, together.timed, alone.timed) == (20, 2, 20)
+
+    @pytest.mark.parametrize("wrong", [0, -1, "4", 2.5, True])
+    def test_other_than_a_whole_number_of_at_least_1_is_refused(self, wrong):
+        with pytest.raises(ConfigError, match="max_concurrency"):
+            EvaluationConfig(max_concurrency=wrong)
+        with pytest.raises(ConfigError, match="max_concurrency"):
+            retrieve(around, CORPUS, ["1"], [3], max_concurrency=wrong)
+
+    def test_a_metric_that_needs_the_rankings_of_all_stages_still_has_their_hits(self):
+        retriever = RerankedRetriever(FunctionRetriever(around), Backwards(), candidates=5)
+        rankings = retrieve(retriever, CORPUS, [str(number) for number in range(20)], [3], max_concurrency=5)
+        assert all(any(stage.hits for stage in entry.stages) for entry in rankings)
+        assert sum(all(stage.seconds is not None for stage in entry.stages) for entry in rankings) == rankings.timed
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_after_ctrl_c_nothing_is_asked_and_coroutines_are_cancelled():
+    asked, ended, waiting = [], [], threading.Event()
+
+    async def search(query, k):
+        asked.append(query)
+        if len(asked) <= 10:  # seven of a hundred are asked alone
+            return around(query, k)
+        waiting.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            ended.append(query)
+            raise
+
+    def interrupt():
+        waiting.wait(30)
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(search, numbers(100), k=5, budgets=[], max_concurrency=4)
+    assert len(asked) == 14
+    give_up = time.monotonic() + 10
+    while len(ended) < 4 and time.monotonic() < give_up:
+        time.sleep(0.01)
+    assert sorted(ended) == sorted(asked[10:])
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("rag-eval_")]
+
+
+class TestArun:
+    def test_it_is_what_run_is_and_the_loop_goes_on_meanwhile(self):
+        evaluation = TokenLevelEvaluation(CORPUS, numbers(8))
+        ticks = 0
+
+        async def search(query, k):
+            await asyncio.sleep(0.01)
+            return around(query, k)
+
+        async def tick():
+            nonlocal ticks
+            while True:
+                ticks += 1
+                await asyncio.sleep(0.005)
+
+        async def service():
+            ticking = asyncio.create_task(tick())
+            result = await evaluation.arun(retriever=search, k=[3, 5], metrics=[SpanRecall()])
+            ticking.cancel()
+            return result
+
+        result = asyncio.run(service())
+        assert same(result, evaluation.run(retriever=search, k=[3, 5], metrics=[SpanRecall()]))
+        assert ticks > 5
+
+    def test_a_cancelled_task_asks_no_other_question(self):
+        asked, cancelled = [], threading.Event()
+
+        async def search(query, k):
+            asked.append(query)
+            try:
+                await asyncio.sleep(60 if query == "3" else 0)
+            except asyncio.CancelledError:
+                cancelled.set()
+                raise
+            return around(query, k)
+
+        async def service():
+            running = asyncio.create_task(TokenLevelEvaluation(CORPUS, numbers(8)).arun(retriever=search))
+            while "3" not in asked:
+                await asyncio.sleep(0.01)
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+
+        asyncio.run(service())
+        assert cancelled.wait(10)
+        assert asked == ["0", "1", "2", "3"]
+
+
+@dataclass(frozen=True)
+class Uneven(Retriever):
+    """Chunks of very different lengths."""
+
+    def index(self, corpus):
+        pass
+
+    @property
+    def prefix_stable(self):
+        return True
+
+    def chunks(self):
+        places = [(0, 500), (500, 501), (501, 502), (502, 503), (503, 1000)]
+        return [PositionAwareChunk.of(CORPUS["d"], *place) for place in places]
+
+    def retrieve(self, query, k):
+        return Retrieval(tuple(map(ranker.as_hits(self.chunks(), "Uneven").__getitem__, range(min(k, 5)))))
+
+
+@pytest.mark.parametrize(("budget", "depth"), [("2ch", 2), ("3ch", 3), ("4ch", 4), ("501ch", 5), ("9000ch", 6)])
+def test_the_first_request_is_as_deep_as_the_shortest_chunks_need(budget, depth):
+    rankings = retrieve(Uneven(), CORPUS, ["0"], [budget, 1])
+    assert rankings.depth == depth
+    assert rankings.calls == 1
+
+
+def test_an_empty_list_of_questions_is_no_error():
+    assert len(retrieve(BM25Retriever(), CORPUS, [], [3])) == 0
+    assert len(retrieve(VectorRAGRetriever(vector_store=InMemoryVectorStore()), HANDBOOK.corpus, [], [3])) == 0
+    assert len(retrieve(around, CORPUS, [], [3], max_concurrency=4)) == 0
