@@ -10,7 +10,7 @@ BENCHMARKS := $(filter-out $(COMPARISONS:%=benchmarks/%.py),$(wildcard benchmark
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs format bench build clean
+.PHONY: help demo quick test check docs format bench build clean
 
 help: ## Show the targets.
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -30,16 +30,18 @@ $(VENV)/dev.stamp: $(BIN)/python pyproject.toml constraints.txt requirements-dev
 demo: $(VENV)/demo.stamp ## Run a real evaluation on the built-in handbook.
 	$(BIN)/rag-eval demo
 
-test: $(VENV)/dev.stamp ## Run all tests.
-	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+quick: $(VENV)/dev.stamp ## Run the tests that are not slow: the daily loop, at most two minutes.
+	$(BIN)/python -m pytest -n 2 -m "not slow" $(PYTEST_ARGS)
 
-check: $(VENV)/dev.stamp ## Format, lint, types, tests and docs, with coverage.
+test: $(VENV)/dev.stamp ## Run all tests, with the coverage floor.
+	$(BIN)/python -m pytest -n 2 --cov --cov-report= --cov-fail-under=95 $(PYTEST_ARGS)
+
+check: $(VENV)/dev.stamp test ## Format, lint, types and docs, beside all tests.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/python docs/generate_metrics.py --check
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered --cov-fail-under=90 $(PYTEST_ARGS)
 
 docs: $(VENV)/dev.stamp ## Write the generated parts of the documentation.
 	$(BIN)/python docs/generate_metrics.py

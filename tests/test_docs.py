@@ -61,6 +61,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 CLI = get_command(app)
 SECONDS = 300
 
+RELEASED = re.search(r"^## \d", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE) is not None
 PARSERS = {
     "csv": lambda text: list(csv.reader(io.StringIO(text), strict=True)),
     "json": json.loads,
@@ -229,6 +230,8 @@ def problem_with(words):
 
 
 def problem_with_requirements(words):
+    if not RELEASED and any(re.split(r"[\[=<>~!;@ ]", word)[0] == PROJECT["name"] for word in words):
+        return f"{PROJECT['name']} is not on the package index yet"
     for word in words:
         named = re.fullmatch(rf"(?:\.|{re.escape(PROJECT['name'])})\[(?P<extras>[^\]]+)\].*", word)
         extras = re.split(r"\s*,\s*", named["extras"]) if named else []
@@ -241,7 +244,7 @@ def problem_with_requirements(words):
 
 
 def problem_with_runner(words):
-    if not any(word.startswith(PROJECT["name"]) for word in words):
+    if not any(word.startswith((PROJECT["name"], ".")) for word in words):
         return f"it does not name {PROJECT['name']}"
     for program, after in itertools.pairwise(words):
         if program in PROJECT["scripts"] and after not in {*CLI.commands, *PROJECT["scripts"]} and after[0] != "-":
@@ -261,6 +264,7 @@ def folder(tmp_path, monkeypatch):
             del sys.modules[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_block_of_the_page_runs(page, folder):
     Story(page, folder).tell()
@@ -271,7 +275,7 @@ def test_a_story_writes_runs_and_compares(folder):
     page.write_text(
         '```python title=words.py\nWORD = "hello"\n```\n\n```python\nfrom words import WORD\nprint(WORD)\n```\n\n'
         "```text output\nhello\n```\n\n```console\n$ cat \\\n  words.py\n$ rag-eval bogus  # exit 2\n$ make test\n"
-        "$ pip install -e '.[all]' && pipx run rag-evaluation-framework demo\n```\n\n```json\n{}\n```\n",
+        "$ pip install -e '.[all]' && pipx run --spec . rag-eval demo\n```\n\n```json\n{}\n```\n",
         encoding="utf-8",
     )
     Story(page, folder).tell()
@@ -295,9 +299,10 @@ def test_a_story_writes_runs_and_compares(folder):
         ("```console\n$ make nothing-of-this-name\n```", "No rule to make target"),
         ("```console\n$ cd folder && true\n```", "mixes what is run"),
         ("```console\n$ git push\n```", "wanted make, git clone"),
-        ("```console\n$ pip install 'rag-evaluation-framework[nothing]'\n```", "no extra nothing"),
+        ("```console\n$ pip install '.[nothing]'\n```", "no extra nothing"),
+        ("```console\n$ pip install rag-evaluation-framework\n```", "not on the package index yet"),
         ("```console\n$ python -m pip install -r nothing.txt\n```", "no file nothing.txt"),
-        ("```console\n$ pipx run rag-evaluation-framework bogus\n```", "no command 'bogus'"),
+        ("```console\n$ pipx run --spec . rag-eval bogus\n```", "no command 'bogus'"),
         ("```console\n$ uvx something-else\n```", "does not name rag-evaluation-framework"),
         ("```json\n{,}\n```", "no valid json"),
         ("```jsonl\n{}\n{\n```", "no valid jsonl"),

@@ -233,6 +233,7 @@ ATTACKS = {
 attacks = pytest.mark.parametrize(("attack", "problem"), ATTACKS.values(), ids=ATTACKS.keys())
 
 
+@pytest.mark.slow
 @attacks
 def test_a_folder_that_would_run_code_is_refused_with_file_and_key(model, mark, attack, problem):
     attack(model, mark)
@@ -240,6 +241,7 @@ def test_a_folder_that_would_run_code_is_refused_with_file_and_key(model, mark, 
         check_model_folder(model)
 
 
+@pytest.mark.slow
 @attacks
 def test_no_part_runs_it(model, mark, attack, problem, tmp_path):
     attack(model, mark)

@@ -214,6 +214,7 @@ class TestSizes:
 
 
 class TestTime:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "part",
         ["# H\n\ntext is here. More of it.\n\n", "- ", ">", "[a\n", "* * * a\n", "`", "1. a\n   - b\n", "a\n", "---\n"],

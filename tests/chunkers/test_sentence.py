@@ -125,6 +125,7 @@ class TestBoundaries:
     def test_no_boundary_parts_a_line_break_of_two_characters(self, text):
         assert all(text[start - 1 : start + 1] != "\r\n" for start, _ in sentence_places(text) if start)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "part",
         [".", ". ", '"', ". '", "\n", " \n", "a.b", "J. ", "1. ", "> ", ". [1]", "- ", "e.g. ", "。", "x", "(. "],

@@ -5,6 +5,8 @@ import pytest
 
 from rag_evaluation_framework import load_result
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_demo_compares_three_chunkers_by_words_and_by_vectors(rag_eval, tmp_path):
     outcome = rag_eval("demo")

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
 PARTS = """
 import sys

@@ -29,6 +29,7 @@ def closed_pipe():
     return write
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
 @pytest.mark.parametrize(
     "arguments",
@@ -64,6 +65,7 @@ def test_an_error_keeps_its_exit_code_though_nobody_reads_anything(folder):
     assert process.wait(timeout=60) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="streams of POSIX")
 @pytest.mark.parametrize(
     ("arguments", "closed", "code"),

@@ -48,7 +48,10 @@ CHUNKINGS = [
     "recursive_800_400",
 ]
 # MiniLM reads 256 word-pieces; chunks of 400 tokens are longer.
-pytestmark = pytest.mark.filterwarnings("ignore:.*at its input limit of 256 tokens:UserWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:.*at its input limit of 256 tokens:UserWarning"),
+]
 
 
 @dataclass(frozen=True)

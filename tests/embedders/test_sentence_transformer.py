@@ -15,6 +15,8 @@ from rag_evaluation_framework.embedders.model_folder import content_hash, find_m
 from rag_evaluation_framework.embedders.torch_model import TorchModel
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [
     "How long do refunds take?",
     "",

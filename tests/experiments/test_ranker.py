@@ -158,6 +158,7 @@ def same(first, second):
     return records[0] == records[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("retriever", BUILT_IN.values(), ids=BUILT_IN)
 def test_asked_together_results_are_those_of_one_question_after_the_other(monkeypatch, retriever):
     one_by_one = TokenLevelEvaluation(HANDBOOK.corpus, HANDBOOK).run(

@@ -83,6 +83,7 @@ def columns(rows, documents):
     return SpanColumns(*np.array(flat, dtype=np.int64).reshape(-1, 5).T)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
 @settings(max_examples=250)
 @given(questions)
@@ -246,6 +247,7 @@ def as_result(texts, place, rank=0):
     return texts[document][start:end], brute_force.characters(document, start, end)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "tokenizer", "tokens"),
     [("ch", None, list), ("tok", str.split, brute_force.words), ("tok", list, list)],

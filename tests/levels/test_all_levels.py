@@ -121,6 +121,7 @@ def cases(draw):
     return texts, chunks, truths, rankings
 
 
+@pytest.mark.slow
 @given(cases())
 def test_three_evaluation_types_agree_with_the_reference_on_any_chunking_and_ranking(case):
     texts, chunks, truths, rankings = case
@@ -133,6 +134,7 @@ def test_three_evaluation_types_agree_with_the_reference_on_any_chunking_and_ran
 HANDBOOK = Path(rag_evaluation_framework.__file__).parent / "demo"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chunker",
     [RecursiveCharacterChunker(300), RecursiveCharacterChunker(400, overlap=200)],

@@ -18,6 +18,8 @@ from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
 from support.tiny_models import tiny_cross_encoder
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["Refunds take five days.", "Restart the server.", "", "🚀 検索", "Refunds.", "word " * 400, "\ud800 odd"]
 
 

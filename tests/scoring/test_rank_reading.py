@@ -37,6 +37,7 @@ class TestOrder:
         truth = {str(number): gains for number, (gains, _) in enumerate(questions)}
         assert_as_walked_down(truth, {str(number): scores for number, (_, scores) in enumerate(questions)})
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("kind", ["falling", "rising", "shuffled", "tied", "all"])
     def test_many_rankings_of_any_length_rank_as_sorting_them_would(self, kind):
         source = Random(kind)

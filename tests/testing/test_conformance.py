@@ -240,6 +240,7 @@ class TestChunkerPositionAdapterOfWindows(ChunkerConformance):
         return rag.ChunkerPositionAdapter(Windows(50, 50))
 
 
+@pytest.mark.slow
 class TestMiniLM(EmbedderConformance):
     kind = rag.SentenceTransformerEmbedder
     backend = "torch"
@@ -295,11 +296,13 @@ class TestInMemoryVectorStore(VectorStoreConformance):
         return rag.InMemoryVectorStore()
 
 
+@pytest.mark.slow
 class TestChromaVectorStore(VectorStoreConformance):
     def make(self):
         return rag.ChromaVectorStore()
 
 
+@pytest.mark.slow
 class TestQdrantVectorStore(VectorStoreConformance):
     def make(self):
         return rag.QdrantVectorStore()
@@ -364,6 +367,7 @@ class TestRerankedRetrieverOfFusedChunks(RetrieverConformance):
         return rag.RerankedRetriever(hybrid, rag.LateInteractionReranker(WordVectors()), candidates=200)
 
 
+@pytest.mark.slow
 class TestCrossEncoderReranker(RerankerConformance):
     def make(self):
         return rag.CrossEncoderReranker(tiny_cross_encoder(), batch_size=3)

@@ -19,6 +19,8 @@ from rag_evaluation_framework.errors import ConfigError, InputError, MissingDepe
 from rag_evaluation_framework.registry import build, describe
 from rag_evaluation_framework.testing import VectorStoreConformance
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("chromadb", reason="needs the extra chroma")
 pytest.importorskip("qdrant_client", reason="needs the extra qdrant")
 
