@@ -169,7 +169,7 @@ def test_asked_together_results_are_those_of_one_question_after_the_other(monkey
     together = TokenLevelEvaluation(HANDBOOK.corpus, HANDBOOK).run(retriever=retriever)
     assert same(one_by_one, together)
     timed = [query for query in together.queries if query.stages]
-    if type(retriever) is BM25Retriever:  # it has nothing to gain
+    if not retriever.takes_many:  # BM25 has nothing to gain
         assert len(timed) == len(HANDBOOK)
     else:
         assert len(timed) == 3
@@ -219,7 +219,125 @@ def test_questions_are_asked_together_in_blocks(monkeypatch):
     assert result.config["calls"] == 14
 
 
+def test_a_reranker_over_a_function_is_asked_once_too():
+    asked, reranker = Counter(), Backwards()
+
+    def search(query, k):
+        asked[query] += 1
+        return around(query, k)
+
+    result = evaluate(RerankedRetriever(FunctionRetriever(search), reranker), numbers(20), k=5, budgets=["100ch"])
+    assert set(asked.values()) == {1}
+    assert reranker.calls == result.config["calls"] == 20
+    assert not RerankedRetriever(FunctionRetriever(search), reranker).takes_many
+    assert HybridRetriever([FunctionRetriever(search), VectorRAGRetriever()]).takes_many
+
+
+@pytest.mark.parametrize("stable", [None, True])
+@pytest.mark.parametrize("budget", ["1500ch", "2001ch"])
+def test_a_budget_is_read_to_its_end_though_what_follows_is_shorter_than_could_be_foreseen(stable, budget):
+    def search(query, k):
+        places = [(0, 400), *((start, start + 10) for start in range(400, 2_000, 10))]
+        return [{"doc_id": "d", "start": start, "end": end} for start, end in places][:k]
+
+    result = evaluate(FunctionRetriever(search, stable), numbers(1), k=1, budgets=[budget])
+    rankings = retrieve(FunctionRetriever(search, stable), CORPUS, ["0"], [1, budget])
+    assert sum(hit.end - hit.start for hit in rankings.entries[0].hits) == min(int(budget[:-2]), 2_000)
+    assert result.notes == ()
+
+
+@pytest.mark.parametrize("stable", [None, True])
+def test_a_pipeline_that_leaves_out_some_results_is_asked_once_more(stable):
+    def search(query, k):  # every other result is a copy, and left out
+        return around(query, 2 * k)[: 2 * k : 4]
+
+    def scores(**options):
+        return evaluate(FunctionRetriever(search, stable), numbers(8), k=5, **options).metrics
+
+    assert scores(budgets=["100ch"])["span_recall@5"] == scores(budgets=[])["span_recall@5"]
+    rankings = retrieve(FunctionRetriever(search, stable), CORPUS, ["0"], [5, "100ch"])
+    assert sum(hit.end - hit.start for hit in rankings.entries[0].hits) == 100
+
+
+def test_an_unstable_retriever_is_scored_at_the_largest_k_by_what_it_returns_there():
+    def search(query, k):  # finds the answer only if asked for five
+        return around(query, 5) if k == 5 else [{"doc_id": "d", "start": 1_990, "end": 2_000}] * k
+
+    result = evaluate(FunctionRetriever(search, stable=False), numbers(4), k=[3, 5], budgets=["200ch"])
+    assert (result.metrics["span_recall@3"], result.metrics["span_recall@5"]) == (0.0, 1.0)
+
+
+def test_a_failure_at_one_k_of_an_unstable_retriever_is_one_of_the_question():
+    def search(query, k):
+        if k == 3 and query == "1":
+            raise ConnectionError("gone away")
+        return around(query, k)
+
+    result = evaluate(FunctionRetriever(search, stable=False), numbers(4), k=[3, 5], budgets=[])
+    assert list(result.failures) == ["1"]
+
+
+def test_limits_are_passed_on_by_what_is_around():
+    inner = HybridRetriever([FunctionRetriever(around)], depth=4)
+    for outer in (RerankedRetriever(inner, Backwards(), candidates=20), HybridRetriever([inner], depth=30)):
+        outer.index(CORPUS)
+        (many,) = outer.retrieve_many(["0"], 9)
+        assert outer.retrieve("0", 9).limit == many.limit == "depth=4 of HybridRetriever"
+
+
+def test_a_block_that_fails_is_counted(monkeypatch):
+    monkeypatch.setattr(ranker, "_MOST_TIMED", 4)
+    assert evaluate(Together("7"), numbers(16), k=5, budgets=[]).config["calls"] == 4 + 12 + 12
+
+
+@pytest.mark.parametrize("wrong", [dict.fromkeys("abcdefghijkl", ()), "a" * 12])
+def test_what_is_not_a_list_of_rankings_is_asked_alone(monkeypatch, wrong):
+    monkeypatch.setattr(ranker, "_MOST_TIMED", 4)
+    retriever = Together()
+    monkeypatch.setattr(Together, "retrieve_many", lambda self, queries, k: wrong)
+    result = evaluate(retriever, numbers(16), k=5, budgets=[])
+    assert not result.failures
+    assert "each was asked alone" in result.notes[0]
+
+
 class TestSideBySide:
+    def test_notes_and_failures_keep_the_order_of_the_questions(self):
+        def search(query, k):
+            note(f"asked for {query}")
+            return around(query, k)
+
+        result = evaluate(search, numbers(70), k=5, budgets=["100ch"], max_concurrency=8)
+        assert result.notes == evaluate(search, numbers(70), k=5, budgets=["100ch"]).notes
+        assert result.notes[0] == "asked for 0"
+        assert result.notes[-1] == "asked for 69"
+
+    def test_what_is_raised_between_two_questions_stops_the_others(self, monkeypatch):
+        asked = []
+
+        def search(query, k):
+            asked.append(query)
+            time.sleep(0.002)
+            return around(query, k)
+
+        class Broken(ranker.HitLocator):
+            def place(self, ranking):
+                if len(asked) > 20:
+                    raise KeyboardInterrupt
+                return super().place(ranking)
+
+        monkeypatch.setattr(ranker, "HitLocator", Broken)
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(search, numbers(199), k=5, budgets=[], max_concurrency=4)
+        count = len(asked)
+        time.sleep(0.1)
+        assert len(asked) == count < 150
+
+    def test_vectors_that_are_first_searched_by_many_threads_are_joined_once(self):
+        sequential = evaluate(VectorRAGRetriever(SMALL, LsaEmbedder(dimensions=16)), HANDBOOK, k=5)
+        for _ in range(5):
+            retriever = VectorRAGRetriever(SMALL, LsaEmbedder(dimensions=16))
+            assert same(sequential, evaluate(retriever, HANDBOOK, k=5, max_concurrency=8))
+
     def test_many_questions_wait_at_the_same_time_and_results_are_the_same(self):
         running, most = 0, 0
 
@@ -238,8 +356,8 @@ class TestSideBySide:
         result = evaluate(search, numbers(60), k=[1, 5], budgets=["60ch"], max_concurrency=8)
         assert most == 8
         assert same(sequential, result)
-        assert result.config["latency"].startswith("4 questions, one at a time")
-        assert sum(bool(query.stages) for query in result.queries) == 4
+        assert result.config["latency"].startswith("2 questions, one at a time")
+        assert sum(bool(query.stages) for query in result.queries) == 2
 
     def test_functions_run_in_threads_and_their_notes_keep_the_order_of_the_questions(self):
         met = threading.Barrier(3, timeout=30)
@@ -259,7 +377,7 @@ class TestSideBySide:
         together = retrieve(around, CORPUS, [str(number) for number in range(20)], [3], max_concurrency=5)
         alone = retrieve(around, CORPUS, [str(number) for number in range(20)], [3])
         assert [entry.hits for entry in together] == [entry.hits for entry in alone]
-        assert (together.calls, together.timed, alone.timed) == (20, 2, 20)
+        assert (together.calls, together.timed, alone.timed) == (20, 1, 20)
 
     @pytest.mark.parametrize("wrong", [0, -1, "4", 2.5, True])
     def test_other_than_a_whole_number_of_at_least_1_is_refused(self, wrong):
@@ -281,7 +399,7 @@ def test_after_ctrl_c_nothing_is_asked_and_coroutines_are_cancelled():
 
     async def search(query, k):
         asked.append(query)
-        if len(asked) <= 10:  # seven of a hundred are asked alone
+        if len(asked) <= 10:  # four of a hundred are asked alone
             return around(query, k)
         waiting.set()
         try:
@@ -355,6 +473,35 @@ class TestArun:
         assert cancelled.wait(10)
         assert asked == ["0", "1", "2", "3"]
 
+    def test_a_task_that_is_cancelled_at_the_last_question_saves_nothing(self, tmp_path):
+        asked, ended = [], threading.Event()
+
+        async def search(query, k):
+            asked.append(query)
+            try:
+                await asyncio.sleep(60 if query == "3" else 0)
+            finally:
+                if query == "3":
+                    ended.set()
+            return around(query, k)
+
+        config = EvaluationConfig(budgets=[], save_results_path=tmp_path / "root")
+
+        async def service():
+            running = asyncio.create_task(
+                TokenLevelEvaluation(CORPUS, numbers(4)).arun(retriever=search, config=config)
+            )
+            while "3" not in asked:
+                await asyncio.sleep(0.01)
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+
+        asyncio.run(service())
+        assert ended.wait(10)
+        time.sleep(0.3)
+        assert not list((tmp_path / "root").glob("runs/*"))
+
 
 @dataclass(frozen=True)
 class Uneven(Retriever):
@@ -372,7 +519,7 @@ class Uneven(Retriever):
         return [PositionAwareChunk.of(CORPUS["d"], *place) for place in places]
 
     def retrieve(self, query, k):
-        return Retrieval(tuple(map(ranker.as_hits(self.chunks(), "Uneven").__getitem__, range(min(k, 5)))))
+        return Retrieval(ranker.as_hits(self.chunks()[:k], "Uneven"), complete=k > 5)
 
 
 @pytest.mark.parametrize(("budget", "depth"), [("2ch", 2), ("3ch", 3), ("4ch", 4), ("501ch", 5), ("9000ch", 6)])

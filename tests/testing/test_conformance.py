@@ -672,11 +672,17 @@ class KeyedByText(rag.InMemoryVectorStore):
 
 
 class Shared(rag.InMemoryVectorStore):
-    _everything: tuple[list, list] = ([], [])  # shared on purpose
+    _everything: ClassVar = []  # shared on purpose
 
-    def __init__(self):
-        super().__init__()
-        self._chunks, self._new = self._everything
+    def add(self, chunks, embeddings):
+        super().add(chunks, embeddings)
+        self._everything.append((list(chunks), embeddings))
+
+    def search_many(self, query_embeddings, k):
+        everything = rag.InMemoryVectorStore()
+        for chunks, embeddings in self._everything:
+            everything.add(chunks, embeddings)
+        return everything.search_many(query_embeddings, k)
 
 
 class Lenient(rag.InMemoryVectorStore):

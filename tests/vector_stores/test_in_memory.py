@@ -1,3 +1,7 @@
+import sys
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -143,3 +147,35 @@ def test_an_empty_store_that_was_given_is_used():
 
 def test_the_name_is_the_class():
     assert InMemoryVectorStore().name == "InMemoryVectorStore"
+
+
+def test_threads_that_search_a_fresh_store_at_the_same_time_find_the_same():
+    rng = np.random.default_rng(0)
+    vectors, queries = rng.normal(size=(2_000, 8)).astype(np.float32), rng.normal(size=(16, 8)).astype(np.float32)
+    expected = filled(vectors).search_many(queries, 5)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(20):
+            store = InMemoryVectorStore()
+            for first in range(0, 2_000, 100):
+                store.add(chunks(2_000)[first : first + 100], vectors[first : first + 100])
+            with ThreadPoolExecutor(8) as threads:
+                found = list(threads.map(lambda query, store=store: store.search(query, 5), queries))
+            assert found == expected
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_what_is_added_at_once_is_searched_without_a_second_copy():
+    vectors = np.random.default_rng(0).normal(size=(20_000, 64)).astype(np.float32)
+    places = chunks(1) * len(vectors)
+    tracemalloc.start()
+    store = InMemoryVectorStore()
+    store.add(places, vectors)
+    kept = tracemalloc.get_traced_memory()[0]
+    tracemalloc.reset_peak()
+    store.search(vectors[0], 5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak - kept < 0.3 * vectors.nbytes

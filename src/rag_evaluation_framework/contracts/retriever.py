@@ -22,6 +22,19 @@ class Retriever(Component, ABC):
         """
         return None
 
+    @property
+    def most_results(self) -> int | None:
+        """The most results that a ranking can have, whatever k is; None if there is no such number.
+
+        Asking for all of them must cost no more than asking for a few: a prefix-stable retriever is asked for them.
+        """
+        return None
+
+    @property
+    def takes_many(self) -> bool:
+        """Whether `retrieve_many` does more than ask one by one; by default, if a class has one of its own."""
+        return type(self).retrieve_many is not Retriever.retrieve_many
+
     @abstractmethod
     def index(self, corpus: Corpus) -> None:
         """Prepare the documents for retrieval; whatever was indexed before is forgotten."""
@@ -45,7 +58,7 @@ class Retriever(Component, ABC):
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
         """Return one ranking per question, in their order; by default one after the other.
 
-        A class that has one of its own is asked for most questions of a run in this way.
+        A class that has one of its own is asked for most questions of a run in this way (`takes_many`).
         """
         return [self.retrieve(query, k) for query in queries]
 

@@ -70,11 +70,13 @@ class Retrieval:
         stages: In the order in which they ran.
         limit: The parameter of the retriever that ends the ranking where the corpus may hold more, such as
             `candidates=50 of RerankedRetriever`; None if there is none.
+        complete: Whether it is known that the ranking would be no longer at a larger k.
     """
 
     hits: Ranking
     stages: tuple[Stage, ...] = ()
     limit: str | None = None
+    complete: bool = False
 
 
 Retrieved: TypeAlias = Retrieval | Sequence[PositionAwareChunk] | Sequence[Hit]

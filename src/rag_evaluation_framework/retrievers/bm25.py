@@ -82,7 +82,7 @@ class BM25Retriever(IndexedRetriever[_Index]):
             scores = index.scorer.get_scores_from_ids(known)
             ranked: list[int] = top_k(scores, k).tolist()
             hits = tuple(Hit.of(index.chunks[best], float(scores[best])) for best in ranked if scores[best] > 0)
-        return Retrieval(hits, (Stage("search", perf_counter() - start),))
+        return Retrieval(hits, (Stage("search", perf_counter() - start),), complete=len(hits) < k)
 
     @property
     def prefix_stable(self) -> bool:

@@ -86,21 +86,33 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
         found = [ask(retriever, query, self.depth, locator) for retriever in self.retrievers]
         start = perf_counter()
         hits = self._fused([retrieval.hits for retrieval in found], k)
-        return Retrieval(hits, (*self._renamed(found), Stage("fuse", perf_counter() - start)), self._limit(found))
+        stages = (*self._renamed(found), Stage("fuse", perf_counter() - start))
+        return Retrieval(hits, stages, self._limit(found), complete=len(hits) < k)
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
         """Return the merged ranking of every question, asking each retriever for all questions together."""
         locator = self._indexed
         found = [ask_many(retriever, queries, self.depth, locator) for retriever in self.retrievers]
         return [
-            Retrieval(self._fused([retrieval.hits for retrieval in each], k), limit=self._limit(each))
+            Retrieval(hits, limit=self._limit(each), complete=len(hits) < k)
             for each in zip(*found, strict=True)
+            for hits in [self._fused([retrieval.hits for retrieval in each], k)]
         ]
 
     @property
     def prefix_stable(self) -> bool:
         """True: what is merged is the same whatever `k` is."""
         return True
+
+    @property
+    def most_results(self) -> int:
+        """As many as all retrievers bring if no result is in two rankings."""
+        return self.depth * len(self.retrievers)
+
+    @property
+    def takes_many(self) -> bool:
+        """Whether one of the retrievers does."""
+        return any(retriever.takes_many for retriever in self.retrievers)
 
     def _limit(self, found: Sequence[Retrieval]) -> str | None:
         """Return what ends the ranking, if it is not the corpus."""

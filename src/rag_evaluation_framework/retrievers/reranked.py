@@ -75,13 +75,14 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
         start = perf_counter()
         hits = self._reranked(query, found.hits, k)
         name = unique_name("rerank", [stage.name for stage in found.stages])
-        return Retrieval(hits, (*found.stages, Stage(name, perf_counter() - start)), self._limit(found))
+        stages = (*found.stages, Stage(name, perf_counter() - start))
+        return Retrieval(hits, stages, self._limit(found), complete=k >= len(found.hits))
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
         """Return the reranked candidates of every question; the retriever is asked for all questions together."""
         found = ask_many(self.retriever, queries, self.candidates, self._indexed)
         return [
-            Retrieval(self._reranked(query, each.hits, k), limit=self._limit(each))
+            Retrieval(self._reranked(query, each.hits, k), limit=self._limit(each), complete=k >= len(each.hits))
             for query, each in zip(queries, found, strict=True)
         ]
 
@@ -89,6 +90,16 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
     def prefix_stable(self) -> bool:
         """True: the candidates are the same whatever `k` is."""
         return True
+
+    @property
+    def most_results(self) -> int:
+        """The number of candidates."""
+        return self.candidates
+
+    @property
+    def takes_many(self) -> bool:
+        """Whether the retriever does."""
+        return self.retriever.takes_many
 
     def _limit(self, found: Retrieval) -> str | None:
         """Return what ends the ranking, if it is not the corpus."""

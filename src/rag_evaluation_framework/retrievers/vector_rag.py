@@ -95,7 +95,8 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         vector, seconds = index.questions[query]
         start = perf_counter()
         hits = tuple(map(Hit.of, index.store.search(vector, k)))
-        return Retrieval(hits, (Stage("embed", seconds), Stage("search", perf_counter() - start)))
+        stages = (Stage("embed", seconds), Stage("search", perf_counter() - start))
+        return Retrieval(hits, stages, complete=len(hits) < k)
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
         """Return the nearest chunks of every question, embedded and searched together."""
@@ -105,7 +106,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         _ask(index, queries)
         vectors = [index.questions[query][0] for query in queries]
         rankings: list[list[PositionAwareChunk]] = index.store.search_many(np.stack(vectors), k)
-        return [Retrieval(tuple(map(Hit.of, chunks))) for chunks in rankings]
+        return [Retrieval(tuple(map(Hit.of, chunks)), complete=len(chunks) < k) for chunks in rankings]
 
 
 def _note_truncation(embedder: Embedder, truncated: NDArray[np.bool_]) -> None:

@@ -13,6 +13,8 @@ _DECIMALS = 12  # sums of equal products may differ in the last bits; equal vect
 _QUERIES_AT_ONCE = 512
 _ROWS_AT_ONCE = 8_192
 _MOST_CANDIDATES = 4_096  # of one query; beyond that it is ranked in double precision alone
+_FEW = 16
+_COSINES_AT_ONCE = 8_000_000
 _HALF_ULP = 2.0**-24  # of single precision
 
 
@@ -42,13 +44,21 @@ class Rows:
 
     @classmethod
     def joined(cls, parts: "Sequence[Rows]") -> "Rows":
-        """Return the vectors of several, in their order."""
+        """Return the vectors of several, in their order; of one, itself."""
+        if len(parts) == 1:
+            return parts[0]
         return cls(np.concatenate([part.vectors for part in parts]), np.concatenate([part.lengths for part in parts]))
 
     def cosines(self, query: NDArray[np.float64], numbers: NDArray[np.intp] | slice) -> NDArray[np.float64]:
         """Return the cosines of some of the vectors with a query of length 1, in double precision, rounded."""
-        units = self.vectors[numbers].astype(np.float64) / self.lengths[numbers][:, np.newaxis]
-        return np.round(units @ query, _DECIMALS)
+        # Not `@`, which may add up equal rows in different orders.
+        cosines: NDArray[np.float64] = np.einsum("ij,j->i", self.units(numbers), query)
+        return np.round(cosines, _DECIMALS)
+
+    def units(self, numbers: NDArray[np.intp] | slice) -> NDArray[np.float64]:
+        """Return some of the vectors with length 1, in double precision."""
+        units: NDArray[np.float64] = self.vectors[numbers].astype(np.float64) / self.lengths[numbers][:, np.newaxis]
+        return units
 
 
 def nearest(parts: Sequence[Rows], queries: NDArray[np.float64], k: int) -> list[NDArray[np.intp]]:
@@ -80,6 +90,9 @@ def _nearest_of_batch(parts: Sequence[Rows], queries: NDArray[np.float64], k: in
     if k == 0:
         yield from (np.zeros(0, dtype=np.intp) for _ in queries)
         return
+    if _FEW * k > starts[-1]:  # single precision would rule out too little
+        yield from _in_double_precision(parts, queries, k)
+        return
     candidates = _Candidates(len(queries), k, 2 * (queries.shape[1] + 8) * _HALF_ULP + 10.0**-_DECIMALS)
     single = queries.astype(np.float32)
     for part, start in zip(parts, starts, strict=False):
@@ -89,9 +102,12 @@ def _nearest_of_batch(parts: Sequence[Rows], queries: NDArray[np.float64], k: in
             products = single @ part.vectors[first:last].T
             products *= inverse[first:last]
             candidates.see(products, int(start) + first)
-    for vector, numbers in zip(queries, candidates.of_each(), strict=True):
+    found = list(candidates.of_each())
+    alone = [query for query, numbers in enumerate(found) if numbers is None]
+    in_double = dict(zip(alone, _in_double_precision(parts, queries[alone], k), strict=True))
+    for query, (vector, numbers) in enumerate(zip(queries, found, strict=True)):
         if numbers is None:
-            yield top_k(np.concatenate([_all_cosines(part, vector) for part in parts]), k)
+            yield in_double[query]
             continue
         pieces = [numbers[begin:end] for begin, end in pairwise(np.searchsorted(numbers, starts))]
         cosines = [
@@ -159,6 +175,14 @@ class _Candidates:
         self.counts = np.bincount(queries[rows], minlength=len(self.floors))
 
 
-def _all_cosines(part: Rows, query: NDArray[np.float64]) -> NDArray[np.float64]:
-    steps = range(0, len(part), _ROWS_AT_ONCE)
-    return np.concatenate([part.cosines(query, slice(first, first + _ROWS_AT_ONCE)) for first in steps])
+def _in_double_precision(parts: Sequence[Rows], queries: NDArray[np.float64], k: int) -> Iterator[NDArray[np.intp]]:
+    """Yield the nearest of queries for which single precision told too little, comparing all vectors."""
+    step = max(1, _COSINES_AT_ONCE // sum(map(len, parts)))
+    for begin in range(0, len(queries), step):
+        batch = queries[begin : begin + step]
+        blocks = [
+            np.round(batch @ part.units(slice(first, first + _ROWS_AT_ONCE)).T, _DECIMALS)
+            for part in parts
+            for first in range(0, len(part), _ROWS_AT_ONCE)
+        ]
+        yield from (top_k(cosines, k) for cosines in np.concatenate(blocks, axis=1))

@@ -15,6 +15,7 @@ from rag_evaluation_framework.errors import ConfigError
 
 _STEEPEST = 100  # results that cost next to nothing must not send the retriever down without bound
 _DEEPEST = 10_000
+_SHALLOW = 10  # so many results cost next to nothing
 
 
 class HitReader:
@@ -160,22 +161,29 @@ class RankingCutter:
         """Return what a ranking holds at one of the cutoffs."""
         return self.budgets[cutoff].truncate(ranking.hits) if cutoff.is_budget else ranking.first(cutoff)
 
-    def depth_to_fill(self, chunks: Sequence[PositionAwareChunk]) -> int:
+    def depth_to_fill(self, chunks: Sequence[PositionAwareChunk], shorter: float) -> int:
         """Return how many chunks fill every budget even if they are the shortest.
 
         One more than there are, if all of them do not: then the ranking ends before, and is known to. In tokens it is
         an estimate, in which the shortest are those of the fewest characters.
+
+        Args:
+            chunks: All chunks; at least one.
+            shorter: How many times shorter than the mean they may be; not all have to be provided for.
         """
         shortest = sorted(chunks, key=lambda chunk: len(chunk.content))
-        return max((self._filling(budget, shortest) for budget in self.budgets.values()), default=0)
+        return max((self._filling(budget, shortest, shorter) for budget in self.budgets.values()), default=0)
 
-    def _filling(self, budget: ContextBudget, chunks: Sequence[PositionAwareChunk]) -> int:
+    def _filling(self, budget: ContextBudget, chunks: Sequence[PositionAwareChunk], shorter: float) -> int:
+        sample = chunks[:: max(1, len(chunks) // 100)]  # of all lengths, as they are sorted
+        mean = sum(budget.cost(Hit.of(chunk)) for chunk in sample) / len(sample)
+        most = min(_DEEPEST, max(_SHALLOW, ceil(shorter * budget.cutoff.size / max(mean, 1))))
         filled = 0
-        for number, chunk in enumerate(chunks[:_DEEPEST], start=1):
+        for number, chunk in enumerate(chunks[:most], start=1):
             filled += budget.cost(Hit.of(chunk))
             if filled >= budget.cutoff.size:
                 return number
-        return min(len(chunks) + 1, _DEEPEST)
+        return min(len(chunks) + 1, most)
 
     def next_depth(self, ranking: Ranking) -> int:
         """Return a depth that should fill every budget, from what the first hits fill; 0 if there is nothing to gain.

@@ -23,16 +23,15 @@ class InMemoryVectorStore(VectorStore):
 
     def __init__(self) -> None:
         self._chunks: list[PositionAwareChunk] = []
-        self._parts: list[Rows] = []
-        self._new: list[Rows] = []
+        self._rows: tuple[tuple[Rows, ...], tuple[Rows, ...]] = ((), ())  # what is joined, and what was added since
 
     def add(self, chunks: Sequence[PositionAwareChunk], embeddings: NDArray[np.float32]) -> None:
         """Add chunks with their vectors, shape (len(chunks), dimension); the caller's array is not changed."""
-        dimension = next((part.vectors.shape[1] for part in (*self._parts[:1], *self._new[:1])), None)
-        self._new.append(Rows.of(checked_vectors("InMemoryVectorStore", chunks, embeddings, dimension)))
+        parts, new = self._rows
+        dimension = next((rows.vectors.shape[1] for rows in (*parts[:1], *new[:1])), None)
+        new = (*new, Rows.of(checked_vectors("InMemoryVectorStore", chunks, embeddings, dimension)))
+        self._rows = (_joined(parts, new), ()) if sum(map(len, new)) >= _ROWS_TOGETHER else (parts, new)
         self._chunks.extend(chunks)
-        if sum(map(len, self._new)) >= _ROWS_TOGETHER:
-            self._join()
 
     def search(self, query_embedding: NDArray[np.float32], k: int) -> list[PositionAwareChunk]:
         """Return the `k` chunks with the highest cosine similarity."""
@@ -40,25 +39,26 @@ class InMemoryVectorStore(VectorStore):
 
     def search_many(self, query_embeddings: NDArray[np.float32], k: int) -> list[list[PositionAwareChunk]]:
         """Return the `k` chunks with the highest cosine similarity for each row."""
-        if not self._chunks:
+        parts, new = self._rows
+        if new:  # threads that search at the same time join the same, and either result will do
+            parts = _joined(parts, new)
+            self._rows = (parts, ())
+        if not parts:
             return [[] for _ in query_embeddings]
-        self._join()
-        dimension = self._parts[0].vectors.shape[1]
-        queries = unit(checked_queries("InMemoryVectorStore", query_embeddings, dimension))
-        return [[self._chunks[number] for number in numbers] for numbers in nearest(self._parts, queries, k)]
+        queries = unit(checked_queries("InMemoryVectorStore", query_embeddings, parts[0].vectors.shape[1]))
+        return [[self._chunks[number] for number in numbers] for numbers in nearest(parts, queries, k)]
 
     def clear(self) -> None:
         """Remove all chunks and vectors."""
         self._chunks = []
-        self._parts, self._new = [], []
-
-    def _join(self) -> None:
-        """Make one part of what was added since the last search; few large parts are searched faster than many."""
-        if self._new:
-            if self._parts and len(self._parts[-1]) < _ROWS_TOGETHER:
-                self._new.insert(0, self._parts.pop())
-            self._parts.append(Rows.joined(self._new))
-            self._new = []
+        self._rows = ((), ())
 
     def __len__(self) -> int:
         return len(self._chunks)
+
+
+def _joined(parts: tuple[Rows, ...], new: tuple[Rows, ...]) -> tuple[Rows, ...]:
+    """Return few large parts, which are searched faster than many small ones; what is large stays as it is."""
+    if parts and len(parts[-1]) < _ROWS_TOGETHER and len(new[0]) < _ROWS_TOGETHER:
+        parts, new = parts[:-1], (parts[-1], *new)
+    return (*parts, Rows.joined(new))
