@@ -50,6 +50,7 @@ class Rankings:
         seconds: How long indexing and retrieving took.
         calls: How many rankings the retriever was asked for.
         timed: How many questions were asked one at a time, so that their stages tell the latency.
+        prepared: Whether the retriever was told all questions before.
         tokenizer: What counted tokens for budgets in tokens, or None; compared by equality.
         notes: What the user should know about how the rankings were made.
     """
@@ -63,8 +64,15 @@ class Rankings:
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     calls: int = 0
     timed: int = 0
+    prepared: bool = False
     tokenizer: object | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def latency(self) -> str:
+        """How the stages of questions were measured."""
+        asked = "one question at a time" if self.timed == len(self) else f"{self.timed} questions, one at a time"
+        return asked + (", what can be done for all together done before" if self.prepared else "")
 
     def __iter__(self) -> Iterator[QueryRanking]:
         return iter(self.entries)

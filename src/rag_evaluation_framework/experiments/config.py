@@ -125,11 +125,6 @@ class ExperimentConfig(Generic[U]):
         """The name of the result."""
         return self.config.experiment_name or self.retriever.name
 
-    def latency(self, timed: int) -> str:
-        """Return how the stages of questions were measured, of which so many were asked one at a time."""
-        asked = "one question at a time" if timed == len(self.dataset) else f"{timed} questions, one at a time"
-        return asked + (", what can be done for all together done before" if self.config.batch_queries else "")
-
     @property
     def record(self) -> dict[str, Any]:
         """The record kept with the result: the components and their parameters, dataset and corpus."""

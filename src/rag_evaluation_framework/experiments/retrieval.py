@@ -192,6 +192,7 @@ class Index:
             {"index": self.seconds, "retrieve": perf_counter() - start},
             ranker.calls,
             ranker.timed,
+            batch_queries,
             cutter.tokenizer,
         )
 

@@ -74,7 +74,7 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
             **config.record,
             "depth": rankings.depth,
             "calls": rankings.calls,
-            "latency": config.latency(rankings.timed),
+            "latency": rankings.latency,
             "chunking": truth.chunking,
         },
         timings={**rankings.seconds, "score": seconds},
