@@ -119,7 +119,9 @@ sys.stderr.write(str(output.flushed()))
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
 def test_the_last_flush_tells_whether_anybody_reads():
-    done = subprocess.run([sys.executable, "-c", LAST_FLUSH], capture_output=True, text=True, timeout=60, check=False)
+    buffered = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-c", LAST_FLUSH]
+    done = subprocess.run(command, env=buffered, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "False")
 
 
