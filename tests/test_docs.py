@@ -226,7 +226,7 @@ def problem_with(words):
             return problem_with_requirements(requirements)
         case ["pipx", "run" | "install" | "inject", *rest] | ["uvx", *rest]:
             return problem_with_requirements(rest) or problem_with_runner(rest)
-    return "wanted make, git clone, cd, pip install, pipx run or uvx, with arguments"
+    return "expected make, git clone, cd, pip install, pipx run or uvx, with arguments"
 
 
 def problem_with_requirements(words):
@@ -298,7 +298,7 @@ def test_a_story_writes_runs_and_compares(folder):
         ("```console\noutput without a command\n```", "does not start with"),
         ("```console\n$ make nothing-of-this-name\n```", "No rule to make target"),
         ("```console\n$ cd folder && true\n```", "mixes what is run"),
-        ("```console\n$ git push\n```", "wanted make, git clone"),
+        ("```console\n$ git push\n```", "expected make, git clone"),
         ("```console\n$ pip install '.[nothing]'\n```", "no extra nothing"),
         ("```console\n$ pip install rag-evaluation-framework\n```", "not on the package index yet"),
         ("```console\n$ python -m pip install -r nothing.txt\n```", "no file nothing.txt"),

@@ -380,6 +380,7 @@ class TestSideBySide:
         alone = retrieve(around, CORPUS, [str(number) for number in range(20)], [3])
         assert [entry.hits for entry in together] == [entry.hits for entry in alone]
         assert (together.calls, together.timed, alone.timed) == (20, 1, 20)
+        assert together.latency == "1 question, alone, what can be done for all together done before"
 
     @pytest.mark.parametrize("wrong", [0, -1, "4", 2.5, True])
     def test_other_than_a_whole_number_of_at_least_1_is_refused(self, wrong):

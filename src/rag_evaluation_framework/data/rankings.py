@@ -71,8 +71,10 @@ class Rankings:
     @property
     def latency(self) -> str:
         """How the stages of questions were measured."""
-        asked = "one question at a time" if self.timed == len(self) else f"{self.timed} questions, one at a time"
-        return asked + (", what can be done for all together done before" if self.prepared else "")
+        some = "1 question, alone" if self.timed == 1 else f"{self.timed} questions, one at a time"
+        return ("one question at a time" if self.timed == len(self) else some) + (
+            ", what can be done for all together done before" if self.prepared else ""
+        )
 
     def __iter__(self) -> Iterator[QueryRanking]:
         return iter(self.entries)

@@ -72,7 +72,7 @@ def nearest(parts: Sequence[Rows], queries: NDArray[np.float64], k: int) -> list
     Args:
         parts: The vectors; positions count through all parts.
         queries: One per row, of length 1 or 0, shape (queries, dimension).
-        k: How many are wanted of each.
+        k: How many to find for each.
 
     Returns:
         One array per query, best first, of min(k, n) positions.
@@ -120,7 +120,7 @@ class _Candidates:
     """What can still be among the `k` nearest of each query, as one block of vectors after the other is seen.
 
     Attributes:
-        k: How many are wanted.
+        k: How many to find.
         margin: How much of a difference single precision can make up.
         best: The highest cosines so far, shape (queries, k).
         floors: What a cosine has to reach, shape (queries,); infinite for a query that has too many candidates.
