@@ -1,4 +1,4 @@
-"""Writes the reference of docs/metrics.md from the code: `python docs/generate_metrics.py`, or `make docs`.
+"""Writes the generated part of docs/reference/metrics.md: `python docs/generate_metrics.py`, or `make docs`.
 
 Every metric is described by the docstring of its class, and every example is computed. What is outside the two
 markers of the page is written by hand and left alone. With `--check` nothing is written: the exit code is 1 if the page
@@ -16,8 +16,8 @@ from typing import Any
 
 from rag_evaluation_framework.metrics import ALL_METRICS, PrecisionOmega, TokenSetMetric
 
-PAGE = Path(__file__).resolve().parent / "metrics.md"
-STUB = PAGE.parent.parent / "src" / "rag_evaluation_framework" / "__init__.pyi"
+PAGE = Path(__file__).resolve().parent / "reference" / "metrics.md"
+STUB = PAGE.parents[2] / "src" / "rag_evaluation_framework" / "__init__.pyi"
 COMMAND = "python docs/generate_metrics.py"
 BEGIN = f"<!-- Generated from the docstrings of the metrics by `{COMMAND}`: edit those, not this. -->"
 END = "<!-- End of what is generated. -->"
@@ -138,7 +138,9 @@ def renewed(page: str) -> str:
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end or BEGIN in rest or END in before + after:
-        raise ValueError(f"docs/metrics.md: expected the lines {BEGIN!r} and {END!r}, once each and in this order")
+        raise ValueError(
+            f"docs/reference/metrics.md: expected the lines {BEGIN!r} and {END!r}, once each and in this order"
+        )
     return f"{before}{BEGIN}\n\n{reference()}\n\n{END}{after}"
 
 
@@ -197,7 +199,7 @@ def _one_line(text: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the page and the stub, or check them."""
-    parser = argparse.ArgumentParser(description="Write what follows from the metrics: docs/metrics.md, and the stub.")
+    parser = argparse.ArgumentParser(description="Write what follows from the metrics: their page and the stub.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if something is stale")
     check = parser.parse_args(arguments).check
     for path, renew in ((PAGE, renewed), (STUB, renewed_stub)):

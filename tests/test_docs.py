@@ -16,9 +16,9 @@ temporary folder of the page's own. The first word after the fence says what hap
 
 Any other word, a fence without one, and code that is indented instead of fenced fail. A warning does not fail a page.
 
-Beside that, every command and option of `rag-eval` must be documented in docs/cli.md, and no other; every relative
-link must lead somewhere, its anchor included; every page of docs/ must be reachable; and no page names a place on one
-machine.
+Beside that, every command and option of `rag-eval` must be documented in docs/reference/cli.md, and no other; every
+relative link must lead somewhere, its anchor included; every page of docs/ is in one group, listed in docs/README.md
+and reachable; no page promises a later version, or names a place on one machine.
 """
 
 import contextlib
@@ -52,6 +52,9 @@ from rag_evaluation_framework.cli.commands import app
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+GROUPS = {"tutorials": "Tutorials", "how-to": "How-to guides", "reference": "Reference", "explanation": "Explanation"}
+DECISIONS = DOCS / "adr"
+COMMAND_LINE = DOCS / "reference" / "cli.md"
 PAGES = [
     *(page for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if page.exists()),
     *sorted(DOCS.rglob("*.md")),
@@ -338,8 +341,8 @@ def options(command):
 @pytest.mark.parametrize("name", sorted(CLI.commands))
 def test_every_option_of_a_command_is_documented_and_no_other(name):
     command = CLI.commands[name]
-    text = section(DOCS / "cli.md", f"`rag-eval {name}`")
-    assert text, f"docs/cli.md has no section '## `rag-eval {name}`'"
+    text = section(COMMAND_LINE, f"`rag-eval {name}`")
+    assert text, f"{name_of(COMMAND_LINE)} has no section '## `rag-eval {name}`'"
     written = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
     assert options(command) <= written
     assert written <= options(command) | {"--help"}
@@ -349,7 +352,7 @@ def test_every_option_of_a_command_is_documented_and_no_other(name):
 
 
 def test_the_json_object_of_run_has_the_documented_fields(folder):
-    text = section(DOCS / "cli.md", "`rag-eval run`")
+    text = section(COMMAND_LINE, "`rag-eval run`")
     (folder / "docs").mkdir()
     (folder / "docs" / "billing.md").write_text("Invoices are sent on the first day of the month.", encoding="utf-8")
     (folder / "questions.csv").write_text("question,quote\nWhen?,on the first day\n", encoding="utf-8")
@@ -361,7 +364,7 @@ def test_the_json_object_of_run_has_the_documented_fields(folder):
 
 
 def test_every_general_option_is_documented():
-    text = (DOCS / "cli.md").read_text(encoding="utf-8")
+    text = COMMAND_LINE.read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for name in {*options(CLI), "--help"})
 
 
@@ -369,7 +372,7 @@ def test_every_general_option_is_documented():
 
 
 def test_the_table_of_contracts_writes_every_method_as_it_is_called():
-    text = (DOCS / "own-components.md").read_text(encoding="utf-8")
+    text = (DOCS / "how-to" / "own-components.md").read_text(encoding="utf-8")
     rows = re.findall(r"(?m)^\| [\w -]+ \| `(\w+)`[^|]*\| (.+) \|$", text)
     written = {name: dict(re.findall(r"`(\w+)\((.*?)\)`", row)) for name, row in rows if hasattr(contracts, name)}
     assert {"Chunker", "Embedder", "VectorStore", "Reranker", "Retriever", "TokenLevelMetric"} <= set(written)
@@ -430,6 +433,64 @@ def test_every_page_can_be_reached():
         found |= new
         waiting += new
     assert [name_of(page) for page in PAGES if page.is_relative_to(DOCS) and page not in found] == []
+
+
+def test_files_that_name_a_page_name_one_that_exists():
+    code = [*(ROOT / "src").rglob("*.py*"), *(ROOT / "benchmarks").glob("*.py"), *DOCS.glob("*.py"), ROOT / "Makefile"]
+    named = {
+        name
+        for path in code
+        if path.suffix != ".pyc"
+        for name in re.findall(r"\bdocs/[\w./-]+\.(?:md|py)\b", path.read_text(encoding="utf-8"))
+    }
+    assert {"docs/generate_metrics.py", "docs/reference/metrics.md"} <= named
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+# Groups
+
+
+def test_every_page_is_in_exactly_one_group():
+    folders = {path.name for path in DOCS.iterdir() if path.is_dir()} - {"__pycache__"}
+    assert folders == {*GROUPS, DECISIONS.name}
+    pages = [page for page in DOCS.rglob("*.md") if not page.is_relative_to(DECISIONS) and page != DOCS / "README.md"]
+    assert [name_of(page) for page in pages if page.parent.parent != DOCS] == []
+    assert len({page.name for page in pages}) == len(pages)
+
+
+@pytest.mark.parametrize(("group", "title"), GROUPS.items())
+def test_the_contents_list_every_page_of_a_group_once_in_a_line_of_its_own(group, title):
+    rows = re.findall(r"(?m)^\| \[[^\]]+\]\((\S+)\) \| .+ \|$", section(DOCS / "README.md", title))
+    assert sorted(rows) == sorted(page.relative_to(DOCS).as_posix() for page in (DOCS / group).glob("*.md"))
+
+
+# What a page may not say
+
+PROMISE = re.compile(
+    r"\b(?:(?:next|later|future|coming|upcoming) (?:version|release)s?|coming soon|comes? (?:next|later)|to come"
+    r"|not (?:yet )?implemented|does not yet|will be (?:added|available|implemented|supported)"
+    r"|(?:once|when|until|as soon as) (?:it|they) exists?)\b",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if not page.is_relative_to(DECISIONS)], ids=name_of)
+def test_the_page_promises_nothing(page):
+    assert PROMISE.findall(" ".join(page.read_text(encoding="utf-8").split())) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This comes next.",
+        "Coming soon: gates",
+        "in the next version",
+        "It does not yet compare.",
+        "yours when it exists",
+    ],
+)
+def test_a_promise_is_found(text):
+    assert PROMISE.search(text)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

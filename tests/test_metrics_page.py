@@ -43,7 +43,7 @@ def rendered(text):
 
 
 def test_the_page_is_what_the_code_says():
-    assert generator.renewed(PAGE) == PAGE, f"docs/metrics.md is stale; run: {generator.COMMAND}"
+    assert generator.renewed(PAGE) == PAGE, f"docs/reference/metrics.md is stale; run: {generator.COMMAND}"
 
 
 @every_metric

@@ -1,5 +1,5 @@
 # isort: off
-# What a first reading of the guide uses, grouped as the guide is; everything else is imported from its room.
+# What a first reading of the guide uses; everything else is imported from its room.
 
 # What goes in: documents, questions, and what is relevant to them
 from .data import Corpus as Corpus
