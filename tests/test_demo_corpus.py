@@ -1,5 +1,10 @@
+import re
 from collections import Counter
+from statistics import fmean
 
+import pytest
+
+from rag_evaluation_framework import BM25Retriever, VectorRAGRetriever, evaluate
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.text.text_locator import TextLocator
 
@@ -47,3 +52,36 @@ def test_every_place_of_a_repeated_answer_is_labelled():
 def test_the_corpus_hash_in_the_dataset_is_that_of_the_handbook():
     dataset = load_handbook()
     assert dataset.corpus_hash == dataset.corpus.content_hash
+
+
+def test_questions_are_short_and_different():
+    texts = [entry.query.text for entry in load_handbook()]
+    assert len(set(texts)) == len(texts)
+    assert [text for text in texts if len(text) > 90] == []
+
+
+def test_no_question_repeats_four_words_in_a_row_of_its_answer():
+    def runs(text):
+        words = re.findall(r"[\w-]+", text.lower())
+        return set(zip(words, words[1:], words[2:], words[3:], strict=False))
+
+    for entry in load_handbook():
+        assert not runs(entry.query.text) & set().union(*(runs(span.text) for span in entry.relevant)), entry.query
+
+
+@pytest.mark.parametrize("retriever", [BM25Retriever(), VectorRAGRetriever()], ids=["BM25", "LSA"])
+def test_questions_are_as_hard_as_their_tags_say(retriever):
+    dataset = load_handbook()
+    scores = evaluate(retriever, dataset, k=5, budgets=[]).per_query("span_recall@5")
+    recall = {
+        level: fmean(
+            scores[entry.query.id] for entry in dataset.ground_truth if entry.relevant and level in tags(entry)
+        )
+        for level in ("easy", "medium", "hard")
+    }
+    assert recall["hard"] < 0.5 < recall["easy"]
+    assert recall["hard"] < recall["medium"] < recall["easy"]
+
+
+def tags(entry):
+    return entry.query.metadata["tags"]

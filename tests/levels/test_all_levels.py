@@ -158,4 +158,4 @@ def test_three_evaluation_types_agree_with_the_reference_on_the_handbook(chunker
     answered = sum(bool(truth) for truth in truths.values())
     assert 0 < answered < len(truths)
     assert all(result.counts["scored"] == answered for result in results.values())
-    assert 0.5 < results["token-level"].metrics["span_recall"] < results["document-level"].metrics["recall"] <= 1.0
+    assert 0.4 < results["token-level"].metrics["span_recall"] < results["document-level"].metrics["recall"] <= 1.0

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -17,6 +18,7 @@ from rag_evaluation_framework._support.optional import install_command, missing_
 from rag_evaluation_framework.cli.console import stdout
 
 _SIZES = (250, 800, 2000)
+_WIDTH = 80
 _AT_K, _AT_BUDGET = "span_recall@5", "span_recall@4000ch"
 Row: TypeAlias = "tuple[str, str, rag.EvaluationResult[rag.CharacterSpan]]"
 _SCORES = (_AT_K, "span_recall@10", _AT_BUDGET, "span_precision@5", "span_iou@5")
@@ -98,7 +100,7 @@ def _verdict(rows: list[Row], detectable: float) -> str:
         else:
             names = ", ".join(f"{kind} {label.removeprefix('recursive ')}" for kind, label, _ in behind)
             sentences.append(f"Behind at {where}: {names}. The rest cannot be told apart.")
-    return "\n".join(sentences)
+    return "\n".join(textwrap.fill(sentence, _WIDTH) for sentence in sentences)
 
 
 def _best(rows: list[Row], score: str) -> Row:
