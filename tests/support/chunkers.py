@@ -1,0 +1,13 @@
+"""Chunkers that several tests need."""
+
+from dataclasses import dataclass
+
+from rag_evaluation_framework import Chunker
+
+
+@dataclass(frozen=True)
+class Paragraphs(Chunker):
+    """Splits like most chunkers do: without positions, and stripping what it cuts."""
+
+    def chunk(self, text):
+        return [paragraph.strip() for paragraph in text.split("\n\n") if paragraph.strip()]
