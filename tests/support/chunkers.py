@@ -6,6 +6,14 @@ from rag_evaluation_framework import Chunker
 
 
 @dataclass(frozen=True)
+class Lines(Chunker):
+    """One chunk a line, without positions."""
+
+    def chunk(self, text):
+        return text.splitlines()
+
+
+@dataclass(frozen=True)
 class Paragraphs(Chunker):
     """Splits like most chunkers do: without positions, and stripping what it cuts."""
 

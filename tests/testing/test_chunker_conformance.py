@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from time import sleep
 
-import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
@@ -11,6 +10,7 @@ from rag_evaluation_framework.testing import ChunkerConformance
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.chunkers import Paragraphs
 from support.conformance import assert_every_built_in_is_tested, assert_fails
+from support.embedders import WordCounts
 
 
 def tokens(self, text):
@@ -155,27 +155,19 @@ class TestMarkdownHeaderChunkerInTokens(ChunkerConformance):
         return rag.MarkdownHeaderChunker(chunk_size=12, length="cl100k_base")
 
 
-@dataclass(frozen=True)
-class Letters(rag.Embedder):
-    """Counts letters: a quick embedder that gives some texts no direction."""
-
-    dimension = 4
-
-    def embed(self, texts):
-        rows = [[text.count(letter) for letter in "ab 中"] for text in texts]
-        return np.array(rows, dtype=np.float32).reshape(-1, 4)
+LETTERS = WordCounts(tuple("ab 中"))  # quick, and some texts have no direction
 
 
 class TestSemanticChunker(ChunkerConformance):
     def make(self):
-        return rag.SemanticChunker(Letters())
+        return rag.SemanticChunker(LETTERS)
 
 
 class TestSemanticChunkerWithSizes(ChunkerConformance):
     limit = 60
 
     def make(self):
-        return rag.SemanticChunker(Letters(), percentile=30, buffer=0, min_size=20, max_size=60)
+        return rag.SemanticChunker(LETTERS, percentile=30, buffer=0, min_size=20, max_size=60)
 
 
 class TestSemanticChunkerInTokens(ChunkerConformance):
@@ -183,7 +175,7 @@ class TestSemanticChunkerInTokens(ChunkerConformance):
     length = tokens
 
     def make(self):
-        return rag.SemanticChunker(Letters(), percentile=50, min_size=5, max_size=10, length="cl100k_base")
+        return rag.SemanticChunker(LETTERS, percentile=50, min_size=5, max_size=10, length="cl100k_base")
 
 
 class TestSemanticChunkerThatFitsItsEmbedder(ChunkerConformance):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.testing import EmbedderConformance
+from rag_evaluation_framework.testing import EmbedderConformance, HashingEmbedder
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 
 
@@ -59,6 +59,11 @@ class TestLsaEmbedderThatIsFitted(EmbedderConformance):
         return rag.LsaEmbedder(dimensions=3).fit(
             ["Refunds take days.", "Install the agent.", "Reset a password.", "Look at the sky."]
         )
+
+
+class TestHashingEmbedder(EmbedderConformance):
+    def make(self):
+        return HashingEmbedder()
 
 
 def test_every_built_in_embedder_has_a_conformance_test():

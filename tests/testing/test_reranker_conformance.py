@@ -3,9 +3,9 @@
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.testing import RerankerConformance
+from rag_evaluation_framework.testing import HashingEmbedder, RerankerConformance, ReversingReranker
 from support.conformance import assert_every_built_in_is_tested, assert_fails
-from support.tiny_models import WordVectors, tiny_cross_encoder
+from support.tiny_models import tiny_cross_encoder
 
 
 @pytest.mark.slow
@@ -16,16 +16,21 @@ class TestCrossEncoderReranker(RerankerConformance):
 
 class TestLateInteractionReranker(RerankerConformance):
     def make(self):
-        return rag.LateInteractionReranker(WordVectors())
+        return rag.LateInteractionReranker(HashingEmbedder())
 
 
 class TestLateInteractionRerankerWithoutACache(RerankerConformance):
     def make(self):
-        return rag.LateInteractionReranker(WordVectors(dimension=64), cache_megabytes=0)
+        return rag.LateInteractionReranker(HashingEmbedder(64), cache_megabytes=0)
 
 
 def test_every_built_in_reranker_has_a_conformance_test():
     assert_every_built_in_is_tested("reranker", globals())
+
+
+class TestReversingReranker(RerankerConformance):
+    def make(self):
+        return ReversingReranker()
 
 
 # A suite that no reranker can fail proves nothing: each of these breaks one promise.

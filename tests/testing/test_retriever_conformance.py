@@ -4,10 +4,9 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.data import Hit, Retrieval
-from rag_evaluation_framework.testing import RetrieverConformance
+from rag_evaluation_framework.testing import HashingEmbedder, RetrieverConformance
 from support.chunkers import Paragraphs
 from support.conformance import assert_every_built_in_is_tested, assert_fails
-from support.tiny_models import WordVectors
 
 
 class TestBM25Retriever(RetrieverConformance):
@@ -59,14 +58,14 @@ class TestHybridRetrieverOfDifferentChunks(RetrieverConformance):
 
 class TestRerankedRetriever(RetrieverConformance):
     def make(self):
-        return rag.RerankedRetriever(rag.BM25Retriever(), rag.LateInteractionReranker(WordVectors()))
+        return rag.RerankedRetriever(rag.BM25Retriever(), rag.LateInteractionReranker(HashingEmbedder()))
 
 
 class TestRerankedRetrieverOfFusedChunks(RetrieverConformance):
     def make(self):
         small = rag.RecursiveCharacterChunker(chunk_size=90)
         hybrid = rag.HybridRetriever((rag.BM25Retriever(small), rag.VectorRAGRetriever(small)), depth=200)
-        return rag.RerankedRetriever(hybrid, rag.LateInteractionReranker(WordVectors()), candidates=200)
+        return rag.RerankedRetriever(hybrid, rag.LateInteractionReranker(HashingEmbedder()), candidates=200)
 
 
 def test_every_built_in_retriever_has_a_conformance_test():
