@@ -146,7 +146,7 @@ def test_nested_chunks_are_not_compared_with_every_question_one_by_one():
     "chunking",
     ["fixed_200_0", "fixed_400_200", "recursive_200_0", "recursive_400_0", "recursive_400_200", "recursive_800_400"],
 )
-def test_scores_equal_those_of_the_public_chunking_evaluation(shared, chunking):
+def test_scores_equal_those_of_the_reference(shared, chunking):
     folder = shared / "data" / "chunking_questions"
     reference = json.loads((folder / "reference" / f"{chunking}.json").read_text(encoding="utf-8"))
     with (folder / "questions_df.csv").open(encoding="utf-8", newline="") as file:
