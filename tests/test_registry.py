@@ -34,11 +34,11 @@ def search(query, k):
 REQUIRED = {
     "cached": {"embedder": "sentence-transformer"},
     "cross-encoder": {"model": "a/model"},
-    "late-interaction": {"embedder": "support.tiny_models:WordVectors"},
+    "late-interaction": {"embedder": "rag_evaluation_framework.testing:HashingEmbedder"},
     "semantic": {"embedder": "lsa"},
     "reranked": {
         "retriever": "bm25",
-        "reranker": {"type": "late-interaction", "embedder": "support.tiny_models:WordVectors"},
+        "reranker": {"type": "late-interaction", "embedder": "rag_evaluation_framework.testing:HashingEmbedder"},
     },
 }
 

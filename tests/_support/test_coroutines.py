@@ -204,7 +204,7 @@ class TestResolved:
             other = pool.submit(lambda: resolved(slow()))
             with pytest.raises(SystemExit) as error:
                 resolved(gathered() if nested else leave())
-            assert other.result(timeout=5) == "still here"
+            assert other.result(timeout=60) == "still here"
         assert error.value.code == 3
         assert resolved(answer()) == 42
 
@@ -222,7 +222,7 @@ class TestResolved:
 
         with pytest.raises(KeyboardInterrupt):
             resolved(interrupted())
-        assert cancelled.wait(timeout=5)
+        assert cancelled.wait(timeout=60)
 
 
 class TestAdapted:

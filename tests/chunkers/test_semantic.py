@@ -9,22 +9,12 @@ from rag_evaluation_framework import Document, DocumentId, Embedder, LsaEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry import build, describe
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+from support.embedders import WordCounts
 
 
 @dataclass(frozen=True)
-class Subjects(Embedder):
-    """One dimension a subject: how often its word is in the text."""
-
+class Subjects(WordCounts):
     words: tuple[str, ...] = ("cat", "dog", "sun")
-    calls: list[list[str]] = field(default_factory=list, repr=False, compare=False)
-
-    @property
-    def dimension(self):
-        return len(self.words)
-
-    def embed(self, texts):
-        self.calls.append(list(texts))
-        return np.array([[text.lower().count(word) for word in self.words] for text in texts], dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -172,7 +162,7 @@ class TestEdges:
     def test_blank_and_empty_texts_have_no_chunks_and_embed_nothing(self, text):
         embedder = Subjects()
         assert cut(text, embedder) == []
-        assert embedder.calls == []
+        assert embedder.batches == []
 
     @pytest.mark.parametrize("text", ["One cat.", "no full stop", "A cat. A dog."])
     def test_one_or_two_sentences_are_one_chunk(self, text):
@@ -188,7 +178,7 @@ class TestEdges:
     def test_all_sentences_are_embedded_in_one_call_without_their_white_space(self):
         embedder = Subjects()
         cut("A cat. A dog.\n\n  A sun.", embedder)
-        assert embedder.calls == [["A cat.", "A dog.", "A sun."]]
+        assert embedder.batches == [["A cat.", "A dog.", "A sun."]]
 
     def test_a_sentence_without_a_direction_is_no_change_of_subject(self):
         text = "A cat. A cat. Well. A cat. A cat. A dog. A dog. A dog. "

@@ -15,7 +15,6 @@ from rag_evaluation_framework import (
     ExperimentConfig,
     Metric,
     Query,
-    Retriever,
     SpanIoU,
     SpanRecall,
     TokenLevelGroundTruth,
@@ -26,27 +25,11 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import Cutoff
 from rag_evaluation_framework.data.levels import CHUNK, TOKEN
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch, TokenizerError
+from rag_evaluation_framework.testing import FixedRetriever
 from rag_evaluation_framework.text.tokenizers import CallableTokenizer
 
 TEXT = "The sky is blue. Grass is green."
 CORPUS = Corpus([Document(DocumentId("a.md"), TEXT)])
-
-
-class Spy(Retriever):
-    """Notes everything that is asked of it."""
-
-    def __init__(self):
-        self.calls = []
-
-    def index(self, corpus):
-        self.calls.append("index")
-
-    def retrieve(self, query, k):
-        self.calls.append("retrieve")
-        return []
-
-    def close(self):
-        self.calls.append("close")
 
 
 class ChunkScore(ChunkLevelMetric):
@@ -133,21 +116,23 @@ REFUSED = {
 
 @pytest.mark.parametrize(("questions", "options", "error", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_cannot_be_measured_is_refused_before_the_corpus_is_indexed(questions, options, error, message):
-    spy = Spy()
+    retriever = FixedRetriever()
     with pytest.raises(error, match=message) as caught:
-        evaluate(spy, questions, **options)
-    assert spy.calls == []
+        evaluate(retriever, questions, **options)
+    assert retriever.calls == []
     assert "\n" not in str(caught.value)
 
 
 def test_the_config_object_refuses_what_evaluate_refuses():
     with pytest.raises(ConfigError, match="cutoff 0"):
-        ExperimentConfig(Spy(), GOOD, k=0)
+        ExperimentConfig(FixedRetriever(), GOOD, k=0)
     with pytest.raises(ConfigError, match="no metrics"):
-        ExperimentConfig(Spy(), GOOD, metrics=[])
+        ExperimentConfig(FixedRetriever(), GOOD, metrics=[])
 
 
-@pytest.mark.parametrize("retriever", [None, 5, "bm25", [1], Spy], ids=["None", "number", "name", "list", "class"])
+@pytest.mark.parametrize(
+    "retriever", [None, 5, "bm25", [1], FixedRetriever], ids=["None", "5", "name", "list", "class"]
+)
 def test_what_is_neither_a_retriever_nor_a_function_is_refused(retriever):
     with pytest.raises((ConfigError, TypeError), match=r"expected a Retriever or a function|pass an instance"):
         evaluate(retriever, GOOD)
@@ -156,7 +141,7 @@ def test_what_is_neither_a_retriever_nor_a_function_is_refused(retriever):
 def test_of_many_spans_that_do_not_match_five_are_named_and_all_counted():
     wrong = dataset(*[span(start, start + 40) for start in range(7)])
     with pytest.raises(DatasetError, match=r"in 7 places: .*; and 2 more\. Was it labelled on") as caught:
-        ExperimentConfig(Spy(), wrong)
+        ExperimentConfig(FixedRetriever(), wrong)
     assert str(caught.value).count("ends after") == 5
 
 
@@ -166,17 +151,17 @@ def test_a_file_of_bad_spans_is_refused_before_the_corpus_is_indexed(tmp_path):
         '{"schema_version": 1, "questions": [{"id": "q", "query": "?", '
         '"relevant_spans": [{"doc_id": "a.md", "start": 4, "end": 7, "text": "sea"}]}]}'
     )
-    spy = Spy()
+    retriever = FixedRetriever()
     with pytest.raises(DatasetError, match=r"question 'q': .* is 'sky' in the document, but 'sea' in the dataset"):
-        evaluate(spy, load_dataset(path), corpus=CORPUS)
-    assert spy.calls == []
+        evaluate(retriever, load_dataset(path), corpus=CORPUS)
+    assert retriever.calls == []
 
 
 def test_what_is_left_out_takes_its_default():
-    config = ExperimentConfig(Spy(), GOOD)
+    config = ExperimentConfig(FixedRetriever(), GOOD)
     assert [str(cutoff) for cutoff in config.cutoffs] == ["5", "10", "4000ch"]
     assert [metric.name for metric in config.metrics] == ["span_recall", "span_precision", "span_iou"]
-    assert (config.corpus, config.name, config.level, config.chunk_id) == (CORPUS, "Spy", TOKEN, None)
+    assert (config.corpus, config.name, config.level, config.chunk_id) == (CORPUS, "FixedRetriever", TOKEN, None)
     assert config.config == EvaluationConfig()
     assert config.notes == ()
 
@@ -184,7 +169,7 @@ def test_what_is_left_out_takes_its_default():
 def test_given_values_are_kept_as_tuples_and_never_shared():
     metrics, k, budgets = [SpanIoU()], [3, 1], ["7tok", "9ch_whole"]
     settings = EvaluationConfig(budgets=budgets, tokenizer=str.split, experiment_name="mine")
-    config = ExperimentConfig(Spy(), GOOD, metrics=metrics, k=k, config=settings)
+    config = ExperimentConfig(FixedRetriever(), GOOD, metrics=metrics, k=k, config=settings)
     metrics.clear()
     k.clear()
     budgets.clear()
@@ -197,7 +182,7 @@ def test_given_values_are_kept_as_tuples_and_never_shared():
 
 @pytest.mark.parametrize(("k", "expected"), [(3, (3,)), ("3", (3,)), ((1, 2), (1, 2)), (range(1, 4), (1, 2, 3))])
 def test_k_is_one_number_or_several(k, expected):
-    assert ExperimentConfig(Spy(), GOOD, k=k).k == expected
+    assert ExperimentConfig(FixedRetriever(), GOOD, k=k).k == expected
 
 
 def test_budgets_alone_are_enough_and_the_first_stands_for_the_k_of_the_run():
@@ -208,28 +193,28 @@ def test_budgets_alone_are_enough_and_the_first_stands_for_the_k_of_the_run():
 
 def test_a_given_corpus_takes_precedence_over_that_of_the_dataset():
     longer = Corpus([Document(DocumentId("a.md"), TEXT + " Roses are red.")])
-    assert ExperimentConfig(Spy(), GOOD, corpus=longer).corpus is longer
+    assert ExperimentConfig(FixedRetriever(), GOOD, corpus=longer).corpus is longer
 
 
 def test_a_corpus_that_changed_beside_the_spans_is_noted_in_the_result():
     longer = Corpus([Document(DocumentId("a.md"), TEXT + " Roses are red.")])
-    (note,) = evaluate(Spy(), GOOD, corpus=longer).notes
+    (note,) = evaluate(FixedRetriever(), GOOD, corpus=longer).notes
     assert note == (
         "the corpus has changed since the dataset was labelled; labelled spans that carry no text to compare: 1"
     )
-    (note,) = evaluate(Spy(), dataset(span(0, 16, TEXT[:16])), corpus=longer).notes
+    (note,) = evaluate(FixedRetriever(), dataset(span(0, 16, TEXT[:16])), corpus=longer).notes
     assert note == "the corpus has changed since the dataset was labelled; all labelled spans still match"
 
 
 def test_questions_that_the_dataset_left_out_are_noted_in_the_result():
-    (note,) = evaluate(Spy(), dataset(span(0, 16), metadata={"left_out": ["Who?", "Why?"]})).notes
+    (note,) = evaluate(FixedRetriever(), dataset(span(0, 16), metadata={"left_out": ["Who?", "Why?"]})).notes
     assert "left out" in note
     assert note.endswith("2")
 
 
 def test_a_config_can_be_run_repeatedly():
-    spy = Spy()
-    config = ExperimentConfig(spy, GOOD, k=1, config=EvaluationConfig(budgets=[]))
+    retriever = FixedRetriever()
+    config = ExperimentConfig(retriever, GOOD, k=1, config=EvaluationConfig(budgets=[]))
     run_experiment(config)
     run_experiment(config)
-    assert spy.calls == ["index", "retrieve", "close"] * 2
+    assert [name for name, *_ in retriever.calls] == ["index", "prepare", "retrieve", "close"] * 2

@@ -1,10 +1,8 @@
-import numpy as np
 import pytest
 
 from rag_evaluation_framework import (
     BM25Retriever,
     CharacterSpan,
-    Chunker,
     ChunkId,
     ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
@@ -12,7 +10,6 @@ from rag_evaluation_framework import (
     Dataset,
     DocumentId,
     DocumentLevelEvaluation,
-    Embedder,
     Evaluation,
     EvaluationConfig,
     InMemoryVectorStore,
@@ -27,28 +24,11 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch
+from rag_evaluation_framework.testing import HashingEmbedder
+from support.chunkers import Lines
 
 MINE = EvaluationConfig(experiment_name="mine")
 REFUNDS = "Refunds take five working days."
-
-
-class Sentences(Chunker):
-    """A chunker that knows no positions."""
-
-    def chunk(self, text):
-        return [f"{sentence}." for sentence in text.split(".") if sentence.strip()]
-
-
-class Letters(Embedder):
-    """Counts letters."""
-
-    @property
-    def dimension(self):
-        return 26
-
-    def embed(self, texts):
-        counts = [[text.lower().count(chr(97 + letter)) for letter in range(26)] for text in texts]
-        return np.array(counts, dtype=np.float32)
 
 
 @pytest.fixture
@@ -75,14 +55,14 @@ def test_a_bare_run_is_lexical_retrieval_with_the_default_metrics(evaluation):
 @pytest.mark.parametrize(
     ("parts", "retriever", "recorded"),
     [
-        ({"chunker": Sentences()}, "bm25", {"chunker": "Sentences"}),
+        ({"chunker": Lines()}, "bm25", {"chunker": "Lines"}),
         ({"chunker": RecursiveCharacterChunker(50)}, "bm25", {"chunker": "recursive-character"}),
-        ({"embedder": Letters()}, "vector-rag", {"embedder": "Letters"}),
+        ({"embedder": HashingEmbedder()}, "vector-rag", {"embedder": "HashingEmbedder"}),
         ({"vector_store": InMemoryVectorStore()}, "vector-rag", {"vector_store": "in-memory", "embedder": "lsa"}),
         (
-            {"chunker": Sentences(), "embedder": LsaEmbedder(8), "vector_store": InMemoryVectorStore()},
+            {"chunker": Lines(), "embedder": LsaEmbedder(8), "vector_store": InMemoryVectorStore()},
             "vector-rag",
-            {"chunker": "Sentences", "embedder": "lsa", "vector_store": "in-memory"},
+            {"chunker": "Lines", "embedder": "lsa", "vector_store": "in-memory"},
         ),
         ({"retriever": BM25Retriever(k1=2.0)}, "bm25", {}),
         ({"retriever": VectorRAGRetriever()}, "vector-rag", {}),
@@ -107,10 +87,10 @@ def test_a_run_uses_the_parts_that_it_is_given(evaluation, parts, retriever, rec
 
 
 def test_the_given_components_change_the_scores(evaluation, corpus):
-    sentences = evaluation.run(chunker=Sentences(), k=1)
+    lines = evaluation.run(chunker=Lines(), k=1)
     whole = evaluation.run(k=1)
-    assert sentences.metrics["span_precision"] > whole.metrics["span_precision"]
-    assert sentences.metrics["span_recall"] == whole.metrics["span_recall"] == 1.0
+    assert lines.metrics["span_precision"] > whole.metrics["span_precision"]
+    assert lines.metrics["span_recall"] == whole.metrics["span_recall"] == 1.0
 
 
 def test_a_function_is_a_retriever_too(evaluation):
@@ -121,7 +101,7 @@ def test_a_function_is_a_retriever_too(evaluation):
 
 @pytest.mark.parametrize("part", ["chunker", "embedder", "vector_store"])
 def test_a_retriever_and_parts_that_it_would_ignore_are_refused(evaluation, part):
-    given = {"chunker": Sentences(), "embedder": Letters(), "vector_store": InMemoryVectorStore()}[part]
+    given = {"chunker": Lines(), "embedder": HashingEmbedder(), "vector_store": InMemoryVectorStore()}[part]
     with pytest.raises(ConfigError, match=f"retriever and {part} were given"):
         evaluation.run(retriever=BM25Retriever(), **{part: given})
 
@@ -186,12 +166,12 @@ def test_one_span_dataset_serves_three_evaluations_whose_experiments_can_be_insp
     corpus, dataset, evaluation, level, first
 ):
     chosen = evaluation(corpus, dataset)
-    retriever, config = BM25Retriever(Sentences()), EvaluationConfig(budgets=[], experiment_name="mine")
+    retriever, config = BM25Retriever(Lines()), EvaluationConfig(budgets=[], experiment_name="mine")
     experiment = chosen.experiment(retriever, k=[1, 2], config=config)
     assert (experiment.level, experiment.retriever, experiment.config) == (level, retriever, config)
     assert (experiment.k, experiment.name, experiment.level) == ((1, 2), "mine", level)
     assert experiment.metrics[0].name == first
-    result = chosen.run(Sentences(), k=[1, 2], config=config)
+    result = chosen.run(Lines(), k=[1, 2], config=config)
     assert run_experiment(experiment).metrics == result.metrics
     assert result.metrics[first] == 1.0
     assert result.cutoffs == ("1", "2")

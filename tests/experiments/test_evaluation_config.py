@@ -24,7 +24,6 @@ from rag_evaluation_framework import (
     ExperimentConfig,
     Query,
     RecursiveCharacterChunker,
-    Retriever,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
     load_result,
@@ -35,6 +34,7 @@ from rag_evaluation_framework.data import Cutoff, QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, TokenizerError
 from rag_evaluation_framework.experiments import load_config
 from rag_evaluation_framework.results import store
+from rag_evaluation_framework.testing import FixedRetriever
 from rag_evaluation_framework.text.tokenizers import CallableTokenizer
 
 # --- values -----------------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def test_unknown_options_and_values_without_a_name_are_refused():
 def test_anything_but_an_evaluation_config_is_refused():
     for given in ({"budgets": []}, "config", EvaluationConfig):
         with pytest.raises(ConfigError, match="expected an EvaluationConfig"):
-            ExperimentConfig(Spy(), span_dataset(), config=given)
+            ExperimentConfig(FixedRetriever(), span_dataset(), config=given)
 
 
 @pytest.mark.parametrize(
@@ -175,20 +175,6 @@ def span_dataset(corpus=CORPUS):
         corpus=corpus,
         name="questions",
     )
-
-
-class Spy(Retriever):
-    """Notes what is asked of it."""
-
-    def __init__(self):
-        self.calls = []
-
-    def index(self, corpus):
-        self.calls.append("index")
-
-    def retrieve(self, query, k):
-        self.calls.append("retrieve")
-        return []
 
 
 @pytest.fixture
@@ -271,7 +257,7 @@ def test_spans_that_no_chunk_touches_survive_saving(tmp_path):
     first = span_dataset().ground_truth[0]
     silent = Dataset([first], TOKEN, corpus=CORPUS)
 
-    class Elsewhere(Spy):
+    class Elsewhere(FixedRetriever):
         def chunks(self):
             return []
 
@@ -299,12 +285,12 @@ def test_two_runs_never_overwrite_one_another(tmp_path):
 def test_a_save_path_that_is_a_file_is_refused_before_any_work(tmp_path, taken):
     (tmp_path / taken).parent.mkdir(exist_ok=True)
     (tmp_path / taken).write_text("mine")
-    spy = Spy()
+    retriever = FixedRetriever()
     with pytest.raises(ConfigError, match=f"results are to be saved in .*kept, but .*{taken} is a file"):
         TokenLevelEvaluation(CORPUS, span_dataset()).run(
-            retriever=spy, config=EvaluationConfig(save_results_path=tmp_path / "kept")
+            retriever=retriever, config=EvaluationConfig(save_results_path=tmp_path / "kept")
         )
-    assert spy.calls == []
+    assert retriever.calls == []
     assert (tmp_path / taken).read_text() == "mine"
 
 
@@ -316,16 +302,16 @@ def test_a_save_path_that_is_not_writable_is_refused_before_any_work(tmp_path, m
         return False
 
     monkeypatch.setattr(store.os, "access", refuse)  # the tests may run as a user to whom everything is allowed
-    spy = Spy()
+    retriever = FixedRetriever()
     with pytest.raises(ConfigError, match="is not writable; choose another folder"):
         TokenLevelEvaluation(CORPUS, span_dataset()).run(
-            retriever=spy, config=EvaluationConfig(save_results_path=tmp_path / "kept")
+            retriever=retriever, config=EvaluationConfig(save_results_path=tmp_path / "kept")
         )
-    assert (spy.calls, asked) == ([], [tmp_path])
+    assert (retriever.calls, asked) == ([], [tmp_path])
 
 
 def test_a_run_that_fails_saves_nothing(tmp_path):
-    class Broken(Spy):
+    class Broken(FixedRetriever):
         def index(self, corpus):
             raise OSError("disk full")
 

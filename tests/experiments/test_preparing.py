@@ -14,14 +14,13 @@ from rag_evaluation_framework import (
     EvaluationConfig,
     PositionAwareChunk,
     Query,
-    Reranker,
-    Retriever,
     SpanRecall,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.experiments import parse_config
+from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
 
 CORPUS = Corpus([Document(DocumentId("a.md"), "".join(chr(0x4E00 + number) for number in range(600)))])
 CHUNKS = [PositionAwareChunk.of(CORPUS["a.md"], start, start + 10) for start in range(0, 600, 10)]
@@ -33,68 +32,53 @@ def dataset(start=550):
     return Dataset(entries, TOKEN, corpus=CORPUS)
 
 
-class Spy(Retriever):
-    def __init__(self, failing=False):
-        self.calls, self.failing = [], failing
-
-    def index(self, corpus):
-        self.calls.append("index")
-
+class Busy(FixedRetriever):
     def prepare(self, queries):
-        self.calls.append(("prepare", list(queries)))
-        if self.failing:
-            raise ConnectionError("too many at once")
-
-    def retrieve(self, query, k):
-        self.calls.append((query, k))
-        return CHUNKS[:k]
+        raise ConnectionError("too many at once")
 
 
-class Backwards(Reranker):
-    def rerank(self, query, chunks, top_k=None):
-        return list(chunks)[::-1][:top_k]
-
-
-def run(spy, **options):
+def run(retriever, **options):
     config = EvaluationConfig(budgets=[], **options.pop("config", {}))
     evaluation = TokenLevelEvaluation(CORPUS, options.pop("dataset", dataset()))
-    return evaluation.run(retriever=spy, k=5, metrics=[SpanRecall()], config=config, **options)
+    return evaluation.run(retriever=retriever, k=5, metrics=[SpanRecall()], config=config, **options)
 
 
 def test_a_retriever_is_told_all_queries_once_between_indexing_and_the_first_query():
-    spy = Spy()
-    result = run(spy)
-    assert spy.calls == ["index", ("prepare", ["one", "two"]), ("one", 5), ("two", 5)]
+    retriever = FixedRetriever(CHUNKS)
+    result = run(retriever)
+    asked = [("retrieve", "one", 5), ("retrieve", "two", 5)]
+    assert retriever.calls == [("index", CORPUS), ("prepare", ["one", "two"]), *asked, ("close",)]
     assert result.config["latency"] == "one question at a time, what can be done for all together done before"
 
 
 def test_batching_can_be_switched_off_so_that_each_query_is_timed_alone():
-    spy = Spy()
-    result = run(spy, config={"batch_queries": False})
-    assert spy.calls == ["index", ("one", 5), ("two", 5)]
+    retriever = FixedRetriever(CHUNKS)
+    result = run(retriever, config={"batch_queries": False})
+    assert [name for name, *_ in retriever.calls] == ["index", "retrieve", "retrieve", "close"]
     assert result.config["latency"] == "one question at a time"
 
 
 def test_a_retriever_that_fails_on_the_batch_is_asked_one_by_one_with_a_note():
-    result = run(Spy(failing=True))
+    result = run(Busy(CHUNKS))
     assert result.counts["scored"] == 2
     assert not result.failures
-    assert "Spy could not prepare for all questions together: ConnectionError: too many at once" in result.notes[0]
+    assert "Busy could not prepare for all questions together: ConnectionError: too many at once" in result.notes[0]
 
 
 def test_a_reranker_orders_fifty_candidates_whatever_k_is():
     # The relevant chunk is the 46th of 50 in the first order, and so the fifth backwards.
-    spy = Spy()
+    retriever = FixedRetriever(CHUNKS)
     found = dataset(450)
-    assert run(spy, dataset=found).metrics["span_recall"] == 0.0
-    reranked = run(spy, dataset=found, reranker=Backwards())
+    assert run(retriever, dataset=found).metrics["span_recall"] == 0.0
+    reranked = run(retriever, dataset=found, reranker=ReversingReranker())
     assert reranked.metrics["span_recall"] == 1.0
-    assert ("one", 50) in spy.calls
+    assert ("retrieve", "one", 50) in retriever.calls
     assert reranked.queries[0].stages.keys() == {"retrieve", "rerank"}
 
 
 def test_a_reranker_also_orders_the_results_of_a_plain_function():
-    result = run(lambda query, k: [chunk.content for chunk in CHUNKS[:k]], dataset=dataset(450), reranker=Backwards())
+    texts = [chunk.content for chunk in CHUNKS]
+    result = run(lambda query, k: texts[:k], dataset=dataset(450), reranker=ReversingReranker())
     assert result.metrics["span_recall"] == 1.0
 
 

@@ -1,4 +1,4 @@
-"""The public chunking evaluation: given its chunks and its top 5, our scores are its scores (issue 2, point 4)."""
+"""The reference, Chroma's chunking evaluation: given its chunks and top 5, our scores are its (issue 2, point 4)."""
 
 import json
 

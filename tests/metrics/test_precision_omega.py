@@ -3,7 +3,6 @@
 import csv
 import json
 from dataclasses import replace
-from time import process_time
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging import SpanJudgements, oracle_from_lists
 from rag_evaluation_framework.metrics import ALL_METRICS, SpanMetric
 from support import brute_force_spans as brute_force
+from support.cpu_time import cpu_seconds_below
 
 OMEGA = PrecisionOmega()
 
@@ -130,15 +130,14 @@ def test_judgements_without_chunks_are_refused():
         OMEGA.score(SpanJudgements.zeros(1, 5))
 
 
-def test_many_nested_chunks_and_questions_take_well_under_a_second():
+def test_nested_chunks_are_not_compared_with_every_question_one_by_one():
     source = np.random.default_rng(0)
     chunks = [CharacterSpan(f"d{n % 200}", 500 * (n // 200), 500 * (n // 200) + 800) for n in range(20_000)]
     chunks += [CharacterSpan(f"d{n}", 0, 60_000) for n in range(200)]
     places = source.integers(0, (200, 50_000), size=(1_000, 3, 2)).tolist()
     truth = [[CharacterSpan(f"d{document}", start, start + 150) for document, start in place] for place in places]
-    start = process_time()
-    judged = oracle_from_lists(chunks, truth)
-    assert process_time() - start < 1
+    with cpu_seconds_below(1):
+        judged = oracle_from_lists(chunks, truth)
     for question in range(0, 1_000, 200):
         assert judged.retrieved_chars[question] == sum(60_000 for _ in {right.doc_id for right in truth[question]})
 
@@ -147,7 +146,7 @@ def test_many_nested_chunks_and_questions_take_well_under_a_second():
     "chunking",
     ["fixed_200_0", "fixed_400_200", "recursive_200_0", "recursive_400_0", "recursive_400_200", "recursive_800_400"],
 )
-def test_scores_equal_those_of_the_public_chunking_evaluation(shared, chunking):
+def test_scores_equal_those_of_the_reference(shared, chunking):
     folder = shared / "data" / "chunking_questions"
     reference = json.loads((folder / "reference" / f"{chunking}.json").read_text(encoding="utf-8"))
     with (folder / "questions_df.csv").open(encoding="utf-8", newline="") as file:

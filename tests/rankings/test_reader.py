@@ -214,8 +214,8 @@ rows = st.lists(
 )
 
 
-def slowly(lines):
-    """Rankings by sorting all lines: the best of each document, ties in the order of the file."""
+def brute_force(lines):
+    """Rankings by sorting all lines, query by query: the best of each document, ties in the order of the file."""
     run, repeated, contradicted = {}, 0, 0
     for query in dict.fromkeys(line[0] for line in lines):
         own = [(place, unit, rank, score) for place, (name, unit, rank, score) in enumerate(lines) if name == query]
@@ -229,7 +229,7 @@ def slowly(lines):
 
 
 @given(rows, st.integers(1, 40))
-def test_any_run_is_read_as_a_slow_and_obvious_reading_says(tmp_path_factory, rows, block):
+def test_any_run_is_read_as_by_brute_force(tmp_path_factory, rows, block):
     path = tmp_path_factory.mktemp("runs") / "run"
     text = "".join(f"{query} Q0 {unit} {rank} {score} t{end}" for query, unit, rank, score, end in rows)
     path.write_bytes(text.encode())
@@ -237,7 +237,7 @@ def test_any_run_is_read_as_a_slow_and_obvious_reading_says(tmp_path_factory, ro
         patch.setattr(MODULE, "_BLOCK", block)
         file = RankFile.of_rankings(path)
     ordered = {query: sorted(ranking.items(), key=lambda pair: -pair[1]) for query, ranking in file.by_query.items()}
-    assert (ordered, file.repeated, file.contradicted) == slowly([row[:4] for row in rows])
+    assert (ordered, file.repeated, file.contradicted) == brute_force([row[:4] for row in rows])
 
 
 def test_a_file_of_many_blocks_is_read_whole(written):

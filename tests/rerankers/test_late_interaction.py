@@ -7,7 +7,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import Document, DocumentId, LateInteractionReranker
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError
-from support.tiny_models import WordVectors
+from rag_evaluation_framework.testing import HashingEmbedder
 
 
 def chunks(*texts):
@@ -95,8 +95,8 @@ class TestCache:
         assert embedder.batches == [["0"], ["10", "20"], ["90"], ["30"], ["0"]]
 
     def test_it_changes_no_order(self):
-        with_cache = LateInteractionReranker(WordVectors())
-        without = LateInteractionReranker(WordVectors(), cache_megabytes=0)
+        with_cache = LateInteractionReranker(HashingEmbedder())
+        without = LateInteractionReranker(HashingEmbedder(), cache_megabytes=0)
         given_chunks = chunks("refunds take days", "restart the server", "the server takes refunds")
         for question in ("refunds", "the server", "refunds", "days"):
             assert with_cache.rerank(question, given_chunks) == without.rerank(question, given_chunks)
@@ -184,7 +184,7 @@ class TestEmbedder:
         with pytest.raises(InputError, match="the score of '10' is not a finite number"):
             LateInteractionReranker(Broken()).rerank("0", chunks("10", "20"))
 
-    @pytest.mark.parametrize("embedder", [None, rag.LsaEmbedder(), WordVectors, "lsa", 7], ids=repr)
+    @pytest.mark.parametrize("embedder", [None, rag.LsaEmbedder(), HashingEmbedder, "lsa", 7], ids=repr)
     def test_one_without_token_vectors_is_refused(self, embedder):
         with pytest.raises(ConfigError, match="expected one with embed_tokens"):
             LateInteractionReranker(embedder)
@@ -195,10 +195,10 @@ class TestEmbedder:
             LateInteractionReranker(Plane(), megabytes)
 
     def test_the_cache_is_no_parameter(self):
-        reranker = LateInteractionReranker(WordVectors())
+        reranker = LateInteractionReranker(HashingEmbedder())
         reranker.rerank("a", chunks("a"))
-        assert reranker == LateInteractionReranker(WordVectors())
-        assert reranker.name == LateInteractionReranker(WordVectors()).name
+        assert reranker == LateInteractionReranker(HashingEmbedder())
+        assert reranker.name == LateInteractionReranker(HashingEmbedder()).name
 
 
 class TestMiniLM:

@@ -3,15 +3,9 @@ import math
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import BM25Retriever, Chunker, Corpus, Document, DocumentId
+from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
-
-
-class Lines(Chunker):
-    """One chunk a line."""
-
-    def chunk(self, text):
-        return text.splitlines()
+from support.chunkers import Lines
 
 
 def lines(*texts, **parameters):

@@ -18,6 +18,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
+from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CORPUS = Corpus([Document(DocumentId("letters.md"), LETTERS), Document(DocumentId("more.md"), LETTERS.upper())])
@@ -29,36 +30,12 @@ def letter(name, score=None):
     return Hit(DocumentId(doc_id), place, place + 1, text=name, score=score)
 
 
-class Fixed(rag.Retriever):
-    """Returns the same ranking for every question."""
-
-    def __init__(self, *hits, stages=()):
-        self.hits, self.stages = hits, stages
-        self.asked = []
-        self.closed = 0
-        self.indexed = []
-
-    @property
-    def name(self):
-        return "Fixed"
-
-    def index(self, corpus):
-        self.indexed.append(corpus)
-
-    def retrieve(self, query, k):
-        self.asked.append((query, k))
-        return Retrieval(self.hits[:k], self.stages)
-
-    def close(self):
-        self.closed += 1
-
-
 def of(letters):
-    return Fixed(*map(letter, letters))
+    return FixedRetriever([*map(letter, letters)])
 
 
 def fused(*rankings, k=100, **parameters):
-    retriever = HybridRetriever([Fixed(*map(letter, ranking)) for ranking in rankings], **parameters)
+    retriever = HybridRetriever([of(ranking) for ranking in rankings], **parameters)
     retriever.index(CORPUS)
     return retriever.retrieve("?", k).hits
 
@@ -82,7 +59,8 @@ class TestFusion:
         assert hit.score == 1 / 61
 
     def test_scores_of_the_retrievers_play_no_part(self):
-        loud = HybridRetriever([Fixed(letter("a", 900.0), letter("b", 1e-9)), Fixed(letter("b", 0.1), letter("c"))])
+        first, second = [letter("a", 900.0), letter("b", 1e-9)], [letter("b", 0.1), letter("c")]
+        loud = HybridRetriever([FixedRetriever(first), FixedRetriever(second)])
         loud.index(CORPUS)
         assert loud.retrieve("?", 3).hits == fused("ab", "bc")
 
@@ -116,13 +94,13 @@ class TestFusion:
     def test_equal_texts_at_two_positions_are_both_kept(self):
         corpus = Corpus([Document(DocumentId("a.md"), "same"), Document(DocumentId("b.md"), "same")])
         hits = [Hit(document.id, 0, 4, rag.generate_pa_chunk_id("same"), "same") for document in corpus]
-        retriever = HybridRetriever([Fixed(*hits), Fixed(*hits[::-1])])
+        retriever = HybridRetriever([FixedRetriever(hits), FixedRetriever(hits[::-1])])
         retriever.index(corpus)
         assert [hit.doc_id for hit in retriever.retrieve("?", 5).hits] == ["a.md", "b.md"]
 
     def test_the_same_place_under_two_ids_is_one_result(self):
         plain = Hit(DocumentId("letters.md"), 0, 1, "chunk_1", "a")
-        retriever = HybridRetriever([Fixed(plain), Fixed(letter("a"))])
+        retriever = HybridRetriever([FixedRetriever([plain]), of("a")])
         retriever.index(CORPUS)
         (hit,) = retriever.retrieve("?", 5).hits
         assert hit.score == pytest.approx(2 / 61)
@@ -134,7 +112,7 @@ class TestFusion:
 
     def test_overlapping_places_are_different_results(self):
         wide = Hit(DocumentId("letters.md"), 0, 2, text="ab")
-        retriever = HybridRetriever([Fixed(wide), Fixed(letter("a"))])
+        retriever = HybridRetriever([FixedRetriever([wide]), of("a")])
         retriever.index(CORPUS)
         assert len(retriever.retrieve("?", 5).hits) == 2
 
@@ -179,7 +157,7 @@ class TestDepth:
         retriever.index(CORPUS)
         for k in (1, 2, 3):
             retriever.retrieve("who?", k)
-        assert all(part.asked == [("who?", 3)] * 3 for part in parts)
+        assert all(part.calls == [("index", CORPUS), *[("retrieve", "who?", 3)] * 3] for part in parts)
 
     def test_what_stands_deep_in_both_rankings_can_come_first(self):
         first, second = "abcdefghijklmnopqrstz", "ABCDEFGHIJKLMNOPQRSTz"
@@ -205,11 +183,11 @@ class TestDepth:
             assert [each.limit for each in retriever.retrieve_many(["?", "!"], 4)] == [limit] * 2
 
     def test_more_than_was_asked_for_is_cut(self):
-        class Greedy(Fixed):
+        class Greedy(FixedRetriever):
             def retrieve(self, query, k):
                 return super().retrieve(query, k + 5)
 
-        retriever = HybridRetriever([Greedy(*map(letter, "abcdef"))], depth=2)
+        retriever = HybridRetriever([Greedy([*map(letter, "abcdef")])], depth=2)
         retriever.index(CORPUS)
         assert texts(retriever.retrieve("?", 2).hits) == "ab"
 
@@ -273,12 +251,16 @@ class TestForeignResults:
 
 class TestStages:
     def test_each_step_has_its_time_and_each_retriever_its_own_ranking(self):
-        retriever = HybridRetriever(
-            [Fixed(*map(letter, "ab"), stages=(Stage("embed", 0.5), Stage("search", 0.25))), of("bc")], depth=9
-        )
+        class Timed(FixedRetriever):
+            def retrieve(self, query, k):
+                return Retrieval((letter("a"), letter("b")), (Stage("embed", 0.5), Stage("search", 0.25)))
+
+        retriever = HybridRetriever([Timed(), of("bc"), of("b")], depth=9)
         retriever.index(CORPUS)
         found = retriever.retrieve("?", 1)
-        assert [stage.name for stage in found.stages] == ["Fixed/embed", "Fixed/search", "Fixed 2/retrieve", "fuse"]
+        assert [stage.name for stage in found.stages] == [
+            "Timed/embed", "Timed/search", "FixedRetriever/retrieve", "FixedRetriever 2/retrieve", "fuse",
+        ]  # fmt: skip
         assert [stage.seconds for stage in found.stages][:2] == [0.5, 0.25]
         assert all(stage.seconds >= 0 for stage in found.stages)
         assert found.stages[0].hits is None
@@ -313,9 +295,9 @@ class TestWhole:
             retriever.close()
 
     def test_an_index_that_fails_leaves_nothing_to_retrieve(self):
-        class Failing(Fixed):
+        class Failing(FixedRetriever):
             def index(self, corpus):
-                if self.indexed:
+                if self.calls:
                     raise OSError("disk full")
                 super().index(corpus)
 
@@ -332,17 +314,18 @@ class TestWhole:
         retriever.index(CORPUS)
         retriever.retrieve_many(["?", "!"], 3)
         retriever.close()
-        assert all(part.indexed == [CORPUS] and part.closed == 1 for part in parts)
+        for part in parts:
+            assert part.calls == [("index", CORPUS), ("retrieve", "?", 100), ("retrieve", "!", 100), ("close",)]
 
     def test_all_are_closed_also_where_one_cannot_be(self):
-        class Stuck(Fixed):
+        class Stuck(FixedRetriever):
             def close(self):
                 raise OSError("stuck")
 
         last = of("a")
         with pytest.raises(OSError, match="stuck"):
             HybridRetriever([Stuck(), last]).close()
-        assert last.closed == 1
+        assert last.calls == [("close",)]
 
     def test_chunks_are_those_of_all_parts_each_place_once(self, corpus):
         small, large = rag.RecursiveCharacterChunker(30), rag.RecursiveCharacterChunker(60)
@@ -359,26 +342,26 @@ class TestWhole:
         assert retriever.chunks() is None
 
     def test_many_questions_are_asked_of_each_part_together(self):
-        class Many(Fixed):
+        class Many(FixedRetriever):
             def retrieve_many(self, queries, k):
                 calls.append((list(queries), k))
                 return super().retrieve_many(queries, k)
 
         calls = []
-        retriever = HybridRetriever([Many(letter("a")), Many(letter("b"))], depth=4)
+        retriever = HybridRetriever([Many([letter("a")]), Many([letter("b")])], depth=4)
         retriever.index(CORPUS)
         rankings = retriever.retrieve_many(["x", "y"], 2)
         assert calls == [(["x", "y"], 4)] * 2
         assert [texts(ranking.hits) for ranking in rankings] == ["ab", "ab"]
 
     def test_a_part_that_loses_a_question_is_named(self):
-        class Lossy(Fixed):
+        class Lossy(FixedRetriever):
             def retrieve_many(self, queries, k):
                 return super().retrieve_many(queries, k)[1:]
 
-        retriever = HybridRetriever([Lossy(letter("a"))])
+        retriever = HybridRetriever([Lossy([letter("a")])])
         retriever.index(CORPUS)
-        with pytest.raises(InputError, match=r"Fixed.retrieve_many returned 1 rankings for 2 questions"):
+        with pytest.raises(InputError, match=r"Lossy.retrieve_many returned 1 rankings for 2 questions"):
             retriever.retrieve_many(["x", "y"], 2)
 
 
@@ -463,11 +446,7 @@ class TestOnTheHandbook:
             assert stage.hits == alone.retrieve(entry.query.text, 30).hits
 
     def test_a_fused_ranking_can_be_reranked_and_fused_again(self, corpus):
-        class Reverse(rag.Reranker):
-            def rerank(self, query, chunks, top_k=None):
-                return list(chunks)[::-1][:top_k]
-
-        retriever = HybridRetriever([RerankedRetriever(HybridRetriever(), Reverse()), BM25Retriever()])
+        retriever = HybridRetriever([RerankedRetriever(HybridRetriever(), ReversingReranker()), BM25Retriever()])
         result = rag.evaluate(retriever, load_handbook(), k=3, budgets=[])
         assert result.queries[0].stages
         assert not result.counts["failed"]

@@ -1,5 +1,3 @@
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
@@ -20,20 +18,16 @@ from rag_evaluation_framework import (
     evaluate,
 )
 from rag_evaluation_framework._support.notes import collected
-from rag_evaluation_framework.contracts import Reranker
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import InputError, NotIndexed
 from rag_evaluation_framework.retrievers import chunk_corpus, embed_chunks, fill_store
+from rag_evaluation_framework.testing import ReversingReranker
+from support.chunkers import Lines
 
 HANDBOOK = load_handbook()
 SMALL = Corpus([Document(DocumentId("a"), "one\ntwo\none"), Document(DocumentId("b"), "three")])
 QUESTIONS = [entry.query.text for entry in HANDBOOK][:10]
-
-
-class Lines(Chunker):
-    def chunk(self, text):
-        return text.splitlines()
 
 
 class Letters(Embedder):
@@ -50,12 +44,6 @@ class Letters(Embedder):
 
     def truncated(self, texts):
         return np.array([len(text) > 3 for text in texts], dtype=bool)
-
-
-@dataclass(frozen=True)
-class Same(Reranker):
-    def rerank(self, query, chunks, top_k=None):
-        return list(chunks)[:top_k]
 
 
 class TestSharedSteps:
@@ -145,7 +133,7 @@ ALL = {
     "bm25": BM25Retriever,
     "vector-rag": VectorRAGRetriever,
     "hybrid": lambda: HybridRetriever([BM25Retriever()]),
-    "reranked": lambda: RerankedRetriever(BM25Retriever(), Same()),
+    "reranked": lambda: RerankedRetriever(BM25Retriever(), ReversingReranker()),
 }
 
 

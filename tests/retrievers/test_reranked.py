@@ -17,46 +17,11 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
-from support.tiny_models import WordVectors
+from rag_evaluation_framework.testing import FixedRetriever, HashingEmbedder, ReversingReranker
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CORPUS = Corpus([Document(DocumentId("letters.md"), LETTERS)])
-
-
-class Alphabet(rag.Retriever):
-    """Returns the letters from a to z, whatever the question."""
-
-    def __init__(self, stages=(), scores=True):
-        self.stages, self.scores = stages, scores
-        self.asked = []
-        self.closed = 0
-
-    def index(self, corpus):
-        self.corpus = corpus
-
-    def retrieve(self, query, k):
-        self.asked.append(k)
-        hits = (
-            Hit(DocumentId("letters.md"), n, n + 1, text=name, score=26.0 - n if self.scores else None)
-            for n, name in enumerate(LETTERS)
-        )
-        return Retrieval(tuple(hits)[:k], self.stages)
-
-    def close(self):
-        self.closed += 1
-
-
-class Reverse(Reranker):
-    def __init__(self):
-        self.calls = []
-        self.prepared = 0
-
-    def prepare(self):
-        self.prepared += 1
-
-    def rerank(self, query, chunks, top_k=None):
-        self.calls.append((query, list(chunks), top_k))
-        return chunks[::-1][:top_k]
+ALPHABET = [Hit(DocumentId("letters.md"), n, n + 1, text=name, score=26.0 - n) for n, name in enumerate(LETTERS)]
 
 
 class Answering(Reranker):
@@ -70,7 +35,7 @@ class Answering(Reranker):
 
 
 def reranked(retriever=None, reranker=None, corpus=CORPUS, **parameters):
-    whole = RerankedRetriever(retriever or Alphabet(), reranker or Reverse(), **parameters)
+    whole = RerankedRetriever(retriever or FixedRetriever(ALPHABET), reranker or ReversingReranker(), **parameters)
     whole.index(corpus)
     return whole
 
@@ -84,12 +49,12 @@ class TestCandidates:
         assert texts(reranked(candidates=5).retrieve("?", 2).hits) == "ed"
 
     def test_one_number_of_candidates_is_asked_for_whatever_k_is(self):
-        retriever = Alphabet()
+        retriever = FixedRetriever(ALPHABET)
         whole = reranked(retriever, candidates=7)
         for k in (1, 3, 7):
             whole.retrieve("?", k)
-        assert retriever.asked == [7, 7, 7]
-        assert RerankedRetriever(Alphabet(), Reverse()).candidates == 50
+        assert retriever.calls[1:] == [("retrieve", "?", 7)] * 3
+        assert RerankedRetriever(FixedRetriever(ALPHABET), ReversingReranker()).candidates == 50
 
     def test_the_ranking_at_k_begins_the_ranking_at_more(self):
         whole = reranked(candidates=9)
@@ -121,14 +86,15 @@ class TestCandidates:
         assert reranked().retrieve("?", 0).hits == ()
 
     def test_no_candidates_are_not_reranked(self):
-        reranker = Reverse()
+        reranker = ReversingReranker()
         assert reranked(lambda query, k: [], reranker).retrieve("?", 3).hits == ()
-        assert reranker.calls == []
+        assert reranker.calls == [("prepare",)]
 
     def test_the_reranker_sees_the_question_and_every_candidate_in_order(self):
-        reranker = Reverse()
+        reranker = ReversingReranker()
         reranked(reranker=reranker, candidates=3).retrieve("who?", 1)
-        ((query, chunks, top_k),) = reranker.calls
+        prepare, (_, query, chunks, top_k) = reranker.calls
+        assert prepare == ("prepare",)
         assert (query, top_k) == ("who?", None)
         assert chunks == [PositionAwareChunk.of(CORPUS["letters.md"], n, n + 1) for n in range(3)]
 
@@ -139,7 +105,11 @@ class TestCandidates:
 class TestBefore:
     def test_the_last_stage_before_keeps_the_candidates_in_their_first_order(self):
         stages = (Stage("embed", 0.5), Stage("search", 0.25))
-        found = reranked(Alphabet(stages), candidates=4).retrieve("?", 2)
+
+        def timed(query, k):
+            return Retrieval(tuple(ALPHABET[:k]), stages)
+
+        found = reranked(timed, candidates=4).retrieve("?", 2)
         assert [stage.name for stage in found.stages] == ["embed", "search", "rerank"]
         assert [stage.seconds for stage in found.stages[:2]] == [0.5, 0.25]
         assert found.stages[0].hits is None
@@ -154,7 +124,7 @@ class TestBefore:
         assert texts(found.stages[0].hits) == "abcd"
 
     def test_reranking_twice_has_two_stages(self):
-        found = reranked(RerankedRetriever(Alphabet(), Reverse(), candidates=9), candidates=3).retrieve("?", 3)
+        found = reranked(reranked(candidates=9), candidates=3).retrieve("?", 3)
         assert [(stage.name, texts(stage.hits or ())) for stage in found.stages] == [
             ("retrieve", "abcdefghi"), ("rerank", "ihg"), ("rerank 2", ""),
         ]  # fmt: skip
@@ -166,7 +136,7 @@ class TestBefore:
         plain = rag.evaluate(retriever, dataset, k=[5, 10], budgets=[])
         befores = {}
 
-        class Noting(Reverse):
+        class Noting(ReversingReranker):
             pass
 
         whole = reranked(retriever, Noting(), corpus=dataset.corpus, candidates=20)
@@ -180,45 +150,45 @@ class TestBefore:
 
 class TestForeignResults:
     def test_texts_are_located_first(self, corpus):
-        reranker = Reverse()
+        reranker = ReversingReranker()
         whole = reranked(
             lambda query, k: ["Refunds take five working days.", "Install the agent."], reranker, corpus=corpus
         )
         assert [hit.doc_id for hit in whole.retrieve("?", 2).hits] == ["guides/start.md", "billing.md"]
-        chunk = reranker.calls[0][1][0]
+        chunk = reranker.calls[1][2][0]
         assert corpus[chunk.doc_id].content[chunk.start : chunk.end] == chunk.content
 
     def test_a_text_without_a_place_is_reranked_by_its_text(self, corpus):
-        reranker = Reverse()
+        reranker = ReversingReranker()
         whole = reranked(lambda query, k: ["In short: refunds", {"doc_id": "x", "text": "é"}], reranker, corpus=corpus)
         first, second = whole.retrieve("?", 2).hits
         assert (first.doc_id, first.text, first.span) == ("x", "é", None)
         assert (second.doc_id, second.text, second.span) == (None, "In short: refunds", None)
-        assert [chunk.content for chunk in reranker.calls[0][1]] == ["In short: refunds", "é"]
+        assert [chunk.content for chunk in reranker.calls[1][2]] == ["In short: refunds", "é"]
 
     def test_the_same_text_without_a_place_may_come_twice(self, corpus):
         whole = reranked(lambda query, k: ["nowhere", "nowhere", "else"], corpus=corpus)
         assert [hit.text for hit in whole.retrieve("?", 3).hits] == ["else", "nowhere", "nowhere"]
 
     def test_a_place_without_a_text_is_reranked_by_the_text_of_the_place(self):
-        reranker = Reverse()
+        reranker = ReversingReranker()
         whole = reranked(lambda query, k: [{"doc_id": "letters.md", "start": 2, "end": 5}], reranker)
         (hit,) = whole.retrieve("?", 3).hits
         assert (hit.start, hit.end, hit.text) == (2, 5, None)
-        assert reranker.calls[0][1][0].content == "cde"
+        assert reranker.calls[1][2][0].content == "cde"
 
     def test_a_document_alone_is_reranked_by_its_text(self):
-        reranker = Reverse()
+        reranker = ReversingReranker()
         whole = reranked(lambda query, k: [Hit(doc_id=DocumentId("letters.md"))], reranker)
         assert whole.retrieve("?", 3).hits == (Hit(doc_id=DocumentId("letters.md")),)
-        assert reranker.calls[0][1][0] == PositionAwareChunk.of(CORPUS["letters.md"], 0, 26)
+        assert reranker.calls[1][2][0] == PositionAwareChunk.of(CORPUS["letters.md"], 0, 26)
 
     def test_a_text_that_was_changed_keeps_its_place_and_is_reranked_as_it_is_read(self):
         given = {"doc_id": "letters.md", "start": 0, "end": 3, "text": "Title: abc", "chunk_id": "c1"}
-        reranker = Reverse()
+        reranker = ReversingReranker()
         (hit,) = reranked(lambda query, k: [given], reranker).retrieve("?", 3).hits
         assert (hit.start, hit.end, hit.text, hit.chunk_id) == (0, 3, "Title: abc", "c1")
-        assert (reranker.calls[0][1][0].content, reranker.calls[0][1][0].id) == ("Title: abc", "c1")
+        assert (reranker.calls[1][2][0].content, reranker.calls[1][2][0].id) == ("Title: abc", "c1")
 
     def test_what_has_no_text_at_all_is_refused(self):
         whole = reranked(lambda query, k: [Hit(doc_id=DocumentId("gone.md"))])
@@ -227,7 +197,7 @@ class TestForeignResults:
 
     def test_equal_texts_at_two_positions_are_both_kept(self, corpus):
         chunker = rag.RecursiveCharacterChunker(chunk_size=40)
-        whole = reranked(BM25Retriever(chunker), LateInteractionReranker(WordVectors()), corpus=corpus)
+        whole = reranked(BM25Retriever(chunker), LateInteractionReranker(HashingEmbedder()), corpus=corpus)
         found = whole.retrieve("Support answers within one day.", 2).hits
         assert [hit.doc_id for hit in found] == ["guides/start.md", "guides/stop.md"]
 
@@ -274,26 +244,26 @@ class TestReranker:
         assert texts(found.stages[0].hits) == "abc"
 
     def test_one_that_is_a_coroutine_is_awaited(self):
-        class Later(Reverse):
+        class Later(ReversingReranker):
             async def prepare(self):
-                self.prepared += 1
+                super().prepare()
 
             async def rerank(self, query, chunks, top_k=None):
                 return chunks[::-1]
 
         reranker = Later()
         assert texts(reranked(reranker=reranker, candidates=3).retrieve("?", 2).hits) == "cb"
-        assert reranker.prepared == 1
+        assert reranker.calls == [("prepare",)]
 
     def test_it_is_prepared_while_indexing(self):
-        reranker = Reverse()
+        reranker = ReversingReranker()
         whole = reranked(reranker=reranker)
-        assert reranker.prepared == 1
+        assert reranker.calls == [("prepare",)]
         whole.retrieve("?", 1)
-        assert reranker.prepared == 1
+        assert [name for name, *_ in reranker.calls] == ["prepare", "rerank"]
 
     def test_one_that_cannot_be_prepared_ends_the_run_before_the_first_question(self):
-        class Missing(Reverse):
+        class Missing(ReversingReranker):
             def prepare(self):
                 raise ConfigError("no such model")
 
@@ -308,8 +278,8 @@ class TestReranker:
 
 class TestWhole:
     def test_before_indexing_and_after_closing_there_is_nothing_to_retrieve(self):
-        retriever = Alphabet()
-        whole = RerankedRetriever(retriever, Reverse())
+        retriever = FixedRetriever(ALPHABET)
+        whole = RerankedRetriever(retriever, ReversingReranker())
         for closed in (1, 2):
             with pytest.raises(NotIndexed, match=r"RerankedRetriever: call index\(corpus\)"):
                 whole.retrieve("?", 1)
@@ -317,7 +287,7 @@ class TestWhole:
                 whole.retrieve_many(["?"], 1)
             whole.index(CORPUS)
             whole.close()
-            assert retriever.closed == closed
+            assert retriever.calls == [("index", CORPUS), ("close",)] * closed
 
     def test_chunks_are_those_of_the_retriever(self, corpus):
         whole = reranked(BM25Retriever(), corpus=corpus)
@@ -325,16 +295,16 @@ class TestWhole:
         assert reranked(lambda query, k: []).chunks() is None
 
     def test_many_questions_are_asked_together_and_reranked_one_by_one(self):
-        class Many(Alphabet):
+        class Many(FixedRetriever):
             def retrieve_many(self, queries, k):
                 calls.append((list(queries), k))
                 return super().retrieve_many(queries, k)
 
         calls = []
-        reranker = Reverse()
-        rankings = reranked(Many(), reranker, candidates=3).retrieve_many(["x", "y"], 2)
+        reranker = ReversingReranker()
+        rankings = reranked(Many(ALPHABET), reranker, candidates=3).retrieve_many(["x", "y"], 2)
         assert calls == [(["x", "y"], 3)]
-        assert [query for query, _, _ in reranker.calls] == ["x", "y"]
+        assert [query for _, query, *_ in reranker.calls[1:]] == ["x", "y"]
         assert [texts(ranking.hits) for ranking in rankings] == ["cb", "cb"]
 
     def test_a_function_is_taken_as_a_retriever(self):
@@ -348,7 +318,7 @@ class TestWhole:
             {"retriever": BM25Retriever},
             {"retriever": None},
             {"reranker": "cross-encoder"},
-            {"reranker": Reverse},
+            {"reranker": ReversingReranker},
             {"reranker": None},
             {"candidates": 0},
             {"candidates": 2.5},
@@ -358,16 +328,16 @@ class TestWhole:
     )
     def test_what_makes_no_sense_is_refused(self, parameters):
         with pytest.raises(ConfigError):
-            RerankedRetriever(**{"retriever": BM25Retriever(), "reranker": Reverse(), **parameters})
+            RerankedRetriever(**{"retriever": BM25Retriever(), "reranker": ReversingReranker(), **parameters})
 
     def test_parts_can_be_written_in_a_configuration(self):
         part = rag.RerankedRetriever(
-            HybridRetriever((BM25Retriever(k1=0.9), BM25Retriever())), LateInteractionReranker(WordVectors()), 20
+            HybridRetriever((BM25Retriever(k1=0.9), BM25Retriever())), LateInteractionReranker(HashingEmbedder()), 20
         )
         described = {
             "type": "reranked",
             "retriever": {"type": "hybrid", "retrievers": ["bm25:k1=0.9", "bm25"]},
-            "reranker": {"type": "late-interaction", "embedder": "support.tiny_models:WordVectors"},
+            "reranker": {"type": "late-interaction", "embedder": "rag_evaluation_framework.testing:HashingEmbedder"},
             "candidates": 20,
         }
         assert rag.registry.build("retriever", described) == part
@@ -377,7 +347,7 @@ class TestWhole:
         dataset = load_handbook()
         plain = rag.evaluate(BM25Retriever(), dataset, k=5, budgets=[])
         better = rag.evaluate(
-            RerankedRetriever(BM25Retriever(), LateInteractionReranker(WordVectors())), dataset, k=5, budgets=[]
+            RerankedRetriever(BM25Retriever(), LateInteractionReranker(HashingEmbedder())), dataset, k=5, budgets=[]
         )
         assert not better.counts["failed"]
         assert better.notes == ()

@@ -1,36 +1,20 @@
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import Corpus, Document, DocumentId, Embedder, InMemoryVectorStore, VectorRAGRetriever
+from rag_evaluation_framework import Corpus, Document, DocumentId, InMemoryVectorStore, VectorRAGRetriever
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
+from support.chunkers import Lines
+from support.embedders import WordCounts
 
 WORDS = ("refunds", "server", "password", "glacier")
 
 
-class Counting(Embedder):
-    """Counts four words: vectors that can be worked out by hand."""
-
-    dimension = len(WORDS)
-
-    def __init__(self):
-        self.batches = []
-        self.questions = []
-
-    def embed(self, texts):
-        self.batches.append(list(texts))
-        return np.array([[text.lower().count(word) for word in WORDS] for text in texts], dtype=np.float32).reshape(
-            -1, len(WORDS)
-        )
-
-    def embed_query(self, text):
-        self.questions.append(text)
-        return super().embed_query(text)
-
-
-class Lines(rag.Chunker):
-    def chunk(self, text):
-        return text.splitlines()
+@dataclass(frozen=True)
+class Counting(WordCounts):
+    words: tuple[str, ...] = WORDS
 
 
 def a_corpus(*texts):

@@ -1,4 +1,4 @@
-"""The three evaluation types the slow and obvious way, with lists, sets and loops. Nothing here comes from the package.
+"""The three evaluation types by brute force, with lists, sets and loops. Nothing here comes from the package.
 
 A place is a tuple (document, start, end); texts are given as {document: text}. A ranking is a list of places, best
 first. A unit of document level is the document, one of chunk level the text of the chunk, as equal texts are one chunk.

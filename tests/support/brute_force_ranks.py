@@ -1,4 +1,4 @@
-"""Every rank metric the slow and obvious way: by walking down one ranking. Nothing here comes from the package.
+"""Every rank metric by brute force: by walking down one ranking. Nothing here comes from the package.
 
 `gains` says how relevant each unit is, above 0 if it is at all; `ranking` is a list of different units, best first, and
 `k` where it is cut, None if it is not.

@@ -1,4 +1,4 @@
-"""Every span metric the slow and obvious way: by counting characters. Nothing here comes from the package.
+"""Every span metric by brute force: by counting characters. Nothing here comes from the package.
 
 A passage, retrieved or relevant, is the list of the characters it covers, each a pair (document, position).
 """

@@ -1,37 +1,11 @@
 """Real models that are small enough to be made on the spot."""
 
-import re
 import string
 import tempfile
-import zlib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
-
-from rag_evaluation_framework import Embedder
-
-
-@dataclass(frozen=True)
-class WordVectors(Embedder):
-    """An embedder of tokens: every word has a unit vector of its own, at right angles to (nearly) all others."""
-
-    dimension: int = 512
-
-    def embed(self, texts):
-        sums = [vectors.sum(axis=0) for vectors in self.embed_tokens(texts)]
-        return np.stack(sums) if sums else np.zeros((0, self.dimension), dtype=np.float32)
-
-    def embed_tokens(self, texts):
-        return [self._vectors(re.findall(r"\w+", text.lower())) for text in texts]
-
-    def _vectors(self, words):
-        vectors = np.zeros((len(words), self.dimension), dtype=np.float32)
-        for row, word in enumerate(words):
-            vectors[row, zlib.crc32(word.encode("utf-8", "surrogatepass")) % self.dimension] = 1
-        return vectors
 
 
 @cache

@@ -2,19 +2,14 @@ import gc
 from weakref import ref
 
 from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, HybridRetriever, RerankedRetriever
-from rag_evaluation_framework.contracts import Reranker
 from rag_evaluation_framework.data import Hit
+from rag_evaluation_framework.testing import ReversingReranker
 from rag_evaluation_framework.text.hit_locator import HitLocator
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 
 def a_corpus():
     return Corpus([Document(DocumentId("a"), "one two one"), Document(DocumentId("b"), "three  four")])
-
-
-class Reverse(Reranker):
-    def rerank(self, query, chunks, top_k=None):
-        return list(chunks)[::-1][:top_k]
 
 
 def test_locators_of_one_corpus_share_one_text_index():
@@ -28,7 +23,7 @@ def test_locators_of_one_corpus_share_one_text_index():
 def test_a_reranked_hybrid_and_its_evaluation_join_the_texts_once():
     corpus = a_corpus()
     hybrid = HybridRetriever([BM25Retriever()])
-    retriever = RerankedRetriever(hybrid, Reverse())
+    retriever = RerankedRetriever(hybrid, ReversingReranker())
     retriever.index(corpus)
     locators = [HitLocator(corpus), retriever._indexed, hybrid._indexed]
     assert len({id(locator._locator) for locator in locators}) == 1

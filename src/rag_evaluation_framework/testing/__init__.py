@@ -1,4 +1,4 @@
-"""Conformance suites: what every component must keep, for the built-in ones and for your own."""
+"""Conformance suites: what every component must keep, built in or your own; and fakes."""
 
 import lazy_loader as lazy
 

@@ -1,5 +1,8 @@
 from .chunkers import ChunkerConformance as ChunkerConformance
 from .embedders import EmbedderConformance as EmbedderConformance
+from .fakes import FixedRetriever as FixedRetriever
+from .fakes import HashingEmbedder as HashingEmbedder
+from .fakes import ReversingReranker as ReversingReranker
 from .rank_metrics import RankMetricConformance as RankMetricConformance
 from .rerankers import RerankerConformance as RerankerConformance
 from .retrievers import RetrieverConformance as RetrieverConformance

@@ -1,4 +1,4 @@
-"""The public chunking evaluation from its chunks on: embed, index, search, judge (issue 4, point 1)."""
+"""The reference, Chroma's chunking evaluation, from its chunks on: embed, index, search, judge (issue 4, point 1)."""
 
 import json
 from contextlib import closing

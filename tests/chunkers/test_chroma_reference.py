@@ -1,4 +1,4 @@
-"""Our recursive and fixed chunkers, set as those of the public reference evaluation, beside its stored chunks.
+"""Our recursive and fixed chunkers, set as those of the reference, Chroma's chunking evaluation, beside its chunks.
 
 FixedTokenChunker cuts exactly as the reference. RecursiveCharacterChunker differs by two rules, and the tests show that
 nothing else is different; with separator_at="start" only the second is left:
@@ -114,7 +114,7 @@ def split(text, start, end, separator, behind):
 
 
 def cut(text, size, overlap, *, behind, whole):
-    """The recursion in its plainest form, with the reference's rules or ours.
+    """The recursion by brute force, with the reference's rules or ours.
 
     `behind`: separators stay with the piece before; `whole`: a chunk is encoded as a whole, not piece by piece.
     """

@@ -1,0 +1,25 @@
+"""What holds of all conformance suites: which there are, where their tests are, and what they ask of a subclass."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_evaluation_framework import registry, testing
+
+_SUITES = [getattr(testing, name) for name in testing.__all__ if name.endswith("Conformance")]
+
+
+def test_every_kind_of_component_has_a_file_of_conformance_tests():
+    files = {path.name for path in Path(__file__).parent.glob("test_*_conformance.py")}
+    assert files == {f"test_{kind}_conformance.py" for kind in registry.KINDS}
+
+
+def test_suites_need_a_factory():
+    for suite in _SUITES:
+        with pytest.raises(TypeError, match="make"):
+            suite()
+
+
+def test_the_room_exports_the_suites():
+    modules = {path.stem for path in Path(testing.__file__).parent.glob("*.py")} - {"__init__", "fakes", "metrics"}
+    assert {suite.__module__.rpartition(".")[2] for suite in _SUITES} == modules

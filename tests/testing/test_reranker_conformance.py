@@ -1,0 +1,123 @@
+"""The conformance suite of rerankers: on every built-in one, and on those that break it."""
+
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework.testing import HashingEmbedder, RerankerConformance, ReversingReranker
+from support.conformance import assert_every_built_in_is_tested, assert_fails
+from support.tiny_models import tiny_cross_encoder
+
+
+@pytest.mark.slow
+class TestCrossEncoderReranker(RerankerConformance):
+    def make(self):
+        return rag.CrossEncoderReranker(tiny_cross_encoder(), batch_size=3)
+
+
+class TestLateInteractionReranker(RerankerConformance):
+    def make(self):
+        return rag.LateInteractionReranker(HashingEmbedder())
+
+
+class TestLateInteractionRerankerWithoutACache(RerankerConformance):
+    def make(self):
+        return rag.LateInteractionReranker(HashingEmbedder(64), cache_megabytes=0)
+
+
+def test_every_built_in_reranker_has_a_conformance_test():
+    assert_every_built_in_is_tested("reranker", globals())
+
+
+class TestReversingReranker(RerankerConformance):
+    def make(self):
+        return ReversingReranker()
+
+
+# A suite that no reranker can fail proves nothing: each of these breaks one promise.
+
+
+class GivenOrder(rag.Reranker):
+    def rerank(self, query, chunks, top_k=None):
+        return list(chunks[:top_k])
+
+
+class KeyedByContent(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        return super().rerank(query, list({chunk.id: chunk for chunk in chunks}.values()), top_k)
+
+
+class Doubling(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        return super().rerank(query, [*chunks, *chunks[:1]], top_k)
+
+
+class Plain(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        bare = [rag.PositionAwareChunk(c.id, c.content, c.doc_id, c.start, c.end) for c in chunks]
+        return super().rerank(query, bare, top_k)
+
+
+class NoneIsAll(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        return super().rerank(query, chunks, top_k or None)
+
+
+class CutsFirst(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        return sorted(chunks[:top_k], key=lambda chunk: chunk.content)
+
+
+class AtLeastOne(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        return [max(chunks, key=lambda chunk: len(chunk.content)), *super().rerank(query, chunks, top_k)]
+
+
+class Moody(GivenOrder):
+    def __init__(self):
+        self.calls = 0
+
+    def rerank(self, query, chunks, top_k=None):
+        self.calls += 1
+        return super().rerank(query, chunks if self.calls % 2 else chunks[::-1], top_k)
+
+
+class InPlace(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        if isinstance(chunks, list):
+            chunks.sort(key=lambda chunk: chunk.content)
+        return super().rerank(query, chunks, top_k)
+
+
+class Encoding(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        query.encode("utf-8")
+        return super().rerank(query, chunks, top_k)
+
+
+class ReadyOnce(GivenOrder):
+    ready = False
+
+    def prepare(self):
+        if self.ready:
+            raise ValueError("prepared twice")
+        self.ready = True
+
+
+@pytest.mark.parametrize(
+    ("broken", "test"),
+    [
+        (KeyedByContent, "test_every_chunk_is_returned_once"),
+        (KeyedByContent, "test_equal_texts_at_two_positions_are_both_kept"),
+        (Doubling, "test_every_chunk_is_returned_once"),
+        (Plain, "test_every_chunk_is_returned_once"),
+        (NoneIsAll, "test_top_k_is_the_beginning_of_the_full_order"),
+        (CutsFirst, "test_top_k_is_the_beginning_of_the_full_order"),
+        (AtLeastOne, "test_no_chunks_give_no_chunks"),
+        (Moody, "test_the_order_is_the_same_every_time"),
+        (InPlace, "test_the_chunks_are_not_changed"),
+        (Encoding, "test_unusual_questions_are_not_an_error"),
+        (ReadyOnce, "test_preparing_twice_is_not_an_error"),
+    ],
+)
+def test_a_broken_reranker_fails_its_suite(broken, test):
+    assert_fails(RerankerConformance, broken, test)

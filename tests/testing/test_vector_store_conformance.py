@@ -1,0 +1,155 @@
+"""The conformance suite of vector stores: on every built-in one, and on those that break it."""
+
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.testing import VectorStoreConformance
+from support.conformance import assert_every_built_in_is_tested, assert_fails
+
+
+class TestInMemoryVectorStore(VectorStoreConformance):
+    def make(self):
+        return rag.InMemoryVectorStore()
+
+
+@pytest.mark.slow
+class TestChromaVectorStore(VectorStoreConformance):
+    def make(self):
+        return rag.ChromaVectorStore()
+
+
+@pytest.mark.slow
+class TestQdrantVectorStore(VectorStoreConformance):
+    def make(self):
+        return rag.QdrantVectorStore()
+
+
+def test_every_built_in_vector_store_has_a_conformance_test():
+    assert_every_built_in_is_tested("vector_store", globals())
+
+
+# A suite that no vector store can fail proves nothing: each of these breaks one promise.
+
+
+class Unsorted(rag.InMemoryVectorStore):
+    def search_many(self, query_embeddings, k):
+        return [ranking[::-1] for ranking in super().search_many(query_embeddings, k)]
+
+
+class KeyedByText(rag.InMemoryVectorStore):
+    def add(self, chunks, embeddings):
+        known = {chunk.id for chunk in self._chunks}
+        new = [number for number, chunk in enumerate(chunks) if chunk.id not in known and not known.add(chunk.id)]
+        super().add([chunks[number] for number in new], embeddings[new])
+
+
+class Shared(rag.InMemoryVectorStore):
+    _everything: ClassVar = []  # shared on purpose
+
+    def add(self, chunks, embeddings):
+        super().add(chunks, embeddings)
+        self._everything.append((list(chunks), embeddings))
+
+    def search_many(self, query_embeddings, k):
+        everything = rag.InMemoryVectorStore()
+        for chunks, embeddings in self._everything:
+            everything.add(chunks, embeddings)
+        return everything.search_many(query_embeddings, k)
+
+
+class Lenient(rag.InMemoryVectorStore):
+    def add(self, chunks, embeddings):
+        count = min(len(chunks), len(embeddings))
+        super().add(chunks[:count], embeddings[:count])
+
+
+class Forgetful(rag.InMemoryVectorStore):
+    def add(self, chunks, embeddings):
+        self.clear()
+        super().add(chunks, embeddings)
+
+
+class Stubborn(rag.InMemoryVectorStore):
+    def clear(self):
+        """Keep everything."""
+
+
+class Stripping(rag.InMemoryVectorStore):
+    def search_many(self, query_embeddings, k):
+        return [
+            [rag.PositionAwareChunk(c.id, c.content, c.doc_id, c.start, c.end) for c in ranking]
+            for ranking in super().search_many(query_embeddings, k)
+        ]
+
+
+class Rounding(rag.InMemoryVectorStore):
+    """Cuts vectors to length 1 in half precision, so that parallel ones differ."""
+
+    def add(self, chunks, embeddings):
+        lengths = np.maximum(np.linalg.norm(embeddings, axis=1, keepdims=True), 1e-9)
+        super().add(chunks, (embeddings / lengths + 1e-4 * np.sin(lengths)).astype(np.float32))
+
+
+class InUtf8(rag.InMemoryVectorStore):
+    def add(self, chunks, embeddings):
+        texts = [chunk.content.encode("utf-8", "replace").decode("utf-8") for chunk in chunks]
+        super().add([replace(chunk, content=text) for chunk, text in zip(chunks, texts, strict=True)], embeddings)
+
+
+class OneByOne(rag.InMemoryVectorStore):
+    """Refuses a chunk when those before it are in already."""
+
+    def add(self, chunks, embeddings):
+        for number, chunk in enumerate(chunks):
+            if "\x00" in chunk.content:
+                raise InputError("no such bytes")
+            super().add([chunk], embeddings[number : number + 1])
+
+
+class OnlyOnce(rag.InMemoryVectorStore):
+    cleared = False
+
+    def clear(self):
+        if not self.cleared:
+            super().clear()
+        self.cleared = True
+
+
+class Full(rag.InMemoryVectorStore):
+    def add(self, chunks, embeddings):
+        super().add(chunks[:5461], embeddings[:5461])
+
+
+class AtLeastOneResult(rag.InMemoryVectorStore):
+    def search_many(self, query_embeddings, k):
+        return super().search_many(query_embeddings, max(k, 1))
+
+
+@pytest.mark.parametrize(
+    ("broken", "test"),
+    [
+        (Unsorted, "test_nearest_chunks_come_first"),
+        (Unsorted, "test_ties_keep_the_order_in_which_chunks_were_added"),
+        (KeyedByText, "test_equal_texts_at_two_positions_are_both_kept"),
+        (KeyedByText, "test_a_k_above_the_number_of_chunks_returns_all"),
+        (Shared, "test_two_stores_do_not_see_each_other"),
+        (Lenient, "test_numbers_of_chunks_and_vectors_must_match"),
+        (Forgetful, "test_chunks_can_be_added_in_several_calls"),
+        (Forgetful, "test_dimensions_must_match"),
+        (Stubborn, "test_clear_leaves_nothing"),
+        (Stripping, "test_chunks_are_returned_unchanged"),
+        (Rounding, "test_parallel_vectors_tie"),
+        (InUtf8, "test_any_text_is_returned_unchanged"),
+        (OneByOne, "test_any_text_is_returned_unchanged"),
+        (OnlyOnce, "test_clear_can_be_repeated"),
+        (Full, "test_none_of_many_chunks_is_lost"),
+        (AtLeastOneResult, "test_k_of_zero_returns_nothing"),
+    ],
+)
+def test_a_broken_vector_store_fails_its_suite(broken, test):
+    assert_fails(VectorStoreConformance, broken, test)
