@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHARED := $(wildcard ../shared)
 PYTEST_ARGS ?= $(if $(SHARED),--shared=$(SHARED))
 # These compare two commits, and are run by hand.
-COMPARISONS := against exact_search house trace
+COMPARISONS := against exact_search house many_questions trace
 BENCHMARKS := $(filter-out $(COMPARISONS:%=benchmarks/%.py),$(wildcard benchmarks/*.py))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 

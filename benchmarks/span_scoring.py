@@ -13,9 +13,10 @@ from time import process_time
 
 import numpy as np
 
+from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap, merge_overlapping_spans, total_length
-from rag_evaluation_framework.judging.spans import Numbering, SpanColumns, SpanJudgements
+from rag_evaluation_framework.judging.spans import SpanColumns, SpanJudgements
 from rag_evaluation_framework.metrics.span_iou import SpanIoU
 from rag_evaluation_framework.metrics.span_precision import SpanPrecision
 from rag_evaluation_framework.metrics.span_recall import SpanRecall

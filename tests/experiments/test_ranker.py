@@ -1,7 +1,6 @@
 """How often a retriever is asked, together and side by side; and that no number depends on it."""
 
 import asyncio
-import json
 import os
 import signal
 import threading
@@ -42,6 +41,7 @@ from rag_evaluation_framework.data import QueryId, QueryText, Retrieval
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments import ranker
+from support.results import told
 
 HANDBOOK = load_handbook()
 SMALL = RecursiveCharacterChunker(chunk_size=120)
@@ -145,17 +145,7 @@ def test_a_limit_of_the_retriever_that_leaves_a_budget_unfilled_is_noted():
 
 def same(first, second):
     """Whether two results say the same, byte for byte, but for times and for how often was asked."""
-    records = []
-    for result in (first, second):
-        record = json.loads(json.dumps(result._record().as_json()))
-        for key in ("timings", "created"):
-            del record[key]
-        for key in ("calls", "latency", "max_concurrency", "depth"):
-            record["config"].pop(key, None)
-        for query in record["queries"]:
-            del query["stages"]
-        records.append(json.dumps(record, sort_keys=True))
-    return records[0] == records[1]
+    return told(first) == told(second)
 
 
 @pytest.mark.slow
@@ -242,7 +232,7 @@ def test_a_budget_is_read_to_its_end_though_what_follows_is_shorter_than_could_b
 
     result = evaluate(FunctionRetriever(search, stable), numbers(1), k=1, budgets=[budget])
     rankings = retrieve(FunctionRetriever(search, stable), CORPUS, ["0"], [1, budget])
-    assert sum(hit.end - hit.start for hit in rankings.entries[0].hits) == min(int(budget[:-2]), 2_000)
+    assert sum(hit.end - hit.start for hit in rankings[0].hits) == min(int(budget[:-2]), 2_000)
     assert result.notes == ()
 
 
@@ -258,7 +248,7 @@ def test_a_pipeline_that_leaves_out_some_results_is_asked_once_more(stable):
     assert len(search("12", 5)) == 3
     assert score(budgets=["100ch"]) == score(budgets=[]) == 0.0
     rankings = retrieve(FunctionRetriever(search, stable), CORPUS, ["12"], [5, "100ch"])
-    assert sum(hit.end - hit.start for hit in rankings.entries[0].hits) == 100
+    assert sum(hit.end - hit.start for hit in rankings[0].hits) == 100
 
 
 def test_an_unstable_retriever_is_scored_at_the_largest_k_by_what_it_returns_there():

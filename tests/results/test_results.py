@@ -28,6 +28,7 @@ from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 from rag_evaluation_framework.results import store
 
+FILES = ["questions.jsonl", "rankings.jsonl.gz", "report.json", "summary.md"]
 CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)], {"source": "docs"})
 TRUTH = {
     "worst": [(90, 100)],
@@ -232,9 +233,9 @@ def strict(text):
 
 
 def test_results_of_a_query_differ_if_their_scores_do(result):
-    one, other = result.queries[0], run({**TRUTH, "worst": [(90, 100), (0, 10)]}).queries[0]
-    assert one == replace(one)
-    assert one != replace(one, table=other.table)
+    one, other = result.queries, run({**TRUTH, "worst": [(90, 100), (0, 10)]}).queries
+    assert one[0] == result.queries[0]
+    assert one[0] != replace(one, table=other.table)[0]
 
 
 def test_what_was_saved_is_loaded_equal(tmp_path, result):
@@ -254,7 +255,7 @@ def test_what_was_saved_is_loaded_equal(tmp_path, result):
 def test_a_loaded_result_saves_as_the_same_bytes(tmp_path, result):
     first = result.save(tmp_path / "first")
     second = load_result(first).save(tmp_path / "second")
-    for name in ("report.json", "summary.md"):
+    for name in FILES:
         assert (second / name).read_bytes() == (first / name).read_bytes()
 
 
@@ -262,7 +263,7 @@ def test_a_run_is_saved_by_time_and_dataset(tmp_path, result):
     result = replace(result, created="2026-01-02T03:04:05+00:00")
     folder = result.save(root=tmp_path)
     assert folder == tmp_path / "runs" / "20260102T030405Z-numbers"
-    assert names(folder) == ["report.json", "summary.md"]
+    assert names(folder) == FILES
 
 
 def test_runs_are_kept_under_rag_eval_by_default(tmp_path, monkeypatch, result):
@@ -331,12 +332,13 @@ def test_the_report_is_strict_json_with_one_line_per_query_and_stable_keys(tmp_p
         "notes",
         "created",
         "version",
+        "counts",
+        "files",
         "experiment_url",
         "metrics",
-        "counts",
         "queries",
     ]
-    assert report["schema_version"] == 1
+    assert report["schema_version"] == 2
     assert report["metrics"] == result.metrics
     assert report["counts"] == result.counts
     lines = [line for line in text.splitlines() if line.startswith('  {"query_id"')]
@@ -394,6 +396,19 @@ def test_a_lone_surrogate_in_a_question_does_not_break_saving(tmp_path):
 
 
 REPORT = {"schema_version": 1, "evaluation_type": "token-level"}
+WHOLE = {
+    **REPORT,
+    "name": "x",
+    "metric_names": [],
+    "cutoffs": [],
+    "count_as_zero": [],
+    "config": {},
+    "timings": {},
+    "notes": [],
+    "created": "",
+    "version": "",
+    "counts": {"questions": 1},
+}
 
 
 @pytest.mark.parametrize(
@@ -402,14 +417,34 @@ REPORT = {"schema_version": 1, "evaluation_type": "token-level"}
         (None, "cannot be read .*expected a run's folder or its report.json"),
         ("", "not valid JSON"),
         ('{"schema_version": 1, "name": "cut', "not valid JSON"),
-        ("[]", "schema_version is None; this version reads 1"),
+        ("[]", "schema_version is None; this version reads 1 and 2"),
         ('{"name": "x"}', "schema_version is None"),
-        ('{"schema_version": 2}', "schema_version is 2; this version reads 1"),
+        ('{"schema_version": 3}', "schema_version is 3; this version reads 1 and 2"),
         (json.dumps(REPORT), r"\$\.name: Field required"),
         (json.dumps({**REPORT, "name": 5}), r"\$\.name: "),
-        (json.dumps({**REPORT, "name": "x", "queries": [{}]}), r"\$\.queries\.0\."),
+        (json.dumps({**WHOLE, "queries": [{}]}), r"\$\.queries\.0\.query_id: Field required"),
+        (json.dumps({**WHOLE, "queries": 5}), r"\$\.queries: got 5; expected a list"),
+        (json.dumps({**WHOLE, "queries": []}), "has 0 questions, and counts 1"),
+        (json.dumps({**WHOLE, "schema_version": 2, "queries": [{}]}), r"\$\.queries\.0\.query_id: Field required"),
+        (json.dumps({**WHOLE, "schema_version": 2}), r"questions\.jsonl: is missing; it holds the scores of the quest"),
+        ('{"schema_version": 2, "name": "x", "name": "y"}', "duplicate key 'name'"),
     ],
-    ids=["missing", "empty", "cut off", "list", "no version", "other version", "nothing in it", "type", "question"],
+    ids=[
+        "missing",
+        "empty",
+        "cut off",
+        "list",
+        "no version",
+        "other version",
+        "nothing in it",
+        "type",
+        "question",
+        "questions",
+        "count",
+        "question of today",
+        "no questions",
+        "twice",
+    ],
 )
 def test_a_file_that_is_not_a_report_is_refused(tmp_path, text, message):
     if text is not None:
@@ -434,7 +469,7 @@ def test_a_report_of_another_level_is_refused(tmp_path, result):
     (folder / "report.json").write_text(text)
     with pytest.raises(LevelMismatch, match="is chunk-level, expected token-level"):
         load_result(folder, TOKEN)
-    with pytest.raises(ResultError, match=r"\$\.queries\.0\.relevant\.0"):  # it holds spans all the same
+    with pytest.raises(ResultError, match=r"questions\.jsonl: line 1: \$\.relevant\.0"):  # it holds spans all the same
         load_result(folder)
 
 

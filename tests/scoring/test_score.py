@@ -1,5 +1,6 @@
 """The seam, used alone: `retrieve` makes rankings, `score` makes scores of them, and nothing else is needed."""
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import PurePath
@@ -74,8 +75,8 @@ def dataset(**spans):
 
 def by_hand(**hits):
     """Rankings as a stored run would have them: no retriever, only places."""
-    return Rankings(
-        tuple(
+    return Rankings.of(
+        (
             QueryRanking(Query(QueryId(name), QueryText(name)), tuple(Hit(DocumentId("d"), *span) for span in found))
             for name, found in hits.items()
         ),
@@ -238,24 +239,24 @@ def test_truth_of_another_corpus_is_refused():
 def test_rankings_made_by_hand_that_are_not_sound_are_refused(found, message):
     rankings = by_hand(a=[(0, 10)])
     for broken in ({"hits": (found,)}, {"at": {Cutoff(5): (found,)}}):
-        entry = replace(rankings.entries[0], **broken)
+        entry = replace(rankings[0], **broken)
         with pytest.raises(DatasetError, match=f"the rankings of question 'a' hold {message}"):
-            score(replace(rankings, entries=(entry,)), dataset(a=[(0, 10)]), METRICS, [5])
+            Rankings.of([entry], CORPUS)
 
 
 def test_a_question_that_is_ranked_twice_and_rankings_without_a_corpus_are_refused():
-    rankings, truth = by_hand(a=[(0, 10)]), dataset(a=[(0, 10)])
+    rankings = by_hand(a=[(0, 10)])
     with pytest.raises(DatasetError, match="the rankings have question 'a' twice"):
-        score(replace(rankings, entries=rankings.entries * 2), truth, METRICS, [5])
+        Rankings.of([*rankings] * 2, CORPUS)
     with pytest.raises(ConfigError, match="rankings: corpus=None; expected the Corpus"):
-        score(replace(rankings, corpus=None), truth, METRICS, [5])
+        Rankings.of(rankings, None)
 
 
 def test_hits_that_cannot_be_judged_are_counted():
     rankings = by_hand(a=[(0, 10)])
-    entry = replace(rankings.entries[0], hits=(Hit(text="0123456789"), Hit(DocumentId("d"), 0, 10)))
+    entry = replace(rankings[0], hits=(Hit(text="0123456789"), Hit(DocumentId("d"), 0, 10)))
     with pytest.warns(UserWarning, match="results without a place in the corpus: 1 of 2; they count as retrieved and"):
-        table = score(replace(rankings, entries=(entry,)), dataset(a=[(0, 10)]), [SpanRecall()], [1, 2])
+        table = score(Rankings.of([entry], CORPUS), dataset(a=[(0, 10)]), [SpanRecall()], [1, 2])
     assert list(table.mean.values()) == [0.0, 1.0]
 
 
@@ -296,7 +297,7 @@ def test_rankings_that_were_cut_for_a_small_budget_do_not_pass_as_complete():
 
     truth = dataset(q=[(0, 100)])
     rankings = retrieve(search, CORPUS, truth.queries, [2, "10ch"])
-    assert len(rankings.entries[0].hits) == 3
+    assert len(rankings[0].hits) == 3
     with pytest.raises(ConfigError, match="cutoff '5': 1 of 1 rankings end before it"):
         score(rankings, truth, [SpanRecall()], [5])
     with pytest.raises(ConfigError, match="cutoff '75ch': 1 of 1 rankings end before it"):
@@ -335,10 +336,7 @@ def test_a_tokenizer_may_be_named():
     named = score(rankings, truth, [SpanRecall()], ["5tok"], tokenizer="cl100k_base").mean
     assert named == score(rankings, truth, [SpanRecall()], ["5tok"], tokenizer=tokens).mean
     assert 0 < named["span_recall@5tok"] < 1
-    few = [
-        retrieve(BM25Retriever(), CORPUS, ["012"], ["5tok"], tokenizer=given).entries
-        for given in ("cl100k_base", tokens)
-    ]
+    few = [retrieve(BM25Retriever(), CORPUS, ["012"], ["5tok"], tokenizer=given) for given in ("cl100k_base", tokens)]
     assert [entry.hits for entry in few[0]] == [entry.hits for entry in few[1]]
 
 
@@ -388,15 +386,15 @@ def test_what_is_given_in_the_wrong_place_is_refused():
 
 def test_questions_of_another_wording_are_noted():
     rankings = by_hand(a=[(0, 10)])
-    reworded = replace(rankings.entries[0], query=Query(QueryId("a"), QueryText("another?")))
+    reworded = replace(rankings[0], query=Query(QueryId("a"), QueryText("another?")))
     with pytest.warns(UserWarning, match="wording in the rankings is not that in the ground truth: 1, the first 'a'"):
-        score(replace(rankings, entries=(reworded,)), dataset(a=[(0, 10)]), [SpanRecall()], [1])
+        score(Rankings.of([reworded], CORPUS), dataset(a=[(0, 10)]), [SpanRecall()], [1])
 
 
 def test_ids_that_differ_by_a_trailing_nul_are_two():
     failed = QueryRanking(Query(QueryId("a"), QueryText("a")), failure=Failure("retrieve", "ValueError", "gone"))
     rankings = by_hand(**{"a\0": [(0, 10)]})
-    both = replace(rankings, entries=(failed, *rankings.entries))
+    both = Rankings.of([failed, *rankings], CORPUS)
     table = score(both, dataset(**{"a": [(0, 10)], "a\0": [(0, 10)]}), [SpanRecall()], [1])
     assert table.per_query("span_recall") == {"a": None, "a\0": 1.0}
 
@@ -452,3 +450,25 @@ def test_two_runs_at_a_time_need_two_retrievers():
         finally:
             finish.set()
         assert [entry.failure for entry in (*first.result(), *retrieve(waiting, CORPUS, ["345"], [1]))] == [None] * 2
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 1 << 18])
+@pytest.mark.parametrize("level", [TOKEN, CHUNK, DOCUMENT])
+def test_questions_are_scored_some_at_a_time_as_all_at_once(monkeypatch, level, at_once):
+    def search(query, k):
+        if len(query) % 7 == 0:
+            raise ConnectionError("gone away")
+        return searched[query]
+
+    chunker = RecursiveCharacterChunker(chunk_size=200)
+    found = retrieve(BM25Retriever(chunker=chunker), HANDBOOK.corpus, HANDBOOK.queries, CUTOFFS)
+    searched = {entry.query.text: entry.hits for entry in found}
+    some = replace(
+        retrieve(search, HANDBOOK.corpus, HANDBOOK.queries, CUTOFFS), chunks=found.chunks, exhausted=found.exhausted
+    )
+    metrics = [*RULES[level.evaluation_type].default_metrics.values()]
+    metrics += [PrecisionOmega()] if level is TOKEN else []
+    whole = score(some, HANDBOOK, metrics, CUTOFFS, level=level)
+    monkeypatch.setattr(sys.modules["rag_evaluation_framework.scoring.score"], "_HITS_AT_ONCE", at_once)
+    assert score(some, HANDBOOK, metrics, CUTOFFS, level=level) == whole
+    assert whole.statuses.count("failed") > 3

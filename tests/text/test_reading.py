@@ -1,14 +1,24 @@
 """What the reader of a result reads, and what it costs."""
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.data import Cutoff, Hit
+from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.text.reading import ContextBudget, HitReader
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 CORPUS = Corpus([Document(DocumentId("a.md"), "One two three. Four five."), Document(DocumentId("b.md"), "")])
 READER = HitReader(CORPUS)
+
+
+def cut(budget, *ranking):
+    """What a budget leaves of one ranking."""
+    return budget.truncate(RankedHits.of([ranking]))[0]
 
 
 def hit(start=None, end=None, text=None, doc_id="a.md", **known):
@@ -53,22 +63,65 @@ def test_the_reader_reads_the_text_or_its_place_or_the_whole_document(found, rea
 
 def test_of_a_document_that_is_only_named_a_budget_buys_the_document_as_it_is():
     budget = ContextBudget(Cutoff(10, "ch"), None, READER)
-    assert budget.truncate((hit(), hit())) == (hit(),)
-    assert ContextBudget(Cutoff(10, "ch", True), None, READER).truncate((hit(),)) == ()
+    assert cut(budget, hit(), hit()) == (hit(),)
+    assert cut(ContextBudget(Cutoff(10, "ch", True), None, READER), hit()) == ()
 
 
 def test_what_is_cut_at_a_budget_keeps_what_was_paid_for():
     characters = ContextBudget(Cutoff(5, "ch"), None, READER)
-    assert characters.truncate((hit(0, 14),)) == (hit(0, 5, "One t"),)
-    assert characters.truncate((hit(doc_id=None, text="elsewhere"),)) == (hit(doc_id=None, text="elsew"),)
-    assert characters.truncate((hit(0, 3, "One, with more"),)) == (hit(0, 3, "One, "),)  # no further than its place
+    assert cut(characters, hit(0, 14)) == (hit(0, 5),)
+    assert cut(characters, hit(doc_id=None, text="elsewhere")) == (hit(doc_id=None, text="elsew"),)
+    assert cut(characters, hit(0, 3, "One, with more")) == (hit(0, 3),)  # no further than its place
     tokens = ContextBudget(Cutoff(2, "tok"), resolve_tokenizer(str.split), READER)
-    assert tokens.truncate((hit(0, 14),))[0].span == hit(0, 8).span  # the blank goes with the word before
+    assert cut(tokens, hit(0, 14))[0].span == hit(0, 8).span  # the blank goes with the word before
     assert tokens.cost(hit()) == 5
 
 
 def test_a_budget_that_is_spent_buys_nothing_more_not_even_what_is_free():
     budget = ContextBudget(Cutoff(3, "ch"), None, READER)
-    assert budget.truncate((hit(5, 5), hit(0, 3), hit(7, 7))) == (hit(5, 5), hit(0, 3))
+    assert cut(budget, hit(5, 5), hit(0, 3), hit(7, 7)) == (hit(5, 5), hit(0, 3))
     assert budget.depth((hit(5, 5), hit(0, 3), hit(7, 7))) == 2
     assert budget.depth((hit(5, 5),)) is None
+
+
+def brute_force_cut(budget, ranking):
+    """The beginning of a ranking that fits, hit by hit."""
+    left, kept = budget.cutoff.size, []
+    for found in ranking:
+        if left == 0:
+            break
+        text = READER.text(found)
+        cost = len(text.split()) if budget.tokenizer else len(text)
+        if cost <= left:
+            kept.append(found)
+            left -= cost
+            continue
+        if not budget.cutoff.whole:
+            length = budget.tokenizer.cut(text, left) if budget.tokenizer else left
+            if found.placed:
+                kept.append(replace(found, end=min(found.end, found.start + length), text=None))
+            else:
+                kept.append(found if found.text is None else replace(found, text=text[:length]))
+        break
+    return tuple(kept)
+
+
+placed = st.builds(
+    lambda start, length, text: hit(start, start + length, text),
+    st.integers(0, 12),
+    st.integers(0, 12),
+    st.sampled_from([None, "", "One", "FAQ: One two three and more"]),
+)
+others = st.sampled_from([hit(), hit(doc_id="x.md"), hit(doc_id=None, chunk_id="c"), hit(text="else where it is")])
+rankings = st.lists(st.lists(placed | others, max_size=6).map(tuple), max_size=4)
+
+
+@given(rankings, st.integers(1, 30), st.sampled_from(["ch", "tok"]), st.booleans())
+def test_rankings_in_columns_are_cut_as_one_hit_after_the_other_would_be(given, size, unit, whole):
+    budget = ContextBudget(Cutoff(size, unit, whole), resolve_tokenizer(str.split), READER)
+    found = RankedHits.of(given)
+    assert [*budget.truncate(found)] == [brute_force_cut(budget, ranking) for ranking in given]
+    assert budget.fill(found).tolist() == [budget.depth(ranking) is not None for ranking in given]
+    assert READER.lengths(found.flat).tolist() == [READER.length(one) for ranking in given for one in ranking]
+    assert budget.costs(found.flat).tolist() == [budget.cost(one) for ranking in given for one in ranking]
+    assert [*found] == given  # which is left as it was

@@ -13,7 +13,6 @@ from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
-from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary, number
 
@@ -60,10 +59,10 @@ class Comparison:
             ResultError: Their chunkings differ, or they share no query or no score.
         """
         _check_levels(baseline, candidate)
-        before = {query.query_id: query for query in baseline.queries}
-        after = {query.query_id: query for query in candidate.queries}
+        before, after = baseline.scores.rows, candidate.scores.rows
         shared = [query_id for query_id in before if query_id in after]
-        same = [query_id for query_id in shared if _is_same(before[query_id], after[query_id])]
+        truths = baseline.queries.identities, candidate.queries.identities
+        same = [query_id for query_id in shared if truths[0][before[query_id]] == truths[1][after[query_id]]]
         unchanged = set(same)
         names = [
             name for name in baseline.score_names if name in candidate.score_names and _alike(name, baseline, candidate)
@@ -78,7 +77,7 @@ class Comparison:
             before=old,
             after=new,
             change=replace(old, columns={name: new.columns[name] - old.columns[name] for name in names}),
-            questions={query_id: before[query_id].text for query_id in shared},
+            questions=_wordings(baseline, candidate, shared),
             added=tuple(query_id for query_id in after if query_id not in before),
             removed=tuple(query_id for query_id in before if query_id not in after),
             changed=tuple(query_id for query_id in shared if query_id not in unchanged),
@@ -202,9 +201,13 @@ def _alike(name: str, baseline: EvaluationResult[Any], candidate: EvaluationResu
     return not in_tokens or baseline.config.get("tokenizer") == candidate.config.get("tokenizer")
 
 
-def _is_same(before: QueryResult[Any], after: QueryResult[Any]) -> bool:
-    """Return whether two queries have the same wording and ground truth."""
-    return before.text == after.text and set(before.relevant) == set(after.relevant) and before.gains == after.gains
+def _wordings(
+    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], query_ids: Sequence[str]
+) -> dict[str, str]:
+    """Return the wordings of queries by id; a baseline that is a report alone does not know them."""
+    known = baseline if baseline.queries.texts else candidate
+    texts = known.queries.texts or [""] * len(known.queries)
+    return {query_id: texts[known.scores.rows[query_id]] for query_id in query_ids}
 
 
 def _paired(

@@ -60,7 +60,7 @@ def run(
 ) -> None:
     """Evaluate one retriever, show the scores and the weakest questions, and save the run.
 
-    The run is saved in <root>/runs/<UTC time>-<dataset>/ as report.json and summary.md.
+    The run is saved in a folder in <root>/runs/, whose summary.md is the place to start.
     """
     flags: dict[str, Any] = {
         "corpus": str(corpus.absolute()) if corpus else None,

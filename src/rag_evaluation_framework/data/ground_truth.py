@@ -81,6 +81,11 @@ class GroundTruth(ABC, Generic[U]):
         del unit
         return 1.0
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether a retrieved unit may satisfy a relevant one of another name, so that `as_labelled` changes it."""
+        return False
+
     def as_labelled(self, units: Iterable[U]) -> list[U]:
         """Return retrieved units, best first, each replaced by the relevant unit that it satisfies, if any."""
         return list(units)
@@ -144,6 +149,11 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
     def gain(self, unit: DocumentId) -> float:
         """Return the gain of a relevant unit."""
         return self.gains.get(unit, 1.0)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether there are relevant prefixes."""
+        return bool(self.relevant_prefixes)
 
     def as_labelled(self, units: Iterable[DocumentId]) -> list[DocumentId]:
         """Return retrieved documents, best first, with the first match of each relevant prefix as `prefix*`."""

@@ -35,6 +35,11 @@ class Hit:
         return cls(chunk.doc_id, chunk.start, chunk.end, chunk.id, chunk.content, score)
 
     @property
+    def placed(self) -> bool:
+        """Whether the hit has a position in the corpus."""
+        return self.doc_id is not None and self.start is not None and self.end is not None
+
+    @property
     def span(self) -> CharacterSpan | None:
         """The position in the corpus, or None if the hit is not located."""
         if self.doc_id is None or self.start is None or self.end is None:

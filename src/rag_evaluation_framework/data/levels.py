@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.data.hit_table import HitTable
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, canonical_chunk_id
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -21,6 +25,7 @@ class Level(Generic[U]):
     Attributes:
         evaluation_type: Its name in files and messages.
         read: Returns the unit of a hit, or None if the hit lacks it.
+        known: Returns which hits have a unit.
         placeholder: Returns a unit that is never relevant for a hit without one, so that the hit keeps its rank
             (counted from 1).
         repeats: Whether a unit that is retrieved again counts again. Repeated text costs context; a repeated document
@@ -29,6 +34,7 @@ class Level(Generic[U]):
 
     evaluation_type: EvaluationType
     read: Callable[[Hit], U | None]
+    known: Callable[[HitTable], NDArray[np.bool_]]
     placeholder: Callable[[Hit, int], U]
     repeats: bool = False
 
@@ -62,13 +68,13 @@ def _no_place(hit: Hit, rank: int) -> CharacterSpan:
     return CharacterSpan(DocumentId(f"\0{rank}"), 0, len(hit.text or ""), hit.text or "")
 
 
-DOCUMENT: Level[DocumentId] = Level("document-level", attrgetter("doc_id"), _no_document)
+DOCUMENT: Level[DocumentId] = Level("document-level", attrgetter("doc_id"), attrgetter("doc_id.known"), _no_document)
 """Did we find the right documents?"""
 
-CHUNK: Level[ChunkId] = Level("chunk-level", _chunk, _no_chunk)
+CHUNK: Level[ChunkId] = Level("chunk-level", _chunk, attrgetter("chunk_id.known"), _no_chunk)
 """Did we find the right chunks? Bound to one chunking."""
 
-TOKEN: Level[CharacterSpan] = Level("token-level", attrgetter("span"), _no_place, repeats=True)
+TOKEN: Level[CharacterSpan] = Level("token-level", attrgetter("span"), attrgetter("placed"), _no_place, repeats=True)
 """Did we find the right text? Independent of any chunker."""
 
 LEVELS: Mapping[EvaluationType, Level[Any]] = {level.evaluation_type: level for level in (DOCUMENT, CHUNK, TOKEN)}

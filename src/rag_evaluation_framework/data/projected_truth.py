@@ -4,8 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic
 
+import numpy as np
+
+from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.hits import Hit, Ranking
+from rag_evaluation_framework.data.hit_table import Coded
+from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.ids import ChunkId
 from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.rankings import Rankings
@@ -34,13 +38,9 @@ class ProjectedTruth(Generic[U]):
         """Return rankings with the chunk ids of the dataset; at other levels, return them unchanged."""
         if self.chunk_id is None:
             return rankings
-        name = self.chunk_id
-
-        def named(ranking: Ranking) -> Ranking:
-            return tuple(replace(hit, chunk_id=name(hit)) for hit in ranking)
-
-        entries = (
-            replace(entry, hits=named(entry.hits), at={cutoff: named(hits) for cutoff, hits in entry.at.items()})
-            for entry in rankings
-        )
-        return replace(rankings, entries=tuple(entries))
+        table = rankings.hits.table
+        rows, numbers = table.distinct()
+        known, name = Numbering(), self.chunk_id
+        names = (name(table[row]) for row in rows.tolist())
+        codes = np.fromiter((-1 if unit is None else known[unit] for unit in names), dtype=np.int32, count=len(rows))
+        return rankings.with_table(replace(table, chunk_id=Coded(codes[numbers], tuple(known))))

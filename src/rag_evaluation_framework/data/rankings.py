@@ -1,14 +1,23 @@
-"""Rankings: what was found for every query, as deep as any cutoff reaches."""
+"""Rankings: what was found for every query, as deep as any cutoff reaches. In columns."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from typing import Any, Self, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.failures import Failure
-from rag_evaluation_framework.data.hits import Ranking, Stage
+from rag_evaluation_framework.data.hit_table import HitCollector, HitTable, RankedHits
+from rag_evaluation_framework.data.hits import Hit, Ranking, Stage
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 
 @dataclass(frozen=True)
@@ -31,42 +40,125 @@ class QueryRanking:
     failure: Failure | None = None
     exhausted: bool = True
 
-    def first(self, cutoff: Cutoff) -> Ranking:
-        """Return the first k results, k being the size of the cutoff."""
-        return self.at.get(cutoff, self.hits)[: cutoff.size]
 
-
-@dataclass(frozen=True)
-class Rankings:
-    """The rankings of many queries, made by one retriever over one corpus.
+@dataclass(frozen=True, eq=False)
+class StageColumns:
+    """One stage of the retrievals of many queries.
 
     Attributes:
-        entries: One per query, in the order in which they were given.
+        seconds: Its duration, NaN where it was not measured; shape (queries,).
+        hits: The ranking after it; empty where it is not known, or is the final one.
+        ranked: Where it is known and not the final one; shape (queries,).
+    """
+
+    seconds: Numbers
+    hits: RankedHits
+    ranked: NDArray[np.bool_]
+
+    def take(self, rows: Integers) -> "StageColumns":
+        """Return the stage of some of the queries."""
+        return StageColumns(self.seconds[rows], self.hits.take(rows), self.ranked[rows])
+
+
+StageRow = tuple[str, float | None, int | None]
+"""The name of a stage, its seconds, and the number of its ranking in a `HitCollector`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings(Sequence[QueryRanking]):
+    """The rankings of many queries, made by one retriever over one corpus. Use `Rankings.of` for rankings made by hand.
+
+    They are kept in columns: 100,000 rankings of 40 hits without text take 150 MB. A `QueryRanking` is made when it is
+    asked for: `rankings[0]`, or by iterating.
+
+    Attributes:
+        queries: What was asked, in the order in which it was given.
+        hits: What was found for each query.
         corpus: The documents in which hits have their places.
         retriever: The name of the retriever.
         chunks: Everything that could be retrieved, or None if the retriever cannot list it.
         cutoffs: Those that the rankings were made for; none if they were made elsewhere.
         depth: The most results that were asked for.
+        at: The rankings of a cutoff where those of some queries are not the beginning of `hits`.
+        stages: The stages of the retrievals by name, in their order.
+        failures: What went wrong, by query id; only queries for which something did.
+        exhausted: For which queries the retriever had nothing more; shape (queries,).
         seconds: How long indexing and retrieving took.
         calls: How many rankings the retriever was asked for.
         timed: How many questions were asked one at a time, so that their stages tell the latency.
         prepared: Whether the retriever was told all questions before.
         tokenizer: What counted tokens for budgets in tokens, or None; compared by equality.
         notes: What the user should know about how the rankings were made.
+
+    Raises:
+        ConfigError: The corpus is none.
+        DatasetError: A query is there twice, or a hit has a place that there is not.
     """
 
-    entries: tuple[QueryRanking, ...]
+    queries: tuple[Query, ...]
+    hits: RankedHits
     corpus: Corpus
     retriever: str = "rankings"
     chunks: Sequence[PositionAwareChunk] | None = None
     cutoffs: tuple[Cutoff, ...] = ()
     depth: int = 0
+    at: Mapping[Cutoff, RankedHits] = field(default_factory=dict[Cutoff, RankedHits])
+    stages: Mapping[str, StageColumns] = field(default_factory=dict[str, StageColumns])
+    failures: Mapping[str, Failure] = field(default_factory=dict[str, Failure])
+    exhausted: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     calls: int = 0
     timed: int = 0
     prepared: bool = False
     tokenizer: object | None = None
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(cast("object", self.corpus), Corpus):
+            raise ConfigError(f"rankings: corpus={self.corpus!r:.60}; expected the Corpus that hits have places in")
+        query_id, number = next(iter(Counter(query.id for query in self.queries).most_common(1)), ("", 1))
+        if number > 1:
+            raise DatasetError(f"the rankings have question {query_id!r} twice; ids must be unique")
+
+    @classmethod
+    def of(cls, entries: Iterable[QueryRanking], corpus: Corpus, **known: Any) -> "Rankings":
+        """Return rankings made by hand, such as those of a stored run.
+
+        Args:
+            entries: One per query.
+            corpus: The documents in which hits have their places.
+            known: Other attributes, such as `retriever="my service"`.
+
+        Raises:
+            ConfigError: The corpus is none.
+            DatasetError: A query is ranked twice, or what was found is not hits, or is at a place that there is not.
+        """
+        listed = tuple(entries)
+        empty = cls(tuple(entry.query for entry in listed), RankedHits.of(()), corpus, **known)
+        for entry in listed:
+            for ranking in (entry.hits, *entry.at.values()):
+                for hit in ranking:
+                    if problem := _problem(hit, corpus):
+                        raise DatasetError(f"the rankings of question {entry.query.id!r} hold {problem}")
+        collector = HitCollector()
+        numbers = [collector.add(entry.hits) for entry in listed]
+        cutoffs = dict.fromkeys(cutoff for entry in listed for cutoff in entry.at)
+        at = {
+            cutoff: [
+                collector.add(entry.at[cutoff]) if cutoff in entry.at else number
+                for entry, number in zip(listed, numbers, strict=True)
+            ]
+            for cutoff in cutoffs
+        }
+        stages = [stage_rows(entry.stages, collector) for entry in listed]
+        return replace(
+            empty,
+            hits=collector.ranked(numbers),
+            at={cutoff: collector.ranked(rows) for cutoff, rows in at.items()},
+            stages=stage_columns(stages, collector),
+            failures={entry.query.id: entry.failure for entry in listed if entry.failure is not None},
+            exhausted=np.array([entry.exhausted for entry in listed], dtype=np.bool_),
+        )
 
     @property
     def latency(self) -> str:
@@ -76,13 +168,95 @@ class Rankings:
             ", what can be done for all together done before" if self.prepared else ""
         )
 
-    def __iter__(self) -> Iterator[QueryRanking]:
-        return iter(self.entries)
+    def first(self, cutoff: Cutoff) -> RankedHits:
+        """Return the first k hits of each query, k being the size of the cutoff."""
+        return self.at.get(cutoff, self.hits).first(cutoff.size)
+
+    def take(self, rows: Integers) -> Self:
+        """Return the rankings of some of the queries."""
+        chosen: list[int] = rows.tolist()
+        queries = tuple(self.queries[row] for row in chosen)
+        return replace(
+            self,
+            queries=queries,
+            hits=self.hits.take(rows),
+            at={cutoff: hits.take(rows) for cutoff, hits in self.at.items()},
+            stages={name: stage.take(rows) for name, stage in self.stages.items()},
+            failures={query.id: self.failures[query.id] for query in queries if query.id in self.failures},
+            exhausted=self.exhausted[rows],
+        )
+
+    def with_table(self, table: HitTable) -> Self:
+        """Return the same rankings with other columns in the place of those of all hits."""
+        return replace(
+            self,
+            hits=replace(self.hits, table=table),
+            at={cutoff: replace(hits, table=table) for cutoff, hits in self.at.items()},
+            stages={name: replace(known, hits=replace(known.hits, table=table)) for name, known in self.stages.items()},
+        )
+
+    def _stages(self, row: int) -> Iterator[Stage]:
+        for name, stage in self.stages.items():
+            seconds, ranked = float(stage.seconds[row]), bool(stage.ranked[row])
+            if ranked or not np.isnan(seconds):
+                yield Stage(name, None if np.isnan(seconds) else seconds, stage.hits[row] if ranked else None)
+
+    @overload
+    def __getitem__(self, row: int) -> QueryRanking: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> list[QueryRanking]: ...
+
+    def __getitem__(self, row: int | slice) -> QueryRanking | list[QueryRanking]:
+        if isinstance(row, slice):
+            return [self[number] for number in range(*row.indices(len(self)))]
+        query = self.queries[row]
+        return QueryRanking(
+            query,
+            self.hits[row],
+            {cutoff: hits[row] for cutoff, hits in self.at.items()},
+            tuple(self._stages(row)),
+            self.failures.get(query.id),
+            bool(self.exhausted[row]),
+        )
 
     def __len__(self) -> int:
-        return len(self.entries)
+        return len(self.queries)
 
     def __repr__(self) -> str:
-        failed = sum(entry.failure is not None for entry in self.entries)
-        hits = sum(len(entry.hits) for entry in self)
-        return f"Rankings(queries: {len(self)}, hits: {hits}, failed: {failed})"
+        return f"Rankings(queries: {len(self)}, hits: {self.hits.counts.sum()}, failed: {len(self.failures)})"
+
+
+def stage_rows(stages: Iterable[Stage], collector: HitCollector) -> list[StageRow]:
+    """Collect the rankings of the stages of one retrieval."""
+    return [(stage.name, stage.seconds, None if stage.hits is None else collector.add(stage.hits)) for stage in stages]
+
+
+def stage_columns(stages: Sequence[Sequence[StageRow]], collector: HitCollector) -> dict[str, StageColumns]:
+    """Return the stages of the retrievals of all queries by name; those of one name in one retrieval add up."""
+    names = dict.fromkeys(name for rows in stages for name, *_ in rows)
+    seconds = {name: np.full(len(stages), np.nan) for name in names}
+    numbers = {name: np.full(len(stages), -1, dtype=np.int64) for name in names}
+    for row, found in enumerate(stages):
+        for name, spent, number in found:
+            if spent is not None:
+                seconds[name][row] = np.nansum([seconds[name][row], spent])
+            if number is not None:
+                numbers[name][row] = number
+    return {
+        name: StageColumns(seconds[name], collector.ranked(np.maximum(numbers[name], 0).tolist()), numbers[name] >= 0)
+        for name in names
+    }
+
+
+def _problem(hit: Any, corpus: Corpus) -> str | None:
+    if not isinstance(hit, Hit):
+        return f"{hit!r:.60}; expected a Hit, such as Hit(doc_id, start, end) or Hit(text=...)"
+    if hit.start is None or hit.end is None:
+        return None
+    if hit.doc_id is None or hit.doc_id not in corpus:
+        return f"a place in document {hit.doc_id!r}, which their corpus does not have"
+    length, place = len(corpus[hit.doc_id].content), (hit.start, hit.end)
+    if not all(isinstance(offset, Integral) for offset in place) or not 0 <= hit.start <= hit.end <= length:
+        return f"the place [{hit.start!r}:{hit.end!r}] in {hit.doc_id!r}, which has {length} characters"
+    return None

@@ -1,7 +1,7 @@
 """ScoreTable: every score of every query, in columns. The only place where scores are kept, and averaged."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import fsum, isnan
@@ -45,6 +45,19 @@ class ScoreTable:
     def __post_init__(self) -> None:
         for column in (*self.columns.values(), self.answerable):
             column.setflags(write=False)  # means are kept, and would not follow
+
+    @classmethod
+    def joined(cls, tables: Sequence["ScoreTable"]) -> "ScoreTable":
+        """Return the scores of several tables, at least one, of the same scores and different queries."""
+        first = tables[0]
+        return cls(
+            tuple(query_id for table in tables for query_id in table.query_ids),
+            {name: np.concatenate([table.columns[name] for table in tables]) for name in first.columns},
+            np.concatenate([table.answerable for table in tables]),
+            {query_id: failures for table in tables for query_id, failures in table.failures.items()},
+            first.counts,
+            first.count_as_zero,
+        )
 
     @cached_property
     def mean(self) -> "Means":

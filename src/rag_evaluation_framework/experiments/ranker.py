@@ -2,24 +2,27 @@
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from rag_evaluation_framework._support.coroutines import stop_if_cancelled
 from rag_evaluation_framework._support.interrupts import stop_if_interrupted
 from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework._support.side_by_side import side_by_side
-from rag_evaluation_framework.contracts.retrieved import as_hits
+from rag_evaluation_framework.contracts.retrieved import as_hits, as_stages
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.failures import Failure
+from rag_evaluation_framework.data.hit_table import HitCollector, RankedHits
 from rag_evaluation_framework.data.hits import Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.rankings import QueryRanking
+from rag_evaluation_framework.data.rankings import Rankings, StageRow, stage_columns, stage_rows
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.text.hit_locator import HitLocator
 from rag_evaluation_framework.text.reading import RankingCutter
@@ -32,25 +35,50 @@ _TOGETHER = 256
 """How many questions are asked together: few enough for a progress bar, and for Ctrl-C."""
 
 
-@dataclass(frozen=True)
-class _Answer:
-    """What a retriever found for a question, or how that failed.
+@dataclass(frozen=True, slots=True)
+class _Returned:
+    """What a retriever returned for a question, or how that failed.
 
     Attributes:
-        found: The hits that a cutoff reaches; once they were seen, in their places.
+        found: What it found.
+        depth: How many results were asked for.
         failure: How it failed, or None.
         notes: What the retriever noted.
-        depth: How many results were asked for.
-        more: Whether asking for more may find more.
-        exhausted: Whether these are all hits.
     """
 
-    found: Retrieval = field(default_factory=lambda: Retrieval(()))
+    found: Retrieval
+    depth: int
     failure: Failure | None = None
     notes: Sequence[str] = ()
-    depth: int = 0
-    more: bool = True
-    exhausted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What is known of an answer whose hits were located and collected.
+
+    Attributes:
+        ranking: The number under which those hits that a cutoff reaches were collected.
+        hits: How many these are.
+        stages: How long each step took, and the numbers of the rankings after it.
+        depth: How many results were asked for.
+        deeper: How many to ask for so that the budgets are filled; 0 if there is nothing to gain.
+        exhausted: Whether these are all hits.
+        unfilled: Whether a budget that the corpus could fill is not filled.
+        limit: The parameter of the retriever that ends the ranking.
+        failure: How it failed, or None.
+        notes: What the retriever noted.
+    """
+
+    ranking: int
+    hits: int
+    stages: Sequence[StageRow]
+    depth: int
+    deeper: int
+    exhausted: bool
+    unfilled: bool
+    limit: str | None
+    failure: Failure | None
+    notes: Sequence[str]
 
 
 @dataclass
@@ -89,27 +117,74 @@ class Ranker:
         self._largest = max(self.cutter.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
         self._locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
         self._together = self.together and self.retriever.takes_many and self.concurrency == 1
-        self._unstable = 0
-        self._unfilled = 0
-        self._limits: dict[str, None] = {}
+        self._hits = HitCollector()
 
-    def rankings(self, queries: Sequence[Query]) -> tuple[QueryRanking, ...]:
+    def rankings(self, queries: Sequence[Query]) -> Rankings:
         """Return the ranking of every query, or how its retrieval failed; notes go to whoever collects them."""
         first = self._first(queries, self._first_depth())
-        at: dict[Cutoff, list[_Answer]] = {}
+        at: dict[Cutoff, list[_Seen]] = {}
         if self.retriever.prefix_stable is False:
             others = [cutoff for cutoff in self.cutter.ks if cutoff != self._largest]
             at = {cutoff: self._ask(queries, [cutoff.size] * len(queries)) for cutoff in others}
+            at[self._largest] = first
         deepest = self._deepest(queries, first)
-        entries = tuple(
-            self._ranking(query, first[row], {cutoff: answers[row] for cutoff, answers in at.items()}, deepest[row])
-            for row, query in enumerate(queries)
-        )
         stop_if_interrupted()
         stop_if_cancelled()
-        for text in self._notes(entries):
+        answers = [*zip(first, *at.values(), deepest, strict=True)]
+        failures: dict[str, Failure] = {
+            query.id: failure
+            for query, known in zip(queries, answers, strict=True)
+            if (failure := next((answer.failure for answer in known if answer.failure is not None), None)) is not None
+        }
+        worked = np.array([query.id not in failures for query in queries], dtype=np.bool_)
+        stages = stage_columns(
+            [answer.stages if fine else () for answer, fine in zip(first, worked, strict=True)], self._hits
+        )
+        hits = self._ranked(deepest, worked)
+        tops = {cutoff: self._ranked(found, worked) for cutoff, found in at.items()}
+        if not tops:
+            tops = self._tops(hits, self._ranked(first, worked))
+        for text in self._notes(hits, [answer for answer, fine in zip(deepest, worked, strict=True) if fine]):
             note(text)
-        return entries
+        return Rankings(
+            tuple(queries),
+            hits,
+            self.cutter.reader.corpus,
+            self.retriever.name,
+            self.chunks,
+            self.cutter.cutoffs,
+            self.depth,
+            tops,
+            stages,
+            failures,
+            np.array([answer.exhausted for answer in deepest], dtype=np.bool_) | ~worked,
+            calls=self.calls,
+            timed=self.timed,
+            tokenizer=self.cutter.tokenizer,
+        )
+
+    def _ranked(self, answers: Sequence[_Seen], worked: NDArray[np.bool_]) -> RankedHits:
+        """Return the hits of answers, none where the retrieval failed."""
+        return self._hits.ranked([answer.ranking * fine for answer, fine in zip(answers, worked, strict=True)])
+
+    def _tops(self, hits: RankedHits, first: RankedHits) -> dict[Cutoff, RankedHits]:
+        """Return the rankings at each k, if those of some questions are not the beginnings of what was found later."""
+        largest = self._largest.size
+        asked_again = np.flatnonzero(hits.begins != first.begins)
+        unstable = [row for row in asked_again.tolist() if hits[row][: first.counts[row]] != first[row]]
+        if unstable:
+            note(
+                f"rankings changed at the top when more results were asked for: {len(unstable)}; their scores at k are "
+                f"those of asking for {largest}. If the retriever works so, let its prefix_stable be False"
+            )
+        # Or results were left out, and made up for further down.
+        differ = np.flatnonzero(first.counts < np.minimum(largest, hits.counts))
+        kept = np.union1d(np.array(unstable, dtype=np.int64), differ)
+        if not len(kept):
+            return {}
+        begins, ends = hits.begins.copy(), hits.ends.copy()
+        begins[kept], ends[kept] = first.begins[kept], first.ends[kept]
+        return dict.fromkeys(self.cutter.ks, RankedHits(hits.table, begins, ends))
 
     def _first_depth(self) -> int:
         """Return how deep every question is asked first."""
@@ -121,7 +196,7 @@ class Ranker:
             return max(self._largest.size, wanted if most is None else min(wanted, most))
         return max(self._largest.size, most if most is not None and self.cutter.budgets else 0)
 
-    def _first(self, queries: Sequence[Query], depth: int) -> list[_Answer]:
+    def _first(self, queries: Sequence[Query], depth: int) -> list[_Seen]:
         """Ask every question for the first time: some alone, for their latency, and the others as may be."""
         self.timed = len(queries)
         if self.concurrency > 1:
@@ -130,7 +205,7 @@ class Ranker:
             self.timed = min(_MOST_TIMED, len(queries))
         alone = [number * len(queries) // self.timed for number in range(self.timed)]
         others = sorted({*range(len(queries))} - {*alone})
-        answers: dict[int, _Answer] = {}
+        answers: dict[int, _Seen] = {}
         with (
             _progress("Retrieving", len(queries)) as bar,
             closing(self._answers([queries[row] for row in others], [depth] * len(others))) as found,
@@ -141,27 +216,24 @@ class Ranker:
                 answers[row] = self._seen(_untimed(answer), bar)
         return self._noted([answers[row] for row in range(len(queries))])
 
-    def _deepest(self, queries: Sequence[Query], first: Sequence[_Answer]) -> list[_Answer]:
+    def _deepest(self, queries: Sequence[Query], first: Sequence[_Seen]) -> list[_Seen]:
         """Ask again where a budget is not filled and there may be more, and return the deepest answers."""
         deepest = [*first]
         asking = [*range(len(deepest))]
-        while wanted := {row: depth for row in asking if (depth := self._deeper(deepest[row])) > deepest[row].depth}:
+        while wanted := {row: deepest[row].deeper for row in asking if deepest[row].deeper > deepest[row].depth}:
             answers = self._ask([queries[row] for row in wanted], [*wanted.values()])
-            before = {row: len(deepest[row].found.hits) for row in wanted}
+            before = {row: deepest[row].hits for row in wanted}
             for row, answer in zip(wanted, answers, strict=True):
                 deepest[row] = answer
-            asking = [row for row in wanted if len(deepest[row].found.hits) > before[row]]
+            asking = [row for row in wanted if deepest[row].hits > before[row]]
         return deepest
 
-    def _deeper(self, answer: _Answer) -> int:
-        return self.cutter.next_depth(answer.found.hits) if answer.more and answer.failure is None else 0
-
-    def _ask(self, queries: Sequence[Query], depths: Sequence[int]) -> list[_Answer]:
+    def _ask(self, queries: Sequence[Query], depths: Sequence[int]) -> list[_Seen]:
         """Ask questions again, each at a depth of its own."""
         with _progress("Retrieving again", len(queries)) as bar, closing(self._answers(queries, depths)) as answers:
             return self._noted([self._seen(answer, bar) for answer in answers])
 
-    def _answers(self, queries: Sequence[Query], depths: Sequence[int]) -> Generator[_Answer]:
+    def _answers(self, queries: Sequence[Query], depths: Sequence[int]) -> Generator[_Returned]:
         """Yield the answers to questions that need not be timed, in their order."""
         if not self._together or len(set(depths)) > 1:
             yield from side_by_side(self._retrieve, [*zip(queries, depths, strict=True)], self.concurrency)
@@ -169,7 +241,7 @@ class Ranker:
         for begin in range(0, len(queries), _TOGETHER):
             yield from self._answers_together(queries[begin : begin + _TOGETHER], depths[begin])
 
-    def _answers_together(self, queries: Sequence[Query], depth: int) -> Iterator[_Answer]:
+    def _answers_together(self, queries: Sequence[Query], depth: int) -> Iterator[_Returned]:
         """Yield the answers to questions asked together; if that fails, each is asked alone and fails alone."""
         stop_if_interrupted()
         stop_if_cancelled()
@@ -190,7 +262,7 @@ class Ranker:
         else:
             yield from (self._read(results, depth) for results in listed)
 
-    def _retrieve(self, asked: tuple[Query, int]) -> _Answer:
+    def _retrieve(self, asked: tuple[Query, int]) -> _Returned:
         """Ask for one question at a depth. Threads call this."""
         query, depth = asked
         stop_if_interrupted()
@@ -201,83 +273,70 @@ class Ranker:
                 results: Any = self.retriever.retrieve(query.text, depth)
                 answer = self._read(results, depth, start)
             except (Exception, SystemExit) as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
-                answer = _Answer(failure=Failure.of("retrieve", error), depth=depth)
+                answer = _Returned(Retrieval(()), depth, Failure.of("retrieve", error))
         stop_if_cancelled()
         return replace(answer, notes=notes)
 
-    def _read(self, results: Any, depth: int, start: float | None = None) -> _Answer:
+    def _read(self, results: Any, depth: int, start: float | None = None) -> _Returned:
         """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
         try:
             hits = as_hits(results, self.retriever.name)[:depth]
+            known = results if isinstance(results, Retrieval) else Retrieval(hits)
+            stages = as_stages(known.stages, self.retriever.name)
         except (Exception, SystemExit) as error:  # noqa: BLE001  a generator may raise anything
-            return _Answer(failure=Failure.of("retrieve", error), depth=depth)
-        known = results if isinstance(results, Retrieval) else Retrieval(hits)
+            return _Returned(Retrieval(()), depth, Failure.of("retrieve", error))
         measured = () if start is None else (Stage("retrieve", perf_counter() - start),)
-        found = replace(known, hits=hits, stages=known.stages or measured)
-        return _Answer(found, depth=depth, more=not found.complete)
+        return _Returned(replace(known, hits=hits, stages=stages or measured), depth)
 
-    def _seen(self, answer: _Answer, bar: "tqdm[Any]") -> _Answer:
-        """Count an answer, locate its hits in the corpus, and keep those that a cutoff reaches."""
+    def _seen(self, answer: _Returned, bar: "tqdm[Any]") -> _Seen:
+        """Count an answer, locate its hits in the corpus, and collect those that a cutoff reaches."""
         self.calls += 1
         self.depth = max(self.depth, answer.depth)
         bar.update()
-        hits = self._locator.place(answer.found.hits)
-        reached, _ = self.cutter.reach(hits)
+        found = answer.found
+        hits = self._locator.place(found.hits)
+        reached, unfilled = self.cutter.reach(hits)
         kept = hits[: max(self._largest.size, reached)]
-        ended = not answer.more or len(hits) < answer.depth
-        found = replace(answer.found, hits=kept)
-        return replace(answer, found=found, exhausted=ended and len(kept) == len(hits))
+        return _Seen(
+            self._hits.add(kept),
+            len(kept),
+            stage_rows(found.stages, self._hits),
+            answer.depth,
+            0 if found.complete or answer.failure is not None else self.cutter.next_depth(kept),
+            (found.complete or len(hits) < answer.depth) and len(kept) == len(hits),
+            unfilled,
+            found.limit,
+            answer.failure,
+            answer.notes,
+        )
 
-    def _noted(self, answers: list[_Answer]) -> list[_Answer]:
+    def _noted(self, answers: list[_Seen]) -> list[_Seen]:
         """Say what the retriever noted, in the order of the questions, whichever was asked first."""
         for answer in answers:
             for text in answer.notes:
                 note(text)
         return answers
 
-    def _ranking(
-        self, query: Query, first: _Answer, others: Mapping[Cutoff, _Answer], deepest: _Answer
-    ) -> QueryRanking:
-        """Return the ranking of a query from all that was found for it."""
-        for answer in (first, *others.values(), deepest):
-            if answer.failure is not None:
-                return QueryRanking(query, failure=answer.failure)
-        top, hits = first.found.hits, deepest.found.hits
-        at = {cutoff: answer.found.hits for cutoff, answer in others.items()}
-        if self.retriever.prefix_stable is False:
-            at[self._largest] = top
-        elif hits[: len(top)] != top:
-            self._unstable += 1
-            at = dict.fromkeys(self.cutter.ks, top)
-        elif len(top) < min(self._largest.size, len(hits)):  # results were left out, and made up for further down
-            at = dict.fromkeys(self.cutter.ks, top)
-        _, unfilled = self.cutter.reach(hits)
-        self._unfilled += unfilled
-        if deepest.found.limit is not None and (unfilled or len(hits) < self._largest.size):
-            self._limits[deepest.found.limit] = None
-        return QueryRanking(query, hits, at, first.found.stages, exhausted=deepest.exhausted)
-
-    def _notes(self, entries: Sequence[QueryRanking]) -> Iterator[str]:
+    def _notes(self, found: RankedHits, answers: Sequence[_Seen]) -> Iterator[str]:
         """Yield notes on the rankings that were made."""
-        if self._unstable:
-            yield (
-                f"rankings changed at the top when more results were asked for: {self._unstable}; their scores at k "
-                f"are those of asking for {self._largest.size}. If the retriever works so, let its prefix_stable be "
-                "False"
-            )
-        for limit in self._limits:
+        unfilled = sum(answer.unfilled for answer in answers)
+        short = [answer for answer in answers if answer.unfilled or answer.hits < self._largest.size]
+        for limit in dict.fromkeys(answer.limit for answer in short if answer.limit is not None):
             yield f"rankings end early, as {limit} is less than was asked for"
-        if self._unfilled:
-            rankings = "ranking" if self._unfilled == 1 else "rankings"
-            yield f"{self._unfilled} {rankings} ran out of results before the budget was filled"
-        hits = [hit for entry in entries for hit in entry.hits]
-        contradicting = sum(map(self.cutter.reader.contradicts, hits))
+        if unfilled:
+            rankings = "ranking" if unfilled == 1 else "rankings"
+            yield f"{unfilled} {rankings} ran out of results before the budget was filled"
+        hits = found.flat
+        told = hits.take(np.flatnonzero(hits.text.known & hits.placed))
+        rows, numbers = told.distinct()
+        differ = [self.cutter.reader.contradicts(told[row]) for row in rows.tolist()]
+        contradicting = int(np.array(differ, dtype=np.int64)[numbers].sum())
         if contradicting:
             yield (
                 f"results whose text differs from the text at the place that they name: {contradicting}; the place was "
                 "taken. If the retriever does not change texts, its offsets are wrong (they count code points)"
             )
-        ambiguous = sum(hit.text in self._locator.ambiguous for hit in hits)
+        ambiguous = int(hits.text.numbers(self._locator.ambiguous.__contains__).sum())
         if ambiguous:
             yield (
                 f"results whose text occurs more than once: {ambiguous}; the first free place was taken. Let the "
@@ -289,7 +348,7 @@ def _progress(what: str, questions: int) -> "tqdm[Any]":
     return tqdm(total=questions, desc=what, unit="question", delay=2, disable=None, leave=False)
 
 
-def _untimed(answer: _Answer) -> _Answer:
+def _untimed(answer: _Returned) -> _Returned:
     """Return an answer without the times of its stages, which are not those of one question at a time."""
     stages = tuple(replace(stage, seconds=None) for stage in answer.found.stages if stage.hits is not None)
     return replace(answer, found=replace(answer.found, stages=stages))

@@ -181,20 +181,9 @@ class Index:
         if batch_queries:
             self._prepare(queries)
         ranker = Ranker(self.pipeline, self.chunks, cutter, batch_queries, max_concurrency)
-        entries = ranker.rankings(queries)
-        return Rankings(
-            entries,
-            self.corpus,
-            self.retriever,
-            self.chunks,
-            cutter.cutoffs,
-            ranker.depth,
-            {"index": self.seconds, "retrieve": perf_counter() - start},
-            ranker.calls,
-            ranker.timed,
-            batch_queries,
-            cutter.tokenizer,
-        )
+        rankings = ranker.rankings(queries)
+        seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
+        return replace(rankings, seconds=seconds, prepared=batch_queries)
 
     def _prepare(self, queries: Sequence[Query]) -> None:
         """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""

@@ -12,7 +12,7 @@ from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
 from rag_evaluation_framework.experiments.retrieval import indexed
 from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.results.query_result import QueryResult
+from rag_evaluation_framework.results.query_result import QueryResults
 from rag_evaluation_framework.results.result import EvaluationResult, ExperimentResult
 from rag_evaluation_framework.results.store import check_root
 from rag_evaluation_framework.scoring.score import score_checked
@@ -60,14 +60,12 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
         table = score_checked(rankings, truth, config.metrics, cutter)
         seconds = perf_counter() - start
     stop_if_interrupted()
-    table = replace(table, count_as_zero=measured.count_as_zero)
+    queries = QueryResults[Any].of(truth.entries, rankings, replace(table, count_as_zero=measured.count_as_zero))
+    known = config.level.known(queries.hits.table)
     result = EvaluationResult[Any](
         name=config.name,
         evaluation_type=config.level.evaluation_type,
-        queries=tuple(
-            QueryResult[Any].of(entry, ranking, table) for entry, ranking in zip(truth, rankings, strict=True)
-        ),
-        scores=table,
+        queries=queries,
         metric_names=tuple(metric.name for metric in config.metrics),
         cutoffs=tuple(map(str, config.cutoffs)),
         config={
@@ -80,6 +78,7 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
         timings={**rankings.seconds, "score": seconds},
         notes=tuple(dict.fromkeys([*config.notes, *notes])),
         created=created,
+        hits={"hits": len(known), "unlocated_hits": len(known) - int(known.sum())},
     )
     if measured.save_results_path is None:
         return result

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Integers
+from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.judging.spans import Numbering, SpanColumns, SpanJudgements, spread
+from rag_evaluation_framework.judging.spans import SpanColumns, SpanJudgements, spread
 
 
 def oracle_from_lists(chunks: Sequence[CharacterSpan], truth: Sequence[Sequence[CharacterSpan]]) -> SpanJudgements:

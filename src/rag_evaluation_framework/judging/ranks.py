@@ -82,6 +82,21 @@ class Repeats:
 
 
 @dataclass(frozen=True, eq=False)
+class LabelColumns:
+    """The relevant units of all queries, as columns.
+
+    Attributes:
+        query: Number of the query of each unit, ascending.
+        unit: Number of the unit, each once per query; retrieved and relevant units use the same numbers.
+        gain: How relevant it is, above 0.
+    """
+
+    query: Integers
+    unit: Integers
+    gain: Numbers
+
+
+@dataclass(frozen=True, eq=False)
 class RankJudgements:
     """The ranks of the relevant units of all queries, and those they would have in the ideal order.
 
@@ -133,6 +148,34 @@ class RankJudgements:
             results,
             Repeats.none() if repeats is None else repeats,
         )
+
+    @classmethod
+    def from_columns(cls, query: Integers, unit: Integers, results: Integers, labels: LabelColumns) -> "RankJudgements":
+        """Judge rankings that are given as columns.
+
+        Args:
+            query: Number of the query of each result, ascending; the results of one query are in their order.
+            unit: Number of its unit, of either sign.
+            results: The number of results of each query.
+            labels: What is relevant.
+        """
+        least = min(int(unit.min(initial=0)), int(labels.unit.min(initial=0)))
+        width = 1 + max(int(unit.max(initial=0)), int(labels.unit.max(initial=0))) - least
+        keys, sought = query * width + (unit - least), labels.query * width + (labels.unit - least)
+        order = np.argsort(keys, kind="stable")
+        leads = np.diff(keys[order], prepend=-1) > 0
+        repeats = np.zeros(len(keys), dtype=np.int64)
+        repeats[order[~leads]] = 1
+        begins = (np.cumsum(results) - results)[query]
+        position = np.arange(len(keys)) - begins
+        before = np.cumsum(repeats) - repeats
+        rank = position - (before - before[begins])  # of the results before, those that repeat a unit do not count
+        first = order[leads]
+        found = np.searchsorted(keys[first], sought)
+        is_found = np.append(keys[first], -1)[found] == sought
+        ranks = np.where(is_found, np.append(rank[first], -1)[found], -1)
+        rows = np.flatnonzero(repeats)
+        return cls.from_ranks(labels.query, ranks, labels.gain, results, Repeats(query[rows], position[rows]))
 
     @classmethod
     def from_lists(

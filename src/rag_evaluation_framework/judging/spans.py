@@ -14,21 +14,14 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.data.columns import Integers
+from rag_evaluation_framework.data.columns import Integers, Numbering
+from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.spans import CharacterSpan
 
 _BLOCK = 8192  # cells that are judged at a time
 
 
 _DOC_ID, _START, _END = attrgetter("doc_id"), attrgetter("start"), attrgetter("end")
-
-
-class Numbering(dict[str, int]):
-    """Numbers for names, from 0, in the order in which they are first looked up."""
-
-    def __missing__(self, name: str) -> int:
-        self[name] = number = len(self)
-        return number
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +43,7 @@ class SpanColumns:
     rank: Integers
 
     @classmethod
-    def of(cls, spans: Sequence[Sequence[CharacterSpan]], documents: "Numbering") -> "SpanColumns":
+    def of(cls, spans: Sequence[Sequence[CharacterSpan]], documents: Numbering) -> "SpanColumns":
         """Return lists of spans, one per query, as columns; documents that are new are numbered."""
         counts = np.fromiter(map(len, spans), dtype=np.int64, count=len(spans))
         flat = list(chain.from_iterable(spans))
@@ -61,6 +54,19 @@ class SpanColumns:
             start=np.fromiter(map(_START, flat), dtype=np.int64, count=total),
             end=np.fromiter(map(_END, flat), dtype=np.int64, count=total),
             rank=np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts),
+        )
+
+    @classmethod
+    def of_hits(cls, hits: RankedHits, documents: Numbering) -> "SpanColumns":
+        """Return the places of hits as columns. A hit without a place is in a document of its own, with its text."""
+        table = hits.flat
+        numbers = table.doc_id.numbers(documents.__getitem__)
+        return cls(
+            query=hits.query,
+            document=np.where(table.placed, numbers, len(documents) + hits.rank),
+            start=np.where(table.placed, table.start, 0),
+            end=np.where(table.placed, table.end, table.text.numbers(len)),
+            rank=hits.rank,
         )
 
     def covering(self) -> "SpanColumns":
@@ -130,6 +136,14 @@ class SpanJudgements:
             return SpanColumns.of(retrieved[first:last], documents), SpanColumns.of(truth[first:last], documents)
 
         return _judge_in_blocks(len(retrieved), max(map(len, retrieved), default=0), columns)
+
+    @classmethod
+    def from_hits(cls, retrieved: RankedHits, truth: Sequence[Sequence[CharacterSpan]]) -> "SpanJudgements":
+        """Judge rankings of hits, one per query, and one list of relevant spans per query."""
+        documents = Numbering()
+        relevant = SpanColumns.of(truth, documents)
+        depth = int(retrieved.counts.max(initial=0))
+        return cls.from_columns(SpanColumns.of_hits(retrieved, documents), relevant, len(retrieved), depth)
 
     @classmethod
     def zeros(cls, queries: int, depth: int) -> "SpanJudgements":

@@ -11,8 +11,8 @@ from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.hits import Ranking
-from rag_evaluation_framework.data.ids import ChunkId
+from rag_evaluation_framework.data.hit_table import RankedHits
+from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id
 from rag_evaluation_framework.data.levels import CHUNK, Level
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.errors import ConfigError, DatasetError
@@ -78,9 +78,9 @@ class ChunkRules(LevelRules[ChunkId]):
             )
         return ProjectedTruth(CHUNK, entries, ids.of, chunking)
 
-    def judge(self, cuts: Iterable[Sequence[Ranking]], truth: Sequence[GroundTruth[ChunkId]]) -> list[RankJudgements]:
+    def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[ChunkId]]) -> list[RankJudgements]:
         """Judge by the rank of each distinct chunk."""
-        return judged_ranks(CHUNK, cuts, truth)
+        return judged_ranks(CHUNK, cuts, truth, lambda hits: hits.chunk_id.renamed(canonical_chunk_id))
 
     def found(self, unit: ChunkId, hit: ChunkId) -> bool:
         """Return whether a hit is this chunk."""

@@ -1,24 +1,28 @@
 """Document-level evaluation: did we find the right documents?"""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, ClassVar
+
+import numpy as np
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth, GroundTruth, renamed_gains
-from rag_evaluation_framework.data.hits import Ranking
+from rag_evaluation_framework.data.hit_table import Coded, HitTable, RankedHits
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.levels import DOCUMENT, Level
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.judging.ranks import RankJudgements
+from rag_evaluation_framework.judging.ranks import LabelColumns, RankJudgements
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk, Searched
 from rag_evaluation_framework.metrics.catalogue import DEFAULT_DOCUMENT_METRICS
 
@@ -53,11 +57,9 @@ class DocumentRules(LevelRules[DocumentId]):
             note(text)
         return ProjectedTruth(DOCUMENT, resolve_documents(dataset, searched.corpus))
 
-    def judge(
-        self, cuts: Iterable[Sequence[Ranking]], truth: Sequence[GroundTruth[DocumentId]]
-    ) -> list[RankJudgements]:
+    def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[DocumentId]]) -> list[RankJudgements]:
         """Judge by the rank of each distinct document."""
-        return judged_ranks(DOCUMENT, cuts, truth)
+        return judged_ranks(DOCUMENT, cuts, truth, attrgetter("doc_id"))
 
     def found(self, unit: DocumentId, hit: DocumentId) -> bool:
         """Return whether a hit is this document, or has this prefix (`guide/*`)."""
@@ -70,19 +72,37 @@ class DocumentRules(LevelRules[DocumentId]):
 
 
 def judged_ranks(
-    level: Level[Any], cuts: Iterable[Sequence[Ranking]], truth: Sequence[GroundTruth[Any]]
+    level: Level[Any],
+    cuts: Iterable[RankedHits],
+    truth: Sequence[GroundTruth[Any]],
+    units: Callable[[HitTable], Coded],
 ) -> list[RankJudgements]:
-    """Judge rankings of ids, at document or chunk level."""
-    relevant = [entry.relevant for entry in truth]
-    gains = [[*map(entry.gain, entry.relevant)] for entry in truth]
-    units = (
-        [
-            entry.as_labelled(level.unit(hit, rank) for rank, hit in enumerate(ranking, start=1))
-            for entry, ranking in zip(truth, rankings, strict=True)
-        ]
-        for rankings in cuts
+    """Judge rankings of ids, at document or chunk level.
+
+    Args:
+        level: The level.
+        cuts: The rankings at several cutoffs.
+        truth: What is relevant, one entry per ranking.
+        units: Returns the ids of hits.
+    """
+    numbers = Numbering()
+    counts = np.fromiter((len(entry.relevant) for entry in truth), dtype=np.int64, count=len(truth))
+    labels = LabelColumns(
+        np.repeat(np.arange(len(truth)), counts),
+        np.array([numbers[unit] for entry in truth for unit in entry.relevant], dtype=np.int64),
+        np.array([entry.gain(unit) for entry in truth for unit in entry.relevant], dtype=np.float64),
     )
-    return [RankJudgements.from_lists(ranked, relevant, gains) for ranked in units]
+    grouped = [row for row, entry in enumerate(truth) if entry.has_groups]
+    judged: list[RankJudgements] = []
+    for hits in cuts:
+        column = units(hits.flat)
+        codes = np.where(column.known, column.numbers(numbers.__getitem__), -1 - hits.rank)
+        ends = np.cumsum(hits.counts)
+        for row in grouped:
+            named = truth[row].as_labelled(level.unit(hit, rank) for rank, hit in enumerate(hits[row], start=1))
+            codes[ends[row] - len(named) : ends[row]] = [numbers[unit] for unit in named]
+        judged.append(RankJudgements.from_columns(hits.query, codes, hits.counts, labels))
+    return judged
 
 
 def in_documents(dataset: Dataset[CharacterSpan]) -> tuple[DocumentLevelGroundTruth, ...]:

@@ -10,7 +10,7 @@ from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.hits import Ranking
+from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.judging.ranks import RankJudgements
@@ -76,7 +76,7 @@ class LevelRules(ABC, Generic[U]):
 
     @abstractmethod
     def judge(
-        self, cuts: Iterable[Sequence[Ranking]], truth: Sequence[GroundTruth[U]]
+        self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[U]]
     ) -> Sequence[SpanJudgements | RankJudgements]:
         """Judge the rankings at several cutoffs: at each of them one per entry of the truth."""
 

@@ -8,7 +8,7 @@ from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.hits import Ranking
+from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.levels import TOKEN, Level
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -39,12 +39,10 @@ class TokenRules(LevelRules[CharacterSpan]):
         del searched, chunk_id
         return ProjectedTruth(TOKEN, dataset.ground_truth)
 
-    def judge(
-        self, cuts: Iterable[Sequence[Ranking]], truth: Sequence[GroundTruth[CharacterSpan]]
-    ) -> list[SpanJudgements]:
+    def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[CharacterSpan]]) -> list[SpanJudgements]:
         """Judge by the characters that spans share."""
         relevant = [entry.relevant for entry in truth]
-        return [SpanJudgements.from_lists(list(map(TOKEN.units, rankings)), relevant) for rankings in cuts]
+        return [SpanJudgements.from_hits(hits, relevant) for hits in cuts]
 
     def found(self, unit: CharacterSpan, hit: CharacterSpan) -> bool:
         """Return whether a hit covers at least one character of a span."""

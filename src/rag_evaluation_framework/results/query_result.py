@@ -1,66 +1,168 @@
-"""The result of one query: its ground truth, its ranking and its scores."""
+"""The results of all queries in columns, and the result of one query."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Generic
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import isnan
+from typing import Any, Generic, cast, overload
 
+import numpy as np
+
+from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.hits import Ranking
+from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.rankings import QueryRanking
+from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable, Status
+from rag_evaluation_framework.data.spans import CharacterSpan
 
 
 @dataclass(frozen=True, eq=False)
+class QueryResults(Sequence["QueryResult[U]"]):
+    """The results of all queries. A `QueryResult` is made when it is asked for: `results[0]`, or by iterating.
+
+    Attributes:
+        table: The scores of all queries.
+        texts: Their wordings; none if only ids and scores are known, as of a `report.json` alone.
+        relevant: Their relevant units; none likewise.
+        gains: How relevant units are, by row and id; 1.0 for those that are not named, and for spans.
+        stages: Seconds spent in each stage of the retrievals, NaN where not measured; shape (queries,) each.
+        read_hits: Returns what was retrieved; called when a hit is asked for.
+        known: The identities of queries of which only these are known.
+    """
+
+    table: ScoreTable
+    texts: Sequence[str]
+    relevant: Sequence[tuple[U, ...]]
+    gains: Mapping[int, Mapping[str, float]]
+    stages: Mapping[str, Numbers]
+    read_hits: Callable[[], RankedHits] = field(repr=False)
+    known: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, truth: Sequence[GroundTruth[U]], rankings: Rankings, table: ScoreTable) -> "QueryResults[U]":
+        """Return the results of an evaluation; hits that have a place are kept without their text, which follows."""
+        gains = {
+            row: {str(unit): gain for unit in entry.relevant if (gain := entry.gain(unit)) != 1.0}
+            for row, entry in enumerate(truth)
+        }
+        hits = rankings.hits.without_texts()
+        return cls(
+            table,
+            tuple(entry.query.text for entry in truth),
+            tuple(entry.relevant for entry in truth),
+            {row: known for row, known in gains.items() if known},
+            {name: stage.seconds for name, stage in rankings.stages.items() if not np.isnan(stage.seconds).all()},
+            lambda: hits,
+        )
+
+    @cached_property
+    def hits(self) -> RankedHits:
+        """What was retrieved for each query, best first, as deep as the cutoffs reach."""
+        return self.read_hits()
+
+    @cached_property
+    def identities(self) -> tuple[str, ...]:
+        """A hash of the wording and the truth of each query: 16 hexadecimal digits."""
+        return tuple(self.known) or tuple(map(self._identity, range(len(self))))
+
+    def _identity(self, row: int) -> str:
+        units: set[Any] = {
+            (unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit
+            for unit in cast("tuple[object, ...]", self.relevant[row])
+        }
+        return content_digest(json.dumps([self.texts[row], sorted(units), sorted(self.gains.get(row, {}).items())]))[
+            :16
+        ]
+
+    @overload
+    def __getitem__(self, row: int) -> "QueryResult[U]": ...
+
+    @overload
+    def __getitem__(self, row: slice) -> list["QueryResult[U]"]: ...
+
+    def __getitem__(self, row: int | slice) -> "QueryResult[U] | list[QueryResult[U]]":
+        numbers = range(len(self))[row]
+        return QueryResult(self, numbers) if isinstance(numbers, int) else [QueryResult(self, one) for one in numbers]
+
+    def __len__(self) -> int:
+        return len(self.table.query_ids)
+
+    def __iter__(self) -> Iterator["QueryResult[U]"]:
+        return (QueryResult(self, row) for row in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        given: Any = other
+        return isinstance(other, QueryResults) and len(self) == len(given) and all(map(_equal, self, given))
+
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
 class QueryResult(Generic[U]):
     """The result of one query: its ground truth, its ranking and its scores.
 
     Attributes:
-        query_id: The query's id.
-        text: Its wording.
-        relevant: The relevant units; empty if the corpus holds no answer.
-        gains: How relevant units are, by id; 1.0 for those that are not named, and for spans.
-        hits: What was retrieved, best first, as deep as the cutoffs reach. A hit with a place carries no text.
-        stages: Seconds spent in each stage of the retrieval.
-        table: The scores of all queries of the result.
+        results: The results of all queries.
+        row: Which of them this is.
     """
 
-    query_id: str
-    text: str
-    relevant: tuple[U, ...]
-    gains: Mapping[str, float] = field(default_factory=dict[str, float])
-    hits: Ranking = ()
-    stages: Mapping[str, float] = field(default_factory=dict[str, float])
-    table: ScoreTable = field(kw_only=True, repr=False)
+    results: QueryResults[U]
+    row: int
 
-    @classmethod
-    def of(cls, entry: GroundTruth[U], ranking: QueryRanking, table: ScoreTable) -> "QueryResult[U]":
-        """Return the result of one query; hits that have a place are kept without their text, which follows from it."""
-        return cls(
-            entry.query.id,
-            entry.query.text,
-            entry.relevant,
-            {str(unit): gain for unit in entry.relevant if (gain := entry.gain(unit)) != 1.0},
-            tuple(hit if hit.span is None else replace(hit, text=None) for hit in ranking.hits),
-            {stage.name: stage.seconds for stage in ranking.stages if stage.seconds is not None},
-            table=table,
-        )
+    @property
+    def query_id(self) -> str:
+        """The query's id."""
+        return self.results.table.query_ids[self.row]
+
+    @property
+    def text(self) -> str:
+        """Its wording; empty if the result was loaded from a `report.json` alone."""
+        return self.results.texts[self.row] if self.results.texts else ""
+
+    @property
+    def relevant(self) -> tuple[U, ...]:
+        """The relevant units; empty if the corpus holds no answer."""
+        return self.results.relevant[self.row] if self.results.relevant else ()
+
+    @property
+    def gains(self) -> Mapping[str, float]:
+        """How relevant units are, by id; 1.0 for those that are not named, and for spans."""
+        return self.results.gains.get(self.row, {})
+
+    @property
+    def hits(self) -> Ranking:
+        """What was retrieved, best first, as deep as the cutoffs reach. A hit with a place carries no text.
+
+        Raises:
+            ResultError: They are in a file that cannot be read.
+        """
+        return self.results.hits[self.row]
+
+    @property
+    def stages(self) -> Mapping[str, float]:
+        """Seconds spent in each stage of the retrieval."""
+        known = ((name, float(seconds[self.row])) for name, seconds in self.results.stages.items())
+        return {name: seconds for name, seconds in known if not isnan(seconds)}
 
     @property
     def scores(self) -> dict[str, float | None]:
         """Scores by name; None where a metric failed. Empty if the query has no answer or its retrieval failed."""
-        return self.table.row(self.query_id)
+        return self.results.table.row(self.query_id)
 
     @property
     def failures(self) -> tuple[Failure, ...]:
         """What went wrong."""
-        return self.table.failures.get(self.query_id, ())
+        return self.results.table.failures.get(self.query_id, ())
 
     @property
     def status(self) -> Status:
         """`failed` if its retrieval raised, `no-answer` if nothing is relevant, else `scored`."""
-        return self.table.statuses[self.table.rows[self.query_id]]
+        return self.results.table.statuses[self.row]
 
     @property
     def _all(self) -> tuple[object, ...]:
@@ -73,6 +175,13 @@ class QueryResult(Generic[U]):
 
     __hash__ = None  # type: ignore[assignment]  # it holds dicts
 
+    def __repr__(self) -> str:
+        return f"QueryResult({self})"
+
     def __str__(self) -> str:
         name, score = next(iter(self.scores.items()), (self.status, None))
         return f"{self.query_id}  {name}{'' if score is None else f' {score:.3f}'}  {self.text}"
+
+
+def _equal(one: object, other: object) -> bool:
+    return one == other

@@ -1,59 +1,34 @@
-"""The format of `report.json`, schema version 1: how a result is written and read back."""
+"""What the files of a result hold, schema version 2: `report.json`, and the lines of `questions.jsonl`."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import isnan, nan
 from typing import Any, Generic
 
 import numpy as np
-from pydantic import TypeAdapter
 
+from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.failures import Failure
-from rag_evaluation_framework.data.hits import Ranking
+from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.levels import U
-from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.results.query_result import QueryResult
+from rag_evaluation_framework.data.score_table import ScoreTable, Status
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.results.query_result import QueryResults
 
 
 @dataclass(frozen=True)
-class QueryRecord(Generic[U]):
-    """One query of a report: a `QueryResult` with its scores and failures inside."""
+class ReportRecord:
+    """What a report says of the whole run; `EvaluationResult` says what the fields mean.
 
-    query_id: str
-    text: str
-    relevant: tuple[U, ...]
-    gains: Mapping[str, float] = field(default_factory=dict[str, float])
-    hits: Ranking = ()
-    scores: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
-    stages: Mapping[str, float] = field(default_factory=dict[str, float])
-    failures: tuple[Failure, ...] = ()
-
-    @classmethod
-    def of(cls, query: QueryResult[U]) -> "QueryRecord[U]":
-        """Return a query as a record."""
-        return cls(
-            query.query_id,
-            query.text,
-            query.relevant,
-            query.gains,
-            query.hits,
-            query.scores,
-            query.stages,
-            query.failures,
-        )
-
-    def result(self, table: ScoreTable) -> QueryResult[U]:
-        """Return the recorded query as a `QueryResult`."""
-        return QueryResult(self.query_id, self.text, self.relevant, self.gains, self.hits, self.stages, table=table)
-
-
-@dataclass(frozen=True)
-class ResultRecord(Generic[U]):
-    """A whole report; `EvaluationResult` says what the fields mean."""
+    `files` are those that were saved with the report, by name, each with its `sha256`.
+    """
 
     name: str
     evaluation_type: EvaluationType
-    queries: tuple[QueryRecord[U], ...]
     metric_names: tuple[str, ...]
     cutoffs: tuple[str, ...]
     count_as_zero: tuple[str, ...]
@@ -62,20 +37,141 @@ class ResultRecord(Generic[U]):
     notes: tuple[str, ...]
     created: str
     version: str
+    counts: Mapping[str, int]
+    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     experiment_url: str | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the record as JSON values."""
-        content: dict[str, Any] = TypeAdapter(ResultRecord[Any]).dump_python(self, mode="json")
-        return content
 
-    def table(self, names: Sequence[str]) -> ScoreTable:
-        """Return the scores of these names."""
-        scores = [[query.scores.get(name) for query in self.queries] for name in names]
-        return ScoreTable(
-            tuple(query.query_id for query in self.queries),
-            {name: np.array(values, dtype=np.float64) for name, values in zip(names, scores, strict=True)},
-            np.array([bool(query.relevant) for query in self.queries], dtype=np.bool_),
-            {query.query_id: query.failures for query in self.queries if query.failures},
-            count_as_zero=frozenset(self.count_as_zero),
+@dataclass(frozen=True)
+class QuestionRecord(Generic[U]):
+    """One question: a line of `questions.jsonl`, or of the `queries` of a report, which lack text, truth and times.
+
+    Attributes:
+        query_id: Its id.
+        status: `scored`, `no-answer` or `failed`.
+        answerable: Whether anything is relevant.
+        identity: The hash of its wording and truth; only in reports.
+        text: Its wording.
+        relevant: What is relevant.
+        gains: How relevant units are, where that is not 1.0.
+        scores: By name; empty if it has none.
+        stages: Seconds by stage.
+        failures: What went wrong.
+    """
+
+    query_id: str
+    status: Status
+    answerable: bool
+    identity: str = ""
+    text: str = ""
+    relevant: tuple[U, ...] = ()
+    gains: Mapping[str, float] = field(default_factory=dict[str, float])
+    scores: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    stages: Mapping[str, float] = field(default_factory=dict[str, float])
+    failures: tuple[Failure, ...] = ()
+
+
+def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
+    """Yield every question as JSON, as `questions.jsonl` holds it."""
+    stages = _rows(queries.stages, len(queries))
+    for row, (known, seconds) in enumerate(zip(_scored(queries.table), stages, strict=True)):
+        yield _json(
+            {
+                **known,
+                "text": queries.texts[row] if queries.texts else "",
+                "relevant": [*map(_unit, queries.relevant[row])] if queries.relevant else [],
+                "gains": queries.gains.get(row, {}),
+                "stages": {name: spent for name, spent in seconds.items() if spent is not None},
+            }
         )
+
+
+def brief_lines(queries: QueryResults[Any]) -> Iterator[str]:
+    """Yield every question as JSON, as a report holds it: enough to compare with."""
+    for known, identity in zip(_scored(queries.table), queries.identities, strict=True):
+        yield _json({**known, "identity": identity})
+
+
+def _scored(table: ScoreTable) -> Iterator[dict[str, Any]]:
+    """Yield what the table says of every query."""
+    rows = _rows(table.columns, len(table.query_ids))
+    answerable: list[bool] = table.answerable.tolist()
+    for query_id, status, can_be, scores in zip(table.query_ids, table.statuses, answerable, rows, strict=True):
+        yield {
+            "query_id": query_id,
+            "status": status,
+            "answerable": can_be,
+            "scores": scores if status == "scored" else {},
+            "failures": [asdict(failure) for failure in table.failures.get(query_id, ())],
+        }
+
+
+def _rows(columns: Mapping[str, Numbers], rows: int) -> Iterator[dict[str, float | None]]:
+    """Yield columns of numbers row by row, None for NaN."""
+    listed: dict[str, list[float]] = {name: column.tolist() for name, column in columns.items()}
+    for row in range(rows):
+        yield {name: None if isnan(column[row]) else column[row] for name, column in listed.items()}
+
+
+def _unit(unit: Any) -> Any:
+    return asdict(unit) if isinstance(unit, CharacterSpan) else unit
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False)
+
+
+def read_questions(
+    records: Iterable[QuestionRecord[U]],
+    names: Sequence[str],
+    count_as_zero: Iterable[str],
+    read_hits: Callable[[], RankedHits],
+) -> QueryResults[U]:
+    """Return the results of recorded questions, in columns.
+
+    Args:
+        records: The questions.
+        names: The names of the scores.
+        count_as_zero: Which questions without a score count as 0.0.
+        read_hits: Returns what was retrieved.
+    """
+    query_ids: list[str] = []
+    texts: list[str] = []
+    identities: list[str] = []
+    relevant: list[tuple[U, ...]] = []
+    gains: dict[int, Mapping[str, float]] = {}
+    failures: dict[str, tuple[Failure, ...]] = {}
+    answerable = array("b")
+    scores = {name: array("d") for name in names}
+    stages: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
+    for row, record in enumerate(records):
+        query_ids.append(record.query_id)
+        texts.append(record.text)
+        identities.append(record.identity)
+        relevant.append(record.relevant)
+        answerable.append(record.answerable)
+        if record.gains:
+            gains[row] = record.gains
+        if record.failures:
+            failures[record.query_id] = record.failures
+        for name, column in scores.items():
+            score = record.scores.get(name)
+            column.append(nan if score is None else score)
+        for name, seconds in record.stages.items():
+            known = stages[name]
+            known.extend([nan] * (row - len(known)))
+            known.append(seconds)
+    for known in stages.values():
+        known.extend([nan] * (len(query_ids) - len(known)))
+    table = ScoreTable(
+        tuple(query_ids),
+        {name: np.array(column, dtype=np.float64) for name, column in scores.items()},
+        np.array(answerable, dtype=np.bool_),
+        failures,
+        count_as_zero=frozenset(count_as_zero),
+    )
+    times = {name: np.array(column, dtype=np.float64) for name, column in stages.items()}
+    brief = all(identities)
+    return QueryResults(
+        table, () if brief else texts, () if brief else relevant, gains, times, read_hits, identities if brief else ()
+    )

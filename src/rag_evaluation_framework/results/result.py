@@ -1,28 +1,27 @@
 """`EvaluationResult`: the scores of an experiment, down to every query."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from rag_evaluation_framework._support.optional import DISTRIBUTION, require
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
-from rag_evaluation_framework.data.levels import LEVELS, Level, U
+from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import Means, ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import LevelMismatch, ResultError
+from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules
+from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
 from rag_evaluation_framework.registry import load_installed
 from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.query_result import QueryResult
-from rag_evaluation_framework.results.record import QueryRecord, ResultRecord
+from rag_evaluation_framework.results.query_result import QueryResult, QueryResults
+from rag_evaluation_framework.results.record import ReportRecord, brief_lines, question_lines
 from rag_evaluation_framework.results.summary import Summary, number
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from rag_evaluation_framework.analysis.comparison import Comparison
 
 _FAILURES_SHOWN = 5
+_MOST_IN_REPORT = 5_000
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
 
 
@@ -41,14 +41,14 @@ class EvaluationResult(Generic[U]):
     Attributes:
         name: The name of the result; by default the retriever's name.
         evaluation_type: The level at which it was scored.
-        queries: One entry per query, in the order of the dataset.
-        scores: Every score of every query.
+        queries: One `QueryResult` per query, in the order of the dataset.
         metric_names: The metrics, in order.
         cutoffs: The cutoffs as they are printed, in order; the first is the run's k.
         config: A record of the components and their parameters, the dataset and the corpus, with their hashes.
         timings: Seconds spent indexing, retrieving and scoring.
         notes: Notes shown with the result; components add to them with `note`.
         created: When the run started, UTC, ISO 8601.
+        hits: How many hits were found, and how many of these lack what the level compares (`unlocated_hits`).
         version: The version of this package.
         folder: The folder in which the result is saved, or None.
         experiment_url: The address at which the result was published, or None.
@@ -57,18 +57,23 @@ class EvaluationResult(Generic[U]):
 
     name: str
     evaluation_type: EvaluationType
-    queries: tuple[QueryResult[U], ...]
-    scores: ScoreTable
+    queries: QueryResults[U]
     metric_names: tuple[str, ...]
     cutoffs: tuple[str, ...]
     config: Mapping[str, Any]
     timings: Mapping[str, float]
     notes: tuple[str, ...]
     created: str
+    hits: Mapping[str, int]
     version: str = field(default_factory=lambda: version(DISTRIBUTION))
     folder: Path | None = field(default=None, compare=False)
     experiment_url: str | None = None
     raw_results: Any = field(default=None, compare=False)
+
+    @property
+    def scores(self) -> ScoreTable:
+        """Every score of every query."""
+        return self.queries.table
 
     @property
     def metrics(self) -> Means:
@@ -119,20 +124,14 @@ class EvaluationResult(Generic[U]):
         `unlocated_hits` are results without a place in the corpus; at the other levels, without a document or chunk id.
         """
         statuses = self.scores.statuses
-        read = self._level.read
         return {
             "questions": len(statuses),
             "scored": statuses.count("scored"),
             "no_answer": statuses.count("no-answer"),
             "failed": statuses.count("failed"),
             "metric_failed": len(self.scores.failures) - statuses.count("failed"),
-            "hits": sum(len(query.hits) for query in self.queries),
-            "unlocated_hits": sum(read(hit) is None for query in self.queries for hit in query.hits),
+            **self.hits,
         }
-
-    @property
-    def _level(self) -> Level[Any]:
-        return LEVELS[self.evaluation_type]
 
     def summary(self) -> Summary:
         """Return the result as people read it: the means, the counts behind them, notes, and the weakest questions."""
@@ -213,7 +212,11 @@ class EvaluationResult(Generic[U]):
         return frame
 
     def save(self, folder: str | Path | None = None, *, root: str | Path = store.ROOT) -> Path:
-        """Write the result as `report.json` and `summary.md` into a folder of its own.
+        """Save the result in a folder of its own.
+
+        `report.json` holds what is said of the whole run and, of up to 5,000 questions, ids and scores: enough as a
+        baseline. `questions.jsonl` holds the questions with scores and times, `rankings.jsonl.gz` what was found, and
+        `summary.md` what people read first.
 
         Args:
             folder: The folder to make; by default `<root>/runs/<UTC time>-<dataset>`.
@@ -225,21 +228,18 @@ class EvaluationResult(Generic[U]):
         Raises:
             ResultError: The folder exists and is not empty: nothing is ever overwritten.
         """
-        files = {
-            store.REPORT: store.report_text(
-                {**self._record().as_json(), "metrics": self.metrics, "counts": self.counts}
-            ),
-            store.SUMMARY: self.summary().as_markdown(),
-        }
         if folder is not None:
-            return store.write_folder(Path(folder), files)
-        return store.write_run(root, self.created, self.config["dataset"]["name"], files)
+            return store.write_folder(Path(folder), self._write)
+        return store.write_run(root, self.created, self.config["dataset"]["name"], self._write)
 
-    def _record(self) -> ResultRecord[U]:
-        return ResultRecord(
+    def _write(self, folder: Path) -> None:
+        """Write the files of the result."""
+        store.write_lines(folder / store.QUESTIONS, question_lines(self.queries))
+        with (folder / store.RANKINGS).open("wb") as file:
+            write_hit_lines(file, self.scores.query_ids, self.queries.hits)
+        record = ReportRecord(
             name=self.name,
             evaluation_type=self.evaluation_type,
-            queries=tuple(map(QueryRecord[U].of, self.queries)),
             metric_names=self.metric_names,
             cutoffs=self.cutoffs,
             count_as_zero=tuple(sorted(self.scores.count_as_zero)),
@@ -248,31 +248,15 @@ class EvaluationResult(Generic[U]):
             notes=self.notes,
             created=self.created,
             version=self.version,
+            counts=self.counts,
+            files={name: {"sha256": store.sha256(folder / name)} for name in (store.QUESTIONS, store.RANKINGS)},
             experiment_url=self.experiment_url,
         )
-
-    @classmethod
-    def of_record(cls, record: ResultRecord[U], folder: Path) -> "EvaluationResult[U]":
-        """Return the result that was recorded in a folder."""
-        names = [
-            str(ScoreName(metric, Cutoff.parse(cutoff))) for metric in record.metric_names for cutoff in record.cutoffs
-        ]
-        table = record.table(names)
-        return cls(
-            name=record.name,
-            evaluation_type=record.evaluation_type,
-            queries=tuple(query.result(table) for query in record.queries),
-            scores=table,
-            metric_names=record.metric_names,
-            cutoffs=record.cutoffs,
-            config=record.config,
-            timings=record.timings,
-            notes=record.notes,
-            created=record.created,
-            version=record.version,
-            folder=folder,
-            experiment_url=record.experiment_url,
-        )
+        head: dict[str, Any] = TypeAdapter(ReportRecord).dump_python(record, mode="json")
+        head["metrics"] = self.metrics
+        lines = brief_lines(self.queries) if len(self.queries) <= _MOST_IN_REPORT else None
+        store.write_lines(folder / store.REPORT, store.report_lines(head, lines))
+        store.write_lines(folder / store.SUMMARY, [self.summary().as_markdown().removesuffix("\n")])
 
     def compare(self, candidate: "EvaluationResult[U]") -> "Comparison":
         """Compare another result, the candidate, with this one, the baseline; deltas are candidate minus baseline.
@@ -296,40 +280,3 @@ class EvaluationResult(Generic[U]):
 
 ExperimentResult: TypeAlias = EvaluationResult[DocumentId] | EvaluationResult[ChunkId] | EvaluationResult[CharacterSpan]
 """A result whose evaluation type is known only when it is read; `evaluation_type` tells which."""
-
-
-@overload
-def load_result(path: str | Path) -> ExperimentResult: ...
-
-
-@overload
-def load_result(path: str | Path, level: Level[U]) -> EvaluationResult[U]: ...
-
-
-def load_result(path: str | Path, level: Level[Any] | None = None) -> EvaluationResult[Any]:
-    """Read a result that was saved.
-
-    Args:
-        path: The run's folder, or its `report.json`.
-        level: The evaluation type to expect; by default, any.
-
-    Raises:
-        ResultError: The file is missing, is not a report, or was written by a version with another schema.
-        LevelMismatch: The result is not of the expected evaluation type.
-    """
-    path = Path(path)
-    content = store.read_report(path)
-    found = content.get("evaluation_type")
-    if level is not None and found != level.evaluation_type:
-        raise LevelMismatch(f"{path}: is {found}, expected {level.evaluation_type}")
-    rules: Mapping[Any, LevelRules[Any]] = RULES
-    kind = cast("Any", ResultRecord)[rules.get(found, RULES["token-level"]).unit]
-    known = {field.name for field in fields(ResultRecord)}
-    try:
-        record: ResultRecord[Any] = TypeAdapter(kind).validate_python(
-            {key: value for key, value in content.items() if key in known}
-        )
-        return EvaluationResult[Any].of_record(record, path if path.is_dir() else path.parent)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ResultError(f"{path}: $.{'.'.join(map(str, first['loc']))}: {first['msg']}") from error

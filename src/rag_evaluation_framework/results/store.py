@@ -1,24 +1,28 @@
 """The folder of results: one folder per run, written whole or not at all, never overwritten."""
 
+import hashlib
 import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from rag_evaluation_framework._support.strict_json import Json
+from rag_evaluation_framework._support.strict_json import Json, parse_json
 from rag_evaluation_framework.errors import ConfigError, ResultError
 
 ROOT = Path(".rag-eval")
 RUNS = "runs"
 REPORT = "report.json"
+QUESTIONS = "questions.jsonl"
+RANKINGS = "rankings.jsonl.gz"
 SUMMARY = "summary.md"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+READ_VERSIONS = (1, SCHEMA_VERSION)
 
 
 def check_root(root: Path) -> None:
@@ -39,7 +43,7 @@ def run_folders(root: str | Path, created: str, dataset: str) -> Iterator[Path]:
         yield Path(root) / RUNS / (name if number == 1 else f"{name}-{number}")
 
 
-def write_run(root: str | Path, created: str, dataset: str, files: Mapping[str, str]) -> Path:
+def write_run(root: str | Path, created: str, dataset: str, write: Callable[[Path], None]) -> Path:
     """Create the first folder of `run_folders` that is free, even if another process takes one at the same moment.
 
     Raises:
@@ -48,15 +52,15 @@ def write_run(root: str | Path, created: str, dataset: str, files: Mapping[str, 
     for folder in run_folders(root, created, dataset):
         try:
             if not folder.exists():
-                return write_folder(folder, files)
+                return write_folder(folder, write)
         except ResultError:
             if not folder.exists():
                 raise
     raise ResultError(f"{root}: has no free folder")
 
 
-def write_folder(folder: Path, files: Mapping[str, str]) -> Path:
-    """Create a folder with these files, all at once.
+def write_folder(folder: Path, write: Callable[[Path], None]) -> Path:
+    """Create a folder with the files that `write` writes into the folder it is given, all at once.
 
     Raises:
         ResultError: The folder exists and is not empty, or cannot be created.
@@ -67,8 +71,7 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> Path:
     except OSError as error:
         raise ResultError(f"{folder}: cannot be created ({error.strerror}); choose another folder") from error
     try:
-        for name, text in files.items():
-            (part / name).write_bytes(text.encode("utf-8", "backslashreplace"))
+        write(part)
         part.chmod(0o755)
         part.rename(folder)  # replaces nothing but an empty folder
     except OSError as error:
@@ -80,12 +83,46 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> Path:
     return folder
 
 
-def report_text(content: Mapping[str, Any]) -> str:
-    """Return a report as strict JSON, one line per query, so that it can be read and compared by eye."""
-    head = {"schema_version": SCHEMA_VERSION, **{key: value for key, value in content.items() if key != "queries"}}
-    text = json.dumps(head, ensure_ascii=False, allow_nan=False, indent=1)
-    rows = ",\n  ".join(json.dumps(query, ensure_ascii=False, allow_nan=False) for query in content["queries"])
-    return f'{text[:-2]},\n "queries": [\n  {rows}\n ]\n}}\n'
+def write_lines(file: Path, lines: Iterable[str]) -> None:
+    """Write lines of text as UTF-8, one after the other."""
+    with file.open("wb") as output:
+        for line in lines:
+            output.write(f"{line}\n".encode("utf-8", "backslashreplace"))
+
+
+def sha256(file: Path) -> str:
+    """Return the hash of a file.
+
+    Raises:
+        ResultError: It cannot be read.
+    """
+    try:
+        with file.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError as error:
+        raise ResultError(f"{file}: cannot be read ({error.strerror})") from error
+
+
+def report_lines(head: Mapping[str, Any], queries: Iterable[str] | None) -> Iterator[str]:
+    """Yield a report as strict JSON, with one line per query so that it can be read and compared by eye.
+
+    Args:
+        head: What the report says of the whole run.
+        queries: The queries as JSON; None to leave them to the file beside.
+    """
+    text = json.dumps({"schema_version": SCHEMA_VERSION, **head}, ensure_ascii=False, allow_nan=False, indent=1)
+    if queries is None:
+        yield text
+        return
+    yield f'{text[:-2]},\n "queries": ['
+    last = None
+    for line in queries:
+        if last is not None:
+            yield f"  {last},"
+        last = line
+    if last is not None:
+        yield f"  {last}"
+    yield " ]\n}"
 
 
 def read_report(path: Path) -> dict[str, Any]:
@@ -96,14 +133,33 @@ def read_report(path: Path) -> dict[str, Any]:
     """
     file = path / REPORT if path.is_dir() else path
     try:
-        content: Json = json.loads(file.read_bytes())
+        content: Json = parse_json(file.read_bytes().decode())
     except OSError as error:
         raise ResultError(
             f"{file}: cannot be read ({error.strerror}); expected a run's folder or its {REPORT}"
         ) from error
     except ValueError as error:
         raise ResultError(f"{file}: not valid JSON: {error}") from error
-    if not isinstance(content, dict) or content.get("schema_version") != SCHEMA_VERSION:
+    if not isinstance(content, dict) or content.get("schema_version") not in READ_VERSIONS:
         found = content.get("schema_version") if isinstance(content, dict) else None
-        raise ResultError(f"{file}: schema_version is {found!r}; this version reads {SCHEMA_VERSION}")
+        versions = " and ".join(map(str, READ_VERSIONS))
+        raise ResultError(f"{file}: schema_version is {found!r}; this version reads {versions}")
     return content
+
+
+def read_lines(file: Path) -> Iterator[tuple[str, Json]]:
+    """Yield where each line of a file is, for messages, and its value.
+
+    Raises:
+        ResultError: The file cannot be read, or a line is not valid JSON.
+    """
+    try:
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                where = f"{file}: line {number}"
+                try:
+                    yield where, parse_json(line.decode())
+                except ValueError as error:
+                    raise ResultError(f"{where}: not valid JSON: {error}") from error
+    except OSError as error:
+        raise ResultError(f"{file}: cannot be read ({error.strerror})") from error

@@ -12,7 +12,8 @@ from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.hits import Hit, Ranking
+from rag_evaluation_framework.data.hit_table import RankedHits
+from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.rankings import Rankings
@@ -20,7 +21,6 @@ from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.oracle import oracle_from_lists
 from rag_evaluation_framework.judging.ranks import RankJudgements
-from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
@@ -34,6 +34,8 @@ from rag_evaluation_framework.scoring.score_checks import (
 from rag_evaluation_framework.scoring.tabulate import Cut, Units, tabulate
 from rag_evaluation_framework.text.reading import HitReader, RankingCutter
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+
+_HITS_AT_ONCE = 1 << 18  # so that the memory to score does not grow with the number of questions
 
 
 @overload
@@ -124,19 +126,36 @@ def score_checked(
         metrics: The metrics to compute.
         cutter: Where rankings are cut; none of them was made for less.
     """
-    scorable = [
-        (entry, ranking)
-        for entry, ranking in zip(truth, rankings, strict=True)
-        if ranking.failure is None and entry.relevant
-    ]
-    answered, found = [entry for entry, _ in scorable], [ranking for _, ranking in scorable]
-    oracle = _oracle(rankings, answered, metrics)
-    ranked = {cutoff: [cutter.cut(ranking, cutoff) for ranking in found] for cutoff in cutter.cutoffs}
+    chunks = _chunks(rankings, metrics)
+    begins = np.cumsum(rankings.hits.counts) - rankings.hits.counts
+    blocks = np.split(np.arange(len(rankings)), np.flatnonzero(np.diff(begins // _HITS_AT_ONCE)) + 1)
+    tables: list[ScoreTable] = []
+    for rows in blocks:
+        entries = truth.entries[rows[0] : rows[-1] + 1] if len(rows) else ()
+        tables.append(_score_some(rankings.take(rows), truth.level, entries, metrics, cutter, chunks))
+    return ScoreTable.joined(tables)
+
+
+def _score_some(
+    rankings: Rankings,
+    level: Level[U],
+    truth: Sequence[GroundTruth[U]],
+    metrics: Sequence[Metric[U]],
+    cutter: RankingCutter,
+    chunks: Sequence[CharacterSpan] | None,
+) -> ScoreTable:
+    """Score some of the rankings, all at once."""
+    answerable = np.array([bool(entry.relevant) for entry in truth], dtype=np.bool_)
+    worked = np.array([query.id not in rankings.failures for query in rankings.queries], dtype=np.bool_)
+    rows = np.flatnonzero(answerable & worked)
+    answered, found = [truth[row] for row in rows.tolist()], rankings.take(rows)
+    relevant: list[Any] = [entry.relevant for entry in answered]
+    oracle = None if chunks is None else oracle_from_lists(chunks, relevant)
+    ranked = {cutoff: cutter.cut(found, cutoff) for cutoff in cutter.cutoffs}
     # The first 5 of 10 results are those of asking for 5 if rankings are prefix-stable: then all k are judged at once.
-    stable = not any(ranking.at for ranking in found)
-    deepest = max(cutter.ks, key=lambda cutoff: cutoff.size, default=None) if stable else None
+    deepest = None if found.at else max(cutter.ks, key=lambda cutoff: cutoff.size, default=None)
     apart = [cutoff for cutoff in ranked if cutoff.is_budget or deepest in (None, cutoff)]
-    rules: LevelRules[U] = RULES[truth.level.evaluation_type]
+    rules: LevelRules[U] = RULES[level.evaluation_type]
     judged: dict[Any, Any] = dict(zip(apart, rules.judge((ranked[cutoff] for cutoff in apart), answered), strict=True))
     cuts: dict[Cutoff | None, Cut] = {}
     for cutoff, hits in ranked.items():
@@ -144,36 +163,31 @@ def score_checked(
         if not cutoff.is_budget:
             judgements = judgements.at(cutoff.size)
         elif isinstance(judgements, RankJudgements):  # the depth of each is the number of results that fit the budget
-            judgements = judgements.at(np.fromiter(map(len, hits), dtype=np.int64, count=len(hits)))
+            judgements = judgements.at(hits.counts)
         if oracle is not None:
             judgements = replace(judgements, oracle=oracle)
-        cuts[cutoff] = Cut(judgements, partial(_units, truth.level, answered, hits, cutter.reader))
+        cuts[cutoff] = Cut(judgements, partial(_units, level, answered, hits, cutter.reader))
     return tabulate(
         [entry.query.id for entry in truth],
         {ScoreName(metric.name, cutoff): metric for metric in metrics for cutoff in cutter.cutoffs},
         cuts,
-        np.array([bool(entry.relevant) for entry in truth], dtype=np.bool_),
-        {ranking.query.id: (ranking.failure,) for ranking in rankings if ranking.failure is not None},
+        answerable,
+        {query_id: (failure,) for query_id, failure in rankings.failures.items()},
     )
 
 
-def _oracle(
-    rankings: Rankings, truth: Sequence[GroundTruth[Any]], metrics: Sequence[Metric[Any]]
-) -> SpanJudgements | None:
-    """Return the judgements of a perfect retriever over the same chunks, if a metric needs them."""
+def _chunks(rankings: Rankings, metrics: Sequence[Metric[Any]]) -> Sequence[CharacterSpan] | None:
+    """Return everything that could be retrieved, if a metric needs it."""
     asking = [metric.name for metric in metrics if isinstance(metric, SpanMetric) and metric.needs_chunks]
     if not asking:
         return None
     if rankings.chunks is None:
         note(f"{', '.join(asking)}: not available, as {rankings.retriever} cannot list its chunks")
         return None
-    spans = [CharacterSpan(chunk.doc_id, chunk.start, chunk.end) for chunk in rankings.chunks]
-    return oracle_from_lists(spans, [entry.relevant for entry in truth])
+    return [CharacterSpan(chunk.doc_id, chunk.start, chunk.end) for chunk in rankings.chunks]
 
 
-def _units(
-    level: Level[U], truth: Sequence[GroundTruth[U]], ranked: Sequence[Ranking], reader: HitReader
-) -> Iterator[Units]:
+def _units(level: Level[U], truth: Sequence[GroundTruth[U]], ranked: RankedHits, reader: HitReader) -> Iterator[Units]:
     """Yield the arguments of `Metric.calculate`: retrieved and relevant units, spans with their text."""
     for entry, ranking in zip(truth, ranked, strict=True):
         retrieved = entry.as_labelled(level.units(ranking))

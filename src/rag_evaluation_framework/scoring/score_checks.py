@@ -1,15 +1,13 @@
 """Checks of what is given to `score`; those of metrics are made before an experiment, too."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from numbers import Integral
-from typing import Any, cast
+from typing import Any
+
+import numpy as np
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.levels import Level
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
@@ -17,39 +15,13 @@ from rag_evaluation_framework.text.reading import RankingCutter
 
 
 def check_rankings(rankings: object) -> None:
-    """Check that rankings, which may have been made by hand, are sound.
+    """Check that these are rankings.
 
     Raises:
-        ConfigError: These are not rankings, or not over a corpus.
-        DatasetError: A query is ranked twice, or what was found is not hits, or is at a place that there is not.
+        ConfigError: They are not.
     """
     if not isinstance(rankings, Rankings):
         raise ConfigError(f"rankings={rankings!r:.80}: expected Rankings, as retrieve(...) returns them")
-    if not isinstance(cast("object", rankings.corpus), Corpus):
-        raise ConfigError(f"rankings: corpus={rankings.corpus!r:.60}; expected the Corpus that hits have places in")
-    seen: set[str] = set()
-    for ranking in rankings:
-        query_id = ranking.query.id
-        if query_id in seen:
-            raise DatasetError(f"the rankings have question {query_id!r} twice; ids must be unique")
-        seen.add(query_id)
-        for hits in (ranking.hits, *ranking.at.values()):
-            for hit in hits:
-                if problem := _problem(hit, rankings.corpus):
-                    raise DatasetError(f"the rankings of question {query_id!r} hold {problem}")
-
-
-def _problem(hit: Any, corpus: Corpus) -> str | None:
-    if not isinstance(hit, Hit):
-        return f"{hit!r:.60}; expected a Hit, such as Hit(doc_id, start, end) or Hit(text=...)"
-    if hit.start is None or hit.end is None:
-        return None
-    if hit.doc_id is None or hit.doc_id not in corpus:
-        return f"a place in document {hit.doc_id!r}, which their corpus does not have"
-    length, place = len(corpus[hit.doc_id].content), (hit.start, hit.end)
-    if not all(isinstance(offset, Integral) for offset in place) or not 0 <= hit.start <= hit.end <= length:
-        return f"the place [{hit.start!r}:{hit.end!r}] in {hit.doc_id!r}, which has {length} characters"
-    return None
 
 
 def check_metrics(metrics: Any, level: Level[Any], truth: str) -> tuple[Metric[Any], ...]:
@@ -103,30 +75,30 @@ def matched(rankings: Rankings, entries: Iterable[GroundTruth[Any]]) -> Rankings
     Raises:
         DatasetError: The rankings lack a query.
     """
-    by_id = {ranking.query.id: ranking for ranking in rankings}
+    rows = {query.id: row for row, query in enumerate(rankings.queries)}
     queries = [entry.query for entry in entries]
-    missing = [query.id for query in queries if query.id not in by_id]
+    missing = [query.id for query in queries if query.id not in rows]
     if missing:
         raise DatasetError(
             f"the rankings lack {len(missing)} of {len(queries)} questions, the first {missing[0]!r}: retrieve for "
             "dataset.queries, whose ids are those of the dataset (the id of a text follows from its wording)"
         )
-    found = tuple(by_id[query.id] for query in queries)
-    other = [query.id for query, ranking in zip(queries, found, strict=True) if query.text != ranking.query.text]
+    found = rankings.take(np.array([rows[query.id] for query in queries], dtype=np.int64))
+    other = [query.id for query, asked in zip(queries, found.queries, strict=True) if query.text != asked.text]
     if other:
         note(
             f"questions whose wording in the rankings is not that in the ground truth: {len(other)}, the first "
             f"{other[0]!r}; they were matched by id"
         )
-    return replace(rankings, entries=found)
+    return found
 
 
 def note_unread(rankings: Rankings, level: Level[Any], noun: str) -> None:
     """Note how many hits cannot be judged at a level, and so count as retrieved and not relevant."""
-    hits = [hit for ranking in rankings for hit in ranking.hits]
-    unread = sum(level.read(hit) is None for hit in hits)
+    known = level.known(rankings.hits.flat)
+    unread = len(known) - int(known.sum())
     if unread:
-        note(f"results without a {noun}: {unread} of {len(hits)}; they count as retrieved and not relevant")
+        note(f"results without a {noun}: {unread} of {len(known)}; they count as retrieved and not relevant")
 
 
 def check_cutoffs(rankings: Rankings, cutter: RankingCutter) -> None:
@@ -136,16 +108,15 @@ def check_cutoffs(rankings: Rankings, cutter: RankingCutter) -> None:
         ConfigError: The retriever ranks differently at different k and was not asked for this one, or rankings end
             before the cutoff although the retriever had more results.
     """
-    asked = next((ranking.at for ranking in rankings if ranking.at), None)
-    for cutoff in cutter.cutoffs:
-        if asked is not None and cutoff not in (*asked, *(known for known in rankings.cutoffs if known.is_budget)):
+    for cutoff in cutter.cutoffs if rankings.at else ():
+        if cutoff not in (*rankings.at, *(known for known in rankings.cutoffs if known.is_budget)):
             raise ConfigError(
                 f"cutoff {str(cutoff)!r}: the retriever ranks differently at different k, and was asked for "
-                f"{', '.join(map(str, rankings.cutoffs or asked))} only; retrieve again with this cutoff"
+                f"{', '.join(map(str, rankings.cutoffs or rankings.at))} only; retrieve again with this cutoff"
             )
-    more = [ranking.hits for ranking in rankings if not ranking.exhausted]
-    short = {k: sum(len(hits) < k.size for hits in more) for k in cutter.ks}
-    short |= {cutoff: sum(budget.depth(hits) is None for hits in more) for cutoff, budget in cutter.budgets.items()}
+    more = rankings.hits.take(np.flatnonzero(~rankings.exhausted))
+    short = {k: int((more.counts < k.size).sum()) for k in cutter.ks}
+    short |= {cutoff: int((~budget.fill(more)).sum()) for cutoff, budget in cutter.budgets.items()}
     for cutoff, number in short.items():
         counted_alike = cutoff.unit != "tok" or rankings.tokenizer == cutter.tokenizer
         known = [cut for cut in rankings.cutoffs if cut.unit == cutoff.unit and counted_alike]

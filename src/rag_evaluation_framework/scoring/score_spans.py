@@ -7,11 +7,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.judging.oracle import oracle_from_columns
-from rag_evaluation_framework.judging.spans import Numbering, SpanColumns, SpanJudgements
+from rag_evaluation_framework.judging.spans import SpanColumns, SpanJudgements
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
 from rag_evaluation_framework.scoring.rank_checks import check_mapping
 from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, parse_span_scores

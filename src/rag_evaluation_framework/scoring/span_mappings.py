@@ -7,11 +7,11 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Integers
+from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.ids import QueryId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.judging.spans import Numbering, SpanColumns
+from rag_evaluation_framework.judging.spans import SpanColumns
 from rag_evaluation_framework.scoring.rank_checks import short
 
 SpanLike: TypeAlias = CharacterSpan | tuple[str, int, int] | Mapping[str, Any]

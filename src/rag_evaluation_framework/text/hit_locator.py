@@ -38,6 +38,8 @@ class HitLocator:
 
     def place(self, ranking: Ranking) -> Ranking:
         """Return the ranking in unchanged order, with every hit located if possible."""
+        if all(map(self._exists, ranking)):
+            return ranking
         taken: set[CharacterSpan] = set()
         placed: list[Hit] = []
         for hit in ranking:

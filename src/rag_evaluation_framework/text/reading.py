@@ -5,12 +5,17 @@ from dataclasses import replace
 from functools import cached_property
 from math import ceil
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.hit_table import Coded, HitTable, RankedHits
 from rag_evaluation_framework.data.hits import Hit, Ranking
-from rag_evaluation_framework.data.rankings import QueryRanking
+from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ConfigError
 
 _STEEPEST = 100  # results that cost next to nothing must not send the retriever down without bound
@@ -29,23 +34,38 @@ class HitReader:
 
         Of a hit that names a document and neither place nor text, the reader reads the whole document.
         """
-        if hit.text is None and hit.span is None:
+        if hit.text is None and not hit.placed:
             return "" if hit.doc_id is None or hit.doc_id not in self.corpus else self.corpus[hit.doc_id].content
         there = self._there(hit)
         return there if hit.text is None or len(hit.text) < len(there) else hit.text
 
+    def length(self, hit: Hit) -> int:
+        """Return how many characters the reader of a hit reads."""
+        if hit.doc_id is None or hit.start is None or hit.end is None:
+            return len(self.text(hit))
+        return hit.end - hit.start if hit.text is None else max(hit.end - hit.start, len(hit.text))
+
+    def lengths(self, hits: HitTable) -> Integers:
+        """Return how many characters the reader of each hit reads; shape (hits,)."""
+        documents = hits.doc_id.numbers(lambda doc_id: len(self.corpus[doc_id].content) if doc_id in self.corpus else 0)
+        there = np.where(hits.placed, hits.end - hits.start, 0)
+        known = hits.placed | hits.text.known
+        return np.where(known, np.maximum(there, hits.text.numbers(len)), documents)
+
     def original(self, hit: Hit) -> str:
         """Return the text of the corpus at the place of a hit; without a place, what the hit brings."""
-        return self._there(hit) if hit.span is not None else hit.text or ""
+        return self._there(hit) if hit.placed else hit.text or ""
 
     def has_text(self, hit: Hit) -> bool:
         """Return whether it is known what the reader of a hit reads."""
-        return hit.text is not None or hit.span is not None or hit.doc_id in self.corpus
+        return hit.text is not None or hit.placed or hit.doc_id in self.corpus
 
     def contradicts(self, hit: Hit) -> bool:
         """Return whether a hit names a place whose text differs from its own in more than white space."""
+        if hit.text is None or not hit.placed:
+            return False
         there = self._there(hit)
-        return hit.span is not None and hit.text not in (None, there) and str(hit.text).split() != there.split()
+        return hit.text != there and hit.text.split() != there.split()
 
     def _there(self, hit: Hit) -> str:
         if hit.doc_id is None or hit.start is None or hit.end is None:
@@ -82,28 +102,42 @@ class ContextBudget:
 
     def cost(self, hit: Hit) -> int:
         """Return what a hit costs, in the unit of the budget."""
-        text = self.reader.text(hit)
         if self.tokenizer is None:
-            return len(text)
+            return self.reader.length(hit)
+        text = self.reader.text(hit)
         if text not in self.counted:
             self.counted[text] = self.tokenizer.count(text)
         return self.counted[text]
 
-    def truncate(self, ranking: Ranking) -> Ranking:
-        """Return the beginning of the ranking that fits, the last hit cut or, if `whole`, left out."""
-        left = self.cutoff.size
-        kept: list[Hit] = []
-        for hit in ranking:
-            if left == 0:
-                break
-            cost = self.cost(hit)
-            if cost > left:
-                if not self.cutoff.whole:
-                    kept.append(self._cut(hit, left))
-                break
-            kept.append(hit)
-            left -= cost
-        return tuple(kept)
+    def costs(self, hits: HitTable) -> Integers:
+        """Return what each hit costs, in the unit of the budget; shape (hits,)."""
+        if self.tokenizer is None:
+            return self.reader.lengths(hits)
+        rows, numbers = hits.distinct()
+        costs = np.fromiter((self.cost(hits[row]) for row in rows.tolist()), dtype=np.int64, count=len(rows))
+        return costs[numbers]
+
+    def truncate(self, rankings: RankedHits) -> RankedHits:
+        """Return the beginning of each ranking that fits, the last hit cut or, if `whole`, left out."""
+        rankings = rankings.compact()
+        costs = self.costs(rankings.table)
+        total = np.cumsum(costs)
+        spent = total - (total - costs)[rankings.begins[rankings.query]] if len(total) else total
+        bought = (spent - costs < self.cutoff.size) & (spent <= self.cutoff.size)
+        crossing = np.flatnonzero((spent - costs < self.cutoff.size) & (spent > self.cutoff.size))
+        kept = rankings.first(np.bincount(rankings.query[bought], minlength=len(rankings)))
+        if self.cutoff.whole:
+            return kept
+        left = self.cutoff.size - (spent - costs)[crossing]
+        table = self._cut(rankings.table, crossing, left)
+        ends = kept.ends.copy()
+        ends[rankings.query[crossing]] += 1
+        return RankedHits(table, kept.begins, ends)
+
+    def fill(self, rankings: RankedHits) -> NDArray[np.bool_]:
+        """Return which rankings spend the whole budget; shape (rankings,)."""
+        spent = np.bincount(rankings.query, weights=self.costs(rankings.flat), minlength=len(rankings))
+        return spent >= self.cutoff.size
 
     def depth(self, ranking: Ranking) -> int | None:
         """Return how many hits the budget reaches, or None if the ranking ends before it is spent."""
@@ -114,14 +148,25 @@ class ContextBudget:
                 return number
         return None
 
-    def _cut(self, hit: Hit, left: int) -> Hit:
-        text = self.reader.text(hit)
-        if hit.text is None and hit.span is None:
-            return hit
-        length = left if self.tokenizer is None else self.tokenizer.cut(text, left)
-        if hit.start is None or hit.end is None:
-            return replace(hit, text=text[:length])
-        return replace(hit, text=text[:length], end=min(hit.end, hit.start + length))
+    def _cut(self, hits: HitTable, rows: Integers, left: Integers) -> HitTable:
+        """Return the hits, of which those in these rows are cut after what is left; each costs more than that.
+
+        A place is cut, and its text follows from it. Of a document that is only named all is left, as it has no place.
+        """
+        ends, codes, texts = hits.end.copy(), hits.text.codes.copy(), [*hits.text.texts]
+        for row, number in zip(rows.tolist(), left.tolist(), strict=True):
+            placed = bool(hits.placed[row])
+            if not placed and codes[row] < 0:
+                continue
+            read = "" if placed and self.tokenizer is None else self.reader.text(hits[row])
+            length = number if self.tokenizer is None else self.tokenizer.cut(read, number)
+            if placed:
+                ends[row] = min(ends[row], hits.start[row] + length)
+                codes[row] = -1
+            else:
+                codes[row] = len(texts)
+                texts.append(read[:length])
+        return replace(hits, end=ends, text=Coded(codes, texts))
 
 
 class RankingCutter:
@@ -157,9 +202,9 @@ class RankingCutter:
             if cutoff.is_budget
         }
 
-    def cut(self, ranking: QueryRanking, cutoff: Cutoff) -> Ranking:
-        """Return what a ranking holds at one of the cutoffs."""
-        return self.budgets[cutoff].truncate(ranking.hits) if cutoff.is_budget else ranking.first(cutoff)
+    def cut(self, rankings: Rankings, cutoff: Cutoff) -> RankedHits:
+        """Return what each ranking holds at one of the cutoffs."""
+        return self.budgets[cutoff].truncate(rankings.hits) if cutoff.is_budget else rankings.first(cutoff)
 
     def depth_to_fill(self, chunks: Sequence[PositionAwareChunk], shorter: float) -> int:
         """Return how many chunks fill every budget even if they are the shortest.

@@ -1,0 +1,95 @@
+"""Rankings of a run, or made by hand, are read as they were given."""
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, Query, RerankedRetriever, retrieve
+from rag_evaluation_framework.data import Cutoff, Failure, Hit, QueryId, QueryRanking, QueryText, Rankings, Stage
+from rag_evaluation_framework.data.hits import Retrieval
+from rag_evaluation_framework.testing import ReversingReranker
+
+CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)])
+HITS = tuple(Hit(DocumentId("d"), place, place + 10, score=1.0) for place in (0, 10, 20))
+
+
+def query(name):
+    return Query(QueryId(name), QueryText(f"{name}?"))
+
+
+ENTRIES = (
+    QueryRanking(query("a"), HITS, stages=(Stage("embed", 0.5), Stage("search", 0.25, HITS[::-1])), exhausted=False),
+    QueryRanking(query("b"), failure=Failure("retrieve", "ValueError", "gone")),
+    QueryRanking(query("c"), HITS[:1], {Cutoff(5): HITS[1:]}, (Stage("search", None, ()), Stage("rerank", 1.0))),
+)
+
+
+def test_rankings_made_by_hand_are_a_sequence_of_what_was_given():
+    rankings = Rankings.of(ENTRIES, CORPUS, retriever="mine", notes=("so",))
+    whole = [entry.at.get(Cutoff(5), entry.hits) for entry in ENTRIES]
+    assert [entry.hits for entry in rankings] == [entry.hits for entry in ENTRIES]
+    assert [entry.at for entry in rankings] == [{Cutoff(5): hits} for hits in whole]
+    for entry, given in zip(rankings, ENTRIES, strict=True):
+        assert (entry.query, entry.failure, entry.exhausted) == (given.query, given.failure, given.exhausted)
+        assert entry.stages == given.stages
+    assert rankings[1:] == [rankings[1], rankings[2]]
+    assert rankings[-1].query.id == "c"
+    with pytest.raises(IndexError):
+        rankings[3]
+    assert (rankings.retriever, rankings.notes) == ("mine", ("so",))
+    assert repr(rankings) == "Rankings(queries: 3, hits: 4, failed: 1)"
+
+
+def test_some_of_the_rankings_keep_all_that_is_known_of_them():
+    taken = Rankings.of(ENTRIES, CORPUS).take(np.array([2, 0]))
+    assert [entry.query.id for entry in taken] == ["c", "a"]
+    assert taken[0].at == {Cutoff(5): HITS[1:]}
+    assert taken[1].stages == ENTRIES[0].stages
+    assert (taken.exhausted.tolist(), taken.failures) == ([True, False], {})
+
+
+def test_stages_of_one_name_in_one_retrieval_add_up():
+    stages = (Stage("search", 0.5), Stage("search", None), Stage("search", 0.25, HITS))
+    (entry,) = Rankings.of([QueryRanking(query("a"), HITS, stages=stages)], CORPUS)
+    assert entry.stages == (Stage("search", 0.75, HITS),)
+
+
+def test_the_rankings_of_stages_come_with_a_run():
+    retriever = RerankedRetriever(BM25Retriever(), ReversingReranker(), candidates=3)
+    corpus = Corpus([Document(DocumentId(name), f"{name} pays") for name in "abcd"])
+    (entry,) = retrieve(retriever, corpus, ["who pays?"], [3])
+    stages = {stage.name: stage.hits for stage in entry.stages}
+    assert [hit.doc_id for hit in stages["search"]][::-1] == [hit.doc_id for hit in entry.hits]
+    assert len(entry.hits) == 3
+
+
+class Timed(BM25Retriever):
+    """Says what a test wants of its stages."""
+
+    stages = ()
+
+    def retrieve(self, query, k):
+        return Retrieval(HITS, self.stages)
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [
+        (["search"], "returned the stage 'search'; expected a Stage with a name"),
+        ([Stage(None, 1.0)], "expected a Stage with a name"),
+        ([Stage("search", float("nan"))], "the stage 'search' with nan seconds; expected a finite number, or None"),
+        ([Stage("search", "1 s")], "with '1 s' seconds"),
+        ([Stage("search", 1.0, (5,))], "Timed, stage 'search', returned a result of type int"),
+        (5, "not iterable"),
+    ],
+)
+def test_stages_that_are_none_are_a_failure_of_the_question(monkeypatch, stages, message):
+    monkeypatch.setattr(Timed, "stages", stages)
+    (entry,) = retrieve(Timed(), CORPUS, ["what?"], [3])
+    assert message in entry.failure.message
+    assert entry.hits == ()
+
+
+def test_numbers_of_other_kinds_are_seconds(monkeypatch):
+    monkeypatch.setattr(Timed, "stages", [Stage("search", np.float32(0.5))])
+    (entry,) = retrieve(Timed(), CORPUS, ["what?"], [3])
+    assert entry.stages == (Stage("search", 0.5),)

@@ -1,0 +1,305 @@
+"""The files of a result: what each is for, what happens without it, and files of earlier versions."""
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rag_evaluation_framework import (
+    DOCUMENT,
+    TOKEN,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    SpanRecall,
+    TokenLevelGroundTruth,
+    evaluate,
+    load_result,
+)
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.errors import ResultError
+from rag_evaluation_framework.results import result as results
+from support.results import without_clocks
+
+GOLDEN = Path(__file__).parent / "golden"
+CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10), Document(DocumentId("e"), "abc")])
+QUESTIONS = ("one", "two", "none", "bad")
+
+
+def search(query, k):
+    if query == "bad?":
+        raise ConnectionError("gone away")
+    found = [{"doc_id": "d", "start": 10 * rank, "end": 10 * rank + 10, "score": 1 / (rank + 1)} for rank in range(3)]
+    return [*found, "lost"][:k]
+
+
+def dataset(**spans):
+    given = {"one": [(0, 5), (20, 30)], "two": [(50, 60)], "none": [], "bad": [(0, 1)], **spans}
+    entries = [
+        TokenLevelGroundTruth(
+            Query(QueryId(name), QueryText(f"{name}?")), [CharacterSpan(DocumentId("d"), *place) for place in places]
+        )
+        for name, places in given.items()
+    ]
+    return Dataset(entries, TOKEN, name="numbers", corpus=CORPUS)
+
+
+def run(**spans):
+    return evaluate(search, dataset(**spans), k=[4, 1], budgets=["12ch"], experiment_name="mine")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return run().save(tmp_path / "run")
+
+
+def hits_of(result):
+    return [query.hits for query in result.queries]
+
+
+def lines(file):
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+# --- what the files hold ----------------------------------------------------------------------------------------------
+
+
+def test_questions_hold_scores_status_and_times_one_line_each(folder):
+    rows = lines(folder / "questions.jsonl")
+    assert [(row["query_id"], row["status"], row["answerable"]) for row in rows] == [
+        ("one", "scored", True),
+        ("two", "scored", True),
+        ("none", "no-answer", False),
+        ("bad", "failed", True),
+    ]
+    assert rows[0]["scores"]["span_recall@4"] == 1.0
+    assert rows[0]["text"] == "one?"
+    assert rows[0]["relevant"][1] == {"doc_id": "d", "start": 20, "end": 30, "text": ""}
+    assert list(rows[0]["stages"]) == ["retrieve"]
+    assert rows[2]["scores"] == rows[3]["scores"] == {}
+    assert rows[3]["failures"] == [{"stage": "retrieve", "kind": "ConnectionError", "message": "gone away"}]
+
+
+def test_rankings_hold_hits_in_columns_without_those_that_say_nothing(folder):
+    with gzip.open(folder / "rankings.jsonl.gz", "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    assert rows[0] == {
+        "query_id": "one",
+        "doc_id": ["d", "d", "d", None],
+        "start": [0, 10, 20, None],
+        "end": [10, 20, 30, None],
+        "text": [None, None, None, "lost"],
+        "score": [1.0, 0.5, 1 / 3, None],
+    }
+    assert rows[3] == {"query_id": "bad", "doc_id": []}
+
+
+def test_equal_runs_are_equal_bytes_but_for_times(tmp_path):
+    folders = [without_clocks(run()).save(tmp_path / name) for name in ("one", "other")]
+    for name in ("questions.jsonl", "rankings.jsonl.gz"):
+        one, other = ((folder / name).read_bytes() for folder in folders)
+        assert one == other
+
+
+# --- a report alone ---------------------------------------------------------------------------------------------------
+
+
+def test_a_report_alone_is_enough_to_compare_with(tmp_path, folder):
+    (tmp_path / "kept").mkdir()
+    shutil.copy(folder / "report.json", tmp_path / "kept" / "report.json")
+    alone = load_result(tmp_path / "kept")
+    candidate = run(two=[(0, 1)])
+    for baseline in (alone, load_result(folder)):
+        comparison = baseline.compare(candidate)
+        assert comparison.changed == ("two",)
+        assert comparison.deltas["span_recall@4"] == {"one": 0.0}
+        assert comparison.questions["one"] == "one?"
+        assert candidate.compare(baseline).questions["one"] == "one?"
+    assert alone.compare(alone).questions["one"] == ""
+    assert (alone.metrics, alone.counts, alone.per_query("span_recall@4")) == (
+        run().metrics,
+        run().counts,
+        run().per_query("span_recall@4"),
+    )
+    assert alone.queries.identities == run().queries.identities
+    assert (alone.queries[0].text, alone.queries[0].relevant, alone.queries[0].scores) == (
+        "",
+        (),
+        run().queries[0].scores,
+    )
+    with pytest.raises(
+        ResultError, match=r"rankings\.jsonl\.gz: is missing; it holds what was retrieved in the run of"
+    ):
+        hits_of(alone)
+
+
+def test_a_report_under_another_name_is_read_alone(folder):
+    (folder / "report.json").rename(folder / "baseline.json")
+    (folder / "questions.jsonl").write_text("those of another run")
+    assert load_result(folder / "baseline.json").metrics == run().metrics
+
+
+def test_a_report_of_many_questions_leaves_them_to_the_file_beside(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "_MOST_IN_REPORT", 3)
+    folder = run().save(tmp_path / "run")
+    assert "queries" not in json.loads((folder / "report.json").read_text())
+    assert load_result(folder).metrics == run().metrics
+    (folder / "questions.jsonl").unlink()
+    with pytest.raises(ResultError, match=r"questions\.jsonl: is missing; it holds the scores of the questions of rep"):
+        load_result(folder)
+
+
+def test_to_compare_no_rankings_are_read(folder):
+    (folder / "rankings.jsonl.gz").write_bytes(b"")
+    loaded = load_result(folder)
+    assert loaded.compare(run()).delta("span_recall@4") == 0.0
+    assert repr(loaded) == repr(run())
+    assert loaded.summary().as_markdown().startswith("# mine")
+    assert [query.text for query in loaded.worst()] == ["two?", "one?"]
+    with pytest.raises(ResultError, match=r"is not the file that was saved with report\.json"):
+        hits_of(loaded)
+
+
+# --- files that are not what was saved --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["questions.jsonl", "rankings.jsonl.gz"])
+@pytest.mark.parametrize(
+    "change",
+    [lambda text: text[: len(text) // 2], lambda text: b"", lambda text: text + b"\n"],
+    ids=["cut", "empty", "x"],
+)
+def test_a_file_that_was_changed_is_refused(folder, name, change):
+    (folder / name).write_bytes(change((folder / name).read_bytes()))
+    with pytest.raises(
+        ResultError, match=f"{name}: is not the file that was saved with report.json: it was changed, cut"
+    ):
+        hits_of(load_result(folder))
+
+
+def resealed(folder, name, content):
+    """Write a file as if it had been saved like this."""
+    (folder / name).write_bytes(content)
+    report = json.loads((folder / "report.json").read_text())
+    report["files"][name]["sha256"] = results.store.sha256(folder / name)
+    (folder / "report.json").write_text(json.dumps(report))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"{", r"line 1: not valid JSON"),
+        (b"\xff", r"line 1: not valid JSON"),
+        (b"[]", r"line 1: \$\."),
+        (b'{"query_id": "one"}', r"line 1: \$\.status: Field required"),
+        (b'{"query_id": "one", "status": "lost", "answerable": true}', r"line 1: \$\.status: Input should be"),
+        (b'{"query_id": "one", "status": "scored", "answerable": true, "scores": {"x": NaN}}', "NaN is not a valid"),
+        (b'{"query_id": "one", "status": "scored", "answerable": true}', "has 1 questions, and counts 4"),
+    ],
+)
+def test_lines_that_are_no_questions_are_refused(folder, line, message):
+    resealed(folder, "questions.jsonl", line)
+    with pytest.raises(ResultError, match=message):
+        load_result(folder)
+
+
+CUT = b"cut off"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"no gzip", r"cannot be read \(Not a gzipped file"),
+        (CUT, "line 1|cannot be read"),
+        (b"{", "line 1: "),
+        (b"\xff", "line 1: "),
+        (b'{"query_id": "one"}', r"line 1: \$\.doc_id: Field required"),
+        (b'{"query_id": "one", "doc_id": "d"}', r"line 1: \$\.doc_id: "),
+        (b'{"query_id": "one", "doc_id": ["d"], "start": [-1]}', r"line 1: \$\.start\.0"),
+        (b'{"query_id": "one", "doc_id": ["d"], "start": ["1"]}', r"line 1: \$\.start\.0"),
+        (
+            b'{"query_id": "one", "doc_id": ["d"], "start": [1, 2]}',
+            r"line 1: .* has 1 hits",
+        ),
+        (b'{"query_id": "one", "doc_id": ["d"], "start": [99999999999999999999]}', "line 1: "),
+        (b'{"query_id": "one", "doc_id": ["d"], "rank": [1]}', r"line 1: \$\.rank: Extra"),
+        (
+            b'{"query_id": "one", "doc_id": []}',
+            "does not hold the questions of report.json, in their order",
+        ),
+    ],
+)
+def test_lines_that_are_no_hits_are_refused(folder, content, message):
+    given = {b"no gzip": content, CUT: gzip.compress(b"x" * 9999)[:-12]}
+    resealed(folder, "rankings.jsonl.gz", given.get(content) or gzip.compress(content))
+    with pytest.raises(ResultError, match=message):
+        hits_of(load_result(folder))
+
+
+# --- files of earlier versions ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", ["token-level", "chunk-level", "document-level"])
+def test_a_report_of_schema_1_is_loaded_as_it_was_saved(tmp_path, level):
+    file = GOLDEN / f"schema-1-{level}.json"
+    saved = json.loads(file.read_text(encoding="utf-8"))
+    result = load_result(file)
+    assert (dict(result.metrics), result.counts) == (saved["metrics"], saved["counts"])
+    assert (result.evaluation_type, result.notes) == (level, tuple(saved["notes"]))
+    for query, known in zip(result.queries, saved["queries"], strict=True):
+        assert (query.query_id, query.text, query.gains) == (known["query_id"], known["text"], known["gains"])
+        assert (query.scores, query.stages) == (known["scores"], known["stages"])
+        assert [failure.message for failure in query.failures] == [each["message"] for each in known["failures"]]
+        found = [(hit.doc_id, hit.start, hit.end, hit.chunk_id, hit.text, hit.score) for hit in query.hits]
+        assert found == [tuple(hit.values()) for hit in known["hits"]]
+        units = [unit if isinstance(unit, str) else [unit.doc_id, unit.start, unit.end] for unit in query.relevant]
+        assert units == [unit if isinstance(unit, str) else [*unit.values()][:3] for unit in known["relevant"]]
+    again = load_result(result.save(tmp_path / "again"))
+    assert again == result
+    assert set(result.compare(again).deltas[result.score_names[0]].values()) <= {0.0}
+
+
+# --- identity ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("places", "same"),
+    [([(20, 30), (0, 5)], True), ([(0, 5), (20, 30), (0, 5)], True), ([(0, 5)], False), ([(0, 5), (20, 31)], False)],
+    ids=["another order", "twice", "fewer", "another place"],
+)
+def test_questions_are_the_same_if_wording_and_truth_are(places, same):
+    mine, other = run().queries.identities, run(one=places).queries.identities
+    assert (mine[0] == other[0]) is same
+    assert mine[1:] == other[1:]
+
+
+def test_gains_are_part_of_the_identity():
+    def graded(gain):
+        entry = DocumentLevelGroundTruth(Query.from_text("one?"), ["d", "e"], gains={"e": gain})
+        return evaluate(search, Dataset([entry], DOCUMENT, corpus=CORPUS), k=2, budgets=[]).queries
+
+    assert graded(2.0).identities == graded(2.0).identities != graded(3.0).identities
+    assert graded(1.0).gains == {}
+    assert len(graded(1.0).identities[0]) == 16
+
+
+def test_a_metric_that_failed_is_told_of_its_question_only(tmp_path):
+    class Picky(SpanRecall):
+        name = "picky"
+
+        def score(self, judged):
+            values = super().score(judged)
+            values[values == 0] = float("inf")
+            return values
+
+    result = evaluate(search, dataset(), k=4, budgets=[], metrics=[Picky()])
+    again = load_result(result.save(tmp_path / "run"))
+    assert again == result
+    assert again.queries[1].scores == {"picky@4": None}
+    assert again.counts["metric_failed"] == 1

@@ -1,0 +1,26 @@
+"""What results say, to be compared."""
+
+from dataclasses import replace
+
+from rag_evaluation_framework.results.record import question_lines
+
+
+def without_clocks(result):
+    """The result without anything that a clock said."""
+    stages = {name: seconds * 0 for name, seconds in result.queries.stages.items()}
+    queries = replace(result.queries, stages=stages)
+    timings = dict.fromkeys(result.timings, 0.0)
+    return replace(result, queries=queries, timings=timings, created="2026-01-02T03:04:05+00:00")
+
+
+def told(result):
+    """All that a result says, as text, but for times and how often was asked."""
+    config = {
+        key: value
+        for key, value in result.config.items()
+        if key not in ("calls", "latency", "max_concurrency", "depth")
+    }
+    queries = replace(result.queries, stages={})
+    return repr(
+        (result.name, result.metrics, result.notes, config, [*question_lines(queries)], [*queries.hits], result.hits)
+    )
