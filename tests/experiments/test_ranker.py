@@ -209,6 +209,77 @@ def test_questions_are_asked_together_in_blocks(monkeypatch):
     assert result.config["calls"] == 14
 
 
+class Shorter(Together):
+    """Has results of different lengths, so that every question needs another depth; claims nothing."""
+
+    prefix_stable = None
+
+    def __init__(self):
+        super().__init__()
+        self.depths = []
+
+    def retrieve(self, query, k):
+        length = int(query) % 7 + 3
+        return [{"doc_id": "d", "start": length * rank, "end": length * (rank + 1)} for rank in range(k)]
+
+    def retrieve_many(self, queries, k):
+        self.depths.append((k, len(queries)))
+        return super().retrieve_many(queries, k)
+
+
+def test_questions_are_asked_again_together_too(monkeypatch):
+    monkeypatch.setattr(ranker, "_MOST_TIMED", 2)
+    retriever = Shorter()
+    result = evaluate(retriever, numbers(100), k=2, budgets=["200ch"])
+    assert retriever.depths[0] == (2, 98)
+    again = retriever.depths[1:]
+    assert sorted(dict(again)) == [64, 128, 256]  # from 50 to 134
+    assert sum(number for _, number in again) == 100
+    assert len(again) == 3
+    alone = TokenLevelEvaluation(CORPUS, numbers(100)).run(
+        retriever=Shorter(), k=2, config=EvaluationConfig(budgets=["200ch"], batch_queries=False)
+    )
+    assert [query.hits for query in alone.queries] == [query.hits for query in result.queries]
+    assert alone.scores == result.scores
+
+
+def test_the_questions_that_are_timed_are_spread_over_all(monkeypatch):
+    monkeypatch.setattr(ranker, "_MOST_TIMED", 5)
+    result = evaluate(Together(), numbers(20), k=5, budgets=[])
+    assert [query.query_id for query in result.queries if query.stages] == ["0", "4", "8", "12", "16"]
+
+
+def test_results_that_cost_next_to_nothing_do_not_send_a_retriever_down_without_bound():
+    depths = []
+
+    def search(query, k):
+        depths.append(k)
+        return [{"doc_id": "d", "start": 0, "end": 0}] * (k - 1) + [{"doc_id": "d", "start": 0, "end": 1}]
+
+    evaluate(search, numbers(1), k=5, budgets=["1900ch"])
+    assert depths == [5, 500, 10_000]  # a hundred times as many at most, and ten thousand at all
+
+
+def test_a_first_request_is_never_deeper_than_ten_thousand():
+    depths = []
+
+    class Letters(Retriever):
+        prefix_stable = True
+
+        def index(self, corpus):
+            pass
+
+        def chunks(self):
+            return [PositionAwareChunk.of(CORPUS["d"], 0, 1)] * 30_000
+
+        def retrieve(self, query, k):
+            depths.append(k)
+            return self.chunks()[:k]
+
+    evaluate(Letters(), numbers(1), k=5, budgets=["20000ch"])
+    assert depths[0] == 10_000
+
+
 def test_a_reranker_over_a_function_is_asked_once_too():
     asked, reranker = Counter(), Backwards()
 

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import groupby
 from time import perf_counter
 from typing import Any
 
@@ -220,7 +221,9 @@ class Ranker:
         """Ask again where a budget is not filled and there may be more, and return the deepest answers."""
         deepest = [*first]
         asking = [*range(len(deepest))]
-        while wanted := {row: deepest[row].deeper for row in asking if deepest[row].deeper > deepest[row].depth}:
+        while wanted := {
+            row: self._rounded(deepest[row].deeper) for row in asking if deepest[row].deeper > deepest[row].depth
+        }:
             answers = self._ask([queries[row] for row in wanted], [*wanted.values()])
             before = {row: deepest[row].hits for row in wanted}
             for row, answer in zip(wanted, answers, strict=True):
@@ -228,18 +231,29 @@ class Ranker:
             asking = [row for row in wanted if deepest[row].hits > before[row]]
         return deepest
 
+    def _rounded(self, depth: int) -> int:
+        """Return a depth, rounded up to a power of two where that lets more questions be asked together."""
+        return 1 << (depth - 1).bit_length() if self._together else depth
+
     def _ask(self, queries: Sequence[Query], depths: Sequence[int]) -> list[_Seen]:
-        """Ask questions again, each at a depth of its own."""
-        with _progress("Retrieving again", len(queries)) as bar, closing(self._answers(queries, depths)) as answers:
-            return self._noted([self._seen(answer, bar) for answer in answers])
+        """Ask questions again, each at a depth of its own; those of one depth one after the other."""
+        order = sorted(range(len(queries)), key=depths.__getitem__)
+        with (
+            _progress("Retrieving again", len(queries)) as bar,
+            closing(self._answers([queries[row] for row in order], [depths[row] for row in order])) as answers,
+        ):
+            seen = dict(zip(order, (self._seen(answer, bar) for answer in answers), strict=True))
+        return self._noted([seen[row] for row in range(len(queries))])
 
     def _answers(self, queries: Sequence[Query], depths: Sequence[int]) -> Generator[_Returned]:
         """Yield the answers to questions that need not be timed, in their order."""
-        if not self._together or len(set(depths)) > 1:
+        if not self._together:
             yield from side_by_side(self._retrieve, [*zip(queries, depths, strict=True)], self.concurrency)
             return
-        for begin in range(0, len(queries), _TOGETHER):
-            yield from self._answers_together(queries[begin : begin + _TOGETHER], depths[begin])
+        for depth, rows in groupby(range(len(queries)), depths.__getitem__):
+            asked = [queries[row] for row in rows]
+            for begin in range(0, len(asked), _TOGETHER):
+                yield from self._answers_together(asked[begin : begin + _TOGETHER], depth)
 
     def _answers_together(self, queries: Sequence[Query], depth: int) -> Iterator[_Returned]:
         """Yield the answers to questions asked together; if that fails, each is asked alone and fails alone."""
