@@ -1,4 +1,4 @@
-"""One span dataset, one retriever, three evaluation types: the numbers are those of a slow and obvious reference."""
+"""One span dataset, one retriever, three evaluation types: the numbers are those of a slow and obvious brute_force."""
 
 import json
 from pathlib import Path
@@ -23,12 +23,12 @@ from rag_evaluation_framework import (
     PositionAwareChunk,
     Query,
     RecursiveCharacterChunker,
-    Retriever,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from support import brute_force_levels as reference
+from support import brute_force_levels as brute_force
+from support.retrievers import Listing
 
 EVALUATIONS = {
     "token-level": TokenLevelEvaluation,
@@ -36,28 +36,12 @@ EVALUATIONS = {
     "chunk-level": ChunkLevelEvaluation,
 }
 METRICS = {
-    "token-level": {*reference.token_scores([], [("d", 0, 1)], [])},
-    "document-level": {*reference.rank_scores([], {"d"}, 1)},
-    "chunk-level": {*reference.rank_scores([], {"d"}, 1), *reference.set_scores([], {"d"})},
+    "token-level": {*brute_force.token_scores([], [("d", 0, 1)], [])},
+    "document-level": {*brute_force.rank_scores([], {"d"}, 1)},
+    "chunk-level": {*brute_force.rank_scores([], {"d"}, 1), *brute_force.set_scores([], {"d"})},
 }
 KS = (5, 1, 2, 3)
 BUDGETS = ("1ch", "7ch", "7ch_whole", "20ch", "20ch_whole", "1000ch")
-
-
-class Fake(Retriever):
-    """Returns the rankings that it is given, of the chunks that it is given."""
-
-    def __init__(self, chunks, rankings):
-        self.listed, self.rankings = chunks, rankings
-
-    def index(self, corpus):
-        pass
-
-    def retrieve(self, query, k):
-        return [self.listed[number] for number in self.rankings[query]][:k]
-
-    def chunks(self):
-        return self.listed
 
 
 def spans_of(places):
@@ -69,14 +53,14 @@ def place_of(chunk):
 
 
 def check(corpus, truths, retriever, rankings, chunks, ks=KS, budgets=BUDGETS):
-    """Evaluate at all three levels and compare every score of every question, and every mean, with the reference."""
+    """Evaluate at all three levels and compare every score of every question, and every mean, with the brute_force."""
     entries = [
         TokenLevelGroundTruth(Query(QueryId(name), QueryText(name)), spans_of(truth)) for name, truth in truths.items()
     ]
     dataset = Dataset(entries, TOKEN, corpus=corpus)
     texts = {document.id: document.content for document in corpus}
     expected = {
-        name: reference.scores(rankings[name], truth, chunks, texts, ks, budgets) for name, truth in truths.items()
+        name: brute_force.scores(rankings[name], truth, chunks, texts, ks, budgets) for name, truth in truths.items()
     }
     results = {}
     for level, evaluation in EVALUATIONS.items():
@@ -123,12 +107,13 @@ def cases(draw):
 
 @pytest.mark.slow
 @given(cases())
-def test_three_evaluation_types_agree_with_the_reference_on_any_chunking_and_ranking(case):
+def test_three_evaluation_types_agree_with_brute_force_on_any_chunking_and_ranking(case):
     texts, chunks, truths, rankings = case
     corpus = Corpus(Document(DocumentId(name), text) for name, text in texts.items())
     listed = [PositionAwareChunk.of(corpus[document], start, end) for document, start, end in chunks]
     ranked = {name: [chunks[number] for number in ranking] for name, ranking in rankings.items()}
-    check(corpus, truths, Fake(listed, rankings), ranked, chunks)
+    found = {name: [listed[number] for number in ranking] for name, ranking in rankings.items()}
+    check(corpus, truths, Listing(listed, found), ranked, chunks)
 
 
 HANDBOOK = Path(rag_evaluation_framework.__file__).parent / "demo"
@@ -140,7 +125,7 @@ HANDBOOK = Path(rag_evaluation_framework.__file__).parent / "demo"
     [RecursiveCharacterChunker(300), RecursiveCharacterChunker(400, overlap=200)],
     ids=["plain", "overlapping"],
 )
-def test_three_evaluation_types_agree_with_the_reference_on_the_handbook(chunker):
+def test_three_evaluation_types_agree_with_brute_force_on_the_handbook(chunker):
     corpus = Corpus.from_folder(HANDBOOK / "corpus")
     questions = json.loads((HANDBOOK / "questions.json").read_text(encoding="utf-8"))["questions"]
     truths = {

@@ -19,7 +19,6 @@ from rag_evaluation_framework import (
     DocumentId,
     PositionAwareChunk,
     Query,
-    Retriever,
     TokenLevelGroundTruth,
     evaluate,
     generate_chunk_id,
@@ -28,6 +27,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import Hit, QueryId, QueryText
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.errors import ConfigError
+from support.retrievers import Listing
 
 SENTENCES = ["Invoices come monthly.", "Refunds take five days.", "Support answers at once.", "The office is closed."]
 CORPUS = Corpus([Document(DocumentId("faq.md"), " ".join(SENTENCES)), Document(DocumentId("b.md"), "Only this.")])
@@ -47,20 +47,11 @@ def pieces():
 PIECES = pieces()
 
 
-class Listing(Retriever):
-    """Lists some chunks and returns what it is told to."""
+class Pieces(Listing):
+    """Has all pieces."""
 
-    def __init__(self, listed=PIECES, found=None):
-        self.listed, self.found = listed, listed if found is None else found
-
-    def index(self, corpus):
-        pass
-
-    def retrieve(self, query, k):
-        return self.found[:k]
-
-    def chunks(self):
-        return self.listed
+    def __init__(self, found=None):
+        super().__init__(PIECES, found)
 
 
 def dataset(*relevant, **options):
@@ -91,7 +82,7 @@ def short(number, digits, prefix="chunk_"):
 def test_plain_and_position_aware_ids_of_one_text_are_one_chunk(labelled, returned):
     truth = dataset(labelled(SENTENCES[0]), labelled(SENTENCES[3]))
     found = [Hit(chunk_id=returned(SENTENCES[0])), Hit(chunk_id=returned(SENTENCES[1]))]
-    assert scores(truth, Listing(found=found)) == (0.5, 0.5)
+    assert scores(truth, Pieces(found)) == (0.5, 0.5)
     assert scores(truth, lambda query, k: [{"chunk_id": returned(SENTENCES[0])}, {"chunk_id": "chunk_0"}]) == (0.5, 0.5)
 
 
@@ -99,13 +90,13 @@ def test_plain_and_position_aware_ids_of_one_text_are_one_chunk(labelled, return
 @pytest.mark.parametrize("prefix", ["chunk_", "pa_chunk_"])
 def test_ids_of_any_length_are_matched(digits, prefix):
     truth = dataset(short(0, digits, prefix), short(3, digits, prefix))
-    assert scores(truth, Listing()) == (0.5, 0.5)
-    assert scores(truth, Listing(), k=4) == (1.0, 0.5)
+    assert scores(truth, Pieces()) == (0.5, 0.5)
+    assert scores(truth, Pieces(), k=4) == (1.0, 0.5)
     assert scores(truth, lambda query, k: [SENTENCES[0], SENTENCES[1]]) == (0.5, 0.5)
 
 
 def test_one_dataset_may_hold_ids_of_several_lengths():
-    assert scores(dataset(short(0, 8), short(1, 16), short(2, 12)), Listing(), k=3) == (1.0, 1.0)
+    assert scores(dataset(short(0, 8), short(1, 16), short(2, 12)), Pieces(), k=3) == (1.0, 1.0)
 
 
 def test_texts_without_offsets_are_matched_by_hash_even_without_a_list_of_chunks():
@@ -116,7 +107,7 @@ def test_texts_without_offsets_are_matched_by_hash_even_without_a_list_of_chunks
         [Chunk(generate_chunk_id(SENTENCES[1]), SENTENCES[1], DocumentId("faq.md")), "lost"],
     ):
         assert scores(truth, lambda query, k, found=found: found) == (0.5, 0.5)
-        assert scores(truth, Listing(found=found)) == (0.5, 0.5)
+        assert scores(truth, Pieces(found)) == (0.5, 0.5)
 
 
 def test_a_text_that_is_not_in_the_corpus_is_matched_by_its_own_hash():
@@ -181,7 +172,7 @@ def test_one_place_may_be_listed_under_several_ids():
 
 
 def test_chunks_may_be_listed_by_a_generator():
-    class Lazy(Listing):
+    class Lazy(Pieces):
         def chunks(self):
             yield from self.listed
 
@@ -202,8 +193,8 @@ def composite(chunk, number):
 
 def test_a_function_names_chunks_by_their_number_within_their_document():
     truth = dataset(ChunkId("faq.md:0"), ChunkId("faq.md:3"), ChunkId("b.md:0"))
-    assert scores(truth, Listing(), chunk_id=composite) == (pytest.approx(1 / 3), 0.5)
-    assert scores(truth, Listing(), k=5, chunk_id=composite) == (1.0, 0.6)
+    assert scores(truth, Pieces(), chunk_id=composite) == (pytest.approx(1 / 3), 0.5)
+    assert scores(truth, Pieces(), k=5, chunk_id=composite) == (1.0, 0.6)
     shuffled = Listing(PIECES, found=PIECES[::-1])  # the number is that of the list, whatever the rank
     assert scores(truth, shuffled, chunk_id=composite) == (pytest.approx(2 / 3), 1.0)
 
@@ -212,11 +203,11 @@ def test_a_function_replaces_both_hashes_and_ids_of_the_retriever():
     named = [replace(piece, id=f"faq.md:{9 - number}") for number, piece in enumerate(PIECES)]
     assert scores(dataset(ChunkId("faq.md:0")), Listing(named), k=1, chunk_id=composite) == (1.0, 1.0)
     truth = dataset(ChunkId("faq.md:1"), short(0, 12))
-    assert scores(truth, Listing(), k=1, chunk_id=composite) == (0.0, 0.0)
+    assert scores(truth, Pieces(), k=1, chunk_id=composite) == (0.0, 0.0)
 
 
 def test_a_function_names_the_chunks_that_hold_spans():
-    result = ChunkLevelEvaluation(CORPUS, spans(0, 3), chunk_id=composite).run(retriever=Listing(), k=2)
+    result = ChunkLevelEvaluation(CORPUS, spans(0, 3), chunk_id=composite).run(retriever=Pieces(), k=2)
     assert result.queries[0].relevant == ("faq.md:0", "faq.md:3")
     assert result.metrics["chunk_recall"] == 0.5
     assert result.config["chunk_id"].endswith(":composite")
@@ -225,7 +216,7 @@ def test_a_function_names_the_chunks_that_hold_spans():
 def test_with_a_function_results_that_match_no_chunk_have_no_id_and_are_counted():
     found = [Hit(DocumentId("faq.md"), 0, 3), PIECES[0]]
     truth = dataset(ChunkId("faq.md:0"))
-    result = ChunkLevelEvaluation(CORPUS, truth, chunk_id=composite).run(retriever=Listing(found=found), k=2)
+    result = ChunkLevelEvaluation(CORPUS, truth, chunk_id=composite).run(retriever=Pieces(found), k=2)
     assert result.counts["unlocated_hits"] == 1
     assert result.metrics["chunk_precision"] == 0.5
     assert "1 of 2 results (50%) have no chunk id" in repr(result)
@@ -245,7 +236,7 @@ def test_with_a_function_results_that_match_no_chunk_have_no_id_and_are_counted(
 @pytest.mark.parametrize("truth", [dataset(ChunkId("faq.md:0")), spans(0)], ids=["chunks", "spans"])
 def test_a_function_that_fails_or_returns_no_text_is_refused(truth, name, message):
     with pytest.raises(ConfigError, match=message):
-        ChunkLevelEvaluation(CORPUS, truth, chunk_id=name).run(retriever=Listing())
+        ChunkLevelEvaluation(CORPUS, truth, chunk_id=name).run(retriever=Pieces())
 
 
 @pytest.mark.parametrize("truth", [dataset(short(0, 12)), spans(0)], ids=["chunks", "spans"])

@@ -17,13 +17,13 @@ from rag_evaluation_framework import (
     PositionAwareChunk,
     Query,
     RecursiveCharacterChunker,
-    Retriever,
     TokenLevelGroundTruth,
     generate_chunk_id,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.levels.chunk_projection import ChunkProjection
 from rag_evaluation_framework.levels.document import in_documents
+from support.retrievers import Listing
 
 # 60 characters, no two alike.
 TEXT = "".join(chr(0x4E00 + number) for number in range(60))
@@ -118,34 +118,18 @@ def test_the_documents_of_spans_are_relevant_once_each_in_the_order_of_the_spans
 # --- in a run ---------------------------------------------------------------------------------------------------------
 
 
-class Listing(Retriever):
-    """Returns its chunks in their order."""
-
-    def __init__(self, *chunks):
-        self.listed = chunks
-
-    def index(self, corpus):
-        pass
-
-    def retrieve(self, query, k):
-        return self.listed[:k]
-
-    def chunks(self):
-        return list(self.listed)
-
-
 def test_a_span_that_no_chunk_touches_counts_as_relevant_and_is_noted():
-    result = ChunkLevelEvaluation(CORPUS, dataset(span(0, 10), span(30, 40))).run(retriever=Listing(chunk(0, 10)))
+    result = ChunkLevelEvaluation(CORPUS, dataset(span(0, 10), span(30, 40))).run(retriever=Listing([chunk(0, 10)]))
     assert result.metrics["chunk_recall"] == 0.5
     assert result.notes[0].startswith("relevant spans that no chunk touches: 1; they count as relevant")
-    lost = ChunkLevelEvaluation(CORPUS, dataset(span(30, 40))).run(retriever=Listing(chunk(0, 10)))
+    lost = ChunkLevelEvaluation(CORPUS, dataset(span(30, 40))).run(retriever=Listing([chunk(0, 10)]))
     assert lost.metrics["chunk_recall"] == 0.0
     assert lost.counts["scored"] == 1
     assert lost.counts["no_answer"] == 0
 
 
 def test_two_spans_that_no_chunk_touches_are_two_chunks_that_cannot_be_found():
-    retriever = Listing(chunk(0, 10))
+    retriever = Listing([chunk(0, 10)])
     result = ChunkLevelEvaluation(CORPUS, dataset(span(0, 10), span(30, 35), span(40, 45))).run(retriever=retriever)
     assert result.metrics["chunk_recall"] == pytest.approx(1 / 3)
 
@@ -153,7 +137,7 @@ def test_two_spans_that_no_chunk_touches_are_two_chunks_that_cannot_be_found():
 def test_projection_leaves_the_dataset_unchanged_and_the_record_keeps_its_level():
     questions = dataset(span(0, 10))
     for evaluation in (ChunkLevelEvaluation, DocumentLevelEvaluation):
-        result = evaluation(CORPUS, questions).run(retriever=Listing(chunk(0, 10)))
+        result = evaluation(CORPUS, questions).run(retriever=Listing([chunk(0, 10)]))
         assert result.config["dataset"]["evaluation_type"] == "token-level"
         assert result.config["dataset"]["hash"] == questions.content_hash
     assert questions == dataset(span(0, 10))
@@ -176,7 +160,7 @@ def test_chunks_of_one_text_at_two_places_are_one_relevant_chunk():
     truth = TokenLevelGroundTruth(Query.from_text("q"), [span(0, 5), span(13, 18)])
     chunks = [PositionAwareChunk.of(twice["a"], start, end) for start, end in ((0, 5), (6, 12), (13, 18))]
     result = ChunkLevelEvaluation(twice, Dataset([truth], TOKEN)).run(
-        retriever=Listing(*chunks[1:], chunks[0]), k=[2, 3]
+        retriever=Listing([*chunks[1:], chunks[0]]), k=[2, 3]
     )
     assert result.queries[0].relevant == (generate_chunk_id("Same."),)
     assert result.metrics["chunk_recall@2"] == 1.0  # found at either place
@@ -193,6 +177,6 @@ def test_a_perfect_ranking_of_the_relevant_chunks_has_full_recall(overlap):
     expected = projected([*questions.ground_truth[0].relevant], chunks)[0]
     perfect = [c for c in chunks if f"{c.doc_id}{c.start}-{c.end}" in expected]
     result = ChunkLevelEvaluation(CORPUS, questions).run(
-        retriever=Listing(*perfect, *(c for c in chunks if c not in perfect)), k=len(perfect)
+        retriever=Listing([*perfect, *(c for c in chunks if c not in perfect)]), k=len(perfect)
     )
     assert result.metrics["chunk_f1"] == 1.0

@@ -35,6 +35,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, DatasetError, ResultError
+from support.retrievers import Listing
 
 # 120 characters, no two alike.
 TEXT = "".join(chr(0x4E00 + number) for number in range(120))
@@ -53,24 +54,11 @@ def cut(size):
     ]
 
 
-class Spy(Retriever):
-    """Returns its chunks in their order, and notes what is asked of it."""
+class Spy(Listing):
+    """Has chunks of ten characters if it is given no others."""
 
     def __init__(self, listed=None):
-        self.listed, self.calls = cut(10) if listed is None else listed, []
-
-    def index(self, corpus):
-        self.calls.append("index")
-
-    def retrieve(self, query, k):
-        self.calls.append("retrieve")
-        return self.listed[:k]
-
-    def chunks(self):
-        return self.listed
-
-    def close(self):
-        self.calls.append("close")
+        super().__init__(cut(10) if listed is None else listed)
 
 
 class Silent(Spy):
@@ -84,10 +72,9 @@ class Mute(Retriever):
     """Cannot list its chunks, as its class says."""
 
     def __init__(self):
-        self.calls = []
+        self.found, self.calls = cut(10), []
 
-    index, retrieve, close = Spy.index, Spy.retrieve, Spy.close
-    listed = cut(10)
+    index, retrieve, close = Listing.index, Listing.retrieve, Listing.close
 
 
 def chunk_dataset(*relevant, **gains):

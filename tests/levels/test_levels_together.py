@@ -28,7 +28,6 @@ from rag_evaluation_framework import (
     EvaluationConfig,
     PositionAwareChunk,
     Query,
-    Retriever,
     TokenLevelEvaluation,
     TokenLevelExperimentConfig,
     TokenLevelGroundTruth,
@@ -40,6 +39,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
 from rag_evaluation_framework.experiments import parse_config
+from support.retrievers import Listing
 
 TEXT = "The sky is blue. Grass is green."
 CORPUS = Corpus([Document(DocumentId("a.md"), TEXT)])
@@ -73,21 +73,11 @@ class OwnTokenMetric(TokenLevelMetric):
 METRICS = {**ALL_METRICS, "own_chunk_metric": OwnChunkMetric(), "own_token_metric": OwnTokenMetric()}
 
 
-class Spy(Retriever):
-    """Lists its chunks, and notes what is asked of it."""
+class Spy(Listing):
+    """Has these chunks."""
 
     def __init__(self):
-        self.calls = []
-
-    def index(self, corpus):
-        self.calls.append("index")
-
-    def retrieve(self, query, k):
-        self.calls.append("retrieve")
-        return CHUNKS[:k]
-
-    def chunks(self):
-        return CHUNKS
+        super().__init__(CHUNKS)
 
 
 def goes_together(evaluation, labelled):
