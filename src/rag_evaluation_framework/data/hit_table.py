@@ -1,16 +1,16 @@
 """Hits in columns: numbers, and texts that are kept once. Rankings are made of them when they are asked for."""
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
+from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers, OnDemand
 from rag_evaluation_framework.data.hits import Hit, Ranking
 
 Codes = NDArray[np.int32]
@@ -135,7 +135,7 @@ class HitTable:
 
 
 @dataclass(frozen=True, eq=False)
-class RankedHits(Sequence[Ranking]):
+class RankedHits(OnDemand[Ranking]):
     """Rankings of hits that are kept in columns; a ranking is made when it is asked for.
 
     Attributes:
@@ -195,22 +195,12 @@ class RankedHits(Sequence[Ranking]):
         found = self.compact()
         return replace(found, table=replace(found.table, text=found.table.text.where(~found.table.placed)))
 
-    @overload
-    def __getitem__(self, row: int) -> Ranking: ...
-
-    @overload
-    def __getitem__(self, row: slice) -> list[Ranking]: ...
-
-    def __getitem__(self, row: int | slice) -> Ranking | list[Ranking]:
-        if isinstance(row, slice):
-            return [self[number] for number in range(*row.indices(len(self)))]
-        return self.table.read(slice(int(self.begins[row]), int(self.ends[row])))
+    def row(self, number: int) -> Ranking:
+        """Return one of the rankings."""
+        return self.table.read(slice(int(self.begins[number]), int(self.ends[number])))
 
     def __len__(self) -> int:
         return len(self.begins)
-
-    def __iter__(self) -> Iterator[Ranking]:
-        return map(self.__getitem__, range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RankedHits) and len(self) == len(other) and all(map(_equal, self, other))

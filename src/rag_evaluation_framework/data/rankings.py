@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Any, Self, cast, overload
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.columns import Integers, Numbers, OnDemand
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.failures import Failure
@@ -65,7 +65,7 @@ StageRow = tuple[str, float | None, int | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Rankings(Sequence[QueryRanking]):
+class Rankings(OnDemand[QueryRanking]):
     """The rankings of many queries, made by one retriever over one corpus. Use `Rankings.of` for rankings made by hand.
 
     They are kept in columns: 100,000 rankings of 40 hits without text take 150 MB. A `QueryRanking` is made when it is
@@ -201,23 +201,16 @@ class Rankings(Sequence[QueryRanking]):
             if ranked or not np.isnan(seconds):
                 yield Stage(name, None if np.isnan(seconds) else seconds, stage.hits[row] if ranked else None)
 
-    @overload
-    def __getitem__(self, row: int) -> QueryRanking: ...
-
-    @overload
-    def __getitem__(self, row: slice) -> list[QueryRanking]: ...
-
-    def __getitem__(self, row: int | slice) -> QueryRanking | list[QueryRanking]:
-        if isinstance(row, slice):
-            return [self[number] for number in range(*row.indices(len(self)))]
-        query = self.queries[row]
+    def row(self, number: int) -> QueryRanking:
+        """Return what was found for one query."""
+        query = self.queries[number]
         return QueryRanking(
             query,
-            self.hits[row],
-            {cutoff: hits[row] for cutoff, hits in self.at.items()},
-            tuple(self._stages(row)),
+            self.hits[number],
+            {cutoff: hits[number] for cutoff, hits in self.at.items()},
+            tuple(self._stages(number)),
             self.failures.get(query.id),
-            bool(self.exhausted[row]),
+            bool(self.exhausted[number]),
         )
 
     def __len__(self) -> int:

@@ -1,15 +1,15 @@
 """The results of all queries in columns, and the result of one query."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
-from typing import Any, Generic, cast, overload
+from typing import Any, Generic, cast
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.columns import Numbers, OnDemand
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hit_table import RankedHits
@@ -22,7 +22,7 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 
 
 @dataclass(frozen=True, eq=False)
-class QueryResults(Sequence["QueryResult[U]"]):
+class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     """The results of all queries. A `QueryResult` is made when it is asked for: `results[0]`, or by iterating.
 
     Attributes:
@@ -79,21 +79,12 @@ class QueryResults(Sequence["QueryResult[U]"]):
             :16
         ]
 
-    @overload
-    def __getitem__(self, row: int) -> "QueryResult[U]": ...
-
-    @overload
-    def __getitem__(self, row: slice) -> list["QueryResult[U]"]: ...
-
-    def __getitem__(self, row: int | slice) -> "QueryResult[U] | list[QueryResult[U]]":
-        numbers = range(len(self))[row]
-        return QueryResult(self, numbers) if isinstance(numbers, int) else [QueryResult(self, one) for one in numbers]
+    def row(self, number: int) -> "QueryResult[U]":
+        """Return the result of one query."""
+        return QueryResult(self, number)
 
     def __len__(self) -> int:
         return len(self.table.query_ids)
-
-    def __iter__(self) -> Iterator["QueryResult[U]"]:
-        return (QueryResult(self, row) for row in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         given: Any = other
