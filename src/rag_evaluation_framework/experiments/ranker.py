@@ -131,12 +131,7 @@ class Ranker:
         deepest = self._deepest(queries, first)
         stop_if_interrupted()
         stop_if_cancelled()
-        answers = [*zip(first, *at.values(), deepest, strict=True)]
-        failures: dict[str, Failure] = {
-            query.id: failure
-            for query, known in zip(queries, answers, strict=True)
-            if (failure := next((answer.failure for answer in known if answer.failure is not None), None)) is not None
-        }
+        failures = _failures(queries, (first, *at.values(), deepest))
         worked = np.array([query.id not in failures for query in queries], dtype=np.bool_)
         stages = stage_columns(
             [answer.stages if fine else () for answer, fine in zip(first, worked, strict=True)], self._hits
@@ -356,6 +351,16 @@ class Ranker:
                 f"results whose text occurs more than once: {ambiguous}; the first free place was taken. Let the "
                 "retriever return doc_id, or doc_id, start and end, to be sure"
             )
+
+
+def _failures(queries: Sequence[Query], answers: Sequence[Sequence[_Seen]]) -> dict[str, Failure]:
+    """Return the first failure of each query for which something failed."""
+    failures: dict[str, Failure] = {}
+    for query, *known in zip(queries, *answers, strict=True):
+        for answer in known:
+            if answer.failure is not None:
+                failures.setdefault(query.id, answer.failure)
+    return failures
 
 
 def _progress(what: str, questions: int) -> "tqdm[Any]":
