@@ -77,10 +77,11 @@ def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
     for row, (known, seconds) in enumerate(zip(_scored(queries.table), stages, strict=True)):
         yield _json(
             {
-                **known,
+                "query_id": known.pop("query_id"),
                 "text": queries.texts[row] if queries.texts else "",
                 "relevant": [*map(_unit, queries.relevant[row])] if queries.relevant else [],
                 "gains": queries.gains.get(row, {}),
+                **known,
                 "stages": {name: spent for name, spent in seconds.items() if spent is not None},
             }
         )
