@@ -1,6 +1,8 @@
 import json
+import pickle
 import re
 import sys
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -250,6 +252,12 @@ def test_what_was_saved_is_loaded_equal(tmp_path, result):
         assert again.worst(2) == result.worst(2)
         assert type(again.queries[0].relevant[0]) is CharacterSpan
         assert type(again.queries[0].hits[0]) is Hit
+
+
+@pytest.mark.parametrize("other", [lambda found: pickle.loads(pickle.dumps(found)), deepcopy], ids=["pickle", "copy"])
+def test_results_go_from_one_process_to_another(tmp_path, result, other):
+    for known in (result, load_result(result.save(tmp_path / "run"))):
+        assert other(known) == known
 
 
 def test_a_loaded_result_saves_as_the_same_bytes(tmp_path, result):

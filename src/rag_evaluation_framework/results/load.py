@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, overload
 
@@ -61,9 +62,7 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
         queries = schema_1.read_queries(_listed(report, content.get("queries"), old[unit]), names, head.count_as_zero)
     else:
         records = _questions(report, head, content.get("queries"), unit)
-        queries = read_questions(
-            records, names, head.count_as_zero, lambda: _hits(report, head, queries.table.query_ids)
-        )
+        queries = read_questions(records, names, head.count_as_zero, partial(_hits, report, head))
     if len(queries) != head.counts.get("questions"):
         raise ResultError(f"{report}: has {len(queries)} questions, and counts {head.counts.get('questions')}")
     return EvaluationResult[Any](

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
-from typing import Any, Generic, cast
+from typing import Any, Generic, TypeAlias, cast
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable, Status
 from rag_evaluation_framework.data.spans import CharacterSpan
 
+Found: TypeAlias = RankedHits | Callable[[Sequence[str]], RankedHits]
+
 
 @dataclass(frozen=True, eq=False)
 class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
@@ -31,7 +33,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         relevant: Their relevant units; none likewise.
         gains: How relevant units are, by row and id; 1.0 for those that are not named, and for spans.
         stages: Seconds spent in each stage of the retrievals, NaN where not measured; shape (queries,) each.
-        read_hits: Returns what was retrieved; called when a hit is asked for.
+        found: What was retrieved, or what reads it from a file for these query ids when a hit is asked for.
         known: The identities of queries of which only these are known.
     """
 
@@ -40,7 +42,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     relevant: Sequence[tuple[U, ...]]
     gains: Mapping[int, Mapping[str, float]]
     stages: Mapping[str, Numbers]
-    read_hits: Callable[[], RankedHits] = field(repr=False)
+    found: Found = field(repr=False)
     known: Sequence[str] = ()
 
     @classmethod
@@ -50,20 +52,19 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             row: {str(unit): gain for unit in entry.relevant if (gain := entry.gain(unit)) != 1.0}
             for row, entry in enumerate(truth)
         }
-        hits = rankings.hits.without_texts()
         return cls(
             table,
             tuple(entry.query.text for entry in truth),
             tuple(entry.relevant for entry in truth),
             {row: known for row, known in gains.items() if known},
             {name: stage.seconds for name, stage in rankings.stages.items() if not np.isnan(stage.seconds).all()},
-            lambda: hits,
+            rankings.hits.without_texts(),
         )
 
     @cached_property
     def hits(self) -> RankedHits:
         """What was retrieved for each query, best first, as deep as the cutoffs reach."""
-        return self.read_hits()
+        return self.found if isinstance(self.found, RankedHits) else self.found(self.table.query_ids)
 
     @cached_property
     def identities(self) -> tuple[str, ...]:

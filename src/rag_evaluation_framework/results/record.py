@@ -3,7 +3,7 @@
 import json
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import isnan, nan
 from typing import Any, Generic
@@ -12,12 +12,11 @@ import numpy as np
 
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.failures import Failure
-from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, Status
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.results.query_result import QueryResults
+from rag_evaluation_framework.results.query_result import Found, QueryResults
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def read_questions(
     records: Iterable[QuestionRecord[U]],
     names: Sequence[str],
     count_as_zero: Iterable[str],
-    read_hits: Callable[[], RankedHits],
+    found: Found,
 ) -> QueryResults[U]:
     """Return the results of recorded questions, in columns.
 
@@ -134,7 +133,7 @@ def read_questions(
         records: The questions.
         names: The names of the scores.
         count_as_zero: Which questions without a score count as 0.0.
-        read_hits: Returns what was retrieved.
+        found: What was retrieved.
     """
     query_ids: list[str] = []
     texts: list[str] = []
@@ -174,5 +173,5 @@ def read_questions(
     times = {name: np.array(column, dtype=np.float64) for name, column in stages.items()}
     brief = all(identities)
     return QueryResults(
-        table, () if brief else texts, () if brief else relevant, gains, times, read_hits, identities if brief else ()
+        table, () if brief else texts, () if brief else relevant, gains, times, found, identities if brief else ()
     )

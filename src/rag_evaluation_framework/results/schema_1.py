@@ -56,4 +56,4 @@ def read_queries(
     """
     listed = tuple(records)
     hits = RankedHits.of(record.hits for record in listed)
-    return read_questions((record.question() for record in listed), names, count_as_zero, lambda: hits)
+    return read_questions((record.question() for record in listed), names, count_as_zero, hits)
