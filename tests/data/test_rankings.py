@@ -6,6 +6,7 @@ import pytest
 from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, Query, RerankedRetriever, retrieve
 from rag_evaluation_framework.data import Cutoff, Failure, Hit, QueryId, QueryRanking, QueryText, Rankings, Stage
 from rag_evaluation_framework.data.hits import Retrieval
+from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.testing import ReversingReranker
 
 CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)])
@@ -93,3 +94,17 @@ def test_numbers_of_other_kinds_are_seconds(monkeypatch):
     monkeypatch.setattr(Timed, "stages", [Stage("search", np.float32(0.5))])
     (entry,) = retrieve(Timed(), CORPUS, ["what?"], [3])
     assert entry.stages == (Stage("search", 0.5),)
+
+
+@pytest.mark.parametrize(
+    ("entries", "shown"),
+    [(None, "None"), ([("a", HITS)], r"\('a'"), ([QueryRanking("a", HITS)], "QueryRanking"), (5, "5"), ("ab", "'a'")],
+)
+def test_what_is_no_ranking_of_a_query_is_refused(entries, shown):
+    with pytest.raises(DatasetError, match=rf"the rankings hold {shown}.*expected QueryRanking\(query, hits\)"):
+        Rankings.of(entries, CORPUS)
+
+
+def test_latency_is_told_as_it_was_measured():
+    assert Rankings.of(ENTRIES, CORPUS).latency == "not measured"
+    assert retrieve(lambda query, k: [], CORPUS, ["what?"], [1]).latency == "one question at a time"

@@ -353,13 +353,14 @@ def test_a_block_that_fails_is_counted(monkeypatch):
     assert evaluate(Together("7"), numbers(16), k=5, budgets=[]).config["calls"] == 4 + 12 + 12
 
 
-@pytest.mark.parametrize("wrong", [dict.fromkeys("abcdefghijkl", ()), "a" * 12])
+@pytest.mark.parametrize("wrong", [dict.fromkeys("abcdefghijkl", ()), "a" * 12, None])
 def test_what_is_not_a_list_of_rankings_is_asked_alone(monkeypatch, wrong):
     monkeypatch.setattr(ranker, "_MOST_TIMED", 4)
     retriever = Together()
     monkeypatch.setattr(Together, "retrieve_many", lambda self, queries, k: wrong)
     result = evaluate(retriever, numbers(16), k=5, budgets=[])
     assert not result.failures
+    assert "InputError: retrieve_many returned" in result.notes[0]
     assert "each was asked alone" in result.notes[0]
 
 
@@ -441,7 +442,7 @@ class TestSideBySide:
         alone = retrieve(around, CORPUS, [str(number) for number in range(20)], [3])
         assert [entry.hits for entry in together] == [entry.hits for entry in alone]
         assert (together.calls, together.timed, alone.timed) == (20, 1, 20)
-        assert together.latency == "1 question, alone, what can be done for all together done before"
+        assert together.latency == "1 question, alone"
 
     @pytest.mark.parametrize("wrong", [0, -1, "4", 2.5, True])
     def test_other_than_a_whole_number_of_at_least_1_is_refused(self, wrong):

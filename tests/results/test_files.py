@@ -183,6 +183,32 @@ def test_a_file_that_was_changed_is_refused(folder, name, change):
         hits_of(load_result(folder))
 
 
+@pytest.mark.parametrize("mean", [0.75, None, "gone"])
+def test_a_report_whose_means_are_not_those_of_its_questions_is_refused(tmp_path, folder, mean):
+    report = json.loads((folder / "report.json").read_text())
+    if mean == "gone":
+        for query in report["queries"]:
+            query["scores"].pop("span_recall@4", None)
+    else:
+        report["metrics"]["span_recall@4"] = mean
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    with pytest.raises(
+        ResultError, match=r"\$\.metrics\.span_recall@4 is .*, and the mean of the scores of its questions is"
+    ):
+        load_result(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["questions.jsonl", "rankings.jsonl.gz", "summary.md"])
+def test_a_part_of_a_result_is_not_the_result(folder, name):
+    with pytest.raises(ResultError, match=r"is a part of a result; expected the run's folder or its report\.json"):
+        load_result(folder / name)
+
+
+def test_questions_whose_wording_is_not_known_are_shown_as_such(tmp_path, folder):
+    alone = load_result(shutil.copy(folder / "report.json", tmp_path / "report.json"))
+    assert "| 0.000 | two | – |" in alone.summary().as_markdown()
+
+
 def resealed(folder, name, content):
     """Write a file as if it had been saved like this."""
     (folder / name).write_bytes(content)

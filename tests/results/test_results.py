@@ -125,6 +125,8 @@ def test_the_worst_questions_come_worst_first_and_ties_in_the_order_of_the_datas
     assert [query.query_id for query in result.worst(2)] == ["worst", "half"]
     assert [query.query_id for query in result.worst(2, "span_recall@5ch")] == ["worst", "half too"]
     assert result.worst(0) == []
+    with pytest.raises(ConfigError, match="expected 0 or more"):
+        result.worst(-1)
 
 
 def test_questions_that_count_as_zero_are_among_the_worst():
@@ -190,6 +192,26 @@ def test_equal_failures_are_shown_once_and_counted():
 
     text = repr(run({f"q{number}": [(0, 1)] for number in range(8)}, retriever=broken))
     assert text.splitlines()[-1].endswith(" and 7 more: retrieve: ConnectionError: gone away")
+
+
+def test_what_failed_beside_another_failure_is_shown_too():
+    class Odd(TokenLevelMetric):
+        name = "odd"
+
+        def calculate(self, retrieved, ground_truth):
+            if ground_truth[0].start:
+                raise ValueError("odd")
+            return 1.0
+
+    class Never(Odd):
+        name = "never"
+
+        def calculate(self, retrieved, ground_truth):
+            return float("nan")
+
+    text = repr(run(metrics=[Never(), Odd()], k=1, budgets=[]))
+    assert "! worst and 3 more: score never@1: ValueError: returned nan; expected a finite number" in text
+    assert "! worst and 1 more: score odd@1: ValueError: odd" in text
 
 
 def test_of_many_kinds_of_failures_a_few_are_shown_and_the_rest_counted():

@@ -162,7 +162,7 @@ class Comparison:
             rows=tuple(self._row(name) for name in self.deltas),
             notes=(*self.notes, *_named(self)),
             worst_title=f"Greatest losses by {first}",
-            worst=tuple((f"{value:+.3f}", query_id, self.questions[query_id]) for query_id, value in lost),
+            worst=tuple((f"{value:+.3f}", query_id, self.questions[query_id] or "–") for query_id, value in lost),
             facts=(),
         )
 

@@ -45,7 +45,8 @@ def run(
         str | None, typer.Option(help="The tokenizer of budgets in tokens, for example cl100k_base.")
     ] = None,
     max_concurrency: Annotated[
-        int | None, typer.Option(help="How many questions are asked side by side; your own retriever has to allow it.")
+        int | None,
+        typer.Option(min=1, help="How many questions are asked side by side; your own retriever has to allow it."),
     ] = None,
     experiment_name: Annotated[str | None, typer.Option(help="Name of the result.")] = None,
     root: Annotated[Path | None, typer.Option(help="Where runs are saved; by default .rag-eval.")] = None,

@@ -86,7 +86,7 @@ class Rankings(OnDemand[QueryRanking]):
         seconds: How long indexing and retrieving took.
         calls: How many rankings the retriever was asked for.
         timed: How many questions were asked one at a time, so that their stages tell the latency.
-        prepared: Whether the retriever was told all questions before.
+        prepared: Whether the retriever was told all questions before, and could do something about it.
         tokenizer: What counted tokens for budgets in tokens, or None; compared by equality.
         notes: What the user should know about how the rankings were made.
 
@@ -131,9 +131,11 @@ class Rankings(OnDemand[QueryRanking]):
 
         Raises:
             ConfigError: The corpus is none.
-            DatasetError: A query is ranked twice, or what was found is not hits, or is at a place that there is not.
+            DatasetError: An entry is no `QueryRanking`, a query is ranked twice, or what was found is not hits, or is
+                at a place that there is not.
         """
-        listed = tuple(entries)
+        given: Any = entries
+        listed = tuple(_checked(entry) for entry in (given if isinstance(given, Iterable) else [given]))
         empty = cls(tuple(entry.query for entry in listed), RankedHits.of(()), corpus, **known)
         for entry in listed:
             for ranking in (entry.hits, *entry.at.values()):
@@ -163,6 +165,8 @@ class Rankings(OnDemand[QueryRanking]):
     @property
     def latency(self) -> str:
         """How the stages of questions were measured."""
+        if not self.timed:
+            return "not measured"
         some = "1 question, alone" if self.timed == 1 else f"{self.timed} questions, one at a time"
         return ("one question at a time" if self.timed == len(self) else some) + (
             ", what can be done for all together done before" if self.prepared else ""
@@ -240,6 +244,14 @@ def stage_columns(stages: Sequence[Sequence[StageRow]], collector: HitCollector)
         name: StageColumns(seconds[name], collector.ranked(np.maximum(numbers[name], 0).tolist()), numbers[name] >= 0)
         for name in names
     }
+
+
+def _checked(entry: Any) -> QueryRanking:
+    if not isinstance(entry, QueryRanking) or not isinstance(cast("object", entry.query), Query):
+        raise DatasetError(
+            f"the rankings hold {entry!r:.80}; expected QueryRanking(query, hits) of a Query, as in dataset.queries"
+        )
+    return entry
 
 
 def _problem(hit: Any, corpus: Corpus) -> str | None:

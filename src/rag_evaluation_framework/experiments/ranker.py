@@ -1,6 +1,6 @@
 """`Ranker`: asks a retriever for rankings that are deep enough for all cutoffs, as seldom as that can be."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -256,7 +256,9 @@ class Ranker:
         stop_if_cancelled()
         try:
             given: Any = self.retriever.retrieve_many([query.text for query in queries], depth)
-            listed: list[Any] = [given] if isinstance(given, str | Mapping) else [*given]
+            if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+                raise InputError(f"retrieve_many returned {given!r:.60}; expected one ranking per question")
+            listed: list[Any] = [*given]
             if len(listed) != len(queries):
                 raise InputError(f"retrieve_many returned {len(listed)} rankings for {len(queries)} questions")
         except (Exception, SystemExit) as error:  # noqa: BLE001  a retriever may raise anything; it becomes data

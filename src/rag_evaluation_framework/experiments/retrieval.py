@@ -183,7 +183,8 @@ class Index:
         ranker = Ranker(self.pipeline, self.chunks, cutter, batch_queries, max_concurrency)
         rankings = ranker.rankings(queries)
         seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
-        return replace(rankings, seconds=seconds, prepared=batch_queries)
+        prepared = batch_queries and type(self.pipeline).prepare is not Retriever.prepare
+        return replace(rankings, seconds=seconds, prepared=prepared)
 
     def _prepare(self, queries: Sequence[Query]) -> None:
         """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""

@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
+from math import isclose
 from pathlib import Path
 from typing import Any, overload
 
@@ -41,16 +42,16 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
 
     Raises:
         ResultError: A file is missing, is not a report, was written by a version with another schema, or is not the one
-            that was saved with the report.
+            that was saved with the report; or the means of a report are not those of its questions.
         LevelMismatch: The result is not of the expected evaluation type.
     """
     path = Path(path)
     content = store.read_report(path)
-    found = content.get("evaluation_type")
-    if level is not None and found != level.evaluation_type:
-        raise LevelMismatch(f"{path}: is {found}, expected {level.evaluation_type}")
+    kind = content.get("evaluation_type")
+    if level is not None and kind != level.evaluation_type:
+        raise LevelMismatch(f"{path}: is {kind}, expected {level.evaluation_type}")
     rules: Mapping[Any, LevelRules[Any]] = RULES
-    unit = rules.get(found, RULES["token-level"]).unit
+    unit = rules.get(kind, RULES["token-level"]).unit
     report = path / store.REPORT if path.is_dir() else path
     known = {field.name for field in fields(ReportRecord)}
     with _named(report):
@@ -65,6 +66,13 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
         queries = read_questions(records, names, head.count_as_zero, partial(_hits, report, head))
     if len(queries) != head.counts.get("questions"):
         raise ResultError(f"{report}: has {len(queries)} questions, and counts {head.counts.get('questions')}")
+    for name, mean in head.metrics.items():
+        found = queries.table.mean.get(name)
+        if (found is None) != (mean is None) or not isclose(found or 0.0, mean or 0.0, rel_tol=1e-9):
+            raise ResultError(
+                f"{report}: $.metrics.{name} is {mean}, and the mean of the scores of its questions is {found}: it was "
+                "changed"
+            )
     return EvaluationResult[Any](
         name=head.name,
         evaluation_type=head.evaluation_type,

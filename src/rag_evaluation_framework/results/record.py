@@ -39,6 +39,7 @@ class ReportRecord:
     counts: Mapping[str, int]
     files: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     experiment_url: str | None = None
+    metrics: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
 
 
 @dataclass(frozen=True)

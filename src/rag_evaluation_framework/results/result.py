@@ -15,7 +15,7 @@ from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationTyp
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import Means, ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import ResultError
+from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
 from rag_evaluation_framework.registry import load_installed
@@ -105,7 +105,12 @@ class EvaluationResult(Generic[U]):
         Args:
             n: How many; queries without a score are not among them.
             name: By which score; by default the first metric at the run's k.
+
+        Raises:
+            ConfigError: `n` is negative, or there is no such score.
         """
+        if n < 0:
+            raise ConfigError(f"worst(n={n!r}): expected 0 or more")
         scores = self.per_query(self.metric_names[0] if name is None else name)
         scored = [
             (score, query) for score, query in zip(scores.values(), self.queries, strict=True) if score is not None
@@ -149,7 +154,7 @@ class EvaluationResult(Generic[U]):
             ),
             notes=notes,
             worst_title=f"Weakest questions by {name}",
-            worst=tuple((number(scores[query.query_id]), query.query_id, query.text) for query in worst),
+            worst=tuple((number(scores[query.query_id]), query.query_id, query.text or "–") for query in worst),
             facts=(
                 *(f"{stage}: {seconds:.3f} s" for stage, seconds in self.timings.items()),
                 f"corpus: {corpus['source']}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}",
@@ -175,8 +180,9 @@ class EvaluationResult(Generic[U]):
     def _notes(self) -> list[str]:
         alike: dict[str, list[str]] = {}
         for query_id, failures in self.failures.items():
-            what = f"{failures[0].stage}: {failures[0].kind}: {failures[0].message}"
-            alike.setdefault(what, []).append(query_id)
+            for failure in failures:
+                what = f"{failure.stage}: {failure.kind}: {failure.message}"
+                alike.setdefault(what, []).append(query_id)
         notes = [
             f"{ids[0]}{f' and {len(ids) - 1} more' if len(ids) > 1 else ''}: {what}"
             for what, ids in list(alike.items())[:_FAILURES_SHOWN]
@@ -251,9 +257,9 @@ class EvaluationResult(Generic[U]):
             counts=self.counts,
             files={name: {"sha256": store.sha256(folder / name)} for name in (store.QUESTIONS, store.RANKINGS)},
             experiment_url=self.experiment_url,
+            metrics=self.metrics,
         )
         head: dict[str, Any] = TypeAdapter(ReportRecord).dump_python(record, mode="json")
-        head["metrics"] = self.metrics
         lines = brief_lines(self.queries) if len(self.queries) <= _MOST_IN_REPORT else None
         store.write_lines(folder / store.REPORT, store.report_lines(head, lines))
         store.write_lines(folder / store.SUMMARY, [self.summary().as_markdown().removesuffix("\n")])

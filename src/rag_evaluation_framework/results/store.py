@@ -132,6 +132,8 @@ def read_report(path: Path) -> dict[str, Any]:
         ResultError: The file is missing, is not a JSON object, or has another schema version.
     """
     file = path / REPORT if path.is_dir() else path
+    if file.name in (QUESTIONS, RANKINGS, SUMMARY):
+        raise ResultError(f"{file}: is a part of a result; expected the run's folder or its {REPORT}")
     try:
         content: Json = parse_json(file.read_bytes().decode())
     except OSError as error:

@@ -81,7 +81,8 @@ def matched(rankings: Rankings, entries: Iterable[GroundTruth[Any]]) -> Rankings
     if missing:
         raise DatasetError(
             f"the rankings lack {len(missing)} of {len(queries)} questions, the first {missing[0]!r}: retrieve for "
-            "dataset.queries, whose ids are those of the dataset (the id of a text follows from its wording)"
+            "dataset.queries, whose ids are those of the dataset (the id of a text follows from its wording); in "
+            "rankings made by hand, QueryRanking(query) is a question for which nothing was found"
         )
     found = rankings.take(np.array([rows[query.id] for query in queries], dtype=np.int64))
     other = [query.id for query, asked in zip(queries, found.queries, strict=True) if query.text != asked.text]
