@@ -71,9 +71,9 @@ def test_rankings_are_collected_in_any_order_and_share_one_table():
     collector = HitCollector()
     one, other = (Hit(text="one"),), (Hit(text="other"), Hit(text="one"))
     numbers = [collector.add(one), collector.add(()), collector.add(other)]
-    assert numbers == [1, 0, 2]
-    first, second = collector.ranked([2, 0, 1, 2]), collector.ranked([1])
-    assert [*first] == [other, (), one, other]
+    assert numbers == [1, 2, 3]
+    first, second = collector.ranked([3, 0, 2, 1, 3]), collector.ranked([1])
+    assert [*first] == [other, (), (), one, other]
     assert first.table is second.table
     assert first.table.text.texts == ("one", "other")
 
@@ -90,3 +90,17 @@ def test_rankings_are_equal_if_their_hits_are():
     assert one != RankedHits.of([(Hit(text="a"),)])
     assert one != RankedHits.of([(Hit(text="b"),), ()])
     assert one != "a"
+
+
+def test_rankings_in_the_order_in_which_they_were_collected_are_not_copied():
+    whole = RankedHits.of([(Hit(text="a"),), (), (Hit(text="b"), Hit(text="c"))])
+    assert whole.flat is whole.table
+    assert whole.take(np.array([2, 0])).flat is not whole.table
+
+
+def test_only_the_texts_of_the_rows_are_looked_at():
+    column = Coded(np.arange(1_000, dtype=np.int32), [str(number) for number in range(1_000)]).take(np.array([5, 5, 7]))
+    seen = []
+    assert column.numbers(lambda text: seen.append(text) or len(text)).tolist() == [1, 1, 1]
+    assert column.renamed(lambda text: seen.append(text) or text).codes.tolist() == [0, 0, 1]
+    assert seen == ["5", "7"] * 2

@@ -3,7 +3,24 @@
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId, Query, RerankedRetriever, retrieve
+from rag_evaluation_framework import (
+    CHUNK,
+    DOCUMENT,
+    TOKEN,
+    BM25Retriever,
+    CharacterSpan,
+    ChunkLevelEvaluation,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelEvaluation,
+    Query,
+    RerankedRetriever,
+    TokenLevelEvaluation,
+    TokenLevelGroundTruth,
+    retrieve,
+)
 from rag_evaluation_framework.data import Cutoff, Failure, Hit, QueryId, QueryRanking, QueryText, Rankings, Stage
 from rag_evaluation_framework.data.hits import Retrieval
 from rag_evaluation_framework.errors import DatasetError
@@ -66,10 +83,10 @@ def test_the_rankings_of_stages_come_with_a_run():
 class Timed(BM25Retriever):
     """Says what a test wants of its stages."""
 
-    stages = ()
+    stages, hits = (), HITS
 
     def retrieve(self, query, k):
-        return Retrieval(HITS, self.stages)
+        return Retrieval(self.hits, self.stages)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +111,47 @@ def test_numbers_of_other_kinds_are_seconds(monkeypatch):
     monkeypatch.setattr(Timed, "stages", [Stage("search", np.float32(0.5))])
     (entry,) = retrieve(Timed(), CORPUS, ["what?"], [3])
     assert entry.stages == (Stage("search", 0.5),)
+
+
+def test_columns_that_do_not_belong_together_are_refused():
+    rankings = Rankings.of(ENTRIES, CORPUS)
+    with pytest.raises(DatasetError, match=r"rankings of 3 questions have columns of \[0, 3\]; make them"):
+        Rankings(rankings.queries, rankings.hits, CORPUS)
+
+
+@pytest.mark.parametrize(
+    ("hit", "message"),
+    [
+        (Hit(score="high"), "the score 'high'; expected a number"),
+        (Hit(text=5), "expected texts as doc_id, chunk_id and"),
+    ],
+)
+def test_hits_of_other_types_are_refused(hit, message):
+    with pytest.raises(DatasetError, match=message):
+        Rankings.of([QueryRanking(query("a"), (hit,))], CORPUS)
+
+
+def test_the_hits_of_stages_are_checked_too():
+    entry = QueryRanking(query("a"), HITS, stages=(Stage("search", 1.0, (Hit(DocumentId("zz"), 0, 5),)),))
+    with pytest.raises(DatasetError, match="a place in document 'zz', which their corpus does not have"):
+        Rankings.of([entry], CORPUS)
+
+
+@pytest.mark.parametrize("level", [TOKEN, CHUNK, DOCUMENT])
+@pytest.mark.parametrize(
+    "hit", [Hit(DocumentId("d.md"), 0, 5), Hit(DocumentId("x"), 0, 5), Hit(DocumentId("d"), 10**30, 10**31)]
+)
+def test_the_hits_of_stages_are_located_as_others_are(monkeypatch, level, hit):
+    corpus = Corpus([Document(DocumentId("guide/d.md"), "0123456789 " * 30)])
+    truth = TokenLevelGroundTruth(Query.from_text("0123456789"), [CharacterSpan(DocumentId("guide/d.md"), 0, 5)])
+    monkeypatch.setattr(Timed, "stages", [Stage("search", 0.1, (hit,))])
+    monkeypatch.setattr(Timed, "hits", ())
+    evaluation = {TOKEN: TokenLevelEvaluation, CHUNK: ChunkLevelEvaluation, DOCUMENT: DocumentLevelEvaluation}[level]
+    result = evaluation(corpus, Dataset([truth], level=TOKEN, corpus=corpus)).run(retriever=Timed())
+    assert result.counts["scored"] == 1
+    (entry,) = retrieve(Timed(), corpus, ["0123456789"], [1])
+    (found,) = entry.stages[0].hits
+    assert found.span == (CharacterSpan(DocumentId("guide/d.md"), 0, 5) if hit.doc_id == "d.md" else None)
 
 
 @pytest.mark.parametrize(

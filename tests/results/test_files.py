@@ -105,6 +105,7 @@ def test_equal_runs_are_equal_bytes_but_for_times(tmp_path):
     for name in ("questions.jsonl", "rankings.jsonl.gz"):
         one, other = ((folder / name).read_bytes() for folder in folders)
         assert one == other
+    assert one[4:8] == bytes(4)  # gzip has no time in it
 
 
 # --- a report alone ---------------------------------------------------------------------------------------------------
@@ -133,16 +134,21 @@ def test_a_report_alone_is_enough_to_compare_with(tmp_path, folder):
         (),
         run().queries[0].scores,
     )
-    with pytest.raises(
-        ResultError, match=r"rankings\.jsonl\.gz: is missing; it holds what was retrieved in the run of"
-    ):
+    with pytest.raises(ResultError, match="what was retrieved is not known: this result was loaded from"):
         hits_of(alone)
+    assert alone == load_result(tmp_path / "kept") != load_result(folder)
+    with pytest.raises(ResultError, match="not known"):
+        alone.save(tmp_path / "again")
+    assert not (tmp_path / "again").exists()
 
 
 def test_a_report_under_another_name_is_read_alone(folder):
     (folder / "report.json").rename(folder / "baseline.json")
     (folder / "questions.jsonl").write_text("those of another run")
-    assert load_result(folder / "baseline.json").metrics == run().metrics
+    alone = load_result(folder / "baseline.json")
+    assert alone.metrics == run().metrics
+    with pytest.raises(ResultError, match="not known"):
+        hits_of(alone)
 
 
 def test_a_report_of_many_questions_leaves_them_to_the_file_beside(tmp_path, monkeypatch):
@@ -153,6 +159,17 @@ def test_a_report_of_many_questions_leaves_them_to_the_file_beside(tmp_path, mon
     (folder / "questions.jsonl").unlink()
     with pytest.raises(ResultError, match=r"questions\.jsonl: is missing; it holds the scores of the questions of rep"):
         load_result(folder)
+
+
+def test_a_report_of_as_many_questions_as_it_may_have_holds_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "_MOST_IN_REPORT", len(QUESTIONS))
+    assert len(json.loads((run().save(tmp_path / "run") / "report.json").read_text())["queries"]) == len(QUESTIONS)
+
+
+def test_hits_whose_file_is_gone_are_missed_when_they_are_asked_for(folder):
+    (folder / "rankings.jsonl.gz").unlink()
+    with pytest.raises(ResultError, match=r"rankings\.jsonl\.gz: is missing; it holds what was retrieved in"):
+        hits_of(load_result(folder))
 
 
 def test_to_compare_no_rankings_are_read(folder):
@@ -227,6 +244,9 @@ def resealed(folder, name, content):
         (b'{"query_id": "one", "status": "lost", "answerable": true}', r"line 1: \$\.status: Input should be"),
         (b'{"query_id": "one", "status": "scored", "answerable": true, "scores": {"x": NaN}}', "NaN is not a valid"),
         (b'{"query_id": "one", "status": "scored", "answerable": true}', "has 1 questions, and counts 4"),
+        (b'{"query_id": "one", "status": "scored", "answerable": true}\n' * 2, r"jsonl: question 'one' is there twice"),
+        (b'{"query_id": "one", "status": "failed", "answerable": true}', "is said to be failed; by .* it is scored"),
+        (b'{"query_id": "one", "status": "scored", "answerable": false}', "said to be scored; by .* it is no-answer"),
     ],
 )
 def test_lines_that_are_no_questions_are_refused(folder, line, message):

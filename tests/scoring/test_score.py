@@ -37,7 +37,17 @@ from rag_evaluation_framework import (
     retrieve,
     score,
 )
-from rag_evaluation_framework.data import ChunkId, Cutoff, Failure, Hit, QueryId, QueryRanking, QueryText, Rankings
+from rag_evaluation_framework.data import (
+    ChunkId,
+    Cutoff,
+    Failure,
+    Hit,
+    QueryId,
+    QueryRanking,
+    QueryText,
+    Rankings,
+    ScoreTable,
+)
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch
 from rag_evaluation_framework.levels import RULES
@@ -469,6 +479,17 @@ def test_questions_are_scored_some_at_a_time_as_all_at_once(monkeypatch, level, 
     metrics = [*RULES[level.evaluation_type].default_metrics.values()]
     metrics += [PrecisionOmega()] if level is TOKEN else []
     whole = score(some, HANDBOOK, metrics, CUTOFFS, level=level)
-    monkeypatch.setattr(sys.modules["rag_evaluation_framework.scoring.score"], "_HITS_AT_ONCE", at_once)
+    module, real, blocks = sys.modules["rag_evaluation_framework.scoring.score"], ScoreTable.joined, []
+    monkeypatch.setattr(module, "_HITS_AT_ONCE", at_once)
+    monkeypatch.setattr(ScoreTable, "joined", lambda tables: blocks.append(len(tables)) or real(tables))
     assert score(some, HANDBOOK, metrics, CUTOFFS, level=level) == whole
     assert whole.statuses.count("failed") > 3
+    assert blocks == [1] if at_once == 1 << 18 else blocks[0] > 40
+
+
+def test_places_that_another_corpus_does_not_have_are_refused():
+    rankings = by_hand(a=[(0, 50)])
+    other = Corpus([Document(DocumentId("d"), "0123")])
+    truth = Dataset([TokenLevelGroundTruth(rankings.queries[0], [CharacterSpan(DocumentId("d"), 0, 2)])], TOKEN)
+    with pytest.raises(DatasetError, match=r"the place \[0:50\] in 'd', which their corpus does not have"):
+        score(replace(rankings, corpus=other), truth, [SpanRecall()], [1])

@@ -41,13 +41,14 @@ class Coded:
     def renamed(self, name: Callable[[str], str]) -> "Coded":
         """Return the column with other texts; those that become equal get one code."""
         numbers = Numbering()
-        codes = np.fromiter((numbers[name(text)] for text in self.texts), dtype=np.int32, count=len(self.texts))
-        return Coded(np.where(self.known, codes[self.codes], -1) if len(codes) else self.codes, tuple(numbers))
+        used, rows = np.unique(self.codes, return_inverse=True)
+        codes = [-1 if code < 0 else numbers[name(self.texts[code])] for code in _listed(used)]
+        return Coded(np.array(codes, dtype=np.int32)[rows], tuple(numbers))
 
     def numbers(self, of: Callable[[str], int]) -> Integers:
         """Return a number of the text of each row, 0 where it has none; shape (rows,)."""
-        known = np.fromiter(map(of, self.texts), dtype=np.int64, count=len(self.texts))
-        return np.where(self.known, known[self.codes], 0) if len(known) else np.zeros(len(self.codes), dtype=np.int64)
+        used, rows = np.unique(self.codes, return_inverse=True)  # some rows of a table have few of its texts
+        return np.array([0 if code < 0 else of(self.texts[code]) for code in _listed(used)], dtype=np.int64)[rows]
 
     def where(self, rows: NDArray[np.bool_]) -> "Coded":
         """Return the column without the texts of other rows than these."""
@@ -177,13 +178,15 @@ class RankedHits(OnDemand[Ranking]):
         """Return some of the rankings."""
         return replace(self, begins=self.begins[rows], ends=self.ends[rows])
 
-    @cached_property
+    @property
     def flat(self) -> HitTable:
-        """The hits of all rankings and no others, one ranking after the other."""
+        """The hits of all rankings and no others, one ranking after the other; a copy unless the table is that."""
         ends = np.concatenate([[0], self.ends])
         if np.array_equal(self.begins, ends[:-1]) and ends[-1] == len(self.table):
             return self.table
-        return self.table.take(self.begins[self.query] + self.rank)
+        before: Integers = np.cumsum(self.counts) - self.counts
+        rows: Integers = np.arange(int(self.counts.sum())) + np.repeat(self.begins - before, self.counts)
+        return self.table.take(rows)
 
     def compact(self) -> "RankedHits":
         """Return the same rankings with a table that holds no other hits."""
@@ -212,7 +215,7 @@ class RankedHits(OnDemand[Ranking]):
 class HitCollector:
     """Collects rankings in columns, one after the other; the number of the first is 1, that of an empty one 0.
 
-    What is kept is 36 bytes a hit, and every text once.
+    What is kept is 36 bytes per hit, and every text once.
     """
 
     _doc_ids: Numbering = field(default_factory=Numbering)
@@ -225,8 +228,6 @@ class HitCollector:
 
     def add(self, ranking: Ranking) -> int:
         """Add a ranking, and return its number."""
-        if not ranking:
-            return 0
         return self.add_columns(
             [hit.doc_id for hit in ranking],
             [hit.start for hit in ranking],

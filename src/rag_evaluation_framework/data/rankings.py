@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral
+from math import isnan
+from numbers import Integral, Real
 from typing import Any, Self, cast
 
 import numpy as np
@@ -91,8 +92,8 @@ class Rankings(OnDemand[QueryRanking]):
         notes: What the user should know about how the rankings were made.
 
     Raises:
-        ConfigError: The corpus is none.
-        DatasetError: A query is there twice, or a hit has a place that there is not.
+        ConfigError: The corpus is not a `Corpus`.
+        DatasetError: A query is there twice, or there are not as many rankings as queries.
     """
 
     queries: tuple[Query, ...]
@@ -119,26 +120,52 @@ class Rankings(OnDemand[QueryRanking]):
         query_id, number = next(iter(Counter(query.id for query in self.queries).most_common(1)), ("", 1))
         if number > 1:
             raise DatasetError(f"the rankings have question {query_id!r} twice; ids must be unique")
+        lengths = {len(self.hits), len(self.exhausted), *map(len, self.at.values())}
+        lengths |= {len(stage.seconds) for stage in self.stages.values()}
+        if lengths != {len(self.queries)}:
+            raise DatasetError(
+                f"rankings of {len(self.queries)} questions have columns of {sorted(lengths)}; make them by Rankings.of"
+            )
 
     @classmethod
-    def of(cls, entries: Iterable[QueryRanking], corpus: Corpus, **known: Any) -> "Rankings":
+    def of(
+        cls,
+        entries: Iterable[QueryRanking],
+        corpus: Corpus,
+        retriever: str = "rankings",
+        chunks: Sequence[PositionAwareChunk] | None = None,
+        notes: Iterable[str] = (),
+    ) -> "Rankings":
         """Return rankings made by hand, such as those of a stored run.
 
         Args:
             entries: One per query.
             corpus: The documents in which hits have their places.
-            known: Other attributes, such as `retriever="my service"`.
+            retriever: The name of what made them.
+            chunks: Everything that could be retrieved, if that is known.
+            notes: What the user should know about how they were made.
 
         Raises:
-            ConfigError: The corpus is none.
+            ConfigError: The corpus is not a `Corpus`.
             DatasetError: An entry is no `QueryRanking`, a query is ranked twice, or what was found is not hits, or is
                 at a place that there is not.
         """
         given: Any = entries
-        listed = tuple(_checked(entry) for entry in (given if isinstance(given, Iterable) else [given]))
-        empty = cls(tuple(entry.query for entry in listed), RankedHits.of(()), corpus, **known)
+        items: list[Any] = [*given] if isinstance(given, Iterable) else [given]
+        listed = tuple(map(_checked, items))
+        exhausted = np.array([entry.exhausted for entry in listed], dtype=np.bool_)
+        queries = tuple(entry.query for entry in listed)
+        empty = cls(
+            queries,
+            RankedHits.of(() for _ in listed),
+            corpus,
+            retriever,
+            chunks,
+            exhausted=exhausted,
+            notes=tuple(notes),
+        )
         for entry in listed:
-            for ranking in (entry.hits, *entry.at.values()):
+            for ranking in (entry.hits, *entry.at.values(), *(stage.hits or () for stage in entry.stages)):
                 for hit in ranking:
                     if problem := _problem(hit, corpus):
                         raise DatasetError(f"the rankings of question {entry.query.id!r} hold {problem}")
@@ -159,7 +186,6 @@ class Rankings(OnDemand[QueryRanking]):
             at={cutoff: collector.ranked(rows) for cutoff, rows in at.items()},
             stages=stage_columns(stages, collector),
             failures={entry.query.id: entry.failure for entry in listed if entry.failure is not None},
-            exhausted=np.array([entry.exhausted for entry in listed], dtype=np.bool_),
         )
 
     @property
@@ -237,7 +263,8 @@ def stage_columns(stages: Sequence[Sequence[StageRow]], collector: HitCollector)
     for row, found in enumerate(stages):
         for name, spent, number in found:
             if spent is not None:
-                seconds[name][row] = np.nansum([seconds[name][row], spent])
+                before = seconds[name][row]
+                seconds[name][row] = spent if isnan(before) else before + spent
             if number is not None:
                 numbers[name][row] = number
     return {
@@ -257,6 +284,12 @@ def _checked(entry: Any) -> QueryRanking:
 def _problem(hit: Any, corpus: Corpus) -> str | None:
     if not isinstance(hit, Hit):
         return f"{hit!r:.60}; expected a Hit, such as Hit(doc_id, start, end) or Hit(text=...)"
+    given: tuple[Any, ...] = (hit.doc_id, hit.chunk_id, hit.text)
+    if not all(value is None or isinstance(value, str) for value in given):
+        return f"{hit!r:.120}; expected texts as doc_id, chunk_id and text"
+    score: Any = hit.score
+    if score is not None and not isinstance(score, Real):
+        return f"the score {score!r:.60}; expected a number"
     if hit.start is None or hit.end is None:
         return None
     if hit.doc_id is None or hit.doc_id not in corpus:

@@ -117,6 +117,7 @@ class Ranker:
     def __post_init__(self) -> None:
         self._largest = max(self.cutter.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
         self._locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
+        self._stage_locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
         self._together = self.together and self.retriever.takes_many and self.concurrency == 1
         self._hits = HitCollector()
 
@@ -311,7 +312,7 @@ class Ranker:
         return _Seen(
             self._hits.add(kept),
             len(kept),
-            stage_rows(found.stages, self._hits),
+            stage_rows(map(self._placed, found.stages), self._hits),
             answer.depth,
             0 if found.complete or answer.failure is not None else self.cutter.next_depth(kept),
             (found.complete or len(hits) < answer.depth) and len(kept) == len(hits),
@@ -320,6 +321,10 @@ class Ranker:
             answer.failure,
             answer.notes,
         )
+
+    def _placed(self, stage: Stage) -> Stage:
+        """Return a stage whose hits have their places."""
+        return stage if stage.hits is None else replace(stage, hits=self._stage_locator.place(stage.hits))
 
     def _noted(self, answers: list[_Seen]) -> list[_Seen]:
         """Say what the retriever noted, in the order of the questions, whichever was asked first."""

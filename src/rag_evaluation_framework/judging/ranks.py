@@ -227,6 +227,11 @@ class RankJudgements:
         """The denominator of precision: the depth, or without one the number of results; shape (queries,)."""
         return self.results if self.depth is None else np.broadcast_to(self.depth, self.results.shape)
 
+    @property
+    def different(self) -> Integers:
+        """The number of different units retrieved for each query; shape (queries,)."""
+        return self.results - np.bincount(self.repeats.query, minlength=len(self.results))
+
     @cached_property
     def relevant_retrieved(self) -> Integers:
         """The number of relevant units retrieved for each query; shape (queries,)."""

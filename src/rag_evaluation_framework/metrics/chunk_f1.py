@@ -1,14 +1,15 @@
 """F1 of the set of retrieved chunks."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_evaluation_framework.contracts.metric import ChunkLevelMetric
-from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id
+from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.judging.ranks import RankJudgements
+from rag_evaluation_framework.metrics.chunk_metric import ChunkMetric
+from rag_evaluation_framework.metrics.span_metric import ratio
 
 
 @dataclass(frozen=True)
-class ChunkF1(ChunkLevelMetric):
+class ChunkF1(ChunkMetric):
     """Chunk F1: the harmonic mean of chunk recall and chunk precision, high only where both are.
 
     Repeated chunks count once, and position-aware and plain ids of one text are one chunk.
@@ -19,7 +20,6 @@ class ChunkF1(ChunkLevelMetric):
     Source: Van Rijsbergen 1979, "Information Retrieval" (F with β = 1); agrees with trec_eval's `set_F`.
     """
 
-    def calculate(self, retrieved: Sequence[ChunkId], ground_truth: Sequence[ChunkId]) -> float:
-        """Score one ranking; its order does not matter."""
-        found, relevant = set(map(canonical_chunk_id, retrieved)), set(map(canonical_chunk_id, ground_truth))
-        return 2 * len(found & relevant) / (len(found) + len(relevant)) if found or relevant else 0.0
+    def score(self, judged: RankJudgements) -> Numbers:
+        """Return the F1 of each query."""
+        return ratio(2 * judged.relevant_retrieved, judged.different + judged.relevant)

@@ -1,14 +1,15 @@
 """Precision of the set of retrieved chunks."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_evaluation_framework.contracts.metric import ChunkLevelMetric
-from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id
+from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.judging.ranks import RankJudgements
+from rag_evaluation_framework.metrics.chunk_metric import ChunkMetric
+from rag_evaluation_framework.metrics.span_metric import ratio
 
 
 @dataclass(frozen=True)
-class ChunkPrecision(ChunkLevelMetric):
+class ChunkPrecision(ChunkMetric):
     """Chunk precision: the share of the retrieved chunks that are relevant.
 
     Repeated chunks count once, and position-aware and plain ids of one text are one chunk. Unlike `precision`,
@@ -20,7 +21,6 @@ class ChunkPrecision(ChunkLevelMetric):
     Source: Van Rijsbergen 1979, "Information Retrieval" (precision); agrees with trec_eval's `set_P`.
     """
 
-    def calculate(self, retrieved: Sequence[ChunkId], ground_truth: Sequence[ChunkId]) -> float:
-        """Score one ranking; its order does not matter."""
-        found, relevant = set(map(canonical_chunk_id, retrieved)), set(map(canonical_chunk_id, ground_truth))
-        return len(found & relevant) / len(found) if found else 0.0
+    def score(self, judged: RankJudgements) -> Numbers:
+        """Return the precision of each query."""
+        return ratio(judged.relevant_retrieved, judged.different)

@@ -56,14 +56,7 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
     known = {field.name for field in fields(ReportRecord)}
     with _named(report):
         head = TypeAdapter(ReportRecord).validate_python({key: content[key] for key in content if key in known})
-    names = [str(ScoreName(metric, Cutoff.parse(cutoff))) for metric in head.metric_names for cutoff in head.cutoffs]
-    queries: QueryResults[Any]
-    if content["schema_version"] == 1:
-        old: Any = schema_1.QueryRecord
-        queries = schema_1.read_queries(_listed(report, content.get("queries"), old[unit]), names, head.count_as_zero)
-    else:
-        records = _questions(report, head, content.get("queries"), unit)
-        queries = read_questions(records, names, head.count_as_zero, partial(_hits, report, head))
+    queries = _queries(report, content, head, unit)
     if len(queries) != head.counts.get("questions"):
         raise ResultError(f"{report}: has {len(queries)} questions, and counts {head.counts.get('questions')}")
     for name, mean in head.metrics.items():
@@ -90,17 +83,27 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
     )
 
 
-def _questions(report: Path, head: ReportRecord, queries: Any, unit: Any) -> Iterator[QuestionRecord[Any]]:
-    """Yield the questions: of the file beside the report, or if there is none of the report alone."""
-    kind: Any = QuestionRecord
+def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, unit: Any) -> QueryResults[Any]:
+    """Return the questions: of the file beside the report or, if there is none, of the report alone."""
+    names = [str(ScoreName(metric, Cutoff.parse(cutoff))) for metric in head.metric_names for cutoff in head.cutoffs]
+    listed = content.get("queries")
+    old: Any = schema_1.QueryRecord
+    new: Any = QuestionRecord
+    if content["schema_version"] == 1:
+        return schema_1.read_queries(_listed(report, listed, old[unit]), names, head.count_as_zero, str(report))
     file = report.parent / store.QUESTIONS
-    if report.name != store.REPORT or not file.exists():
-        if queries is None:
-            raise ResultError(f"{file}: is missing; it holds the scores of the questions of {report.name}")
-        yield from _listed(report, queries, kind[unit])
-        return
-    _check_file(file, report, head)
-    reader: TypeAdapter[QuestionRecord[Any]] = TypeAdapter(kind[unit])
+    if report.name == store.REPORT and file.exists():
+        _check_file(file, report, head)
+        found = partial(_hits, report, head)
+        return read_questions(_lines(file, new[unit]), names, head.count_as_zero, found, str(file))
+    if listed is None:
+        raise ResultError(f"{file}: is missing; it holds the scores of the questions of {report.name}")
+    return read_questions(_listed(report, listed, new[unit]), names, head.count_as_zero, None, str(report))
+
+
+def _lines(file: Path, kind: Any) -> Iterator[Any]:
+    """Yield the questions that a file holds line by line, each as one of a kind of record."""
+    reader: TypeAdapter[Any] = TypeAdapter(kind)
     for where, line in store.read_lines(file):
         with _named(where):
             yield reader.validate_python(line)
@@ -119,7 +122,7 @@ def _listed(report: Path, queries: Any, kind: Any) -> Iterator[Any]:
 def _hits(report: Path, head: ReportRecord, query_ids: Sequence[str]) -> RankedHits:
     """Return what was retrieved, from the file beside the report."""
     file = report.parent / store.RANKINGS
-    if report.name != store.REPORT or not file.exists():
+    if not file.exists():
         raise ResultError(f"{file}: is missing; it holds what was retrieved in the run of {report}")
     _check_file(file, report, head)
     try:

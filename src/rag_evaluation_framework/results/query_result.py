@@ -19,8 +19,9 @@ from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable, Status
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import ResultError
 
-Found: TypeAlias = RankedHits | Callable[[Sequence[str]], RankedHits]
+Found: TypeAlias = RankedHits | Callable[[Sequence[str]], RankedHits] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,8 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         relevant: Their relevant units; none likewise.
         gains: How relevant units are, by row and id; 1.0 for those that are not named, and for spans.
         stages: Seconds spent in each stage of the retrievals, NaN where not measured; shape (queries,) each.
-        found: What was retrieved, or what reads it from a file for these query ids when a hit is asked for.
+        found: What was retrieved, or what reads it from a file for these query ids when a hit is asked for; None if it
+            is not known.
         known: The identities of queries of which only these are known.
     """
 
@@ -63,7 +65,13 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
 
     @cached_property
     def hits(self) -> RankedHits:
-        """What was retrieved for each query, best first, as deep as the cutoffs reach."""
+        """What was retrieved for each query, best first, as deep as the cutoffs reach.
+
+        Raises:
+            ResultError: It is not known, or in a file that cannot be read.
+        """
+        if self.found is None:
+            raise ResultError("what was retrieved is not known: this result was loaded from a report alone")
         return self.found if isinstance(self.found, RankedHits) else self.found(self.table.query_ids)
 
     @cached_property
@@ -131,7 +139,7 @@ class QueryResult(Generic[U]):
         """What was retrieved, best first, as deep as the cutoffs reach. A hit with a place carries no text.
 
         Raises:
-            ResultError: They are in a file that cannot be read.
+            ResultError: They are not known, or in a file that cannot be read.
         """
         return self.results.hits[self.row]
 
@@ -159,7 +167,16 @@ class QueryResult(Generic[U]):
     @property
     def _all(self) -> tuple[object, ...]:
         """Everything that is told of this query; of the table, its own row."""
-        told = (self.query_id, self.text, self.relevant, self.gains, self.hits, self.stages)
+        hits = None if self.results.found is None else self.hits
+        told = (
+            self.query_id,
+            self.text,
+            self.relevant,
+            self.gains,
+            hits,
+            self.stages,
+            self.results.identities[self.row],
+        )
         return (*told, self.scores, self.failures, self.status)
 
     def __eq__(self, other: object) -> bool:

@@ -16,6 +16,7 @@ from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, Status
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.results.query_result import Found, QueryResults
 
 
@@ -127,6 +128,7 @@ def read_questions(
     names: Sequence[str],
     count_as_zero: Iterable[str],
     found: Found,
+    source: str,
 ) -> QueryResults[U]:
     """Return the results of recorded questions, in columns.
 
@@ -135,8 +137,12 @@ def read_questions(
         names: The names of the scores.
         count_as_zero: Which questions without a score count as 0.0.
         found: What was retrieved.
+        source: The file that the questions are from, for messages.
+
+    Raises:
+        ResultError: A question is there twice, or its status is not what its failures and truth say.
     """
-    query_ids: list[str] = []
+    query_ids: dict[str, Status] = {}
     texts: list[str] = []
     identities: list[str] = []
     relevant: list[tuple[U, ...]] = []
@@ -146,7 +152,9 @@ def read_questions(
     scores = {name: array("d") for name in names}
     stages: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
     for row, record in enumerate(records):
-        query_ids.append(record.query_id)
+        if record.query_id in query_ids:
+            raise ResultError(f"{source}: question {record.query_id!r} is there twice")
+        query_ids[record.query_id] = record.status
         texts.append(record.text)
         identities.append(record.identity)
         relevant.append(record.relevant)
@@ -171,6 +179,11 @@ def read_questions(
         failures,
         count_as_zero=frozenset(count_as_zero),
     )
+    for query_id, told, status in zip(query_ids, query_ids.values(), table.statuses, strict=True):
+        if told != status:
+            raise ResultError(
+                f"{source}: question {query_id!r} is said to be {told}; by failures and truth it is {status}"
+            )
     times = {name: np.array(column, dtype=np.float64) for name, column in stages.items()}
     brief = all(identities)
     return QueryResults(

@@ -45,7 +45,7 @@ class QueryRecord(Generic[U]):
 
 
 def read_queries(
-    records: Iterable[QueryRecord[U]], names: Sequence[str], count_as_zero: Sequence[str]
+    records: Iterable[QueryRecord[U]], names: Sequence[str], count_as_zero: Sequence[str], source: str
 ) -> QueryResults[U]:
     """Return the results of recorded queries, in columns, with their hits.
 
@@ -53,7 +53,11 @@ def read_queries(
         records: The queries.
         names: The names of the scores.
         count_as_zero: Which questions without a score count as 0.0.
+        source: The file that they are from, for messages.
+
+    Raises:
+        ResultError: As of `read_questions`.
     """
     listed = tuple(records)
     hits = RankedHits.of(record.hits for record in listed)
-    return read_questions((record.question() for record in listed), names, count_as_zero, hits)
+    return read_questions((record.question() for record in listed), names, count_as_zero, hits, source)

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.ground_truth import GroundTruth
@@ -19,8 +20,9 @@ from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.judging.oracle import oracle_from_lists
+from rag_evaluation_framework.judging.oracle import oracle_from_columns
 from rag_evaluation_framework.judging.ranks import RankJudgements
+from rag_evaluation_framework.judging.spans import SpanColumns
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
@@ -34,6 +36,8 @@ from rag_evaluation_framework.scoring.score_checks import (
 from rag_evaluation_framework.scoring.tabulate import Cut, Units, tabulate
 from rag_evaluation_framework.text.reading import HitReader, RankingCutter
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+
+ChunkColumns: TypeAlias = tuple[SpanColumns, Numbering]
 
 _HITS_AT_ONCE = 1 << 18  # so that the memory to score does not grow with the number of questions
 
@@ -142,7 +146,7 @@ def _score_some(
     truth: Sequence[GroundTruth[U]],
     metrics: Sequence[Metric[U]],
     cutter: RankingCutter,
-    chunks: Sequence[CharacterSpan] | None,
+    chunks: ChunkColumns | None,
 ) -> ScoreTable:
     """Score some of the rankings, all at once."""
     answerable = np.array([bool(entry.relevant) for entry in truth], dtype=np.bool_)
@@ -150,7 +154,10 @@ def _score_some(
     rows = np.flatnonzero(answerable & worked)
     answered, found = [truth[row] for row in rows.tolist()], rankings.take(rows)
     relevant: list[Any] = [entry.relevant for entry in answered]
-    oracle = None if chunks is None else oracle_from_lists(chunks, relevant)
+    oracle = None
+    if chunks is not None:
+        places, documents = chunks
+        oracle = oracle_from_columns(places, SpanColumns.of(relevant, documents), len(answered))
     ranked = {cutoff: cutter.cut(found, cutoff) for cutoff in cutter.cutoffs}
     # The first 5 of 10 results are those of asking for 5 if rankings are prefix-stable: then all k are judged at once.
     deepest = None if found.at else max(cutter.ks, key=lambda cutoff: cutoff.size, default=None)
@@ -176,15 +183,17 @@ def _score_some(
     )
 
 
-def _chunks(rankings: Rankings, metrics: Sequence[Metric[Any]]) -> Sequence[CharacterSpan] | None:
-    """Return everything that could be retrieved, if a metric needs it."""
+def _chunks(rankings: Rankings, metrics: Sequence[Metric[Any]]) -> ChunkColumns | None:
+    """Return everything that could be retrieved, if a metric needs it, and the numbers of the documents."""
     asking = [metric.name for metric in metrics if isinstance(metric, SpanMetric) and metric.needs_chunks]
     if not asking:
         return None
     if rankings.chunks is None:
         note(f"{', '.join(asking)}: not available, as {rankings.retriever} cannot list its chunks")
         return None
-    return [CharacterSpan(chunk.doc_id, chunk.start, chunk.end) for chunk in rankings.chunks]
+    documents = Numbering()
+    spans = [CharacterSpan(chunk.doc_id, chunk.start, chunk.end) for chunk in rankings.chunks]
+    return SpanColumns.of([spans], documents), documents
 
 
 def _units(level: Level[U], truth: Sequence[GroundTruth[U]], ranked: RankedHits, reader: HitReader) -> Iterator[Units]:

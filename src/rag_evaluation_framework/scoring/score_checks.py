@@ -15,13 +15,25 @@ from rag_evaluation_framework.text.reading import RankingCutter
 
 
 def check_rankings(rankings: object) -> None:
-    """Check that these are rankings.
+    """Check that these are rankings, whose hits are at places that their corpus has.
 
     Raises:
-        ConfigError: They are not.
+        ConfigError: They are not rankings.
+        DatasetError: A hit is at a place that there is not.
     """
     if not isinstance(rankings, Rankings):
         raise ConfigError(f"rankings={rankings!r:.80}: expected Rankings, as retrieve(...) returns them")
+    corpus = rankings.corpus
+    for hits in (rankings.hits, *rankings.at.values()):
+        table = hits.flat
+        lengths = table.doc_id.numbers(lambda doc_id: len(corpus[doc_id].content) if doc_id in corpus else -1)
+        wrong = np.flatnonzero(table.placed & ((table.end > lengths) | (table.start > table.end)))
+        if len(wrong):
+            hit = table[int(wrong[0])]
+            raise DatasetError(
+                f"the rankings hold the place [{hit.start}:{hit.end}] in {hit.doc_id!r}, which their corpus does not "
+                "have"
+            )
 
 
 def check_metrics(metrics: Any, level: Level[Any], truth: str) -> tuple[Metric[Any], ...]:

@@ -14,6 +14,7 @@ from rag_evaluation_framework.data.failures import Failure, Raised
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.chunk_metric import ChunkMetric
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
 
@@ -89,7 +90,7 @@ def _of_all(values: Numbers, judged: NDArray[np.intp] | None, answerable: NDArra
 
 def _column(metric: Metric[Any], cut: Cut) -> _Column:
     judged: Any = cut.judged
-    if not isinstance(metric, SpanMetric | RankMetric):
+    if not isinstance(metric, SpanMetric | RankMetric | ChunkMetric):
         return _calculated(metric, cut.units())
     if isinstance(metric, SpanMetric) and metric.needs_chunks and judged.oracle is None:
         return _Column(np.full(len(judged.truth), np.nan))

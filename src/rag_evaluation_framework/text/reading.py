@@ -153,7 +153,8 @@ class ContextBudget:
 
         A place is cut, and its text follows from it. Of a document that is only named all is left, as it has no place.
         """
-        ends, codes, texts = hits.end.copy(), hits.text.codes.copy(), [*hits.text.texts]
+        text = hits.text.where(hits.text.known)  # without those of other hits, of which there may be many
+        ends, codes, texts = hits.end.copy(), text.codes.copy(), [*text.texts]
         for row, number in zip(rows.tolist(), left.tolist(), strict=True):
             placed = bool(hits.placed[row])
             if not placed and codes[row] < 0:
