@@ -245,6 +245,14 @@ def resealed(folder, name, content):
         (b'{"query_id": "one", "status": "scored", "answerable": true, "scores": {"x": NaN}}', "NaN is not a valid"),
         (b'{"query_id": "one", "status": "scored", "answerable": true}', "has 1 questions, and counts 4"),
         (b'{"query_id": "one", "status": "scored", "answerable": true}\n' * 2, r"jsonl: question 'one' is there twice"),
+        (
+            b'{"query_id": "one", "status": "scored", "answerable": true, "scores": {"span_recall@4": 1e999}}',
+            "span_recall@4 of a question is a number that is too large",
+        ),
+        (
+            b'{"query_id": "one", "status": "scored", "answerable": true, "stages": {"embed": -1e999}}',
+            "embed of a question is a number that is too large",
+        ),
         (b'{"query_id": "one", "status": "failed", "answerable": true}', "is said to be failed; by .* it is scored"),
         (b'{"query_id": "one", "status": "scored", "answerable": false}', "said to be scored; by .* it is no-answer"),
     ],

@@ -1,7 +1,7 @@
 """Hits in columns: numbers, and texts that are kept once. Rankings are made of them when they are asked for."""
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
@@ -14,6 +14,7 @@ from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers, 
 from rag_evaluation_framework.data.hits import Hit, Ranking
 
 Codes = NDArray[np.int32]
+_READ_AT_ONCE = 1024
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: spreads neighbouring numbers
 
 
@@ -117,6 +118,10 @@ class HitTable:
 
     def __getitem__(self, row: int) -> Hit:
         return self.read(slice(row, row + 1))[0]
+
+    def __iter__(self) -> Iterator[Hit]:
+        for first in range(0, len(self), _READ_AT_ONCE):
+            yield from self.read(slice(first, first + _READ_AT_ONCE))
 
     def __len__(self) -> int:
         return len(self.start)

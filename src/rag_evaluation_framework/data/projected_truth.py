@@ -41,6 +41,6 @@ class ProjectedTruth(Generic[U]):
         table = rankings.hits.table
         rows, numbers = table.distinct()
         known, name = Numbering(), self.chunk_id
-        names = (name(table[row]) for row in rows.tolist())
+        names = map(name, table.take(rows))
         codes = np.fromiter((-1 if unit is None else known[unit] for unit in names), dtype=np.int32, count=len(rows))
         return rankings.with_table(replace(table, chunk_id=Coded(codes[numbers], tuple(known))))

@@ -201,5 +201,5 @@ def full_name(name: Any, names: Mapping[str, Any]) -> str | None:
 
 def _mean(column: Numbers) -> float | None:
     """Return the mean of what is not NaN, rounded once, so that the order of the queries changes nothing."""
-    known = [value for value in column.tolist() if not isnan(value)]
+    known = column[~np.isnan(column)].tolist()
     return fsum(known) / len(known) if known else None

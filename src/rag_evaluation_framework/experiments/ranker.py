@@ -345,7 +345,7 @@ class Ranker:
         hits = found.flat
         told = hits.take(np.flatnonzero(hits.text.known & hits.placed))
         rows, numbers = told.distinct()
-        differ = [self.cutter.reader.contradicts(told[row]) for row in rows.tolist()]
+        differ = [*map(self.cutter.reader.contradicts, told.take(rows))]
         contradicting = int(np.array(differ, dtype=np.int64)[numbers].sum())
         if contradicting:
             yield (

@@ -50,15 +50,11 @@ class ChunkIds:
                 f"the retriever gives the id {min(confused)!r}, which the dataset names, to several texts; let every "
                 "text have an id of its own, or name chunks by chunk_id=(chunk, number) -> id"
             )
-        self.found: dict[tuple[Place, str | None, str | None], ChunkId | None] = {}
 
     def of(self, hit: Hit) -> ChunkId | None:
         """Return the id of a hit, or None if it cannot be told."""
-        key = ((hit.doc_id or "", hit.start, hit.end), hit.chunk_id, hit.text)
-        if key not in self.found:
-            ids = list(self._candidates(hit))
-            self.found[key] = next((unit for unit in ids if unit in self.known), ids[0] if ids else None)
-        return self.found[key]
+        ids = list(self._candidates(hit))
+        return next((unit for unit in ids if unit in self.known), ids[0] if ids else None)
 
     def all_of(self, chunk: PositionAwareChunk) -> Iterator[ChunkId]:
         """Yield every id under which a chunk could be known, first that of the retriever (or of a user's function)."""

@@ -185,6 +185,9 @@ def read_questions(
                 f"{source}: question {query_id!r} is said to be {told}; by failures and truth it is {status}"
             )
     times = {name: np.array(column, dtype=np.float64) for name, column in stages.items()}
+    for name, numbers in (*table.columns.items(), *times.items()):
+        if np.isinf(numbers).any():
+            raise ResultError(f"{source}: {name} of a question is a number that is too large")
     brief = all(identities)
     return QueryResults(
         table, () if brief else texts, () if brief else relevant, gains, times, found, identities if brief else ()

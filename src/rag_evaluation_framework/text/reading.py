@@ -114,7 +114,7 @@ class ContextBudget:
         if self.tokenizer is None:
             return self.reader.lengths(hits)
         rows, numbers = hits.distinct()
-        costs = np.fromiter((self.cost(hits[row]) for row in rows.tolist()), dtype=np.int64, count=len(rows))
+        costs = np.fromiter(map(self.cost, hits.take(rows)), dtype=np.int64, count=len(rows))
         return costs[numbers]
 
     def truncate(self, rankings: RankedHits) -> RankedHits:
