@@ -7,9 +7,11 @@ import pytest
 from rag_evaluation_framework import (
     ALL_METRICS,
     DOCUMENT,
+    MRR,
     TOKEN,
     CharacterSpan,
     Chunk,
+    ChunkLevelGroundTruth,
     Corpus,
     Dataset,
     Document,
@@ -240,3 +242,25 @@ def test_at_token_level_a_hit_with_only_a_document_covers_nothing():
     )
     assert set(result.metrics.values()) == {0.0}
     assert result.counts["unlocated_hits"] == 1
+
+
+class MirroredDocuments(DocumentLevelGroundTruth):
+    """The copy of a document in another folder is as good."""
+
+    def as_labelled(self, units):
+        return [unit.removeprefix("copy/") for unit in units]
+
+
+class MirroredChunks(ChunkLevelGroundTruth):
+    as_labelled = MirroredDocuments.as_labelled
+
+
+def test_truth_of_ones_own_kind_says_which_units_satisfy_it():
+    corpus = Corpus([Document(DocumentId(name), "text") for name in ("a", "copy/a", "b")])
+    query = Query.from_text("which?")
+    truth = Dataset([MirroredDocuments(query, ("a",))], DOCUMENT, corpus=corpus)
+    result = evaluate(lambda query, k: [{"doc_id": "b"}, {"doc_id": "copy/a"}], truth, k=2, metrics=[MRR()])
+    assert result.metrics["mrr@2"] == 0.5
+    assert MirroredChunks(query, ("a",)).has_groups
+    assert not ChunkLevelGroundTruth(query, ("a",)).has_groups
+    assert not DocumentLevelGroundTruth(query, ("a",)).has_groups

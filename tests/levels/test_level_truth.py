@@ -32,9 +32,11 @@ from rag_evaluation_framework import (
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
     generate_chunk_id,
+    retrieve,
 )
-from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data import Hit, QueryId, QueryText, Retrieval, Stage
 from rag_evaluation_framework.errors import ConfigError, DatasetError, ResultError
+from rag_evaluation_framework.levels import RULES
 from support.retrievers import Listing
 
 # 120 characters, no two alike.
@@ -288,3 +290,18 @@ def test_an_unknown_chunking_is_noted_in_the_comparison():
     assert comparison.delta("chunk_recall@2") == -0.5
     assert "whether both have the same chunks is not known" in comparison.notes
     assert "whether both have the same chunks is not known" not in known.compare(known).notes
+
+
+def test_the_hits_of_stages_get_the_ids_of_the_dataset_too():
+    class Staged(Spy):
+        def retrieve(self, query, k):
+            hits = tuple(Hit(chunk.doc_id, chunk.start, chunk.end) for chunk in self.listed[:k])
+            return Retrieval(hits, (Stage("search", 0.1, hits[::-1]),))
+
+    chunks = cut(10)
+    dataset = chunk_dataset(*ids(chunks))
+    rankings = retrieve(Staged(chunks), CORPUS, dataset.queries, [3])
+    named = RULES["chunk-level"].truth(dataset, rankings).with_dataset_ids(rankings)
+    (entry,) = named
+    assert [hit.chunk_id for hit in entry.hits] == [*ids(chunks[:3])]
+    assert [hit.chunk_id for hit in entry.stages[0].hits] == [*ids(chunks[:3])][::-1]

@@ -154,8 +154,8 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
 
     @property
     def has_groups(self) -> bool:
-        """Whether there are relevant prefixes."""
-        return bool(self.relevant_prefixes)
+        """Whether there are relevant prefixes, or a class derived from this one has an `as_labelled` of its own."""
+        return bool(self.relevant_prefixes) or type(self).as_labelled is not DocumentLevelGroundTruth.as_labelled
 
     def as_labelled(self, units: Iterable[DocumentId]) -> list[DocumentId]:
         """Return retrieved documents, best first, with the first match of each relevant prefix as `prefix*`."""

@@ -39,13 +39,6 @@ class Coded:
         """Return some of the rows."""
         return Coded(self.codes[rows], self.texts)
 
-    def renamed(self, name: Callable[[str], str]) -> "Coded":
-        """Return the column with other texts; those that become equal get one code."""
-        numbers = Numbering()
-        used, rows = np.unique(self.codes, return_inverse=True)
-        codes = [-1 if code < 0 else numbers[name(self.texts[code])] for code in _listed(used)]
-        return Coded(np.array(codes, dtype=np.int32)[rows], tuple(numbers))
-
     def numbers(self, of: Callable[[str], int]) -> Integers:
         """Return a number of the text of each row, 0 where it has none; shape (rows,)."""
         used, rows = np.unique(self.codes, return_inverse=True)  # some rows of a table have few of its texts

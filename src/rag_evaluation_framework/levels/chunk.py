@@ -1,6 +1,7 @@
 """Chunk-level evaluation: did we find the right chunks? Bound to one chunking."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from rag_evaluation_framework._support.notes import note
@@ -12,7 +13,7 @@ from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hit_table import RankedHits
-from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id
+from rag_evaluation_framework.data.ids import ChunkId
 from rag_evaluation_framework.data.levels import CHUNK, Level
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.errors import ConfigError, DatasetError
@@ -80,7 +81,7 @@ class ChunkRules(LevelRules[ChunkId]):
 
     def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[ChunkId]]) -> list[RankJudgements]:
         """Judge by the rank of each distinct chunk."""
-        return judged_ranks(CHUNK, cuts, truth, lambda hits: hits.chunk_id.renamed(canonical_chunk_id))
+        return judged_ranks(CHUNK, cuts, truth, attrgetter("chunk_id"))
 
     def found(self, unit: ChunkId, hit: ChunkId) -> bool:
         """Return whether a hit is this chunk."""
