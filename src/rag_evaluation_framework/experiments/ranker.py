@@ -1,10 +1,8 @@
 """`Ranker`: asks a retriever for rankings that are deep enough for all cutoffs, as seldom as that can be."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import groupby
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -13,18 +11,16 @@ from tqdm import tqdm
 
 from rag_evaluation_framework._support.coroutines import stop_if_cancelled
 from rag_evaluation_framework._support.interrupts import stop_if_interrupted
-from rag_evaluation_framework._support.notes import collected, note
-from rag_evaluation_framework._support.side_by_side import side_by_side
-from rag_evaluation_framework.contracts.retrieved import as_hits, as_stages
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.hit_table import HitCollector, RankedHits
-from rag_evaluation_framework.data.hits import Retrieval, Stage
+from rag_evaluation_framework.data.hits import Stage
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import Rankings, StageRow, stage_columns, stage_rows
-from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.experiments.asker import Asker, Returned
 from rag_evaluation_framework.text.hit_locator import HitLocator
 from rag_evaluation_framework.text.reading import RankingCutter
 
@@ -32,25 +28,6 @@ _FIRST_DEPTH = 10
 _MOST_TIMED = 50
 _TIMED_SIDE_BY_SIDE = 32  # one in so many
 _SHORTER = 4  # than the mean: how much shorter chunks are provided for in the first request
-_TOGETHER = 256
-"""How many questions are asked together: few enough for a progress bar, and for Ctrl-C."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Returned:
-    """What a retriever returned for a question, or how that failed.
-
-    Attributes:
-        found: What it found.
-        depth: How many results were asked for.
-        failure: How it failed, or None.
-        notes: What the retriever noted.
-    """
-
-    found: Retrieval
-    depth: int
-    failure: Failure | None = None
-    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +77,6 @@ class Ranker:
         cutter: Where rankings are cut.
         together: Whether a retriever that can be asked for many questions together is asked so.
         concurrency: How many questions are asked side by side; at least 1.
-        calls: How many rankings the retriever was asked for.
         timed: How many questions were asked one at a time.
         depth: The most results that were asked for.
     """
@@ -110,7 +86,6 @@ class Ranker:
     cutter: RankingCutter
     together: bool = True
     concurrency: int = 1
-    calls: int = 0
     timed: int = 0
     depth: int = 0
 
@@ -118,7 +93,8 @@ class Ranker:
         self._largest = max(self.cutter.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
         self._locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
         self._stage_locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
-        self._together = self.together and self.retriever.takes_many and self.concurrency == 1
+        together = self.together and self.retriever.takes_many and self.concurrency == 1
+        self._asker = Asker(self.retriever, together, self.concurrency)
         self._hits = HitCollector()
 
     def rankings(self, queries: Sequence[Query]) -> Rankings:
@@ -155,7 +131,7 @@ class Ranker:
             stages,
             failures,
             np.array([answer.exhausted for answer in deepest], dtype=np.bool_) | ~worked,
-            calls=self.calls,
+            calls=self._asker.calls,
             timed=self.timed,
             tokenizer=self.cutter.tokenizer,
         )
@@ -198,19 +174,19 @@ class Ranker:
         self.timed = len(queries)
         if self.concurrency > 1:
             self.timed = min(_MOST_TIMED, -(-len(queries) // _TIMED_SIDE_BY_SIDE))
-        elif self._together:
+        elif self._asker.together:
             self.timed = min(_MOST_TIMED, len(queries))
         alone = [number * len(queries) // self.timed for number in range(self.timed)]
         others = sorted({*range(len(queries))} - {*alone})
         answers: dict[int, _Seen] = {}
         with (
             _progress("Retrieving", len(queries)) as bar,
-            closing(self._answers([queries[row] for row in others], [depth] * len(others))) as found,
+            closing(self._asker.many([queries[row] for row in others], [depth] * len(others))) as found,
         ):
             for row in alone:
-                answers[row] = self._seen(self._retrieve((queries[row], depth)), bar)
+                answers[row] = self._seen(self._asker.alone(queries[row], depth), bar)
             for row, answer in zip(others, found, strict=True):
-                answers[row] = self._seen(_untimed(answer), bar)
+                answers[row] = self._seen(answer.untimed(), bar)
         return self._noted([answers[row] for row in range(len(queries))])
 
     def _deepest(self, queries: Sequence[Query], first: Sequence[_Seen]) -> list[_Seen]:
@@ -229,80 +205,20 @@ class Ranker:
 
     def _rounded(self, depth: int) -> int:
         """Return a depth, rounded up to a power of two where that lets more questions be asked together."""
-        return 1 << (depth - 1).bit_length() if self._together else depth
+        return 1 << (depth - 1).bit_length() if self._asker.together else depth
 
     def _ask(self, queries: Sequence[Query], depths: Sequence[int]) -> list[_Seen]:
         """Ask questions again, each at a depth of its own; those of one depth one after the other."""
         order = sorted(range(len(queries)), key=depths.__getitem__)
         with (
             _progress("Retrieving again", len(queries)) as bar,
-            closing(self._answers([queries[row] for row in order], [depths[row] for row in order])) as answers,
+            closing(self._asker.many([queries[row] for row in order], [depths[row] for row in order])) as answers,
         ):
             seen = dict(zip(order, (self._seen(answer, bar) for answer in answers), strict=True))
         return self._noted([seen[row] for row in range(len(queries))])
 
-    def _answers(self, queries: Sequence[Query], depths: Sequence[int]) -> Generator[_Returned]:
-        """Yield the answers to questions that need not be timed, in their order."""
-        if not self._together:
-            yield from side_by_side(self._retrieve, [*zip(queries, depths, strict=True)], self.concurrency)
-            return
-        for depth, rows in groupby(range(len(queries)), depths.__getitem__):
-            asked = [queries[row] for row in rows]
-            for begin in range(0, len(asked), _TOGETHER):
-                yield from self._answers_together(asked[begin : begin + _TOGETHER], depth)
-
-    def _answers_together(self, queries: Sequence[Query], depth: int) -> Iterator[_Returned]:
-        """Yield the answers to questions asked together; if that fails, each is asked alone and fails alone."""
-        stop_if_interrupted()
-        stop_if_cancelled()
-        try:
-            given: Any = self.retriever.retrieve_many([query.text for query in queries], depth)
-            if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-                raise InputError(f"retrieve_many returned {given!r:.60}; expected one ranking per question")
-            listed: list[Any] = [*given]
-            if len(listed) != len(queries):
-                raise InputError(f"retrieve_many returned {len(listed)} rankings for {len(queries)} questions")
-        except (Exception, SystemExit) as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
-            stop_if_cancelled()
-            failure = Failure.of("retrieve", error)
-            self.calls += len(queries)
-            note(
-                f"{self.retriever.name} could not be asked for many questions together: {failure.kind}: "
-                f"{failure.message}; each was asked alone"
-            )
-            yield from (self._retrieve((query, depth)) for query in queries)
-        else:
-            yield from (self._read(results, depth) for results in listed)
-
-    def _retrieve(self, asked: tuple[Query, int]) -> _Returned:
-        """Ask for one question at a depth. Threads call this."""
-        query, depth = asked
-        stop_if_interrupted()
-        stop_if_cancelled()
-        start = perf_counter()
-        with collected() as notes:
-            try:
-                results: Any = self.retriever.retrieve(query.text, depth)
-                answer = self._read(results, depth, start)
-            except (Exception, SystemExit) as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
-                answer = _Returned(Retrieval(()), depth, Failure.of("retrieve", error))
-        stop_if_cancelled()
-        return replace(answer, notes=notes)
-
-    def _read(self, results: Any, depth: int, start: float | None = None) -> _Returned:
-        """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
-        try:
-            hits = as_hits(results, self.retriever.name)[:depth]
-            known = results if isinstance(results, Retrieval) else Retrieval(hits)
-            stages = as_stages(known.stages, self.retriever.name)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  a generator may raise anything
-            return _Returned(Retrieval(()), depth, Failure.of("retrieve", error))
-        measured = () if start is None else (Stage("retrieve", perf_counter() - start),)
-        return _Returned(replace(known, hits=hits, stages=stages or measured), depth)
-
-    def _seen(self, answer: _Returned, bar: "tqdm[Any]") -> _Seen:
-        """Count an answer, locate its hits in the corpus, and collect those that a cutoff reaches."""
-        self.calls += 1
+    def _seen(self, answer: Returned, bar: "tqdm[Any]") -> _Seen:
+        """Locate the hits of an answer in the corpus, and collect those that a cutoff reaches."""
         self.depth = max(self.depth, answer.depth)
         bar.update()
         found = answer.found
@@ -372,9 +288,3 @@ def _failures(queries: Sequence[Query], answers: Sequence[Sequence[_Seen]]) -> d
 
 def _progress(what: str, questions: int) -> "tqdm[Any]":
     return tqdm(total=questions, desc=what, unit="question", delay=2, disable=None, leave=False)
-
-
-def _untimed(answer: _Returned) -> _Returned:
-    """Return an answer without the times of its stages, which are not those of one question at a time."""
-    stages = tuple(replace(stage, seconds=None) for stage in answer.found.stages if stage.hits is not None)
-    return replace(answer, found=replace(answer.found, stages=stages))

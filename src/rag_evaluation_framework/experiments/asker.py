@@ -1,0 +1,131 @@
+"""`Asker`: asks a retriever for rankings: of one question alone, of many together, of several side by side."""
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from time import perf_counter
+from typing import Any
+
+from rag_evaluation_framework._support.coroutines import stop_if_cancelled
+from rag_evaluation_framework._support.interrupts import stop_if_interrupted
+from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework._support.side_by_side import side_by_side
+from rag_evaluation_framework.contracts.retrieved import as_hits, as_stages
+from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.data.failures import Failure
+from rag_evaluation_framework.data.hits import Retrieval, Stage
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.errors import InputError
+
+_TOGETHER = 256
+"""How many questions are asked together: few enough for a progress bar, and for Ctrl-C."""
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What a retriever returned for a question, or how that failed.
+
+    Attributes:
+        found: What it found.
+        depth: How many results were asked for.
+        failure: How it failed, or None.
+        notes: What the retriever noted.
+    """
+
+    found: Retrieval
+    depth: int
+    failure: Failure | None = None
+    notes: Sequence[str] = ()
+
+    def untimed(self) -> "Returned":
+        """Return the same without the times of stages, which are not those of one question at a time."""
+        stages = tuple(replace(stage, seconds=None) for stage in self.found.stages if stage.hits is not None)
+        return replace(self, found=replace(self.found, stages=stages))
+
+
+@dataclass
+class Asker:
+    """Asks a retriever; what it raises, or returns and cannot be used, is a failure of the question.
+
+    Attributes:
+        retriever: Has indexed the corpus.
+        together: Whether it is asked for many questions together.
+        concurrency: How many questions are asked side by side; at least 1.
+        calls: How many rankings it was asked for.
+    """
+
+    retriever: Retriever
+    together: bool
+    concurrency: int
+    calls: int = 0
+
+    def alone(self, query: Query, depth: int) -> Returned:
+        """Ask for one question, and tell how long it took."""
+        self.calls += 1
+        return self._retrieve((query, depth))
+
+    def many(self, queries: Sequence[Query], depths: Sequence[int]) -> Generator[Returned]:
+        """Yield the answers to questions that need not be timed, in their order.
+
+        Args:
+            queries: The questions; neighbours of one depth are asked together.
+            depths: How many results to ask for, of each.
+        """
+        if not self.together:
+            for answer in side_by_side(self._retrieve, [*zip(queries, depths, strict=True)], self.concurrency):
+                self.calls += 1
+                yield answer
+            return
+        for depth, rows in groupby(range(len(queries)), depths.__getitem__):
+            asked = [queries[row] for row in rows]
+            for begin in range(0, len(asked), _TOGETHER):
+                yield from self._together(asked[begin : begin + _TOGETHER], depth)
+
+    def _together(self, queries: Sequence[Query], depth: int) -> Iterator[Returned]:
+        """Yield the answers to questions asked together; if that fails, each is asked alone and fails alone."""
+        stop_if_interrupted()
+        stop_if_cancelled()
+        self.calls += len(queries)
+        try:
+            given: Any = self.retriever.retrieve_many([query.text for query in queries], depth)
+            if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+                raise InputError(f"retrieve_many returned {given!r:.60}; expected one ranking per question")
+            listed: list[Any] = [*given]
+            if len(listed) != len(queries):
+                raise InputError(f"retrieve_many returned {len(listed)} rankings for {len(queries)} questions")
+        except (Exception, SystemExit) as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
+            stop_if_cancelled()
+            failure = Failure.of("retrieve", error)
+            note(
+                f"{self.retriever.name} could not be asked for many questions together: {failure.kind}: "
+                f"{failure.message}; each was asked alone"
+            )
+            yield from (self.alone(query, depth) for query in queries)
+        else:
+            yield from (self._read(results, depth) for results in listed)
+
+    def _retrieve(self, asked: tuple[Query, int]) -> Returned:
+        """Ask for one question at a depth. Threads call this."""
+        query, depth = asked
+        stop_if_interrupted()
+        stop_if_cancelled()
+        start = perf_counter()
+        with collected() as notes:
+            try:
+                results: Any = self.retriever.retrieve(query.text, depth)
+                answer = self._read(results, depth, start)
+            except (Exception, SystemExit) as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
+                answer = Returned(Retrieval(()), depth, Failure.of("retrieve", error))
+        stop_if_cancelled()
+        return replace(answer, notes=notes)
+
+    def _read(self, results: Any, depth: int, start: float | None = None) -> Returned:
+        """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
+        try:
+            hits = as_hits(results, self.retriever.name)[:depth]
+            known = results if isinstance(results, Retrieval) else Retrieval(hits)
+            stages = as_stages(known.stages, self.retriever.name)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  a generator may raise anything
+            return Returned(Retrieval(()), depth, Failure.of("retrieve", error))
+        measured = () if start is None else (Stage("retrieve", perf_counter() - start),)
+        return Returned(replace(known, hits=hits, stages=stages or measured), depth)
