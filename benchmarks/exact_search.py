@@ -3,7 +3,7 @@
     python benchmarks/exact_search.py [REV] [--rows 1000000] [--json]
 
 Random vectors of length 1 and dimension 384, k = 10, added 256 at a time as the runner does. 500 queries over all rows:
-CPU seconds of the store and of `faiss.IndexFlatIP` in turns, the median of three; what the store keeps, and what it has
+CPU seconds of the store and of `faiss.IndexFlatIP` in turns, the median of five; what the store keeps, and what it has
 at most while it searches, in multiples of the matrix (as `tracemalloc` counts, which sees NumPy's arrays); and for how
 many queries the results are those of a search in double precision. Then 1,000 questions over 95,000 chunks, asked as
 the runner asks: this tree all together, REV (560cffb) one after the other, as it did. FAISS is left out where it is not
@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework import DocumentId, InMemoryVectorStore, PositionAwareChunk
 from rag_evaluation_framework.types import PositionAwareChunkId
 
-DIMENSION, K, QUERIES, REPEATS = 384, 10, 500, 3
+DIMENSION, K, QUERIES, REPEATS = 384, 10, 500, 5
 CHUNKS, QUESTIONS = 95_000, 1_000
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -107,7 +107,10 @@ def beside_faiss(rows: int) -> dict[str, float]:
         faiss: Any = import_module("faiss")
     except ImportError:
         print("faiss is not installed: pip install faiss-cpu", file=sys.stderr)
-        return {**figures, "search_cpu_s": median(cpu_seconds(lambda: store.search_many(queries, K)) for _ in range(3))}
+        return {
+            **figures,
+            "search_cpu_s": median(cpu_seconds(lambda: store.search_many(queries, K)) for _ in range(REPEATS)),
+        }
     index = faiss.IndexFlatIP(DIMENSION)
     index.add(vectors)
     ours, theirs = [], []
