@@ -78,6 +78,13 @@ def test_rankings_are_collected_in_any_order_and_share_one_table():
     assert first.table.text.texts == ("one", "other")
 
 
+def test_columns_are_not_printed():
+    found = RankedHits.of([(Hit(text="a"),), (), (Hit(text="a"), Hit(text="c"))])
+    assert repr(found) == "RankedHits(rankings: 3, hits: 3)"
+    assert repr(found.table) == "HitTable(hits: 3)"
+    assert repr(found.table.text) == "Coded(rows: 3, texts: 2)"
+
+
 def test_rankings_are_equal_if_their_hits_are():
     one = RankedHits.of([(Hit(text="a"),), ()])
     assert one != RankedHits.of([(Hit(text="a"),)])

@@ -333,6 +333,10 @@ def test_questions_are_the_same_if_wording_and_truth_are(places, same):
     assert mine[1:] == other[1:]
 
 
+def test_the_results_of_all_questions_print_as_their_number():
+    assert repr(run().queries) == "QueryResults(queries: 4)"
+
+
 def test_gains_are_part_of_the_identity():
     def graded(gain):
         entry = DocumentLevelGroundTruth(Query.from_text("one?"), ["d", "e"], gains={"e": gain})

@@ -18,7 +18,7 @@ _READ_AT_ONCE = 1024
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio: spreads neighbouring numbers
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Coded:
     """A column of texts, each of which is kept once.
 
@@ -53,12 +53,15 @@ class Coded:
             [self.texts[number] for number in _listed(used)],
         )
 
+    def __repr__(self) -> str:
+        return f"Coded(rows: {len(self.codes)}, texts: {len(self.texts)})"
+
     def read(self, rows: slice) -> list[str | None]:
         """Return the texts of some rows, None where there is none."""
         return [None if code < 0 else self.texts[code] for code in _listed(self.codes[rows])]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HitTable:
     """Hits as columns of equal length; -1 stands for a start or an end that is not known, NaN for a score.
 
@@ -119,6 +122,9 @@ class HitTable:
     def __len__(self) -> int:
         return len(self.start)
 
+    def __repr__(self) -> str:
+        return f"HitTable(hits: {len(self)})"
+
     def distinct(self) -> tuple[Integers, Integers]:
         """Return one row for each different hit, and for every row the number of its hit; scores do not count."""
         columns = (self.doc_id.codes, self.start, self.end, self.chunk_id.codes, self.text.codes)
@@ -133,7 +139,7 @@ class HitTable:
         return both[1], both[2].reshape(-1)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RankedHits(OnDemand[Ranking]):
     """Rankings of hits that are kept in columns; a ranking is made when it is asked for.
 
@@ -202,6 +208,9 @@ class RankedHits(OnDemand[Ranking]):
 
     def __len__(self) -> int:
         return len(self.begins)
+
+    def __repr__(self) -> str:
+        return f"RankedHits(rankings: {len(self)}, hits: {self.counts.sum()})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RankedHits) and len(self) == len(other) and all(map(_equal, self, other))

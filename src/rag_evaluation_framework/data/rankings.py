@@ -42,7 +42,7 @@ class QueryRanking:
     exhausted: bool = True
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StageColumns:
     """One stage of the retrievals of many queries.
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
 from typing import Any, Generic, TypeAlias, cast
@@ -24,7 +24,7 @@ from rag_evaluation_framework.errors import ResultError
 Found: TypeAlias = RankedHits | Callable[[Sequence[str]], RankedHits] | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     """The results of all queries. A `QueryResult` is made when it is asked for: `results[0]`, or by iterating.
 
@@ -44,7 +44,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     relevant: Sequence[tuple[U, ...]]
     gains: Mapping[int, Mapping[str, float]]
     stages: Mapping[str, Numbers]
-    found: Found = field(repr=False)
+    found: Found
     known: Sequence[str] = ()
 
     @classmethod
@@ -94,6 +94,9 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
 
     def __len__(self) -> int:
         return len(self.table.query_ids)
+
+    def __repr__(self) -> str:
+        return f"QueryResults(queries: {len(self)})"
 
     def __eq__(self, other: object) -> bool:
         given: Any = other
