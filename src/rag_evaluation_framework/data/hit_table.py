@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
+from operator import eq
 from typing import Any, Self
 
 import numpy as np
@@ -213,7 +214,7 @@ class RankedHits(OnDemand[Ranking]):
         return f"RankedHits(rankings: {len(self)}, hits: {self.counts.sum()})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RankedHits) and len(self) == len(other) and all(map(_equal, self, other))
+        return isinstance(other, RankedHits) and len(self) == len(other) and all(map(eq, self, other))
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 
@@ -289,7 +290,3 @@ def _or_none(column: Integers) -> list[int | None]:
 def _listed(column: NDArray[Any]) -> list[int]:
     numbers: list[int] = column.tolist()
     return numbers
-
-
-def _equal(one: Ranking, other: Ranking) -> bool:
-    return one == other

@@ -115,8 +115,7 @@ class Rankings(OnDemand[QueryRanking]):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(cast("object", self.corpus), Corpus):
-            raise ConfigError(f"rankings: corpus={self.corpus!r:.60}; expected the Corpus that hits have places in")
+        _check_corpus(self.corpus)
         query_id, number = next(iter(Counter(query.id for query in self.queries).most_common(1)), ("", 1))
         if number > 1:
             raise DatasetError(f"the rankings have question {query_id!r} twice; ids must be unique")
@@ -147,23 +146,13 @@ class Rankings(OnDemand[QueryRanking]):
 
         Raises:
             ConfigError: The corpus is not a `Corpus`.
-            DatasetError: An entry is no `QueryRanking`, a query is ranked twice, or what was found is not hits, or is
-                at a place that there is not.
+            DatasetError: An entry is not a `QueryRanking`, a query is ranked twice, or what was found is not hits, or
+                is at a place that there is not.
         """
         given: Any = entries
         items: list[Any] = [*given] if isinstance(given, Iterable) else [given]
         listed = tuple(map(_checked, items))
-        exhausted = np.array([entry.exhausted for entry in listed], dtype=np.bool_)
-        queries = tuple(entry.query for entry in listed)
-        empty = cls(
-            queries,
-            RankedHits.of(() for _ in listed),
-            corpus,
-            retriever,
-            chunks,
-            exhausted=exhausted,
-            notes=tuple(notes),
-        )
+        _check_corpus(corpus)
         for entry in listed:
             for ranking in (entry.hits, *entry.at.values(), *(stage.hits or () for stage in entry.stages)):
                 for hit in ranking:
@@ -180,12 +169,17 @@ class Rankings(OnDemand[QueryRanking]):
             for cutoff in cutoffs
         }
         stages = [stage_rows(entry.stages, collector) for entry in listed]
-        return replace(
-            empty,
-            hits=collector.ranked(numbers),
+        return cls(
+            tuple(entry.query for entry in listed),
+            collector.ranked(numbers),
+            corpus,
+            retriever,
+            chunks,
             at={cutoff: collector.ranked(rows) for cutoff, rows in at.items()},
             stages=stage_columns(stages, collector),
             failures={entry.query.id: entry.failure for entry in listed if entry.failure is not None},
+            exhausted=np.array([entry.exhausted for entry in listed], dtype=np.bool_),
+            notes=tuple(notes),
         )
 
     @property
@@ -271,6 +265,11 @@ def stage_columns(stages: Sequence[Sequence[StageRow]], collector: HitCollector)
         name: StageColumns(seconds[name], collector.ranked(np.maximum(numbers[name], 0).tolist()), numbers[name] >= 0)
         for name in names
     }
+
+
+def _check_corpus(corpus: Any) -> None:
+    if not isinstance(corpus, Corpus):
+        raise ConfigError(f"rankings: corpus={corpus!r:.60}; expected the Corpus that hits have places in")
 
 
 def _checked(entry: Any) -> QueryRanking:

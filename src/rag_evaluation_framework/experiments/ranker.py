@@ -165,8 +165,8 @@ class Ranker:
             return self._largest.size
         most = self.retriever.most_results
         if self.chunks:
-            wanted = self.cutter.depth_to_fill(self.chunks, _SHORTER)
-            return max(self._largest.size, wanted if most is None else min(wanted, most))
+            filling = self.cutter.depth_to_fill(self.chunks, _SHORTER)
+            return max(self._largest.size, filling if most is None else min(filling, most))
         return max(self._largest.size, most if most is not None and self.cutter.budgets else 0)
 
     def _first(self, queries: Sequence[Query], depth: int) -> list[_Seen]:
@@ -193,14 +193,14 @@ class Ranker:
         """Ask again where a budget is not filled and there may be more, and return the deepest answers."""
         deepest = [*first]
         asking = [*range(len(deepest))]
-        while wanted := {
+        while depths := {
             row: self._rounded(deepest[row].deeper) for row in asking if deepest[row].deeper > deepest[row].depth
         }:
-            answers = self._ask([queries[row] for row in wanted], [*wanted.values()])
-            before = {row: deepest[row].hits for row in wanted}
-            for row, answer in zip(wanted, answers, strict=True):
+            answers = self._ask([queries[row] for row in depths], [*depths.values()])
+            before = {row: deepest[row].hits for row in depths}
+            for row, answer in zip(depths, answers, strict=True):
                 deepest[row] = answer
-            asking = [row for row in wanted if deepest[row].hits > before[row]]
+            asking = [row for row in depths if deepest[row].hits > before[row]]
         return deepest
 
     def _rounded(self, depth: int) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
+from operator import eq
 from typing import Any, Generic, TypeAlias, cast
 
 import numpy as np
@@ -100,7 +101,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
 
     def __eq__(self, other: object) -> bool:
         given: Any = other
-        return isinstance(other, QueryResults) and len(self) == len(given) and all(map(_equal, self, given))
+        return isinstance(other, QueryResults) and len(self) == len(given) and all(map(eq, self, given))
 
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 
@@ -193,7 +194,3 @@ class QueryResult(Generic[U]):
     def __str__(self) -> str:
         name, score = next(iter(self.scores.items()), (self.status, None))
         return f"{self.query_id}  {name}{'' if score is None else f' {score:.3f}'}  {self.text}"
-
-
-def _equal(one: object, other: object) -> bool:
-    return one == other

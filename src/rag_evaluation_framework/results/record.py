@@ -140,7 +140,8 @@ def read_questions(
         source: The file that the questions are from, for messages.
 
     Raises:
-        ResultError: A question is there twice, or its status is not what its failures and truth say.
+        ResultError: A question is there twice, or its status is not what its failures and truth say,
+            or a number is too large.
     """
     query_ids: dict[str, Status] = {}
     texts: list[str] = []
@@ -179,16 +180,25 @@ def read_questions(
         failures,
         count_as_zero=frozenset(count_as_zero),
     )
-    for query_id, told, status in zip(query_ids, query_ids.values(), table.statuses, strict=True):
-        if told != status:
-            raise ResultError(
-                f"{source}: question {query_id!r} is said to be {told}; by failures and truth it is {status}"
-            )
     times = {name: np.array(column, dtype=np.float64) for name, column in stages.items()}
-    for name, numbers in (*table.columns.items(), *times.items()):
-        if np.isinf(numbers).any():
-            raise ResultError(f"{source}: {name} of a question is a number that is too large")
+    _check(table, query_ids, times, source)
     brief = all(identities)
     return QueryResults(
         table, () if brief else texts, () if brief else relevant, gains, times, found, identities if brief else ()
     )
+
+
+def _check(table: ScoreTable, told: Mapping[str, Status], times: Mapping[str, Numbers], source: str) -> None:
+    """Check what a table of recorded scores tells.
+
+    Raises:
+        ResultError: A question has another status than it is said to have, or a number is too large.
+    """
+    for query_id, status in zip(table.query_ids, table.statuses, strict=True):
+        if told[query_id] != status:
+            raise ResultError(
+                f"{source}: question {query_id!r} is said to be {told[query_id]}; by failures and truth it is {status}"
+            )
+    for name, numbers in (*table.columns.items(), *times.items()):
+        if np.isinf(numbers).any():
+            raise ResultError(f"{source}: {name} of a question is a number that is too large")
