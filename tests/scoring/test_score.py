@@ -260,6 +260,8 @@ def test_a_question_that_is_ranked_twice_and_rankings_without_a_corpus_are_refus
         Rankings.of([*rankings] * 2, CORPUS)
     with pytest.raises(ConfigError, match="rankings: corpus=None; expected the Corpus"):
         Rankings.of(rankings, None)
+    with pytest.raises(ConfigError, match="rankings: corpus=None; expected the Corpus"):
+        replace(rankings, corpus=None)
 
 
 def test_hits_that_cannot_be_judged_are_counted():
