@@ -230,18 +230,29 @@ def test_a_pipeline_whose_texts_are_unknown_is_asked_once():
     asked = Asked("chunk_id")
     result = evaluate(asked, dataset("a.md"), k=5, budgets=["40ch"])
     assert asked.ks == [5]
-    assert any("1 ranking ran out of results before the budget was filled" in note for note in result.notes)
+    assert not any("ran out" in note for note in result.notes)
+    assert result.metrics["hit@5"] == 0.0
+    assert result.metrics["hit@40ch"] is None
+    assert any(
+        "rankings of results whose length is not known: 1 of 1; scores at budgets are not available" in note
+        for note in result.notes
+    )
 
 
-def test_at_token_level_a_hit_with_only_a_document_covers_nothing():
+def test_at_token_level_a_hit_with_only_a_document_is_the_whole_document():
     truth = TokenLevelGroundTruth(Query(QueryId("q"), QueryText("q")), [CharacterSpan(DocumentId("a.md"), 0, 4)])
     found = ranked("a.md")
     questions = Dataset([truth], TOKEN, corpus=CORPUS)
     result = evaluate(
         lambda query, k: found, questions, k=1, budgets=["5ch"], metrics=[SpanRecall(), ALL_METRICS["span_precision"]]
     )
-    assert set(result.metrics.values()) == {0.0}
-    assert result.counts["unlocated_hits"] == 1
+    assert result.metrics == {
+        "span_recall@1": 1.0,
+        "span_recall@5ch": 1.0,
+        "span_precision@1": 4 / 70,
+        "span_precision@5ch": 4 / 5,
+    }
+    assert result.counts["unlocated_hits"] == 0
 
 
 class MirroredDocuments(DocumentLevelGroundTruth):

@@ -80,6 +80,21 @@ def test_calculate_gives_the_scores_of_a_ranking_as_long_as_its_cutoff(ranking, 
     assert scores == pytest.approx(expected, abs=1e-12)
 
 
+def test_calculate_of_a_short_list_knows_no_k():
+    assert NDCG().calculate(["a"], list("abcde")) == 1 / sum(1 / log2(rank + 1) for rank in range(1, 6))
+    assert Precision().calculate(["a"], ["a"]) == 1.0
+    assert F1().calculate(["a"], ["a"]) == 1.0
+    at_5 = score_rankings({"q": ["a"]}, {"q": ["a"]}, ["precision@5", "f1@5", "ndcg@5"]).mean
+    assert at_5 == {"precision@5": 1 / 5, "f1@5": 2 / 6, "ndcg@5": 1.0}
+
+
+@pytest.mark.parametrize(("k", "expected"), [(1, 1 / 3), (2, 1 / 3), (3, 2 / 3), (4, 2 / 3)])
+def test_r_precision_at_k_reads_no_further_than_k_and_the_number_of_relevant_units(k, expected):
+    table = score_rankings({"q": list("abc")}, {"q": list("axbc")}, [f"r_precision@{k}"])
+    assert table.mean == {f"r_precision@{k}": expected}
+    assert RPrecision().calculate(list("axbc")[:k], list("abc")) == expected
+
+
 @pytest.mark.parametrize("metric", METRICS, ids=NAMES)
 def test_calculate_returns_0_where_nothing_is_relevant_or_retrieved(metric):
     for retrieved, truth in [("ab", ""), ("", "ab"), ("", "")]:

@@ -87,6 +87,8 @@ def test_calculate_gives_the_values_of_plain_relevance_at_a_full_cutoff(cases):
         for k in (1, 3, 5, 10):
             for metric in METRICS:
                 value = values.get(f"{metric.name}@{k}")
+                if metric.name == "ndcg" and len(right) > k:
+                    continue  # `calculate` knows no k, and its ideal order is that of everything relevant
                 if value is not None and len(case["ranked"]) >= k:
                     score = metric.calculate(case["ranked"][:k], right)
                     assert score == pytest.approx(value, abs=1e-9), f"{name} {metric.name}@{k}"

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.data import Cutoff, Hit
 from rag_evaluation_framework.data.hit_table import RankedHits
+from rag_evaluation_framework.text.hit_locator import HitLocator
 from rag_evaluation_framework.text.reading import ContextBudget, HitReader
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
@@ -18,7 +19,7 @@ READER = HitReader(CORPUS)
 
 def cut(budget, *ranking):
     """What a budget leaves of one ranking."""
-    return budget.truncate(RankedHits.of([ranking]))[0]
+    return budget.buy(RankedHits.of([ranking])).hits[0]
 
 
 def hit(start=None, end=None, text=None, doc_id="a.md", **known):
@@ -33,8 +34,7 @@ def hit(start=None, end=None, text=None, doc_id="a.md", **known):
         (hit(0, 7, "One"), "One two", "One two", True),
         (hit(text="elsewhere"), "elsewhere", "elsewhere", True),
         (hit(text=""), "", "", True),
-        (hit(), "One two three. Four five.", "", True),
-        (hit(doc_id="b.md"), "", "", True),
+        (hit(), "", "", False),
         (hit(doc_id="x.md"), "", "", False),
         (hit(doc_id="x.md", text="kept"), "kept", "kept", True),
         (hit(doc_id=None, chunk_id="c1"), "", "", False),
@@ -47,24 +47,24 @@ def hit(start=None, end=None, text=None, doc_id="a.md", **known):
         "text",
         "empty text",
         "document",
-        "empty document",
         "unknown document",
         "unknown document with text",
         "chunk id",
         "text alone",
     ],
 )
-def test_the_reader_reads_the_text_or_its_place_or_the_whole_document(found, read, original, known):
+def test_the_reader_reads_the_text_or_its_place(found, read, original, known):
     assert READER.text(found) == read
     assert READER.original(found) == original
     assert READER.has_text(found) is known
     assert ContextBudget(Cutoff(100, "ch"), None, READER).cost(found) == len(read)
 
 
-def test_of_a_document_that_is_only_named_a_budget_buys_the_document_as_it_is():
-    budget = ContextBudget(Cutoff(10, "ch"), None, READER)
-    assert cut(budget, hit(), hit()) == (hit(),)
-    assert cut(ContextBudget(Cutoff(10, "ch", True), None, READER), hit()) == ()
+def test_a_hit_with_only_a_document_is_the_whole_document():
+    given = [hit(), hit(doc_id="b.md"), hit(doc_id="x.md"), hit(chunk_id="c"), hit(text="own"), hit(0, 3), hit(2)]
+    whole = [hit(0, 25), hit(0, 0, doc_id="b.md"), *given[2:]]
+    assert [*READER.with_documents(RankedHits.of([given]).table)] == whole
+    assert HitLocator(CORPUS).place(tuple(given[:4])) == tuple(whole[:4])
 
 
 def test_what_is_cut_at_a_budget_keeps_what_was_paid_for():
@@ -72,14 +72,29 @@ def test_what_is_cut_at_a_budget_keeps_what_was_paid_for():
     assert cut(characters, hit(0, 14)) == (hit(0, 5),)
     assert cut(characters, hit(doc_id=None, text="elsewhere")) == (hit(doc_id=None, text="elsew"),)
     assert cut(characters, hit(0, 3, "One, with more")) == (hit(0, 3),)  # no further than its place
+    assert cut(characters, hit(0, 3, "A: One, with more")) == (hit(0, 2),)  # what is in front of the place comes first
+    assert cut(characters, hit(0, 3, "Title: One")) == ()
+    assert cut(characters, hit(0, 3, "ONE (in other words)")) == ()
     tokens = ContextBudget(Cutoff(2, "tok"), resolve_tokenizer(str.split), READER)
     assert cut(tokens, hit(0, 14))[0].span == hit(0, 8).span  # the blank goes with the word before
-    assert tokens.cost(hit()) == 5
+    assert tokens.cost(hit(0, 25)) == 5
+    assert cut(tokens, hit(0, 14, "FAQ: One two three."))[0].span == hit(0, 4).span
 
 
-def test_a_budget_that_is_spent_buys_nothing_more_not_even_what_is_free():
+def test_a_text_in_front_of_a_place_is_paid_for_before_it():
+    rankings = RankedHits.of([(hit(0, 3), hit(0, 7, "FAQ: One two three"), hit(text="own"))])
+    bought = ContextBudget(Cutoff(100, "ch"), None, READER).buy(rankings)
+    assert (bought.begins.tolist(), bought.rates.tolist()) == ([0, 3 + 5, 3 + 18], [1, 1, 1])
+    bought = ContextBudget(Cutoff(100, "tok"), resolve_tokenizer(str.split), READER).buy(rankings)
+    rate = 4 / 18  # tokens per character of the second text
+    assert bought.rates == pytest.approx([1 / 3, rate, 1 / 3])
+    assert bought.begins == pytest.approx([0, 1 + 5 * rate, 1 + 4])
+
+
+def test_hits_that_cost_nothing_buy_nothing():
     budget = ContextBudget(Cutoff(3, "ch"), None, READER)
-    assert cut(budget, hit(5, 5), hit(0, 3), hit(7, 7)) == (hit(5, 5), hit(0, 3))
+    assert cut(budget, hit(5, 5), hit(text=""), hit(doc_id=None, chunk_id="c"), hit(0, 3), hit(7, 7)) == (hit(0, 3),)
+    assert cut(ContextBudget(Cutoff(3, "ch", True), None, READER), hit(5, 5), hit(0, 3)) == (hit(0, 3),)
     assert budget.depth((hit(5, 5), hit(0, 3), hit(7, 7))) == 2
     assert budget.depth((hit(5, 5),)) is None
 
@@ -92,16 +107,21 @@ def brute_force_cut(budget, ranking):
             break
         text = READER.text(found)
         cost = len(text.split()) if budget.tokenizer else len(text)
+        if not cost:
+            continue
         if cost <= left:
             kept.append(found)
             left -= cost
             continue
         if not budget.cutoff.whole:
             length = budget.tokenizer.cut(text, left) if budget.tokenizer else left
-            if found.placed:
-                kept.append(replace(found, end=min(found.end, found.start + length), text=None))
+            if not found.placed:
+                kept.append(replace(found, text=text[:length]))
             else:
-                kept.append(found if found.text is None else replace(found, text=text[:length]))
+                there = CORPUS["a.md"].content[found.start : found.end]
+                before = text.index(there) if there in text else len(text) - len(there)
+                if length > before:
+                    kept.append(replace(found, end=min(found.end, found.start + length - before), text=None))
         break
     return tuple(kept)
 
@@ -112,7 +132,7 @@ placed = st.builds(
     st.integers(0, 12),
     st.sampled_from([None, "", "One", "FAQ: One two three and more"]),
 )
-others = st.sampled_from([hit(), hit(doc_id="x.md"), hit(doc_id=None, chunk_id="c"), hit(text="else where it is")])
+others = st.sampled_from([hit(doc_id="x.md"), hit(doc_id=None, chunk_id="c"), hit(text="else where it is")])
 rankings = st.lists(st.lists(placed | others, max_size=6).map(tuple), max_size=4)
 
 
@@ -120,7 +140,7 @@ rankings = st.lists(st.lists(placed | others, max_size=6).map(tuple), max_size=4
 def test_rankings_in_columns_are_cut_as_one_hit_after_the_other_would_be(given, size, unit, whole):
     budget = ContextBudget(Cutoff(size, unit, whole), resolve_tokenizer(str.split), READER)
     found = RankedHits.of(given)
-    assert [*budget.truncate(found)] == [brute_force_cut(budget, ranking) for ranking in given]
+    assert [*budget.buy(found).hits] == [brute_force_cut(budget, ranking) for ranking in given]
     assert budget.fill(found).tolist() == [budget.depth(ranking) is not None for ranking in given]
     assert READER.lengths(found.flat).tolist() == [READER.length(one) for ranking in given for one in ranking]
     assert budget.costs(found.flat).tolist() == [budget.cost(one) for ranking in given for one in ranking]

@@ -75,9 +75,9 @@ class Repeats:
         """Return no repeats."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
-    def before(self, depths: Integers | int) -> "Repeats":
-        """Return those among the first results: `depths` of them, one number for all queries or one per query."""
-        rows = np.flatnonzero(self.position < (depths if isinstance(depths, int) else depths[self.query]))
+    def before(self, depth: int) -> "Repeats":
+        """Return those among the first `depth` results."""
+        rows = np.flatnonzero(self.position < depth)
         return Repeats(self.query[rows], self.position[rows])
 
 
@@ -108,8 +108,7 @@ class RankJudgements:
         relevant: The number of relevant units of each query; shape (queries,).
         results: The number of results of each query; shape (queries,).
         repeats: The results whose unit was retrieved at a higher rank already.
-        depth: Where the rankings are cut: a number of results, or one per query, shape (queries,), or None if they are
-            whole.
+        depth: Where the rankings are cut: a number of results, or None if they are whole, or cut at a budget.
     """
 
     found: Relevant
@@ -117,7 +116,7 @@ class RankJudgements:
     relevant: Integers
     results: Integers
     repeats: Repeats
-    depth: Integers | int | None = None
+    depth: int | None = None
 
     @classmethod
     def from_ranks(
@@ -214,8 +213,8 @@ class RankJudgements:
             Repeats(np.array(repeats[0], dtype=np.int64), np.array(repeats[1], dtype=np.int64)),
         )
 
-    def at(self, depth: Integers | int) -> "RankJudgements":
-        """Return the judgements of the first `depth` results only, one number for all queries or one per query."""
+    def at(self, depth: int) -> "RankJudgements":
+        """Return the judgements of the first `depth` results only; the ideal order is cut there, too."""
         results, repeats = np.minimum(self.results, depth), self.repeats.before(depth)
         reach = results - np.bincount(repeats.query, minlength=len(results)) if len(repeats.query) else depth
         return RankJudgements(
@@ -225,7 +224,7 @@ class RankJudgements:
     @property
     def precision_denominator(self) -> Integers:
         """The denominator of precision: the depth, or without one the number of results; shape (queries,)."""
-        return self.results if self.depth is None else np.broadcast_to(self.depth, self.results.shape)
+        return self.results if self.depth is None else np.full_like(self.results, self.depth)
 
     @property
     def different(self) -> Integers:

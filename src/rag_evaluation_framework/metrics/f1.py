@@ -12,7 +12,8 @@ from rag_evaluation_framework.metrics.span_metric import ratio
 class F1(RankMetric):
     """F1: the harmonic mean of recall@k and precision@k, high only where both are.
 
-    G are the relevant units, R the first k. Without a cutoff, k is the number of units retrieved.
+    G are the relevant units, R the first k. Without k (whole rankings, budgets, `calculate`) it is the number of
+    results.
 
     Formula: 2 |G ∩ R| / (|G| + k)
     Range: [0, 1].

@@ -12,7 +12,8 @@ from rag_evaluation_framework.metrics.span_metric import ratio
 class NDCG(RankMetric):
     """Normalised discounted cumulative gain (nDCG): how close the first k are to the ideal order.
 
-    Ranks start at 1, gains are linear, and the ideal order is that of all relevant units, cut at k.
+    Ranks start at 1, gains are linear, and the ideal order is that of all relevant units, cut at k where there is a k:
+    at a budget, and in `calculate`, it is not cut, as nobody can say how many units would fit.
 
     Formula: DCG@k / IDCG@k, DCG = Σ gain / log2(rank + 1), IDCG being the DCG of the ideal order
     Range: [0, 1].

@@ -13,7 +13,7 @@ class Precision(RankMetric):
     """Precision: the share of the first k that are relevant units.
 
     G are the relevant units, R the first k. The denominator is k even where fewer than k units were retrieved; without
-    a cutoff, it is the number of units retrieved.
+    k (whole rankings, budgets, `calculate`) it is the number of results.
 
     Formula: |G ∩ R| / k
     Range: [0, 1].

@@ -14,7 +14,8 @@ from rag_evaluation_framework.metrics.span_metric import ratio
 class RPrecision(RankMetric):
     """R-precision: the share of the first |G| that are relevant, G being the relevant units.
 
-    At this depth, precision and recall are equal.
+    At this depth, precision and recall are equal. With a cutoff k below |G|, only the first k are read, and the
+    denominator stays |G|.
 
     Formula: relevant units among the first |G|, / |G|
     Range: [0, 1].

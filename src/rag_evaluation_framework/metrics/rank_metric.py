@@ -25,7 +25,10 @@ class RankMetric(Metric[RelevanceId]):
         """Return one score per query, shape (queries,); the judgements are already cut at the cutoff."""
 
     def calculate(self, retrieved: Sequence[RelevanceId], ground_truth: Sequence[RelevanceId]) -> float:
-        """Score one ranking, cut at its own length; 0.0 where nothing is relevant or nothing was retrieved.
+        """Score one ranking as it is; 0.0 where nothing is relevant or nothing was retrieved.
+
+        No k is known here: precision and F1 divide by the results that are given, also where they are fewer than the k
+        that they were cut at, and the ideal order of nDCG is that of all relevant units. `score_rankings` takes a k.
 
         Raises:
             ConfigError: What was retrieved has no order.
@@ -34,4 +37,4 @@ class RankMetric(Metric[RelevanceId]):
             raise ConfigError(f"{self.name}: retrieved is {retrieved!r:.80}; expected a list of ids, best first")
         right = list(dict.fromkeys(ground_truth))
         judged = RankJudgements.from_lists([retrieved], [right], [[1.0] * len(right)])
-        return float(self.score(judged.at(len(retrieved)))[0])
+        return float(self.score(judged)[0])

@@ -21,7 +21,6 @@ from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.oracle import oracle_from_columns
-from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.judging.spans import SpanColumns
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
@@ -31,6 +30,7 @@ from rag_evaluation_framework.scoring.score_checks import (
     check_metrics,
     check_rankings,
     matched,
+    note_unknown_lengths,
     note_unread,
 )
 from rag_evaluation_framework.scoring.tabulate import Cut, Units, tabulate
@@ -103,6 +103,7 @@ def score(
         LevelMismatch: The dataset cannot be read at this level, or a metric cannot score it.
     """
     check_rankings(rankings)
+    rankings = rankings.with_table(HitReader(rankings.corpus).with_documents(rankings.hits.table))
     wanted = getattr(dataset, "level", TOKEN) if level is None else checked_level(level)
     check_dataset_level(dataset, wanted)
     cuts = Cutoff.parse_all(cutoffs)
@@ -131,6 +132,7 @@ def score_checked(
         cutter: Where rankings are cut; none of them was made for less.
     """
     chunks = _chunks(rankings, metrics)
+    note_unknown_lengths(rankings, cutter)
     begins = np.cumsum(rankings.hits.counts) - rankings.hits.counts
     blocks = np.split(np.arange(len(rankings)), np.flatnonzero(np.diff(begins // _HITS_AT_ONCE)) + 1)
     tables: list[ScoreTable] = []
@@ -169,11 +171,10 @@ def _score_some(
         judgements = judged[cutoff if cutoff in judged else deepest]
         if not cutoff.is_budget:
             judgements = judgements.at(cutoff.size)
-        elif isinstance(judgements, RankJudgements):  # the depth of each is the number of results that fit the budget
-            judgements = judgements.at(hits.counts)
         if oracle is not None:
             judgements = replace(judgements, oracle=oracle)
-        cuts[cutoff] = Cut(judgements, partial(_units, level, answered, hits, cutter.reader))
+        known = cutter.known(found) if cutoff.is_budget else None
+        cuts[cutoff] = Cut(judgements, partial(_units, level, answered, hits, cutter.reader), known)
     return tabulate(
         [entry.query.id for entry in truth],
         {ScoreName(metric.name, cutoff): metric for metric in metrics for cutoff in cutter.cutoffs},

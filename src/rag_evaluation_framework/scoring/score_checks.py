@@ -114,6 +114,22 @@ def note_unread(rankings: Rankings, level: Level[Any], noun: str) -> None:
         note(f"results without a {noun}: {unread} of {len(known)}; they count as retrieved and not relevant")
 
 
+def note_unknown_lengths(rankings: Rankings, cutter: RankingCutter) -> None:
+    """Note how many rankings no budget is available for, and how many hits of others cost nothing."""
+    if not cutter.budgets:
+        return
+    known = cutter.known(rankings)
+    if not known.all():
+        note(
+            f"rankings of results whose length is not known: {len(known) - int(known.sum())} of {len(known)}; scores "
+            "at budgets are not available for them. Let the retriever return texts, or doc_id, start and end"
+        )
+    hits = rankings.hits.take(np.flatnonzero(known)).flat
+    free = len(hits) - int((hits.placed | hits.text.known).sum())
+    if free:
+        note(f"results whose length is not known: {free} of {len(hits)}; they take up nothing of a budget")
+
+
 def check_cutoffs(rankings: Rankings, cutter: RankingCutter) -> None:
     """Refuse cutoffs that only another retrieval could tell.
 
@@ -127,7 +143,7 @@ def check_cutoffs(rankings: Rankings, cutter: RankingCutter) -> None:
                 f"cutoff {str(cutoff)!r}: the retriever ranks differently at different k, and was asked for "
                 f"{', '.join(map(str, rankings.cutoffs or rankings.at))} only; retrieve again with this cutoff"
             )
-    more = rankings.hits.take(np.flatnonzero(~rankings.exhausted))
+    more = rankings.hits.take(np.flatnonzero(~rankings.exhausted & cutter.known(rankings)))
     short = {k: int((more.counts < k.size).sum()) for k in cutter.ks}
     short |= {cutoff: int((~budget.fill(more)).sum()) for cutoff, budget in cutter.budgets.items()}
     for cutoff, number in short.items():

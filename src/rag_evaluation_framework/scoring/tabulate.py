@@ -29,10 +29,13 @@ class Cut:
     Attributes:
         judged: What built-in metrics read.
         units: Returns what a user's metrics read: one pair per query.
+        known: Of which queries it is known where the cutoff is, shape (queries,), or None if of all: a budget is not
+            available for results of unknown length.
     """
 
     judged: SpanJudgements | RankJudgements
     units: Callable[[], Iterable[Units]] = tuple
+    known: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +77,9 @@ def tabulate(
         for row, error in column.errors.items():
             query_id = query_ids[row if judged is None else int(judged[row])]
             failed[query_id] = (*failed.get(query_id, ()), Failure.of(f"score {name}", error))
-        columns[str(name)] = _of_all(column.values, judged, answerable)
+        known = cuts[name.cutoff].known
+        values = column.values if known is None else np.where(known, column.values, np.nan)
+        columns[str(name)] = _of_all(values, judged, answerable)
     return ScoreTable(tuple(query_ids), columns, answerable, failed, counts or {})
 
 

@@ -19,8 +19,9 @@ class HitLocator:
 
     A hit with a valid position keeps it. Any other hit with text is located by its text, in the document that it names
     if the corpus has it. If the text occurs more than once, each hit of a ranking takes the next free occurrence. A hit
-    that has nothing but the id of a chunk is looked up among the given chunks. A hit that cannot be located keeps its
-    rank.
+    that has nothing but the id of a chunk is looked up among the given chunks, and one that has nothing but a document
+    is the whole document. A hit that cannot be located keeps its rank. If it named a place that there is not and brings
+    no text, it is one of no length.
 
     Args:
         corpus: The documents.
@@ -60,11 +61,14 @@ class HitLocator:
             self.ambiguous.add(hit.text)
         place = next((place for place in places if place not in taken), places[0] if places else None)
         if place is None:
-            return replace(hit, start=None, end=None)
+            impossible = hit.start is not None and hit.end is not None
+            return replace(hit, start=None, end=None, text="" if impossible and hit.text is None else hit.text)
         return replace(hit, doc_id=place.doc_id, start=place.start, end=place.end)
 
     def _places(self, hit: Hit, doc_id: DocumentId | None) -> Sequence[CharacterSpan]:
         if hit.text is None:
+            if doc_id is not None and (hit.chunk_id, hit.start, hit.end) == (None, None, None):
+                return [CharacterSpan(doc_id, 0, len(self.corpus[doc_id].content))]
             named = () if hit.chunk_id is None else self._by_id.get(canonical_chunk_id(hit.chunk_id), ())
             return [span for span in named if doc_id in (None, span.doc_id)]
         return self._locator.places(hit.text, doc_id)

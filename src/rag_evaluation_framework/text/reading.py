@@ -1,7 +1,7 @@
 """What a reader of rankings reads: the text of every hit, and how much of it fits into a context budget."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.columns import Integers
+from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hit_table import Coded, HitTable, RankedHits
@@ -21,6 +21,7 @@ from rag_evaluation_framework.errors import ConfigError
 _STEEPEST = 100  # results that cost next to nothing must not send the retriever down without bound
 _DEEPEST = 10_000
 _SHALLOW = 10  # so many results cost next to nothing
+_TELLING = 5  # so many results of unknown length tell that others have none either
 
 
 class HitReader:
@@ -30,12 +31,7 @@ class HitReader:
         self.corpus = corpus
 
     def text(self, hit: Hit) -> str:
-        """Return what the reader of a hit reads: its text, or that of its place if it brings less than that.
-
-        Of a hit that names a document and neither place nor text, the reader reads the whole document.
-        """
-        if hit.text is None and not hit.placed:
-            return "" if hit.doc_id is None or hit.doc_id not in self.corpus else self.corpus[hit.doc_id].content
+        """Return what the reader of a hit reads: its text, or that of its place if it brings less than that."""
         there = self._there(hit)
         return there if hit.text is None or len(hit.text) < len(there) else hit.text
 
@@ -46,11 +42,17 @@ class HitReader:
         return hit.end - hit.start if hit.text is None else max(hit.end - hit.start, len(hit.text))
 
     def lengths(self, hits: HitTable) -> Integers:
-        """Return how many characters the reader of each hit reads; shape (hits,)."""
-        documents = hits.doc_id.numbers(lambda doc_id: len(self.corpus[doc_id].content) if doc_id in self.corpus else 0)
-        there = np.where(hits.placed, hits.end - hits.start, 0)
-        known = hits.placed | hits.text.known
-        return np.where(known, np.maximum(there, hits.text.numbers(len)), documents)
+        """Return how many characters the reader of each hit reads, 0 where that is not known; shape (hits,)."""
+        return np.maximum(np.where(hits.placed, hits.end - hits.start, 0), hits.text.numbers(len))
+
+    def before(self, hit: Hit) -> int:
+        """Return how many characters the reader of a hit reads before the text of its place.
+
+        Of a text that does not hold that of its place, that is all it has more.
+        """
+        there, text = self._there(hit), self.text(hit)
+        found = text.find(there)
+        return found if found >= 0 else len(text) - len(there)
 
     def original(self, hit: Hit) -> str:
         """Return the text of the corpus at the place of a hit; without a place, what the hit brings."""
@@ -58,7 +60,14 @@ class HitReader:
 
     def has_text(self, hit: Hit) -> bool:
         """Return whether it is known what the reader of a hit reads."""
-        return hit.text is not None or hit.placed or hit.doc_id in self.corpus
+        return hit.text is not None or hit.placed
+
+    def with_documents(self, hits: HitTable) -> HitTable:
+        """Return the hits, those that have nothing but a document placed: they are the whole document."""
+        lengths = hits.doc_id.numbers(lambda doc_id: len(self.corpus[doc_id].content) if doc_id in self.corpus else -1)
+        known = hits.text.known | hits.chunk_id.known | (hits.start >= 0) | (hits.end >= 0)
+        whole = hits.doc_id.known & (lengths >= 0) & ~known
+        return replace(hits, start=np.where(whole, 0, hits.start), end=np.where(whole, lengths, hits.end))
 
     def contradicts(self, hit: Hit) -> bool:
         """Return whether a hit names a place whose text differs from its own in more than white space."""
@@ -73,10 +82,27 @@ class HitReader:
         return self.corpus[hit.doc_id].content[hit.start : hit.end]
 
 
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What a budget buys of rankings.
+
+    Attributes:
+        hits: The beginning of each ranking that fits, without the hits of which nothing was bought.
+        begins: What was spent before the first character of each hit's place was read (of its text, if it has no
+            place), in the unit of the budget; shape (hits,).
+        rates: What a character of each hit costs, in the same unit: 1 in characters; shape (hits,).
+    """
+
+    hits: RankedHits
+    begins: Numbers
+    rates: Numbers
+
+
 class ContextBudget:
     """A number of characters or tokens, spent from the top of a ranking.
 
-    Text that was retrieved twice is paid for twice: its reader reads it twice.
+    Text that was retrieved twice is paid for twice: its reader reads it twice. What stands before the text of its place
+    in a hit is paid for before it. A hit that costs nothing, or of which it is not known what it costs, buys nothing.
 
     Args:
         cutoff: The budget.
@@ -101,7 +127,7 @@ class ContextBudget:
         self.counted = {} if counted is None else counted
 
     def cost(self, hit: Hit) -> int:
-        """Return what a hit costs, in the unit of the budget."""
+        """Return what a hit costs, in the unit of the budget; 0 where that is not known."""
         if self.tokenizer is None:
             return self.reader.length(hit)
         text = self.reader.text(hit)
@@ -117,22 +143,28 @@ class ContextBudget:
         costs = np.fromiter(map(self.cost, hits.take(rows)), dtype=np.int64, count=len(rows))
         return costs[numbers]
 
-    def truncate(self, rankings: RankedHits) -> RankedHits:
+    def buy(self, rankings: RankedHits) -> Context:
         """Return the beginning of each ranking that fits, the last hit cut or, if `whole`, left out."""
         rankings = rankings.compact()
-        costs = self.costs(rankings.table)
+        hits = rankings.table
+        costs, before = self.costs(hits), self._before(hits)
         total = np.cumsum(costs)
-        spent = total - (total - costs)[rankings.begins[rankings.query]] if len(total) else total
-        bought = (spent - costs < self.cutoff.size) & (spent <= self.cutoff.size)
-        crossing = np.flatnonzero((spent - costs < self.cutoff.size) & (spent > self.cutoff.size))
-        kept = rankings.first(np.bincount(rankings.query[bought], minlength=len(rankings)))
-        if self.cutoff.whole:
-            return kept
-        left = self.cutoff.size - (spent - costs)[crossing]
-        table = self._cut(rankings.table, crossing, left)
-        ends = kept.ends.copy()
-        ends[rankings.query[crossing]] += 1
-        return RankedHits(table, kept.begins, ends)
+        earlier = total - costs
+        earlier -= earlier[rankings.begins[rankings.query]] if len(total) else 0
+        left = self.cutoff.size - earlier
+        bought = (0 < costs) & (costs <= left)
+        rates = costs / np.maximum(self.reader.lengths(hits), 1) if self.tokenizer else np.ones(len(hits))
+        if not self.cutoff.whole:
+            crossing = np.flatnonzero((0 < left) & (left < costs))
+            read = self._characters(hits, crossing, left[crossing])
+            worth = (read > before[crossing]) | ~hits.placed[crossing]
+            hits = self._cut(hits, crossing, read - before[crossing])
+            bought[crossing[worth]] = True
+        rows = np.flatnonzero(bought)
+        counts = np.bincount(rankings.query[rows], minlength=len(rankings))
+        ends = np.cumsum(counts)
+        kept = RankedHits(hits.take(rows), ends - counts, ends)
+        return Context(kept, (earlier + before * rates)[rows], rates[rows])
 
     def fill(self, rankings: RankedHits) -> NDArray[np.bool_]:
         """Return which rankings spend the whole budget; shape (rankings,)."""
@@ -148,25 +180,38 @@ class ContextBudget:
                 return number
         return None
 
-    def _cut(self, hits: HitTable, rows: Integers, left: Integers) -> HitTable:
-        """Return the hits, of which those in these rows are cut after what is left; each costs more than that.
+    def _before(self, hits: HitTable) -> Integers:
+        """Return how many characters are read before the text of each hit's place; shape (hits,)."""
+        before = np.zeros(len(hits), dtype=np.int64)
+        longer = np.flatnonzero(hits.placed & (hits.text.numbers(len) > hits.end - hits.start))
+        if len(longer):
+            rows, numbers = hits.take(longer).distinct()
+            found = map(self.reader.before, hits.take(longer[rows]))
+            before[longer] = np.fromiter(found, dtype=np.int64, count=len(rows))[numbers]
+        return before
 
-        A place is cut, and its text follows from it. Of a document that is only named all is left, as it has no place.
+    def _characters(self, hits: HitTable, rows: Integers, left: Integers) -> Integers:
+        """Return how many characters are read of the hits in these rows, each of which costs more than is left."""
+        if self.tokenizer is None:
+            return left
+        cut, text = self.tokenizer.cut, self.reader.text
+        lengths = (cut(text(hit), number) for hit, number in zip(hits.take(rows), left.tolist(), strict=True))
+        return np.fromiter(lengths, dtype=np.int64, count=len(rows))
+
+    def _cut(self, hits: HitTable, rows: Integers, lengths: Integers) -> HitTable:
+        """Return the hits, of which those in these rows are cut after so many characters.
+
+        A place is cut, and its text follows from it.
         """
         text = hits.text.where(hits.text.known)  # without those of other hits, of which there may be many
         ends, codes, texts = hits.end.copy(), text.codes.copy(), [*text.texts]
-        for row, number in zip(rows.tolist(), left.tolist(), strict=True):
-            placed = bool(hits.placed[row])
-            if not placed and codes[row] < 0:
-                continue
-            read = "" if placed and self.tokenizer is None else self.reader.text(hits[row])
-            length = number if self.tokenizer is None else self.tokenizer.cut(read, number)
-            if placed:
-                ends[row] = min(ends[row], hits.start[row] + length)
-                codes[row] = -1
-            else:
-                codes[row] = len(texts)
-                texts.append(read[:length])
+        placed = hits.placed[rows]
+        there = rows[placed]
+        ends[there] = np.clip(hits.start[there] + lengths[placed], hits.start[there], hits.end[there])
+        codes[there] = -1
+        for row, length in zip(rows[~placed].tolist(), lengths[~placed].tolist(), strict=True):
+            texts.append(texts[codes[row]][:length])
+            codes[row] = len(texts) - 1
         return replace(hits, end=ends, text=Coded(codes, texts))
 
 
@@ -205,7 +250,14 @@ class RankingCutter:
 
     def cut(self, rankings: Rankings, cutoff: Cutoff) -> RankedHits:
         """Return what each ranking holds at one of the cutoffs."""
-        return self.budgets[cutoff].truncate(rankings.hits) if cutoff.is_budget else rankings.first(cutoff)
+        return self.budgets[cutoff].buy(rankings.hits).hits if cutoff.is_budget else rankings.first(cutoff)
+
+    def known(self, rankings: Rankings) -> NDArray[np.bool_]:
+        """Return which rankings have a result whose length is known, or are empty; shape (rankings,)."""
+        hits = rankings.hits
+        table = hits.flat
+        readable = np.bincount(hits.query[table.placed | table.text.known], minlength=len(hits))
+        return (readable > 0) | (hits.counts == 0)
 
     def depth_to_fill(self, chunks: Sequence[PositionAwareChunk], shorter: float) -> int:
         """Return how many chunks fill every budget even if they are the shortest.
@@ -234,11 +286,14 @@ class RankingCutter:
     def next_depth(self, ranking: Ranking) -> int:
         """Return a depth that should fill every budget, from what the first hits fill; 0 if there is nothing to gain.
 
-        There is nothing to gain if all are filled, if no text is known, or at the greatest depth.
+        There is nothing to gain if all are filled, at the greatest depth, or if of five hits or more it is not known
+        what the reader of any of them reads.
         """
         found = len(ranking)
-        if not self.budgets or found >= _DEEPEST or not any(map(self.reader.has_text, ranking)):
+        if not self.budgets or not found or found >= _DEEPEST:
             return 0
+        if not any(map(self.reader.has_text, ranking)):
+            return _SHALLOW if found < _TELLING else 0
         depths = [0]
         for cutoff, budget in self.budgets.items():
             filled = sum(map(budget.cost, ranking))
@@ -248,10 +303,14 @@ class RankingCutter:
         return max(depths)
 
     def reach(self, ranking: Ranking) -> tuple[int, bool]:
-        """Return how many hits the budgets reach, and whether one that the corpus could fill is left unfilled."""
+        """Return how many hits the budgets reach, and whether one that the corpus could fill is left unfilled.
+
+        Whether a budget is filled is not known, and so not said, where a hit has an unknown length.
+        """
         reached = [(cutoff.size, budget.depth(ranking)) for cutoff, budget in self.budgets.items()]
         unfilled = any(depth is None and size <= self._characters for size, depth in reached)
-        return max((len(ranking) if depth is None else depth for _, depth in reached), default=0), unfilled
+        deepest = max((len(ranking) if depth is None else depth for _, depth in reached), default=0)
+        return deepest, unfilled and all(map(self.reader.has_text, ranking))
 
     @cached_property
     def _characters(self) -> int:
