@@ -180,7 +180,7 @@ class TestForeignResults:
     def test_a_document_alone_is_reranked_by_its_text(self):
         reranker = ReversingReranker()
         whole = reranked(lambda query, k: [Hit(doc_id=DocumentId("letters.md"))], reranker)
-        assert whole.retrieve("?", 3).hits == (Hit(doc_id=DocumentId("letters.md")),)
+        assert whole.retrieve("?", 3).hits == (Hit(DocumentId("letters.md"), 0, 26),)
         assert reranker.calls[1][2][0] == PositionAwareChunk.of(CORPUS["letters.md"], 0, 26)
 
     def test_a_text_that_was_changed_keeps_its_place_and_is_reranked_as_it_is_read(self):

@@ -152,10 +152,10 @@ class ContextBudget:
         earlier = total - costs
         earlier -= earlier[rankings.begins[rankings.query]] if len(total) else 0
         left = self.cutoff.size - earlier
-        bought = (0 < costs) & (costs <= left)
+        bought = (costs > 0) & (costs <= left)
         rates = costs / np.maximum(self.reader.lengths(hits), 1) if self.tokenizer else np.ones(len(hits))
         if not self.cutoff.whole:
-            crossing = np.flatnonzero((0 < left) & (left < costs))
+            crossing = np.flatnonzero((left > 0) & (left < costs))
             read = self._characters(hits, crossing, left[crossing])
             worth = (read > before[crossing]) | ~hits.placed[crossing]
             hits = self._cut(hits, crossing, read - before[crossing])
@@ -254,10 +254,10 @@ class RankingCutter:
 
     def known(self, rankings: Rankings) -> NDArray[np.bool_]:
         """Return which rankings have a result whose length is known, or are empty; shape (rankings,)."""
-        hits = rankings.hits
-        table = hits.flat
-        readable = np.bincount(hits.query[table.placed | table.text.known], minlength=len(hits))
-        return (readable > 0) | (hits.counts == 0)
+        hits, table = rankings.hits, rankings.hits.flat
+        known: NDArray[np.bool_] = hits.counts == 0
+        known[hits.query[table.placed | table.text.known]] = True
+        return known
 
     def depth_to_fill(self, chunks: Sequence[PositionAwareChunk], shorter: float) -> int:
         """Return how many chunks fill every budget even if they are the shortest.
