@@ -5,6 +5,7 @@ import pytest
 from rag_evaluation_framework import (
     CharacterSpan,
     ChunkId,
+    ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
     ChunkLevelMetric,
     Corpus,
@@ -15,6 +16,7 @@ from rag_evaluation_framework import (
     ExperimentConfig,
     Metric,
     Query,
+    SpanHit,
     SpanIoU,
     SpanRecall,
     TokenLevelGroundTruth,
@@ -106,7 +108,16 @@ REFUSED = {
     # metrics and options
     "no metrics": (GOOD, {"metrics": []}, ConfigError, "no metrics were given"),
     "two metrics of one name": (GOOD, {"metrics": [SpanIoU(), SpanIoU()]}, ConfigError, "two metrics.*'span_iou'"),
-    "a metric by its name": (GOOD, {"metrics": ["span_recall"]}, (ConfigError, TypeError), "'span_recall'"),
+    "a name that is not a list": (
+        GOOD,
+        {"metrics": "span_recall"},
+        ConfigError,
+        r"expected a list, .*\['span_recall'\]",
+    ),
+    "a mistyped name": (GOOD, {"metrics": ["span_recal"]}, ConfigError, r"did you mean span_recall\? there are .*map"),
+    "a name with its cutoff": (GOOD, {"metrics": ["span_recall@5"]}, ConfigError, "without its cutoff, which k and"),
+    "a name of another level": (GOOD, {"metrics": ["recall"]}, LevelMismatch, "'recall' scores .*token-level"),
+    "a name and its metric": (GOOD, {"metrics": ["span_iou", SpanIoU()]}, ConfigError, "two metrics.*'span_iou'"),
     "a metric of no level": (GOOD, {"metrics": [NoLevel()]}, ConfigError, "'no_level': has no evaluation_types"),
     "a metric's class": (GOOD, {"metrics": [SpanRecall]}, (ConfigError, TypeError), "SpanRecall"),
     "a metric without a list": (GOOD, {"metrics": SpanRecall()}, (ConfigError, TypeError), "metrics"),
@@ -121,6 +132,23 @@ def test_what_cannot_be_measured_is_refused_before_the_corpus_is_indexed(questio
         evaluate(retriever, questions, **options)
     assert retriever.calls == []
     assert "\n" not in str(caught.value)
+
+
+def test_metrics_are_named_as_on_the_command_line():
+    def search(query, k):
+        return ["The sky is blue."][:k]
+
+    named = ["span_recall", SpanIoU(), "span_hit"]
+    by_name, by_object = (
+        evaluate(search, GOOD, metrics=given) for given in (named, [SpanRecall(), SpanIoU(), SpanHit()])
+    )
+    assert by_name.metrics == by_object.metrics
+    assert by_name.config["metrics"] == by_object.config["metrics"] == [{"type": each} for each in by_name.metric_names]
+    assert ExperimentConfig(search, GOOD, metrics=("span_recall",)).metrics == (SpanRecall(),)
+    assert ChunkLevelEvaluation(CORPUS, GOOD).run(metrics=["chunk_recall", "mrr"]).metric_names == (
+        "chunk_recall",
+        "mrr",
+    )
 
 
 def test_the_config_object_refuses_what_evaluate_refuses():

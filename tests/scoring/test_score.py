@@ -95,6 +95,14 @@ def by_hand(**hits):
     )
 
 
+def test_metrics_are_scored_by_name():
+    rankings = retrieve(BM25Retriever(), HANDBOOK.corpus, HANDBOOK.queries, [5])
+    by_name = score(rankings, HANDBOOK, ["span_recall", SpanIoU()], [5])
+    assert by_name.mean == score(rankings, HANDBOOK, [SpanRecall(), SpanIoU()], [5]).mean
+    with pytest.raises(LevelMismatch, match="metric 'mrr' scores .*choose metrics of that level"):
+        score(rankings, HANDBOOK, ["mrr"], [5])
+
+
 def test_retrieve_and_score_are_what_an_evaluation_does():
     retriever = BM25Retriever()
     rankings = retrieve(retriever, HANDBOOK.corpus, HANDBOOK.queries, CUTOFFS)
@@ -359,9 +367,9 @@ def test_a_tokenizer_may_be_named():
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        ([SpanRecall], "expected an instance of a metric"),
-        (["span_recall"], "expected an instance of a metric"),
-        (SpanRecall(), r"expected a list, such as \[SpanRecall\(\)\]"),
+        ([SpanRecall], "expected a name or an instance, such as"),
+        (["span_recal"], r"metric 'span_recal' is unknown; did you mean span_recall\?"),
+        (SpanRecall(), r"expected a list, such as \['span_recall'\] or \[SpanRecall\(\)\]"),
         ([], "no metrics were given"),
         ([SpanRecall(), SpanRecall()], "two metrics are called 'span_recall'"),
         *([[Named(name)], f"a metric is called {name!r}; expected one word"] for name in ("", "a b", "a@5", None, 5)),

@@ -324,6 +324,12 @@ assert_type(
     evaluate(Timed(), token_truth, metrics={**DEFAULT_TOKEN_METRICS, "span_f1": SpanF1()}),
     EvaluationResult[CharacterSpan],
 )
+assert_type(evaluate(Timed(), token_truth, metrics=["span_recall"]), EvaluationResult[CharacterSpan])
+assert_type(evaluate(Timed(), token_truth, metrics=("span_recall", AnyText())), EvaluationResult[CharacterSpan])
+names = ["span_recall", "span_iou"]
+assert_type(evaluate(Timed(), token_truth, metrics=names), EvaluationResult[CharacterSpan])
+named_or_made: list[str | TokenLevelMetric] = [*names, AnyText()]
+assert_type(evaluate(Timed(), token_truth, metrics=named_or_made), EvaluationResult[CharacterSpan])
 chosen = [SpanRecall(), SpanIoU(), AnyText()]
 assert_type(evaluate(Timed(), token_truth, metrics=chosen), EvaluationResult[CharacterSpan])
 
@@ -406,6 +412,7 @@ evaluation = TokenLevelEvaluation(corpus, token_truth)
 assert_type(evaluation.run(), EvaluationResult[CharacterSpan])
 assert_type(evaluation.run(RecursiveCharacterChunker(chunk_size=400)), EvaluationResult[CharacterSpan])
 assert_type(evaluation.run(FixedTokenChunker(tokens=50), metrics=[SpanIoU()]), EvaluationResult[CharacterSpan])
+assert_type(evaluation.run(metrics=["span_recall", SpanIoU()]), EvaluationResult[CharacterSpan])
 assert_type(
     evaluation.run(OwnSentences(), LsaEmbedder(), InMemoryVectorStore(), [5, 10], config=settings),
     EvaluationResult[CharacterSpan],

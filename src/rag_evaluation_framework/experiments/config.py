@@ -1,6 +1,6 @@
 """`ExperimentConfig`: what is to be evaluated, checked before any work is done."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeAlias
@@ -19,10 +19,7 @@ from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry import describe, plain
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
-from rag_evaluation_framework.scoring.score_checks import check_metrics
-
-Metrics: TypeAlias = Iterable[Metric[U]] | Mapping[str, Metric[U]]
-"""The metrics to report: a list of them, or a group such as `DEFAULT_TOKEN_METRICS`."""
+from rag_evaluation_framework.scoring.score_checks import Metrics, check_metrics
 
 
 @dataclass(frozen=True, init=False)
@@ -36,7 +33,7 @@ class ExperimentConfig(Generic[U]):
         dataset: The queries and their ground truth.
         level: The evaluation type at which rankings are scored.
         corpus: The documents; by default those of the dataset.
-        metrics: The metrics to report; by default the group of the level, such as `DEFAULT_TOKEN_METRICS`.
+        metrics: The metrics to report, objects or names; by default the group of the level, such as `DEFAULT_TOKEN_METRICS`.
         k: Numbers of results at which rankings are cut; the first is the run's k.
         config: How the evaluation is measured and kept.
         chunk_id: How the dataset names chunks, where its ids do not follow from the content; chunk level only.

@@ -22,7 +22,6 @@ from rag_evaluation_framework.experiments.config import (
     ChunkLevelExperimentConfig,
     DocumentLevelExperimentConfig,
     ExperimentConfig,
-    Metrics,
     TokenLevelExperimentConfig,
 )
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
@@ -33,6 +32,7 @@ from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
+from rag_evaluation_framework.scoring.score_checks import Metrics
 
 
 def evaluate(
@@ -58,7 +58,7 @@ def evaluate(
         k: Numbers of results at which rankings are cut.
         budgets: Context budgets at which rankings are cut, in characters (`4000ch`) or tokens (`1000tok`).
         tokenizer: The tokenizer that counts budgets in tokens.
-        metrics: The metrics to report; by default those of the level.
+        metrics: The metrics to report, objects or names; by default those of the level.
         corpus: The documents, if the dataset does not know them.
         count_as_zero: Which queries without a score count as 0.0.
         experiment_name: The name of the result; by default the retriever's name.
@@ -135,7 +135,7 @@ class Evaluation(ABC, Generic[U]):
             vector_store: Stores and searches the vectors.
             k: Numbers of results at which rankings are cut; the first is the run's k.
             reranker: Reorders the first 50 results of the retriever; `RerankedRetriever` takes another number.
-            metrics: The metrics to report; by default those of the level.
+            metrics: The metrics to report, objects or names; by default those of the level.
             config: How the evaluation is measured and saved.
             retriever: A whole pipeline, or a function `(query, k) -> texts, chunks or dicts`.
 

@@ -26,6 +26,7 @@ from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
 from rag_evaluation_framework.scoring.score_checks import (
+    Metrics,
     check_cutoffs,
     check_metrics,
     check_rankings,
@@ -46,7 +47,7 @@ _HITS_AT_ONCE = 1 << 18  # so that the memory to score does not grow with the nu
 def score(
     rankings: Rankings,
     dataset: Dataset[U],
-    metrics: Iterable[Metric[U]],
+    metrics: Metrics[U],
     cutoffs: Iterable[Cutoff | int | str] | Cutoff | int | str,
     *,
     level: None = None,
@@ -59,7 +60,7 @@ def score(
 def score(
     rankings: Rankings,
     dataset: Dataset[U] | Dataset[CharacterSpan],
-    metrics: Iterable[Metric[U]],
+    metrics: Metrics[U],
     cutoffs: Iterable[Cutoff | int | str] | Cutoff | int | str,
     *,
     level: Level[U],
@@ -71,7 +72,7 @@ def score(
 def score(
     rankings: Rankings,
     dataset: Dataset[Any],
-    metrics: Iterable[Metric[Any]],
+    metrics: Metrics[Any],
     cutoffs: Iterable[Cutoff | int | str] | Cutoff | int | str,
     *,
     level: Level[Any] | None = None,
@@ -86,7 +87,7 @@ def score(
     Args:
         rankings: What was retrieved.
         dataset: What is relevant.
-        metrics: The metrics to compute, each at every cutoff.
+        metrics: The metrics to compute, objects or names, each at every cutoff.
         cutoffs: Where rankings are cut: numbers of results (5), budgets of characters (`4000ch`) or tokens (`1000tok`).
         level: The level at which spans are read, such as `CHUNK`; by default that of the dataset.
         chunk_id: How the dataset names chunks, where its ids do not follow from the content; chunk level only.

@@ -1,17 +1,21 @@
 """Checks of what is given to `score`; those of metrics are made before an experiment, too."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence, ValuesView
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.levels import Level
+from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
+from rag_evaluation_framework.registry import build
 from rag_evaluation_framework.text.reading import RankingCutter
+
+Metrics: TypeAlias = Sequence[Metric[U] | str] | ValuesView[Metric[U]] | Mapping[str, Metric[U]]
+"""The metrics to report: a list of them or of their names, or a group such as `DEFAULT_TOKEN_METRICS`."""
 
 
 def check_rankings(rankings: object) -> None:
@@ -37,7 +41,7 @@ def check_rankings(rankings: object) -> None:
 
 
 def check_metrics(metrics: Any, level: Level[Any], truth: str) -> tuple[Metric[Any], ...]:
-    """Return the metrics as a tuple, checked.
+    """Return the metrics as a tuple, checked; those that are named are made, as on the command line.
 
     Args:
         metrics: What was given.
@@ -45,17 +49,18 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str) -> tuple[Metric[A
         truth: What the truth is, for messages, such as `dataset 'handbook' is token-level`.
 
     Raises:
-        ConfigError: They are not a list of metrics, or two share a name.
+        ConfigError: They are not a list of metrics or names, a name is unknown, or two metrics share a name.
         LevelMismatch: One cannot score this level.
     """
     if not isinstance(metrics, Iterable) or isinstance(metrics, str):
-        raise ConfigError(f"metrics={metrics!r:.80}: expected a list, such as [SpanRecall()]")
-    given: list[Any] = [*metrics.values()] if isinstance(metrics, Mapping) else [*metrics]
+        raise ConfigError(f"metrics={metrics!r:.80}: expected a list, such as ['span_recall'] or [SpanRecall()]")
+    listed: list[Any] = [*metrics.values()] if isinstance(metrics, Mapping) else [*metrics]
+    given = [build("metric", metric) if isinstance(metric, str) else metric for metric in listed]
     if not given:
         raise ConfigError("no metrics were given; name at least one, or leave them out for the defaults")
     for metric in given:
         if not isinstance(metric, Metric):
-            raise ConfigError(f"metric {metric!r:.80}: expected an instance of a metric, such as SpanRecall()")
+            raise ConfigError(f"metric {metric!r:.80}: expected a name or an instance, such as SpanRecall()")
     for metric in given:
         _check_metric(metric, level, truth)
     names = [metric.name for metric in given]
