@@ -2,7 +2,7 @@ import os
 import subprocess
 import sys
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -281,7 +281,8 @@ class TestDescribe:
             assert description["type"] == name
             again = build(kind, description)
             assert type(again) is type(part)
-            assert again == part or kind == "vector_store"
+            assert describe(again) == description
+            assert again == part or "in-memory" in str(description) or kind == "vector_store"  # each store is its own
 
     @pytest.mark.parametrize(
         "part",
@@ -296,7 +297,16 @@ class TestDescribe:
     )
     def test_parameters_survive(self, part):
         kind = "retriever" if isinstance(part, rag.Retriever) else "chunker"
-        assert build(kind, describe(part)) == part
+        again = build(kind, describe(part))
+        assert describe(again) == describe(part)
+        assert again == part or replace(again, vector_store=None) == part  # each store is its own
+
+    def test_the_store_is_named_also_where_it_is_the_default_one(self):
+        explicit = rag.VectorRAGRetriever(vector_store=rag.InMemoryVectorStore())
+        assert describe(rag.VectorRAGRetriever())["vector_store"] == {"type": "in-memory"}
+        assert describe(rag.VectorRAGRetriever()) == describe(explicit)
+        assert describe(rag.HybridRetriever())["retrievers"][1]["vector_store"] == {"type": "in-memory"}
+        assert rag.VectorRAGRetriever().name == "VectorRAGRetriever"
 
     def test_a_record_is_plain_data(self):
         retriever = rag.VectorRAGRetriever(vector_store=rag.InMemoryVectorStore())

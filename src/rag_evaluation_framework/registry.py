@@ -22,7 +22,7 @@ from typing import Any, Literal, cast, get_args
 
 from rag_evaluation_framework._support.exits import exit_text, no_exit
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.contracts.component import Component, parameters
+from rag_evaluation_framework.contracts.component import Component, recorded_parameters
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 
 Kind = Literal["chunker", "embedder", "vector_store", "reranker", "retriever", "metric"]
@@ -181,7 +181,10 @@ def describe(component: object) -> dict[str, Any]:
     name = "" if is_dataclass(component) else getattr(component, "name", "")
     if name not in ("", type(component).__name__):
         return {"type": _type_name(component), "name": str(name)}
-    return {"type": _type_name(component), **{key: plain(value) for key, value in parameters(component).items()}}
+    return {
+        "type": _type_name(component),
+        **{key: plain(value) for key, value in recorded_parameters(component).items()},
+    }
 
 
 def load_attribute(reference: str) -> Any:

@@ -11,17 +11,22 @@ import pytest
 
 from rag_evaluation_framework import (
     CHUNK,
+    BM25Retriever,
     CharacterSpan,
     Corpus,
     Dataset,
     Document,
     DocumentId,
+    HybridRetriever,
+    InMemoryVectorStore,
     Query,
+    RerankedRetriever,
     Retriever,
     SpanPrecision,
     SpanRecall,
     TokenLevelGroundTruth,
     TokenLevelMetric,
+    VectorRAGRetriever,
     evaluate,
     load_result,
 )
@@ -29,6 +34,7 @@ from rag_evaluation_framework.data import Hit, QueryId, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 from rag_evaluation_framework.results import store
+from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
 
 FILES = ["questions.jsonl", "rankings.jsonl.gz", "report.json", "summary.md"]
 CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)], {"source": "docs"})
@@ -566,6 +572,43 @@ def test_the_summary_shows_means_notes_and_the_weakest_questions(tmp_path, resul
 
 
 NASTY = "a | b `c` <script> *d* [e](f) # g \\ h\nnext | line"
+
+
+class OwnStore(InMemoryVectorStore):
+    pass
+
+
+VECTORS = VectorRAGRetriever(embedder=HashingEmbedder())
+
+
+@pytest.mark.parametrize(
+    ("retriever", "stores"),
+    [
+        (VECTORS, "in-memory"),
+        (HybridRetriever((BM25Retriever(), VECTORS)), "in-memory"),
+        (RerankedRetriever(VECTORS, ReversingReranker()), "in-memory"),
+        (HybridRetriever((VECTORS, replace(VECTORS, vector_store=OwnStore()))), f"in-memory, {__name__}:OwnStore"),
+        (BM25Retriever(), None),
+    ],
+    ids=["vectors", "hybrid", "reranked", "two", "no store"],
+)
+def test_a_result_names_the_stores_it_was_made_with_also_the_default_one(tmp_path, retriever, stores):
+    found = run(retriever=retriever)
+    text = summary(found, tmp_path).replace("\\_", "_")
+    assert (f"- vector store: {stores}\n" in text) == (stores is not None)
+    assert ("vector store" in text) == (stores is not None)
+    report = json.loads((tmp_path / "run" / "report.json").read_text(encoding="utf-8"))
+    assert ("vector_store" in json.dumps(report["config"]["retriever"])) == (stores is not None)
+    assert load_result(tmp_path / "run").config["retriever"] == found.config["retriever"]
+
+
+def test_results_that_did_not_record_their_default_store_are_compared_as_before(tmp_path):
+    found = run({"best": [(0, 10)]}, retriever=VECTORS)
+    older = replace(found, config={**found.config, "retriever": {**found.config["retriever"], "vector_store": None}})
+    comparison = load_result(older.save(tmp_path / "older")).compare(load_result(found.save(tmp_path / "newer")))
+    assert comparison.means["span_recall@2"][0] == comparison.means["span_recall@2"][1]
+    assert comparison.notes == ()
+    assert "vector store" not in (tmp_path / "older" / "summary.md").read_text(encoding="utf-8")
 
 
 class Piped(TokenLevelMetric):

@@ -99,7 +99,7 @@ def test_metrics_are_scored_by_name():
     rankings = retrieve(BM25Retriever(), HANDBOOK.corpus, HANDBOOK.queries, [5])
     by_name = score(rankings, HANDBOOK, ["span_recall", SpanIoU()], [5])
     assert by_name.mean == score(rankings, HANDBOOK, [SpanRecall(), SpanIoU()], [5]).mean
-    with pytest.raises(LevelMismatch, match="metric 'mrr' scores .*choose metrics of that level"):
+    with pytest.raises(LevelMismatch, match=r"metric 'mrr' scores .*choose metrics of that level"):
         score(rankings, HANDBOOK, ["mrr"], [5])
 
 

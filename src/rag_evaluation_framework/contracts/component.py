@@ -30,6 +30,19 @@ def parameters(component: object) -> dict[str, Any]:
     return {field.name: getattr(component, field.name) for field in fields(component) if field.init and field.repr}
 
 
+def recorded_parameters(component: object) -> dict[str, Any]:
+    """Return the parameters of a dataclass component as a record tells them: None as what it stands for.
+
+    What that is, the field says: `field(default=None, metadata={"stands_for": InMemoryVectorStore})`.
+    """
+    known = parameters(component)
+    if is_dataclass(component):
+        for field in fields(component):
+            if known.get(field.name, component) is None and "stands_for" in field.metadata:
+                known[field.name] = field.metadata["stands_for"]()
+    return known
+
+
 def changed_parameters(component: object) -> dict[str, Any]:
     """Return those parameters of a dataclass component that differ from their defaults."""
     defaults = default_parameters(type(component))

@@ -33,7 +33,7 @@ class ExperimentConfig(Generic[U]):
         dataset: The queries and their ground truth.
         level: The evaluation type at which rankings are scored.
         corpus: The documents; by default those of the dataset.
-        metrics: The metrics to report, objects or names; by default the group of the level, such as `DEFAULT_TOKEN_METRICS`.
+        metrics: The metrics to report, or their names; by default those of the level, such as `DEFAULT_TOKEN_METRICS`.
         k: Numbers of results at which rankings are cut; the first is the run's k.
         config: How the evaluation is measured and kept.
         chunk_id: How the dataset names chunks, where its ids do not follow from the content; chunk level only.

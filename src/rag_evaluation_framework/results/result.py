@@ -22,7 +22,7 @@ from rag_evaluation_framework.registry import load_installed
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.query_result import QueryResult, QueryResults
 from rag_evaluation_framework.results.record import ReportRecord, brief_lines, question_lines
-from rag_evaluation_framework.results.summary import Summary, number
+from rag_evaluation_framework.results.summary import Summary, number, vector_stores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,6 +144,7 @@ class EvaluationResult(Generic[U]):
         scores = self.per_query(name)
         headline, notes, worst = self._headline(), tuple(self._notes()), self.worst()
         corpus, dataset = self.config["corpus"], self.config["dataset"]
+        stores = ", ".join(dict.fromkeys(vector_stores(self.config.get("retriever"))))
         return Summary(
             title=self.name,
             headline=headline,
@@ -157,6 +158,7 @@ class EvaluationResult(Generic[U]):
             worst=tuple((number(scores[query.query_id]), query.query_id, query.text or "–") for query in worst),
             facts=(
                 *(f"{stage}: {seconds:.3f} s" for stage, seconds in self.timings.items()),
+                *([f"vector store: {stores}"] if stores else []),
                 f"corpus: {corpus['source']}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}",
                 f"dataset: {dataset['name']}, sha256 {dataset['hash'][:12]}",
                 f"tokenizer: {self.config['tokenizer'] or 'none, budgets in characters'}",

@@ -40,7 +40,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         chunker: How documents are cut; any chunker, position-aware or not.
         embedder: How text becomes a vector; it is fitted on the documents if it learns from them.
         vector_store: Where vectors are kept, emptied when a corpus is indexed and left as it is when the retriever is
-            closed; by default a new `InMemoryVectorStore` for every index.
+            closed; by default a new `InMemoryVectorStore` for every index, and recorded as that.
         batch_size: How many chunks are embedded at a time; at least 1.
 
     Raises:
@@ -49,7 +49,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
 
     chunker: Chunker = DEFAULT_CHUNKER
     embedder: Embedder = field(default_factory=LsaEmbedder)
-    vector_store: VectorStore | None = None
+    vector_store: VectorStore | None = field(default=None, metadata={"stands_for": InMemoryVectorStore})
     batch_size: int = 256
 
     def __post_init__(self) -> None:
