@@ -12,11 +12,12 @@ RagEvalError                     base of all errors that this package raises on 
 ├── MissingDependency (ImportError)  an optional package is not installed; the message names the extra
 ├── NotIndexed (RuntimeError)    retrieval was asked for before `index`
 ├── ComponentExited (RuntimeError)    a component, or the code that makes one, called `sys.exit`
+├── QueryFailed (RuntimeError)   a query failed, and the evaluation was to end there: `on_error="raise"`
 └── ResultError (ValueError)     a stored result cannot be read
 ```
 
 Each class also inherits the built-in exception that a caller would catch anyway. A query that fails while a run is
-under way is not an exception but a `Failure` in the result.
+under way is not an exception but a `Failure` in the result, unless `on_error="raise"` asks for one.
 """
 
 
@@ -62,6 +63,21 @@ class NotIndexed(RagEvalError, RuntimeError):
 
 class ComponentExited(RagEvalError, RuntimeError):
     """A component, or the code that makes one, called `sys.exit` where it had to return or to raise."""
+
+
+class QueryFailed(RagEvalError, RuntimeError):
+    """A query failed in an evaluation with `on_error="raise"`; the cause is what the component raised.
+
+    Attributes:
+        query_id: Which query.
+    """
+
+    def __init__(self, message: str, query_id: str) -> None:
+        super().__init__(message, query_id)
+        self.query_id = query_id
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class ResultError(RagEvalError, ValueError):

@@ -320,3 +320,19 @@ def test_with_no_import_code_of_ones_own_is_refused_and_not_imported(rag_eval, f
 
 def test_with_no_import_built_in_parts_run(rag_eval, folder):
     assert rag_eval("run", *FLAGS, "--no-import").code == 0
+
+
+def test_on_error_raise_ends_the_run_at_the_first_question_that_fails(rag_eval, folder):
+    (folder / "own.py").write_text(
+        "def search(query, k):\n"
+        "    with open('asked.txt', 'a') as file:\n        file.write('x')\n"
+        "    raise OSError('gone')\n"
+    )
+    outcome = rag_eval("run", *FLAGS, "--retriever", "own:search", "--on-error", "raise", "--allow-failures", "9")
+    assert outcome.code == 2
+    assert re.search(r"error: question '.*' \('.*\?'\) failed: retrieve: OSError: gone", outcome.err)
+    assert "Traceback" not in outcome.err
+    assert outcome.out == ""
+    assert (folder / "asked.txt").read_text() == "x"
+    assert not (folder / ".rag-eval/runs").exists()
+    assert rag_eval("run", *FLAGS, "--on-error", "stop").code == 2

@@ -54,6 +54,9 @@ def run(
     allow_failures: Annotated[
         int, typer.Option(min=0, help="The number of failed questions to tolerate before exiting with 2.")
     ] = 0,
+    on_error: Annotated[
+        str | None, typer.Option(help="collect keeps failed questions in the result, raise ends at the first.")
+    ] = None,
     no_import: Annotated[
         bool, typer.Option("--no-import", help="Refuse your own code: only built-in components and installed plug-ins.")
     ] = False,
@@ -79,6 +82,7 @@ def run(
         "tokenizer": str(Path(tokenizer).absolute()) if tokenizer and Path(tokenizer).is_file() else tokenizer,
         "max_concurrency": max_concurrency,
         "experiment_name": experiment_name,
+        "on_error": on_error,
         "save_results_path": str(root.absolute()) if root else None,
     }
     run_file, folder = _run_file(config, {key: value for key, value in flags.items() if value is not None})

@@ -1,8 +1,13 @@
-"""Failures: what went wrong for one query, as data."""
+"""Failures: what went wrong for one query, as data or, if that is asked for, as an error."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from rag_evaluation_framework._support.exits import exit_text
+from rag_evaluation_framework.errors import QueryFailed
+
+OnError = Literal["collect", "raise"]
+"""What becomes of a query that fails: data, or the error that ends the run."""
 
 Raised = Exception | SystemExit
 """What becomes a failure when a component raises it; an interrupt ends the run."""
@@ -27,3 +32,16 @@ class Failure:
         """Return what an error of a component says."""
         message = exit_text(error) if isinstance(error, SystemExit) else str(error)
         return cls(stage, type(error).__name__, message)
+
+    @classmethod
+    def collected(cls, query: str, stage: str, error: "Raised", on_error: OnError, wording: str = "") -> "Failure":
+        """Return what an error of a component says, if failures are collected.
+
+        Raises:
+            QueryFailed: They are not.
+        """
+        failure = cls.of(stage, error)
+        if on_error == "collect":
+            return failure
+        named = f"{query!r} ({wording!r:.80})" if wording else f"{query!r}"
+        raise QueryFailed(f"question {named} failed: {stage}: {failure.kind}: {failure.message}", query) from error

@@ -12,7 +12,7 @@ from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework._support.side_by_side import side_by_side
 from rag_evaluation_framework.contracts.retrieved import as_hits, as_stages
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.failures import Failure
+from rag_evaluation_framework.data.failures import Failure, OnError, Raised
 from rag_evaluation_framework.data.hits import Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.errors import InputError
@@ -51,12 +51,14 @@ class Asker:
         retriever: Has indexed the corpus.
         together: Whether it is asked for many questions together.
         concurrency: How many questions are asked side by side; at least 1.
+        on_error: Whether a failure is returned, or raised as a `QueryFailed`.
         calls: How many rankings it was asked for.
     """
 
     retriever: Retriever
     together: bool
     concurrency: int
+    on_error: OnError = "collect"
     calls: int = 0
 
     def alone(self, query: Query, depth: int) -> Returned:
@@ -102,7 +104,8 @@ class Asker:
             )
             yield from (self.alone(query, depth) for query in queries)
         else:
-            yield from (self._read(results, depth) for results in listed)
+            for query, results in zip(queries, listed, strict=True):
+                yield self._read(query, results, depth)
 
     def _retrieve(self, asked: tuple[Query, int]) -> Returned:
         """Ask for one question at a depth. Threads call this."""
@@ -113,19 +116,26 @@ class Asker:
         with collected() as notes:
             try:
                 results: Any = self.retriever.retrieve(query.text, depth)
-                answer = self._read(results, depth, start)
             except (Exception, SystemExit) as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
-                answer = Returned(Retrieval(()), depth, Failure.of("retrieve", error))
+                answer = self._failed(query, error, depth)
+            else:
+                answer = self._read(query, results, depth, start)
         stop_if_cancelled()
         return replace(answer, notes=notes)
 
-    def _read(self, results: Any, depth: int, start: float | None = None) -> Returned:
+    def _failed(self, query: Query, error: Raised, depth: int) -> Returned:
+        """Return that a question failed, or raise it."""
+        stop_if_cancelled()  # what was cancelled did not fail
+        failure = Failure.collected(query.id, "retrieve", error, self.on_error, query.text)
+        return Returned(Retrieval(()), depth, failure)
+
+    def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
         """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
         try:
             hits = as_hits(results, self.retriever.name)[:depth]
             known = results if isinstance(results, Retrieval) else Retrieval(hits)
             stages = as_stages(known.stages, self.retriever.name)
         except (Exception, SystemExit) as error:  # noqa: BLE001  a generator may raise anything
-            return Returned(Retrieval(()), depth, Failure.of("retrieve", error))
+            return self._failed(query, error, depth)
         measured = () if start is None else (Stage("retrieve", perf_counter() - start),)
         return Returned(replace(known, hits=hits, stages=stages or measured), depth)

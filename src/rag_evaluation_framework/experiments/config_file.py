@@ -16,6 +16,7 @@ from rag_evaluation_framework._support.strict_yaml import parse_yaml
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
 from rag_evaluation_framework.datasets.load import load_dataset
@@ -61,6 +62,7 @@ class ConfigFile(BaseModel):
     count_as_zero: list[Unscored] = Field(default=[])
     batch_queries: bool = True
     max_concurrency: int = Field(default=1, ge=1)
+    on_error: OnError = "collect"
     save_results_path: str | None = None
 
     def experiment(self, folder: Path, *, imports: bool = True) -> AnyExperimentConfig:
@@ -110,6 +112,7 @@ class ConfigFile(BaseModel):
             count_as_zero=self.count_as_zero,
             batch_queries=self.batch_queries,
             max_concurrency=self.max_concurrency,
+            on_error=self.on_error,
             save_results_path=None if keep is None else normpath(folder / keep),
         )
 

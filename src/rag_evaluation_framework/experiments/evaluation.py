@@ -14,6 +14,7 @@ from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -47,6 +48,7 @@ def evaluate(
     count_as_zero: Iterable[Unscored] = (),
     experiment_name: str | None = None,
     max_concurrency: int = 1,
+    on_error: OnError = "collect",
 ) -> EvaluationResult[U]:
     """Evaluate a retriever, or any function `(query, k) -> texts, chunks or dicts`, on a dataset, at its level.
 
@@ -64,10 +66,12 @@ def evaluate(
         experiment_name: The name of the result; by default the retriever's name.
         max_concurrency: How many questions are asked side by side: of a coroutine, or of a function or retriever that
             is safe to call from several threads.
+        on_error: Whether a query that fails becomes a failure of the result, or ends the run (`"raise"`).
 
     Raises:
         InputError: An argument cannot be used.
         LevelMismatch: A metric does not fit the dataset.
+        QueryFailed: A query or a metric failed, and `on_error` is `"raise"`.
     """
     config = EvaluationConfig(
         experiment_name=experiment_name,
@@ -75,6 +79,7 @@ def evaluate(
         tokenizer=tokenizer,
         count_as_zero=count_as_zero,
         max_concurrency=max_concurrency,
+        on_error=on_error,
     )
     return run_experiment(ExperimentConfig(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
 

@@ -19,6 +19,7 @@ from pydantic_core import ErrorDetails
 
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
@@ -66,6 +67,8 @@ class EvaluationConfig(BaseModel, frozen=True):
             that of asking it alone.
         max_concurrency: How many queries are asked side by side: of a coroutine, or of a function or retriever that is
             safe to call from several threads. Results do not depend on it.
+        on_error: What becomes of a query whose retrieval fails, or a metric that raises: `"collect"` makes it a failure
+            of the result, `"raise"` ends the run with the first one (`QueryFailed`), and nothing is saved.
         save_results_path: The root under whose `runs/` every result is saved; None saves nothing.
 
     Raises:
@@ -81,6 +84,7 @@ class EvaluationConfig(BaseModel, frozen=True):
     count_as_zero: Annotated[frozenset[Unscored], BeforeValidator(_statuses)]
     batch_queries: StrictBool
     max_concurrency: Annotated[int, Field(strict=True, ge=1)]
+    on_error: OnError
     save_results_path: Path | None
 
     def __init__(
@@ -92,6 +96,7 @@ class EvaluationConfig(BaseModel, frozen=True):
         count_as_zero: Iterable[Unscored] = (),
         batch_queries: bool = True,
         max_concurrency: int = 1,
+        on_error: OnError = "collect",
         save_results_path: str | Path | None = None,
     ) -> None:
         try:
@@ -102,6 +107,7 @@ class EvaluationConfig(BaseModel, frozen=True):
                 count_as_zero=count_as_zero,
                 batch_queries=batch_queries,
                 max_concurrency=max_concurrency,
+                on_error=on_error,
                 save_results_path=save_results_path,
             )
         except ValidationError as error:

@@ -15,7 +15,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.failures import Failure
+from rag_evaluation_framework.data.failures import Failure, OnError
 from rag_evaluation_framework.data.hit_table import HitCollector, RankedHits
 from rag_evaluation_framework.data.hits import Stage
 from rag_evaluation_framework.data.queries import Query
@@ -77,6 +77,7 @@ class Ranker:
         cutter: Where rankings are cut.
         together: Whether a retriever that can be asked for many questions together is asked so.
         concurrency: How many questions are asked side by side; at least 1.
+        on_error: Whether failures are collected, or the first one that is known is raised.
         timed: How many questions were asked one at a time.
         depth: The most results that were asked for.
     """
@@ -86,6 +87,7 @@ class Ranker:
     cutter: RankingCutter
     together: bool = True
     concurrency: int = 1
+    on_error: OnError = "collect"
     timed: int = 0
     depth: int = 0
 
@@ -94,7 +96,7 @@ class Ranker:
         self._locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
         self._stage_locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
         together = self.together and self.retriever.takes_many and self.concurrency == 1
-        self._asker = Asker(self.retriever, together, self.concurrency)
+        self._asker = Asker(self.retriever, together, self.concurrency, self.on_error)
         self._hits = HitCollector()
 
     def rankings(self, queries: Sequence[Query]) -> Rankings:

@@ -18,6 +18,7 @@ from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError
@@ -175,12 +176,17 @@ class Index:
         *,
         batch_queries: bool = True,
         max_concurrency: int = 1,
+        on_error: OnError = "collect",
     ) -> Rankings:
-        """Return the ranking of every query, as `retrieve` does; notes go to whoever collects them."""
+        """Return the ranking of every query, as `retrieve` does; notes go to whoever collects them.
+
+        Raises:
+            QueryFailed: A query failed, and `on_error` is `"raise"`.
+        """
         start = perf_counter()
         if batch_queries:
             self._prepare(queries)
-        ranker = Ranker(self.pipeline, self.chunks, cutter, batch_queries, max_concurrency)
+        ranker = Ranker(self.pipeline, self.chunks, cutter, batch_queries, max_concurrency, on_error)
         rankings = ranker.rankings(queries)
         seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
         prepared = batch_queries and type(self.pipeline).prepare is not Retriever.prepare

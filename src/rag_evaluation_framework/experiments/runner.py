@@ -39,6 +39,8 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
             retriever cannot give it.
         DatasetError: None of the relevant chunks is in the index: it was made by another chunker.
         ComponentExited: A component called `sys.exit` before or after the queries.
+        QueryFailed: A query or a metric failed, and `on_error` is `"raise"`: the first that is known, in the order of
+            the queries. Nothing is saved.
         Exception: Whatever else the retriever raises while it indexes.
     """
     measured = config.config
@@ -54,10 +56,11 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
                 cutter,
                 batch_queries=measured.batch_queries,
                 max_concurrency=measured.max_concurrency,
+                on_error=measured.on_error,
             )
         start = perf_counter()
         rankings = truth.with_dataset_ids(rankings)
-        table = score_checked(rankings, truth, config.metrics, cutter)
+        table = score_checked(rankings, truth, config.metrics, cutter, measured.on_error)
         seconds = perf_counter() - start
     stop_if_interrupted()
     queries = QueryResults[Any].of(truth.entries, rankings, replace(table, count_as_zero=measured.count_as_zero))

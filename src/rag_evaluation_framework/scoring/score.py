@@ -12,6 +12,7 @@ from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
+from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.hits import Hit
@@ -122,7 +123,11 @@ def score(
 
 
 def score_checked(
-    rankings: Rankings, truth: ProjectedTruth[U], metrics: Sequence[Metric[U]], cutter: RankingCutter
+    rankings: Rankings,
+    truth: ProjectedTruth[U],
+    metrics: Sequence[Metric[U]],
+    cutter: RankingCutter,
+    on_error: OnError = "collect",
 ) -> ScoreTable:
     """Score rankings as `score` does, when it is known that all of them can be.
 
@@ -131,6 +136,10 @@ def score_checked(
         truth: What is relevant.
         metrics: The metrics to compute.
         cutter: Where rankings are cut; none of them was made for less.
+        on_error: Whether what a metric raises is data, or ends the scoring.
+
+    Raises:
+        QueryFailed: A metric failed, and `on_error` is `"raise"`.
     """
     chunks = _chunks(rankings, metrics)
     note_unknown_lengths(rankings, cutter)
@@ -139,7 +148,7 @@ def score_checked(
     tables: list[ScoreTable] = []
     for rows in blocks:
         entries = truth.entries[rows[0] : rows[-1] + 1] if len(rows) else ()
-        tables.append(_score_some(rankings.take(rows), truth.level, entries, metrics, cutter, chunks))
+        tables.append(_score_some(rankings.take(rows), truth.level, entries, metrics, cutter, chunks, on_error))
     return ScoreTable.joined(tables)
 
 
@@ -150,6 +159,7 @@ def _score_some(
     metrics: Sequence[Metric[U]],
     cutter: RankingCutter,
     chunks: ChunkColumns | None,
+    on_error: OnError,
 ) -> ScoreTable:
     """Score some of the rankings, all at once."""
     answerable = np.array([bool(entry.relevant) for entry in truth], dtype=np.bool_)
@@ -182,6 +192,7 @@ def _score_some(
         cuts,
         answerable,
         {query_id: (failure,) for query_id, failure in rankings.failures.items()},
+        on_error=on_error,
     )
 
 

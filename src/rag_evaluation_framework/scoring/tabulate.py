@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
-from rag_evaluation_framework.data.failures import Failure, Raised
+from rag_evaluation_framework.data.failures import Failure, OnError, Raised
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.judging.spans import SpanJudgements
@@ -51,6 +51,7 @@ def tabulate(
     answerable: NDArray[np.bool_],
     failures: Mapping[str, tuple[Failure, ...]] | None = None,
     counts: Mapping[str, int] | None = None,
+    on_error: OnError = "collect",
 ) -> ScoreTable:
     """Compute every metric at its cutoffs.
 
@@ -62,10 +63,14 @@ def tabulate(
         answerable: Whether each query has anything relevant; shape (queries,).
         failures: The retrievals that failed, by query id.
         counts: The counts shown beside the scores.
+        on_error: Whether a metric that fails is data, or ends the scoring.
 
     Returns:
         The table. A metric that raises, or returns something other than a finite number, is a failure of the queries
         concerned.
+
+    Raises:
+        QueryFailed: A metric failed, and `on_error` is `"raise"`: for the first query for which this one did.
     """
     failed = dict(failures or {})
     judged = None
@@ -73,10 +78,11 @@ def tabulate(
         judged = np.flatnonzero(answerable & np.array([query_id not in failures for query_id in query_ids], dtype=bool))
     columns: dict[str, Numbers] = {}
     for name, metric in scores.items():
-        column = _column(metric, cuts[name.cutoff])
-        for row, error in column.errors.items():
+        column = _column(metric, cuts[name.cutoff], on_error)
+        for row in column.errors if on_error == "collect" else sorted(column.errors):
             query_id = query_ids[row if judged is None else int(judged[row])]
-            failed[query_id] = (*failed.get(query_id, ()), Failure.of(f"score {name}", error))
+            failure = Failure.collected(query_id, f"score {name}", column.errors[row], on_error)
+            failed[query_id] = (*failed.get(query_id, ()), failure)
         known = cuts[name.cutoff].known
         values = column.values if known is None else np.where(known, column.values, np.nan)
         columns[str(name)] = _of_all(values, judged, answerable)
@@ -93,10 +99,10 @@ def _of_all(values: Numbers, judged: NDArray[np.intp] | None, answerable: NDArra
     return column
 
 
-def _column(metric: Metric[Any], cut: Cut) -> _Column:
+def _column(metric: Metric[Any], cut: Cut, on_error: OnError) -> _Column:
     judged: Any = cut.judged
     if not isinstance(metric, SpanMetric | RankMetric | ChunkMetric):
-        return _calculated(metric, cut.units())
+        return _calculated(metric, cut.units(), on_error)
     if isinstance(metric, SpanMetric) and metric.needs_chunks and judged.oracle is None:
         return _Column(np.full(len(judged.truth), np.nan))
     queries = len(judged.truth if isinstance(metric, SpanMetric) else judged.relevant)
@@ -109,7 +115,7 @@ def _column(metric: Metric[Any], cut: Cut) -> _Column:
     return _finite(values)
 
 
-def _calculated(metric: Metric[Any], units: Iterable[Units]) -> _Column:
+def _calculated(metric: Metric[Any], units: Iterable[Units], on_error: OnError) -> _Column:
     values: list[float] = []
     errors: dict[int, Raised] = {}
     for row, (retrieved, relevant) in enumerate(units):
@@ -118,6 +124,8 @@ def _calculated(metric: Metric[Any], units: Iterable[Units]) -> _Column:
         except (Exception, SystemExit) as error:  # noqa: BLE001  a user's metric may raise anything; it becomes data
             values.append(np.nan)
             errors[row] = error
+            if on_error == "raise":
+                break
     return _finite(np.array(values, dtype=np.float64), errors)
 
 
