@@ -20,6 +20,7 @@ from pathlib import Path, PurePath
 from types import FunctionType, MethodType
 from typing import Any, Literal, cast, get_args
 
+from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.exits import exit_text, no_exit
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.component import Component, recorded_parameters
@@ -47,6 +48,13 @@ _CONTRACTS: dict[Kind, str] = {
     "reranker": "Reranker",
     "retriever": "Retriever",
     "metric": "Metric",
+}
+
+# What functions can be in Python; `Function<contract>` in `function.py` of the room makes components of them.
+_FUNCTIONS: dict[Kind, str] = {
+    "chunker": "(text) -> list of texts",
+    "embedder": "(texts) -> vectors",
+    "reranker": "(query, texts) -> scores",
 }
 
 _LIBRARY = "the standard library"
@@ -142,6 +150,31 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
         raise
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{kind} {name!r} refuses {_shown(target, nested)}: {error}") from error
+
+
+def as_component(kind: Kind, given: Any, owner: str) -> Any:
+    """Return a component that was given in Python, its coroutine methods adapted, and a function as a component.
+
+    Args:
+        kind: Chunker, embedder or reranker; `as_retriever` takes pipelines.
+        given: The component or function.
+        owner: What it is given to, for messages.
+
+    Raises:
+        ConfigError: It is neither, or a class.
+    """
+    contract = _contract(kind)
+    if isinstance(given, contract):
+        return adapted(given)
+    if inspect.isclass(given):
+        name = given.__name__
+        raise ConfigError(f"{owner}: {kind}={name} is a class; pass an instance, {name}(...)")
+    if not callable(given):
+        article = "an" if contract.__name__[0] in "AEIOU" else "a"
+        raise ConfigError(
+            f"{owner}: {kind}={given!r:.80}; expected {article} {contract.__name__}, or a function {_FUNCTIONS[kind]}"
+        )
+    return load_installed(f"{_PACKAGE}.{_ROOMS[kind]}.function:Function{contract.__name__}")(given)
 
 
 def _shown(target: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -447,6 +447,27 @@ def test_without_imports_your_own_code_is_refused_before_it_is_imported(folder, 
     assert own not in sys.modules
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"chunker": "{own}:search"},
+        {"embedder": "{own}:search"},
+        {"reranker": "{own}:search"},
+        {"vector_store": "{own}:search"},
+        {"chunker": {"type": "semantic", "embedder": "{own}:search"}},
+        {"retriever": {"type": "bm25", "chunker": "{own}:search"}},
+        {"retriever": {"type": "reranked", "retriever": "bm25", "reranker": {"type": "{own}:search"}}},
+        {"embedder": {"type": "cached", "embedder": "{own}:search"}},
+        {"chunker": "rag_evaluation_framework.chunkers.function:FunctionChunker:function={own}:search"},
+        {"embedder": {"type": "rag_evaluation_framework:FunctionEmbedder", "function": "{own}:search"}},
+    ],
+    ids=str,
+)
+def test_in_a_file_a_function_is_a_retriever_and_nothing_else(folder, own, content):
+    with pytest.raises(ConfigError, match=r"expected a subclass of rag_evaluation_framework\.|expected a function"):
+        experiment(folder, **json.loads(json.dumps(content).replace("{own}", own)))
+
+
 def test_without_imports_everything_else_works(folder):
     content = {"corpus": "docs", "dataset": "questions.csv", "embedder": "lsa:dimensions=8", "metrics": ["span_hit"]}
     assert parse_config(content, "test").experiment(folder, imports=False) == experiment(folder, **content)

@@ -99,6 +99,29 @@ def test_a_function_is_a_retriever_too(evaluation):
     assert result.name == "mine"
 
 
+def test_functions_are_chunker_embedder_and_reranker_too(evaluation):
+    def count(texts):
+        return [[text.count("Refunds"), len(text)] for text in texts]
+
+    async def first_in_the_alphabet(query, texts):
+        return [-sorted(texts).index(text) for text in texts]
+
+    result = evaluation.run(
+        chunker=lambda text: text.split("\n\n"), embedder=count, reranker=first_in_the_alphabet, k=50, config=MINE
+    )
+    assert result.metrics["span_recall"] == 1.0
+    recorded = result.config["retriever"]
+    assert recorded["reranker"]["function"].endswith("<locals>.first_in_the_alphabet")
+    assert recorded["retriever"]["type"] == "vector-rag"
+    assert recorded["retriever"]["embedder"]["function"].endswith("<locals>.count")
+    assert recorded["retriever"]["chunker"]["function"].endswith("<locals>.<lambda>")
+    texts = [evaluation.corpus[hit.doc_id].content[hit.start : hit.end] for hit in result.queries[0].hits]
+    assert texts == sorted(texts)
+    assert set(texts) == {part for document in evaluation.corpus for part in document.content.split("\n\n") if part}
+    with pytest.raises(ConfigError, match="is a class; pass an instance"):
+        evaluation.run(embedder=LsaEmbedder)
+
+
 @pytest.mark.parametrize("part", ["chunker", "embedder", "vector_store"])
 def test_a_retriever_and_parts_that_it_would_ignore_are_refused(evaluation, part):
     given = {"chunker": Lines(), "embedder": HashingEmbedder(), "vector_store": InMemoryVectorStore()}[part]

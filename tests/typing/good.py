@@ -50,6 +50,9 @@ from rag_evaluation_framework import (
     ExperimentConfig,
     ExperimentResult,
     FixedTokenChunker,
+    FunctionChunker,
+    FunctionEmbedder,
+    FunctionReranker,
     HitRate,
     HybridRetriever,
     InMemoryVectorStore,
@@ -219,6 +222,18 @@ class Service:
 
 def search(query: str, k: int) -> list[str]:
     return [query] * k
+
+
+def paragraphs(text: str) -> list[str]:
+    return text.split("\n\n")
+
+
+async def embed_elsewhere(texts: list[str]) -> NDArray[np.float32]:
+    return np.zeros((len(texts), 2), dtype=np.float32)
+
+
+def lengths(query: str, texts: Sequence[str]) -> list[int]:
+    return [len(text) for text in texts]
 
 
 async def search_elsewhere(query: str, k: int) -> list[dict[str, object]]:
@@ -419,6 +434,11 @@ assert_type(
 )
 assert_type(evaluation.run(WholeDocument(), vector_store=InMemoryVectorStore()), EvaluationResult[CharacterSpan])
 assert_type(evaluation.run(retriever=search), EvaluationResult[CharacterSpan])
+assert_type(evaluation.run(paragraphs, embed_elsewhere, reranker=lengths), EvaluationResult[CharacterSpan])
+assert_type(evaluation.run(lambda text: text.split("\n\n")), EvaluationResult[CharacterSpan])
+BM25Retriever(chunker=FunctionChunker(paragraphs))
+VectorRAGRetriever(embedder=FunctionEmbedder(embed_elsewhere))
+RerankedRetriever(BM25Retriever(), FunctionReranker(lengths))
 assert_type(evaluation.experiment(BM25Retriever()), TokenLevelExperimentConfig)
 
 by_chunk = ChunkLevelEvaluation(corpus, chunk_truth)

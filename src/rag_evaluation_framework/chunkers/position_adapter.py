@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.registry import as_component
 
 _BEAM = 32
 _OVERLAPPING_CANDIDATES = 8
@@ -21,7 +21,7 @@ Place = tuple[int, int]
 
 def position_aware(chunker: Chunker) -> PositionAwareChunker:
     """Return the chunker itself if it knows positions, else wrapped in a `ChunkerPositionAdapter`."""
-    chunker = adapted(chunker)
+    chunker = as_component("chunker", chunker, "position_aware")
     return chunker if isinstance(chunker, PositionAwareChunker) else ChunkerPositionAdapter(chunker)
 
 
@@ -40,7 +40,7 @@ class ChunkerPositionAdapter(PositionAwareChunker):
     """
 
     def __init__(self, chunker: Chunker) -> None:
-        self.chunker = adapted(chunker)
+        self.chunker: Chunker = as_component("chunker", chunker, "ChunkerPositionAdapter")
         self.skipped_chunks = 0
 
     @property

@@ -18,6 +18,7 @@ from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
+from rag_evaluation_framework.registry import as_component
 from rag_evaluation_framework.text.tokenizers import tokenizer_name
 
 
@@ -37,7 +38,8 @@ class SemanticChunker(PositionAwareChunker):
     share no sentence, so that the greatest distance is at the change of subject and not beside it.
 
     Attributes:
-        embedder: What turns sentences into vectors; best the one that the retriever uses.
+        embedder: What turns sentences into vectors, an embedder or a function `(texts) -> vectors`; best the one that
+            the retriever uses.
         percentile: Which percentile a distance has to exceed, 0 to 100; lower cuts more often.
         buffer: How many more sentences on each side are looked at; at least 0.
         min_size: A gap is passed over where the chunk before or the rest behind it would be shorter than this, in the
@@ -58,11 +60,10 @@ class SemanticChunker(PositionAwareChunker):
     length: Any = "characters"
 
     def __post_init__(self) -> None:
-        _check("embedder", self.embedder, Embedder, "an Embedder, such as LsaEmbedder(); in a file, its name")
-        object.__setattr__(self, "embedder", adapted(self.embedder))
-        _check("percentile", self.percentile, Real, "a number from 0 to 100")
-        if not 0 <= self.percentile <= 100:
-            raise ConfigError(f"SemanticChunker: percentile={self.percentile}; expected a number from 0 to 100")
+        object.__setattr__(self, "embedder", as_component("embedder", self.embedder, "SemanticChunker"))
+        percentile: object = self.percentile
+        if isinstance(percentile, bool) or not isinstance(percentile, Real) or not 0 <= float(percentile) <= 100:
+            raise ConfigError(f"SemanticChunker: percentile={self.percentile!r:.80}; expected a number from 0 to 100")
         check_count("SemanticChunker", "buffer", self.buffer, least=0)
         check_count("SemanticChunker", "min_size", self.min_size, least=0)
         if self.max_size is not None:
@@ -133,11 +134,6 @@ class SemanticChunker(PositionAwareChunker):
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: NDArray[np.float64] = vectors / np.where(lengths == 0, 1, lengths)
         return unit
-
-
-def _check(name: str, value: object, kind: type, expected: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise ConfigError(f"SemanticChunker: {name}={value!r:.80}; expected {expected}")
 
 
 def _distances(unit: NDArray[np.float64], buffer: int) -> NDArray[np.float64]:

@@ -80,6 +80,17 @@ def check_count(owner: str, name: str, value: object, least: int = 1) -> None:
         raise ConfigError(f"{owner}: {name}={value!r}; expected a whole number of at least {least}")
 
 
+def check_function(owner: str, function: object) -> None:
+    """Check that a parameter is a function, or an object that is called as one; raise ConfigError otherwise."""
+    if isinstance(function, type) or not callable(function):
+        raise ConfigError(f"{owner}: function={function!r:.80}; expected a function")
+
+
+def function_name(function: object) -> str:
+    """Return how tables call a function: by its qualified name, an object that is called as one by its class."""
+    return str(getattr(function, "__qualname__", type(function).__name__))
+
+
 def check_components(owner: str, **components: tuple[object, type]) -> None:
     """Check that each component is an instance of its class; raise ConfigError otherwise."""
     for name, (component, kind) in components.items():

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from rag_evaluation_framework.contracts.embedder import Embedder, TokenEmbedder
 from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache, KnownEmbedder
 from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
 from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.registry import as_component
 
 _BLOCK = 256  # texts that are embedded and then kept: the most that is lost when the process is killed
 
@@ -40,12 +41,9 @@ class CachedEmbedder(Embedder):
     root: str | Path = field(default=".rag-eval", repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        given = cast("object", self.embedder)
-        if not isinstance(given, Embedder):
-            raise ConfigError(f"CachedEmbedder: embedder={given!r:.80}; expected an embedder")
-        if isinstance(given, CachedEmbedder):
-            raise ConfigError(f"CachedEmbedder: {given.name} is cached already; pass the embedder itself")
-        object.__setattr__(self, "embedder", adapted(self.embedder))
+        object.__setattr__(self, "embedder", as_component("embedder", self.embedder, "CachedEmbedder"))
+        if isinstance(self.embedder, CachedEmbedder):
+            raise ConfigError(f"CachedEmbedder: {self.embedder.name} is cached already; pass the embedder itself")
         if (reason := _why_not(self.embedder)) is not None:
             note(f"the vectors of {self.embedder.name} are not cached: {reason}")
         if isinstance(self.embedder, TokenEmbedder):  # no method: it must not be found where there is none

@@ -2,7 +2,7 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
@@ -28,6 +28,7 @@ from rag_evaluation_framework.experiments.config import (
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.levels.level_rules import NameChunk
+from rag_evaluation_framework.registry import as_component
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
@@ -120,11 +121,11 @@ class Evaluation(ABC, Generic[U]):
 
     def run(
         self,
-        chunker: Chunker | None = None,
-        embedder: Embedder | None = None,
+        chunker: Chunker | Callable[[str], Any] | None = None,
+        embedder: Embedder | Callable[[list[str]], Any] | None = None,
         vector_store: VectorStore | None = None,
         k: int | Sequence[int] = 5,
-        reranker: Reranker | None = None,
+        reranker: Reranker | Callable[[str, list[str]], Any] | None = None,
         metrics: Metrics[U] | None = None,
         config: EvaluationConfig | None = None,
         retriever: Pipeline | None = None,
@@ -135,11 +136,12 @@ class Evaluation(ABC, Generic[U]):
         by their words (`BM25Retriever`). Your own retriever replaces all of that.
 
         Args:
-            chunker: Cuts the documents.
-            embedder: Turns chunks and queries into vectors.
+            chunker: Cuts the documents; a chunker or a function `(text) -> list of texts`.
+            embedder: Turns chunks and queries into vectors; an embedder or a function `(texts) -> vectors`.
             vector_store: Stores and searches the vectors.
             k: Numbers of results at which rankings are cut; the first is the run's k.
-            reranker: Reorders the first 50 results of the retriever; `RerankedRetriever` takes another number.
+            reranker: Reorders the first 50 results of the retriever; a reranker or a function
+                `(query, texts) -> scores`. `RerankedRetriever` takes another number.
             metrics: The metrics to report, objects or names; by default those of the level.
             config: How the evaluation is measured and saved.
             retriever: A whole pipeline, or a function `(query, k) -> texts, chunks or dicts`.
@@ -156,16 +158,16 @@ class Evaluation(ABC, Generic[U]):
             uses_vectors = embedder is not None or vector_store is not None
             retriever = VectorRAGRetriever(**parts) if uses_vectors else BM25Retriever(**parts)
         if reranker is not None:
-            retriever = RerankedRetriever(as_retriever(retriever), reranker)
+            retriever = RerankedRetriever(as_retriever(retriever), as_component("reranker", reranker, "run"))
         return run_experiment(self.experiment(retriever, metrics=metrics, k=k, config=config))
 
     async def arun(
         self,
-        chunker: Chunker | None = None,
-        embedder: Embedder | None = None,
+        chunker: Chunker | Callable[[str], Any] | None = None,
+        embedder: Embedder | Callable[[list[str]], Any] | None = None,
         vector_store: VectorStore | None = None,
         k: int | Sequence[int] = 5,
-        reranker: Reranker | None = None,
+        reranker: Reranker | Callable[[str, list[str]], Any] | None = None,
         metrics: Metrics[U] | None = None,
         config: EvaluationConfig | None = None,
         retriever: Pipeline | None = None,

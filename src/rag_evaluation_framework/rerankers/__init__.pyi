@@ -1,2 +1,3 @@
 from .cross_encoder import CrossEncoderReranker as CrossEncoderReranker
+from .function import FunctionReranker as FunctionReranker
 from .late_interaction import LateInteractionReranker as LateInteractionReranker

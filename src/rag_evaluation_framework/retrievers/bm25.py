@@ -13,12 +13,12 @@ from bm25s.tokenization import Tokenized
 from tqdm import tqdm
 
 from rag_evaluation_framework.contracts.chunker import Chunker
-from rag_evaluation_framework.contracts.component import check_components
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.registry import as_component
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus
 from rag_evaluation_framework.statistics.selection import top_k
 
@@ -43,7 +43,7 @@ class BM25Retriever(IndexedRetriever[_Index]):
     Probabilistic Relevance Framework: BM25 and Beyond".
 
     Attributes:
-        chunker: How documents are cut; any chunker, position-aware or not.
+        chunker: How documents are cut: any chunker, position-aware or not, or a function `(text) -> list of texts`.
         k1: How much repeating a word counts; at least 0.
         b: How much long chunks are held back; from 0 to 1.
 
@@ -56,7 +56,7 @@ class BM25Retriever(IndexedRetriever[_Index]):
     b: float = 0.75
 
     def __post_init__(self) -> None:
-        check_components("BM25Retriever", chunker=(self.chunker, Chunker))
+        object.__setattr__(self, "chunker", as_component("chunker", self.chunker, "BM25Retriever"))
         if not (0 <= self.k1 < inf and 0 <= self.b <= 1):
             raise ConfigError(f"BM25Retriever: k1={self.k1}, b={self.b}; expected k1 >= 0 and 0 <= b <= 1")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from rag_evaluation_framework._support.coroutines import adapted, resolved
+from rag_evaluation_framework.contracts.component import function_name
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
@@ -39,7 +40,7 @@ class FunctionRetriever(Retriever):
     @property
     def name(self) -> str:
         """The function's name."""
-        return str(getattr(self.function, "__qualname__", type(self.function).__name__))
+        return function_name(self.function)
 
     @property
     def prefix_stable(self) -> bool | None:

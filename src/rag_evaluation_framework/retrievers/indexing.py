@@ -17,6 +17,7 @@ from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.registry import as_component
 
 DEFAULT_CHUNKER = RecursiveCharacterChunker(chunk_size=800)
 """About 200 tokens of English, without overlap."""
@@ -77,7 +78,7 @@ def embed_chunks(chunks: Sequence[PositionAwareChunk], embedder: Embedder, batch
     Raises:
         InputError: The embedder returned other than one vector, or one flag, per text.
     """
-    embedder = adapted(embedder)
+    embedder = as_component("embedder", embedder, "embed_chunks")
     rows = {text: row for row, text in enumerate(dict.fromkeys(chunk.content for chunk in chunks))}
     texts = list(rows)
     batches = [texts[first : first + batch_size] for first in range(0, len(texts), batch_size)]

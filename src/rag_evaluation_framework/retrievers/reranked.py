@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
-from rag_evaluation_framework._support.coroutines import adapted
-from rag_evaluation_framework.contracts.component import check_components, check_count
+from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -16,6 +15,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.data.ids import DocumentId, PositionAwareChunkId, generate_pa_chunk_id
 from rag_evaluation_framework.errors import InputError
+from rag_evaluation_framework.registry import as_component
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
 from rag_evaluation_framework.retrievers.function import as_retriever
 from rag_evaluation_framework.text.hit_locator import HitLocator
@@ -37,7 +37,7 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
 
     Attributes:
         retriever: What finds the candidates: a retriever or a function `(query, k) -> results`.
-        reranker: What orders them.
+        reranker: What orders them: a reranker or a function `(query, texts) -> scores`.
         candidates: How many results are reranked; at least 1.
 
     Raises:
@@ -50,8 +50,7 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "retriever", as_retriever(self.retriever))
-        check_components("RerankedRetriever", reranker=(self.reranker, Reranker))
-        object.__setattr__(self, "reranker", adapted(self.reranker))
+        object.__setattr__(self, "reranker", as_component("reranker", self.reranker, "RerankedRetriever"))
         check_count("RerankedRetriever", "candidates", self.candidates)
 
     def index(self, corpus: Corpus) -> None:

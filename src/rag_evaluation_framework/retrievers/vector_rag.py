@@ -20,7 +20,7 @@ from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
-from rag_evaluation_framework.registry import describe
+from rag_evaluation_framework.registry import as_component, describe
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus, embed_chunks, fill_store
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
 
@@ -37,8 +37,9 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
     """Cuts the documents, embeds the chunks and finds those nearest to the question.
 
     Attributes:
-        chunker: How documents are cut; any chunker, position-aware or not.
-        embedder: How text becomes a vector; it is fitted on the documents if it learns from them.
+        chunker: How documents are cut: any chunker, position-aware or not, or a function `(text) -> list of texts`.
+        embedder: How text becomes a vector, fitted on the documents if it learns from them; or a function
+            `(texts) -> vectors`.
         vector_store: Where vectors are kept, emptied when a corpus is indexed and left as it is when the retriever is
             closed; by default a new `InMemoryVectorStore` for every index, and recorded as that.
         batch_size: How many chunks are embedded at a time; at least 1.
@@ -53,8 +54,8 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
     batch_size: int = 256
 
     def __post_init__(self) -> None:
-        check_components("VectorRAGRetriever", chunker=(self.chunker, Chunker), embedder=(self.embedder, Embedder))
-        object.__setattr__(self, "embedder", adapted(self.embedder))
+        object.__setattr__(self, "chunker", as_component("chunker", self.chunker, "VectorRAGRetriever"))
+        object.__setattr__(self, "embedder", as_component("embedder", self.embedder, "VectorRAGRetriever"))
         if self.vector_store is not None:
             check_components("VectorRAGRetriever", vector_store=(self.vector_store, VectorStore))
             object.__setattr__(self, "vector_store", adapted(self.vector_store))
