@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.judging.ranks import totals
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 
@@ -25,6 +26,7 @@ class SpanDCG(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the discounted recall of each query."""
-        depth: int = judged.covered.shape[1]
-        discounts = np.log2(np.arange(2, depth + 2))
-        return ratio((judged.covered / discounts).sum(axis=1), judged.truth)
+        # Rank after rank, as `sum` adds in an order that depends on the depth, which is that of the longest ranking.
+        query, rank = np.nonzero(judged.covered)
+        gains = judged.covered[query, rank] / np.log2(rank + 2)
+        return ratio(totals(query, gains, len(judged.truth)), judged.truth)
