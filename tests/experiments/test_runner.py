@@ -32,6 +32,7 @@ from rag_evaluation_framework import (
     TokenLevelMetric,
     evaluate,
     generate_chunk_id,
+    load_result,
     note,
 )
 from rag_evaluation_framework.data import Hit, QueryId, QueryText, Retrieval, Stage
@@ -196,6 +197,21 @@ def test_queries_without_a_score_count_as_zero_if_configured(counted, mean, scor
     assert list(result.per_query("span_recall").values()) == scores
     assert result.counts["no_answer"] == result.counts["failed"] == 1
     assert result.scores.count_as_zero == frozenset(counted)
+
+
+def test_what_no_metric_could_give_is_no_zero_where_unscored_queries_count_as_zero(tmp_path):
+    class Shaky(TokenLevelMetric):
+        def calculate(self, retrieved, ground_truth):
+            raise ValueError("no")
+
+    def search(query, k):
+        return {"a": [place(0, 50)], "none": [], "bad": None}[query]
+
+    questions = dataset(a=[span(0, 50)], none=[], bad=[span(0, 50)])
+    metrics = [SpanRecall(), PrecisionOmega(), Shaky()]
+    result = evaluate(search, questions, 1, [], metrics=metrics, count_as_zero=["no-answer", "failed"])
+    assert result.metrics == {"span_recall@1": pytest.approx(1 / 3), "precision_omega@1": None, "shaky@1": None}
+    assert load_result(result.save(tmp_path / "run"), TOKEN).metrics == result.metrics
 
 
 @pytest.mark.parametrize(

@@ -215,6 +215,16 @@ def test_a_report_whose_means_are_not_those_of_its_questions_is_refused(tmp_path
         load_result(tmp_path)
 
 
+def test_a_report_from_when_zeros_alone_made_a_mean_is_read_without_that_mean(tmp_path, folder):
+    report = json.loads((folder / "report.json").read_text())
+    report["count_as_zero"] = ["no-answer"]
+    for query in report["queries"]:
+        query["scores"] = dict.fromkeys(query["scores"])
+    report["metrics"] = dict.fromkeys(report["metrics"], 0.0)
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    assert set(load_result(tmp_path).metrics.values()) == {None}
+
+
 @pytest.mark.parametrize("name", ["questions.jsonl", "rankings.jsonl.gz", "summary.md"])
 def test_a_part_of_a_result_is_not_the_result(folder, name):
     with pytest.raises(ResultError, match=r"is a part of a result; expected the run's folder or its report\.json"):

@@ -32,7 +32,9 @@ class ScoreTable:
         answerable: Of which queries anything is relevant; shape (queries,).
         failures: What went wrong, by query id; only queries for which something did.
         counts: The counts behind the scores; `score_rankings` says which counts there are.
-        count_as_zero: Which queries without a score count as 0.0: `"no-answer"`, `"failed"`.
+        count_as_zero: Which queries that were not scored count as 0.0: `"no-answer"`, `"failed"`. A zero stands for the
+            query: a score that a metric could not give for a scored query stays unknown, and one that no query has,
+            as its metric is unavailable or raises everywhere, has no zeros either.
     """
 
     query_ids: tuple[str, ...]
@@ -61,7 +63,10 @@ class ScoreTable:
 
     @cached_property
     def mean(self) -> "Means":
-        """The mean of each score over the queries that have one, None if none has."""
+        """The mean of each score over the queries that have one and, if any has, those that count as zero; else None.
+
+        A scored query that lacks the score is left out of its mean.
+        """
         return Means({name: _mean(self.column(name)) for name in self.columns})
 
     @cached_property
@@ -81,6 +86,8 @@ class ScoreTable:
     def column(self, name: str) -> Numbers:
         """Return one score of every query, shape (queries,); NaN where a query has none and does not count as zero.
 
+        If no query has it, none counts as zero.
+
         Args:
             name: The score in either spelling, such as `ndcg@10` or `nDCG@10`; a metric alone means its first
                 cutoff.
@@ -91,9 +98,11 @@ class ScoreTable:
         full = full_name(name, self.columns)
         if full is None:
             raise ConfigError(f"no score {name!r}; there are {', '.join(self.columns)}")
-        if not self.count_as_zero:
-            return self.columns[full]
-        return np.where(self._zero, 0.0, self.columns[full])
+        known = self.columns[full]
+        # Where no query has the score, nothing says that the metric could give one: zeros alone would be made up.
+        if not self.count_as_zero or np.isnan(known).all():
+            return known
+        return np.where(self._zero, 0.0, known)
 
     def per_query(self, name: str) -> dict[str, float | None]:
         """Return one score by query id, in order; None where a query has none.

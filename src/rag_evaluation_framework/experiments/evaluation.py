@@ -63,7 +63,7 @@ def evaluate(
         tokenizer: The tokenizer that counts budgets in tokens.
         metrics: The metrics to report, objects or names; by default those of the level.
         corpus: The documents, if the dataset does not know them.
-        count_as_zero: Which queries without a score count as 0.0.
+        count_as_zero: Which queries that were not scored count as 0.0.
         experiment_name: The name of the result; by default the retriever's name.
         max_concurrency: How many questions are asked side by side: of a coroutine, or of a function or retriever that
             is safe to call from several threads.

@@ -60,8 +60,9 @@ class EvaluationConfig(BaseModel, frozen=True):
         experiment_name: The name of the result; by default the retriever's name.
         budgets: Context budgets at which rankings are cut, in characters (`4000ch`) or tokens (`1000tok`).
         tokenizer: The tokenizer that counts budgets in tokens; needed for these only.
-        count_as_zero: Queries that have no score, but are to count as 0.0 in every mean: those without an answer in the
-            corpus (`"no-answer"`), those whose retrieval failed (`"failed"`).
+        count_as_zero: Queries that were not scored, but are to count as 0.0 in every mean that there is: those without
+            an answer in the corpus (`"no-answer"`), those whose retrieval failed (`"failed"`). A score that no query
+            has, as its metric is unavailable or raises everywhere, has no mean still.
         batch_queries: Whether the retriever is told all queries before they are asked, so that it can embed them
             together, and asked for many together if it can be. That is quicker; without it, the time of each query is
             that of asking it alone.

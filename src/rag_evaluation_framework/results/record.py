@@ -135,7 +135,7 @@ def read_questions(
     Args:
         records: The questions.
         names: The names of the scores.
-        count_as_zero: Which questions without a score count as 0.0.
+        count_as_zero: Which questions that were not scored count as 0.0.
         found: What was retrieved.
         source: The file that the questions are from, for messages.
 

@@ -52,7 +52,7 @@ def read_queries(
     Args:
         records: The queries.
         names: The names of the scores.
-        count_as_zero: Which questions without a score count as 0.0.
+        count_as_zero: Which questions that were not scored count as 0.0.
         source: The file that they are from, for messages.
 
     Raises:
