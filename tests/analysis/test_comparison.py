@@ -12,6 +12,7 @@ from rag_evaluation_framework import (
     DocumentId,
     DocumentLevelGroundTruth,
     Query,
+    SpanDCG,
     SpanIoU,
     SpanPrecision,
     SpanRecall,
@@ -153,9 +154,10 @@ def test_questions_that_count_as_zero_are_compared_as_such():
     comparison = run(10, **options).compare(run(10, failing=["bad"], **options))
     assert comparison.deltas["span_recall@1"]["bad"] == -1.0
     assert comparison.deltas["span_recall@1"]["none"] == 0.0
+    assert comparison.notes == ("questions that failed, and are compared as 0: 0 before, 1 after",)
     mixed = run(10).compare(run(10, **options))
     assert "none" not in mixed.deltas["span_recall@1"]
-    assert "the two count different questions without a score as 0" in mixed.notes
+    assert "the two count different questions that were not scored as 0" in mixed.notes
 
 
 def test_a_metric_that_failed_for_a_question_leaves_the_question_out():
@@ -165,6 +167,54 @@ def test_a_metric_that_failed_for_a_question_leaves_the_question_out():
 
     comparison = run(10, metrics=[Shaky()]).compare(run(5, metrics=[Shaky()]))
     assert set(comparison.deltas["shaky@1"]) == {"a", "c", "d", "bad"}
+
+
+def test_what_is_said_of_failed_questions_is_what_the_rows_hold():
+    # of the baseline's two only one is in the candidate; what failed there does not count as 0, and is in no row
+    both = run(10, failing=["a", "bad"], count_as_zero=["failed"]).compare(
+        run(10, {name: TRUTH[name] for name in ("a", "b", "c")}, failing=["c"])
+    )
+    assert set(both.deltas["span_recall@1"]) == {"a", "b"}
+    assert both.means["span_recall@1"] == (pytest.approx(0.25), pytest.approx(0.75))
+    assert both.notes[-2:] == (
+        "questions that failed, and are compared as 0: 1 before, 0 after",
+        "questions that failed, and are not compared: 0 before, 1 after",
+    )
+
+
+def test_each_row_stands_on_the_questions_that_have_its_score_in_both():
+    class Shaky(TokenLevelMetric):
+        def calculate(self, retrieved, ground_truth):
+            return 1 / (len(retrieved[0].doc_id) - (ground_truth[0].end == self.bad))
+
+    def shaky(bad):
+        metric = Shaky()
+        metric.bad = bad
+        return [SpanRecall(), metric]
+
+    before, after = run(10, metrics=shaky(20)), run(5, metrics=shaky(40), failing=["bad"])
+    comparison = before.compare(after)
+    assert [set(column) for column in comparison.deltas.values()] == [{"a", "b", "c", "d"}, {"a", "d"}]
+    *_, recall, other, note = repr(comparison).splitlines()
+    assert recall.split()[:2] == ["span_recall@1", "4"]
+    assert other.split() == ["shaky@1", "2", "1.000", "1.000", "+0.000", "0", "0"]
+    assert note == "! questions that failed, and are not compared: 0 before, 1 after"
+
+
+def test_equal_rankings_do_not_differ_among_other_questions():
+    spans = [(start, start + 3) for start in range(0, 95, 7)]
+    places = [
+        (3 * rank % 100, 3 * rank % 100 + 2) for rank in (5, 1, 12, 30, 8, 21, 14, 2, 27, 18, 9, 33, 16, 25, 6, 11)
+    ]
+
+    def search(query, k):
+        found = [{"doc_id": "d", "start": start, "end": end} for start, end in places]
+        return found if query == "a" else found + [{"doc_id": "d", "start": at, "end": at + 1} for at in range(60)]
+
+    def measured(*names):
+        return evaluate(search, dataset(dict.fromkeys(names, spans)), k=80, budgets=[], metrics=[SpanDCG()])
+
+    assert measured("a").compare(measured("a", "b")).deltas == {"span_dcg@80": {"a": 0.0}}
 
 
 def test_scores_of_only_one_result_are_listed_and_not_compared():
@@ -208,7 +258,7 @@ def test_results_in_which_no_question_is_scored_in_both_have_no_delta():
     comparison = run(10, failing=["a", "b", "c"]).compare(run(10, failing=["d", "bad"]))
     assert comparison.delta("span_recall@1") is None
     assert comparison.means == {"span_recall@1": (None, None)}
-    assert "span_recall@1       –      –      –       0      0" in repr(comparison)
+    assert "span_recall@1        0       –      –      –       0      0" in repr(comparison)
 
 
 @pytest.mark.parametrize("method", ["delta", "regressions", "improvements"])
@@ -230,9 +280,10 @@ def test_loaded_results_compare_as_those_that_were_saved(tmp_path, comparison):
 def test_the_comparison_reads_as_a_table_with_everything_that_makes_it_doubtful(comparison):
     assert repr(comparison).splitlines() == [
         "first 5 against first 20",
-        "4 questions in both",
-        "               before  after   delta  better  worse",
-        "span_recall@1   0.625  0.219  -0.406       0      3",
+        "before: scored 5 of 5 answerable questions (0 skipped, 0 failed), 1 without an answer",
+        "after: scored 4 of 5 answerable questions (0 skipped, 1 failed), 1 without an answer",
+        "               in both  before  after   delta  better  worse",
+        "span_recall@1        4   0.625  0.219  -0.406       0      3",
         "! questions that failed, and are not compared: 0 before, 1 after",
     ]
 
@@ -260,3 +311,5 @@ def test_the_notebook_shows_a_table_in_which_nothing_is_executed():
     assert "<table>" in html
     assert "<script" not in html
     assert html.count("&lt;script&gt;") == 3
+    assert "<br>after: scored 6 of 6 answerable questions (0 skipped, 0 failed), 1 without an answer<table>" in html
+    assert "<th>in both</th>" in html

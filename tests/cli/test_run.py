@@ -12,7 +12,7 @@ FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
 def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, folder):
     outcome = rag_eval("run", *FLAGS, "--retriever", "bm25", "--k", "1")
     assert outcome.code == 0
-    assert "3 questions (2 scored, 1 without an answer)" in outcome.out
+    assert "scored 2 of 4 answerable questions (2 skipped, 0 failed), 1 without an answer\n" in outcome.out
     assert "@4000ch" in outcome.out
     (run,) = (folder / ".rag-eval/runs").iterdir()
     assert run.name.endswith("-questions")
@@ -36,7 +36,7 @@ def test_skipped_questions_are_reported_on_standard_error_and_in_the_result(rag_
     outcome = rag_eval("run", *FLAGS)
     assert outcome.err.startswith("warning: ")
     assert "ambiguous" in outcome.err
-    assert "questions left out of the dataset because their quotes have no certain place: 2" in outcome.out
+    assert "questions skipped because their quotes have no certain place: 2" in outcome.out
 
 
 def test_json_is_one_object_on_standard_output(rag_eval, folder):
@@ -44,6 +44,7 @@ def test_json_is_one_object_on_standard_output(rag_eval, folder):
     printed = json.loads(outcome.out)
     assert list(printed["metrics"]) == ["span_recall@1", "span_recall@2", "span_recall@50ch"]
     assert printed["counts"]["no_answer"] == 1
+    assert (printed["counts"]["answerable"], printed["counts"]["skipped"]) == (4, 2)
     assert (folder / printed["run"] / "report.json").is_file()
 
 
@@ -75,6 +76,11 @@ def test_failed_questions_are_shown_and_end_in_exit_code_2_unless_allowed(rag_ev
     outcome = rag_eval("run", *FLAGS, "--retriever", "own:search")
     assert outcome.code == 2
     assert "1 of 3 questions failed" in outcome.err
+    headline = "scored 1 of 4 answerable questions (2 skipped, 1 failed), 1 without an answer"
+    assert f"\n{headline}\n" in outcome.out
+    (run,) = (folder / ".rag-eval/runs").iterdir()
+    assert f"\n{headline}\n" in (run / "summary.md").read_text()
+    assert repr(load_result(run)).splitlines()[2] == headline
     assert "retrieve: OSError: index \N{REPLACEMENT CHARACTER}[31mgone" in outcome.out
     assert "\x1b[31m" not in outcome.out
     assert rag_eval("run", *FLAGS, "--retriever", "own:search", "--allow-failures", "1").code == 0
@@ -243,7 +249,8 @@ def test_the_weakest_questions_of_every_level_fit_a_narrow_terminal(rag_eval, la
     outcome = rag_eval("run", "--corpus", "docs", *flags)
     assert outcome.code == 0, outcome.err
     lines = outcome.out.splitlines()
-    assert f"2 questions (2 scored), {level}" in lines[1]
+    assert lines[1] == f"{written}, {level}"
+    assert lines[2] == "scored 2 of 2 answerable questions (0 skipped, 0 failed)"
     shown = lines[lines.index(f"Weakest questions by {FIRST[level]}") :]
     assert shown[1].split()[:3] == ["0.000", "Where", "is"]
     query = load_result(next((labelled / ".rag-eval/runs").iterdir())).queries[1]

@@ -234,10 +234,14 @@ def test_a_corpus_that_changed_beside_the_spans_is_noted_in_the_result():
     assert note == "the corpus has changed since the dataset was labelled; all labelled spans still match"
 
 
-def test_questions_that_the_dataset_left_out_are_noted_in_the_result():
+def test_questions_that_the_dataset_skipped_are_noted_in_the_result():
     (note,) = evaluate(FixedRetriever(), dataset(span(0, 16), metadata={"left_out": ["Who?", "Why?"]})).notes
-    assert "left out" in note
-    assert note.endswith("2")
+    assert note == "questions skipped because their quotes have no certain place: 2"
+
+
+@pytest.mark.parametrize("given", [5, "Who?", None, {"Who?": 1}])
+def test_metadata_that_lists_no_questions_does_not_count_as_skipped(given):
+    assert evaluate(FixedRetriever(), dataset(span(0, 16), metadata={"left_out": given})).counts["skipped"] == 0
 
 
 def test_a_config_can_be_run_repeatedly():

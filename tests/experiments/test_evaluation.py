@@ -80,6 +80,8 @@ def test_a_run_uses_the_parts_that_it_is_given(evaluation, parts, retriever, rec
         "no_answer": 0,
         "failed": 0,
         "metric_failed": 0,
+        "answerable": 1,
+        "skipped": 0,
         "hits": result.counts["hits"],
         "unlocated_hits": 0,
     }

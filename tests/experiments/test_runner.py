@@ -728,6 +728,7 @@ def test_a_result_records_what_was_run_on_what():
         "name": "numbers",
         "evaluation_type": "token-level",
         "questions": 1,
+        "skipped": 0,
         "hash": ONE.content_hash,
     }
     assert (result.config["chunking"], result.config["chunk_id"]) == (None, None)

@@ -314,7 +314,13 @@ def test_a_report_of_schema_1_is_loaded_as_it_was_saved(tmp_path, level):
     file = GOLDEN / f"schema-1-{level}.json"
     saved = json.loads(file.read_text(encoding="utf-8"))
     result = load_result(file)
-    assert (dict(result.metrics), result.counts) == (saved["metrics"], saved["counts"])
+    failed = saved["counts"]["failed"]  # all of them have an answer
+    answerable = saved["counts"]["scored"] + failed
+    assert dict(result.metrics) == saved["metrics"]
+    assert result.counts == {**saved["counts"], "answerable": answerable}
+    questions = "question" if answerable == 1 else "questions"
+    headline = f"scored {saved['counts']['scored']} of {answerable} answerable {questions} ({failed} failed)"
+    assert f"\n{headline}" in repr(result)  # how many were skipped was not recorded, and nothing is said of it
     assert (result.evaluation_type, result.notes) == (level, tuple(saved["notes"]))
     for query, known in zip(result.queries, saved["queries"], strict=True):
         assert (query.query_id, query.text, query.gains) == (known["query_id"], known["text"], known["gains"])

@@ -151,9 +151,47 @@ def test_counts_say_how_many_queries_the_means_are_of(result):
         "no_answer": 1,
         "failed": 1,
         "metric_failed": 0,
+        "answerable": 5,
+        "skipped": 0,
         "hits": 10,
         "unlocated_hits": 5,
     }
+
+
+def test_the_headline_counts_skipped_and_failed_questions_among_the_answerable_ones(tmp_path):
+    skipping = Dataset(dataset(TRUTH).ground_truth, TOKEN, corpus=CORPUS, metadata={"left_out": ["x", "y", "z"]})
+    result = evaluate(search, skipping, k=1, budgets=[])
+    expected = "scored 4 of 8 answerable questions (3 skipped, 1 failed), 1 without an answer"
+    assert result.headline == expected
+    assert (result.counts["answerable"], result.counts["skipped"]) == (8, 3)
+    folder = result.save(tmp_path / "run")
+    assert load_result(folder).headline == load_result(folder / "report.json").headline == expected
+    assert f"<br>{expected}<table>" in result._repr_html_()
+
+
+def test_the_headline_tells_failures_of_questions_without_an_answer_apart():
+    def failing(query, k):
+        raise ConnectionError("gone away")
+
+    result = run({"none": [], "neither": [], "half": [(0, 20)]}, retriever=failing)
+    assert result.headline == "scored 0 of 1 answerable question (0 skipped, 1 failed), 2 without an answer (2 failed)"
+    assert result.counts["failed"] == 3
+
+
+def test_scores_that_only_some_questions_have_are_named_with_their_number():
+    class Odd(TokenLevelMetric):
+        name = "odd"
+
+        def calculate(self, retrieved, ground_truth):
+            return 1 / ground_truth[0].start
+
+    result = run(metrics=[SpanRecall(), Odd()], k=1)
+    assert result.headline.endswith(
+        "answerable questions (0 skipped, 1 failed), 1 without an answer, a metric failed on 2"
+    )
+    assert "! means of only 2 of 4 scored questions: odd@1, odd@5ch" in repr(result).splitlines()
+    nowhere = run({"none": [], "best": [(0, 10)]}, metrics=[SpanRecall(), Odd()], k=1)
+    assert "means of only" not in repr(nowhere)  # a dash says it
 
 
 def test_failures_are_found_by_question(result):
@@ -178,7 +216,8 @@ def test_the_repr_shows_means_and_everything_that_makes_them_doubtful(result):
     *first, last = repr(result).splitlines()
     assert first == [
         "mine",
-        "numbers, 6 questions (4 scored, 1 without an answer, 1 failed), token-level",
+        "numbers, token-level",
+        "scored 4 of 5 answerable questions (0 skipped, 1 failed), 1 without an answer",
         "                   @2     @1   @5ch",
         "span_recall     0.500  0.500  0.188",
         "span_precision  0.446  0.625  0.500",
@@ -563,7 +602,7 @@ def test_the_summary_shows_means_notes_and_the_weakest_questions(tmp_path, resul
         ["0.500", "half too"],
         ["1.000", "best"],
     ]
-    assert "6 questions (4 scored, 1 without an answer, 1 failed)" in text
+    assert "\n\nscored 4 of 5 answerable questions (0 skipped, 1 failed), 1 without an answer\n\n" in text
     assert "bad: retrieve: ConnectionError: gone away" in text
     assert "5 of 10 results (50%) have no place in the corpus" in text
     assert "docs, 1 documents" in text

@@ -32,6 +32,7 @@ class Comparison:
         before: The baseline's scores of the queries that have a score in both results.
         after: The candidate's scores of the same queries.
         change: After minus before.
+        headlines: How many of the answerable questions were scored, in baseline and candidate.
         questions: The wording of every query that both results hold, by id.
         added: Ids of queries that only the candidate has.
         removed: Ids of queries that only the baseline has.
@@ -44,6 +45,7 @@ class Comparison:
     before: ScoreTable
     after: ScoreTable
     change: ScoreTable
+    headlines: tuple[str, str]
     questions: Mapping[str, str]
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -71,17 +73,19 @@ class Comparison:
             what = "question with the same truth" if not same else "score"
             raise ResultError(f"{baseline.name!r} and {candidate.name!r} have no {what} in common: nothing to compare")
         old, new = _paired(baseline.scores, candidate.scores, names, same)
+        change = replace(old, columns={name: new.columns[name] - old.columns[name] for name in names})
         return cls(
             baseline=baseline.name,
             candidate=candidate.name,
             before=old,
             after=new,
-            change=replace(old, columns={name: new.columns[name] - old.columns[name] for name in names}),
+            change=change,
+            headlines=(baseline.headline, candidate.headline),
             questions=_wordings(baseline, candidate, shared),
             added=tuple(query_id for query_id in after if query_id not in before),
             removed=tuple(query_id for query_id in before if query_id not in after),
             changed=tuple(query_id for query_id in shared if query_id not in unchanged),
-            notes=tuple(_notes(baseline, candidate, names)),
+            notes=(*_notes(baseline, candidate, names), *_of_failed(baseline.scores, candidate.scores, change)),
         )
 
     @cached_property
@@ -157,8 +161,8 @@ class Comparison:
         lost = list(self.regressions(first).items())[:_WORST_SHOWN]
         return Summary(
             title=f"{self.candidate} against {self.baseline}",
-            headline=f"{len(self.deltas[first])} questions in both",
-            header=("", "before", "after", "delta", "better", "worse"),
+            headline=(f"before: {self.headlines[0]}", f"after: {self.headlines[1]}"),
+            header=("", "in both", "before", "after", "delta", "better", "worse"),
             rows=tuple(self._row(name) for name in self.deltas),
             notes=(*self.notes, *_named(self)),
             worst_title=f"Greatest losses by {first}",
@@ -171,7 +175,7 @@ class Comparison:
         delta = self.delta(name)
         change = "–" if delta is None else f"{delta:+.3f}"
         better, worse = len(self.improvements(name)), len(self.regressions(name))
-        return name, number(before), number(after), change, str(better), str(worse)
+        return name, str(len(self.deltas[name])), number(before), number(after), change, str(better), str(worse)
 
     def __repr__(self) -> str:
         return self.summary().as_text()
@@ -236,12 +240,21 @@ def _notes(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], na
         f"the {what} is not the same" for what in ("corpus", "dataset") if before[what]["hash"] != after[what]["hash"]
     ]
     if baseline.scores.count_as_zero != candidate.scores.count_as_zero:
-        notes.append("the two count different questions without a score as 0")
+        notes.append("the two count different questions that were not scored as 0")
     notes += _rules(baseline).doubts(before, after)
-    failed = [result.counts["failed"] for result in (baseline, candidate)]
-    if any(failed):
-        notes.append(f"questions that failed, and are not compared: {failed[0]} before, {failed[1]} after")
     return notes
+
+
+def _of_failed(baseline: ScoreTable, candidate: ScoreTable, change: ScoreTable) -> list[str]:
+    """Return what became of the questions that failed in one of the tables, as the deltas have it."""
+    compared = ~np.isnan([*change.columns.values()]).all(axis=0)
+    failed = [
+        np.array([table.statuses[table.rows[query_id]] == "failed" for query_id in change.query_ids], dtype=np.bool_)
+        for table in (baseline, candidate)
+    ]
+    groups = (("are compared as 0", compared), ("are not compared", ~compared))
+    counts = [(what, *(int((rows & some).sum()) for some in failed)) for what, rows in groups]
+    return [f"questions that failed, and {what}: {old} before, {new} after" for what, old, new in counts if old or new]
 
 
 def _named(comparison: Comparison) -> list[str]:

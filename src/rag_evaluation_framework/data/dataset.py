@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic
 
+from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth, span_problem
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
@@ -103,6 +104,12 @@ class Dataset(Generic[U]):
             metadata=self.metadata,
         )
 
+    @property
+    def skipped(self) -> int:
+        """How many questions it lacks because their labels could not be placed; `metadata["left_out"]` lists them."""
+        left_out = self.metadata.get("left_out")
+        return len(left_out) if is_list(left_out) else 0
+
     def check(self, corpus: Corpus) -> tuple[str, ...]:
         """Check that there are questions and that spans match the corpus, and return what is to be noted.
 
@@ -125,11 +132,8 @@ class Dataset(Generic[U]):
                 "changed?"
             )
         notes: list[str] = []
-        left_out = self.metadata.get("left_out", ())
-        if left_out:
-            notes.append(
-                f"questions left out of the dataset because their quotes have no certain place: {len(left_out)}"
-            )
+        if self.skipped:
+            notes.append(f"questions skipped because their quotes have no certain place: {self.skipped}")
         if self.corpus_hash not in (None, corpus.content_hash):
             unread = sum(not span.text for _, span in spans)
             checked = f"labelled spans that carry no text to compare: {unread}"

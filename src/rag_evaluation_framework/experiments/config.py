@@ -137,6 +137,7 @@ class ExperimentConfig(Generic[U]):
                 "name": self.dataset.name,
                 "evaluation_type": self.dataset.level.evaluation_type,
                 "questions": len(self.dataset),
+                "skipped": self.dataset.skipped,
                 "hash": self.dataset.content_hash,
             },
             "corpus": {

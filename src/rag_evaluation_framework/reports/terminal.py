@@ -39,7 +39,8 @@ def show_result(console: Console, result: Result) -> None:
         for header, *cells in zip(summary.header, *summary.rows, strict=True)
     )
     console.print(Text(printable(summary.title), style="bold"))
-    console.print(Text(printable(summary.headline), style="dim"))
+    for line in summary.headline:
+        console.print(Text(printable(line), style="dim"))
     show_table(console, [names], means)
     for note in summary.notes:
         console.print(Text(f"! {printable(note)}", style="yellow"))

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
+import numpy as np
 from pydantic import TypeAdapter
 
 from rag_evaluation_framework._support.optional import DISTRIBUTION, require
@@ -126,28 +127,55 @@ class EvaluationResult(Generic[U]):
     def counts(self) -> dict[str, int]:
         """How many queries were scored, have no answer, failed, or made a metric fail; how many hits lack the unit.
 
+        `skipped` are not in the dataset, as their labels could not be placed; absent from results that were saved
+        before it was recorded. `answerable` are the skipped, and the queries of the dataset that have an answer.
         `unlocated_hits` are results without a place in the corpus; at the other levels, without a document or chunk id.
         """
         statuses = self.scores.statuses
+        dataset = self.config["dataset"]
+        skipped: dict[str, int] = {"skipped": dataset["skipped"]} if "skipped" in dataset else {}
         return {
             "questions": len(statuses),
             "scored": statuses.count("scored"),
             "no_answer": statuses.count("no-answer"),
             "failed": statuses.count("failed"),
             "metric_failed": len(self.scores.failures) - statuses.count("failed"),
+            "answerable": int(self.scores.answerable.sum()) + sum(skipped.values()),
+            **skipped,
             **self.hits,
         }
+
+    @property
+    def headline(self) -> str:
+        """What the means stand on: "scored N of M answerable questions (S skipped, F failed)", and what is beside.
+
+        Skipped questions are those that the dataset lacks because their labels could not be placed; failed ones those
+        whose retrieval raised. Beside are questions without an answer, and those for which a metric failed.
+        """
+        counts, answerable = self.counts, int(self.scores.answerable.sum())
+        failed = answerable - counts["scored"]
+        skipped = f"{counts['skipped']} skipped, " if "skipped" in counts else ""
+        questions = "answerable question" if counts["answerable"] == 1 else "answerable questions"
+        parts = [f"scored {counts['scored']} of {counts['answerable']} {questions} ({skipped}{failed} failed)"]
+        unanswerable = counts["questions"] - answerable
+        if unanswerable:
+            lost = counts["failed"] - failed
+            parts.append(f"{unanswerable} without an answer{f' ({lost} failed)' if lost else ''}")
+        if counts["metric_failed"]:
+            parts.append(f"a metric failed on {counts['metric_failed']}")
+        return ", ".join(parts)
 
     def summary(self) -> Summary:
         """Return the result as people read it: the means, the counts behind them, notes, and the weakest questions."""
         name = self.score_names[0]
         scores = self.per_query(name)
-        headline, notes, worst = self._headline(), tuple(self._notes()), self.worst()
+        zeros = f"; counting as 0: {', '.join(sorted(self.scores.count_as_zero))}" if self.scores.count_as_zero else ""
+        notes, worst = tuple(self._notes()), self.worst()
         corpus, dataset = self.config["corpus"], self.config["dataset"]
         stores = ", ".join(dict.fromkeys(vector_stores(self.config.get("retriever"))))
         return Summary(
             title=self.name,
-            headline=headline,
+            headline=(f"{dataset['name']}, {self.evaluation_type}{zeros}", self.headline),
             header=("", *(f"@{cutoff}" for cutoff in self.cutoffs)),
             rows=tuple(
                 (metric, *(number(self.metrics[f"{metric}@{cutoff}"]) for cutoff in self.cutoffs))
@@ -166,19 +194,6 @@ class EvaluationResult(Generic[U]):
             ),
         )
 
-    def _headline(self) -> str:
-        counts = self.counts
-        parts = [f"{counts['scored']} scored"]
-        if counts["no_answer"]:
-            parts.append(f"{counts['no_answer']} without an answer")
-        if counts["failed"]:
-            parts.append(f"{counts['failed']} failed")
-        if self.scores.count_as_zero:
-            parts.append(f"counting as 0: {', '.join(sorted(self.scores.count_as_zero))}")
-        dataset = self.config["dataset"]["name"]
-        questions = "1 question" if counts["questions"] == 1 else f"{counts['questions']} questions"
-        return f"{dataset}, {questions} ({', '.join(parts)}), {self.evaluation_type}"
-
     def _notes(self) -> list[str]:
         alike: dict[str, list[str]] = {}
         for query_id, failures in self.failures.items():
@@ -191,12 +206,26 @@ class EvaluationResult(Generic[U]):
         ]
         if len(alike) > _FAILURES_SHOWN:
             notes.append(f"failures of other kinds: {len(alike) - _FAILURES_SHOWN}")
+        notes += self._partial()
         unlocated, hits = self.counts["unlocated_hits"], self.counts["hits"]
         if unlocated:
             share = f"{unlocated / hits:.0%}"
             noun = RULES[self.evaluation_type].noun
             notes.append(f"{unlocated} of {hits} results ({share}) have no {noun}; they count as not relevant")
         return notes + list(self.notes)
+
+    def _partial(self) -> list[str]:
+        """Return what is to be said of scores that only some of the scored queries have."""
+        scored = np.array([status == "scored" for status in self.scores.statuses], dtype=np.bool_)
+        alike: dict[int, list[str]] = {}
+        for name, column in self.scores.columns.items():
+            known = int((~np.isnan(column[scored])).sum())
+            if 0 < known < scored.sum():
+                alike.setdefault(known, []).append(name)
+        return [
+            f"means of only {known} of {scored.sum()} scored questions: {', '.join(names)}"
+            for known, names in alike.items()
+        ]
 
     def to_dataframe(self) -> "pd.DataFrame":
         """Return one row per query: id, wording, status, one column per score, and the seconds of each stage.

@@ -14,7 +14,7 @@ class Summary:
 
     Attributes:
         title: The name of the result.
-        headline: How many questions the means are of.
+        headline: Lines below the title: how many questions the means are of.
         header: The header of the table of means: nothing, then the cutoffs.
         rows: One row per metric: its name and its mean at every cutoff.
         notes: Notes shown with the result: failures, results without a place, warnings.
@@ -24,7 +24,7 @@ class Summary:
     """
 
     title: str
-    headline: str
+    headline: tuple[str, ...]
     header: Row
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
@@ -41,7 +41,7 @@ class Summary:
             + "".join(f"  {cell.rjust(width)}" for cell, width in zip(cells, widths[1:], strict=True))
             for first, *cells in rows
         ]
-        return "\n".join([self.title, self.headline, *lines, *(f"! {note}" for note in self.notes)])
+        return "\n".join([self.title, *self.headline, *lines, *(f"! {note}" for note in self.notes)])
 
     def as_html(self) -> str:
         """Return the summary as a notebook shows it; everything that comes from outside is escaped."""
@@ -49,14 +49,18 @@ class Summary:
         body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows)
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         more = f"<ul>{notes}</ul>" if notes else ""
+        headline = "".join(f"<br>{escape(line)}" for line in self.headline)
         return (
-            f"<div><strong>{escape(self.title)}</strong><br>{escape(self.headline)}"
+            f"<div><strong>{escape(self.title)}</strong>{headline}"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
         )
 
     def as_markdown(self) -> str:
         """Return the summary as a Markdown page, the weakest questions included."""
-        lines = [f"# {_plain(self.title)}", "", _plain(self.headline), "", *_table(self.header, self.rows)]
+        lines = [f"# {_plain(self.title)}", ""]
+        for line in self.headline:
+            lines += [_plain(line), ""]
+        lines += _table(self.header, self.rows)
         if self.notes:
             lines += ["", "## Notes", "", *(f"- {_plain(note)}" for note in self.notes)]
         if self.worst:
