@@ -147,23 +147,16 @@ class EvaluationResult(Generic[U]):
 
     @property
     def headline(self) -> str:
-        """What the means stand on: "scored N of M answerable questions (S skipped, F failed)", and what is beside.
+        """What the means stand on: "scored N of M answerable questions (S skipped, F failed)", M being N + S + F.
 
         Skipped questions are those that the dataset lacks because their labels could not be placed; failed ones those
-        whose retrieval raised. Beside are questions without an answer, and those for which a metric failed.
+        with an answer whose retrieval raised.
         """
-        counts, answerable = self.counts, int(self.scores.answerable.sum())
-        failed = answerable - counts["scored"]
+        counts = self.counts
+        failed = int(self.scores.answerable.sum()) - counts["scored"]
         skipped = f"{counts['skipped']} skipped, " if "skipped" in counts else ""
         questions = "answerable question" if counts["answerable"] == 1 else "answerable questions"
-        parts = [f"scored {counts['scored']} of {counts['answerable']} {questions} ({skipped}{failed} failed)"]
-        unanswerable = counts["questions"] - answerable
-        if unanswerable:
-            lost = counts["failed"] - failed
-            parts.append(f"{unanswerable} without an answer{f' ({lost} failed)' if lost else ''}")
-        if counts["metric_failed"]:
-            parts.append(f"a metric failed on {counts['metric_failed']}")
-        return ", ".join(parts)
+        return f"scored {counts['scored']} of {counts['answerable']} {questions} ({skipped}{failed} failed)"
 
     def summary(self) -> Summary:
         """Return the result as people read it: the means, the counts behind them, notes, and the weakest questions."""
@@ -175,7 +168,7 @@ class EvaluationResult(Generic[U]):
         stores = ", ".join(dict.fromkeys(vector_stores(self.config.get("retriever"))))
         return Summary(
             title=self.name,
-            headline=(f"{dataset['name']}, {self.evaluation_type}{zeros}", self.headline),
+            headline=(f"{dataset['name']}, {self.evaluation_type}{zeros}", ", ".join([self.headline, *self._beside()])),
             header=("", *(f"@{cutoff}" for cutoff in self.cutoffs)),
             rows=tuple(
                 (metric, *(number(self.metrics[f"{metric}@{cutoff}"]) for cutoff in self.cutoffs))
@@ -193,6 +186,17 @@ class EvaluationResult(Generic[U]):
                 f"made {self.created} with version {self.version}",
             ),
         )
+
+    def _beside(self) -> list[str]:
+        """Return what is said beside the headline: questions without an answer, and those with a failed metric."""
+        counts, unanswerable = self.counts, int((~self.scores.answerable).sum())
+        parts: list[str] = []
+        if unanswerable:
+            failed = unanswerable - counts["no_answer"]
+            parts.append(f"{unanswerable} without an answer{f' ({failed} failed)' if failed else ''}")
+        if counts["metric_failed"]:
+            parts.append(f"a metric failed on {counts['metric_failed']}")
+        return parts
 
     def _notes(self) -> list[str]:
         alike: dict[str, list[str]] = {}
