@@ -201,6 +201,18 @@ def test_each_row_stands_on_the_questions_that_have_its_score_in_both():
     assert note == "! questions that failed, and are not compared: 0 before, 1 after"
 
 
+def test_a_question_whose_budget_is_not_available_in_one_result_is_not_in_that_row():
+    def naming(query, k):
+        return [{"chunk_id": "of unknown length"}] if query in ("a", "d") else finding(10)(query, k)
+
+    before = evaluate(naming, dataset(TRUTH), k=1, budgets=["5ch"], metrics=[SpanRecall()])
+    assert "means of only 3 of 5 scored questions: span_recall@5ch" in repr(before)
+    comparison = before.compare(run(10, budgets=["5ch"]))
+    rows = {row[0]: row[1:4] for row in comparison.summary().rows}
+    assert rows == {"span_recall@1": ("5", "0.350", "0.550"), "span_recall@5ch": ("3", "0.292", "0.292")}
+    assert set(comparison.deltas["span_recall@5ch"]) == {"b", "c", "bad"}
+
+
 def test_equal_rankings_do_not_differ_among_other_questions():
     places = [(6 * rank, 6 * rank + 1 + 2 * rank % 3) for rank in range(15)]
 
