@@ -91,3 +91,18 @@ def test_ir_measures_also_scores_queries_without_a_ranking_0():
     ours = score_rankings(truth, run, ["nDCG@10"])
     assert ours.counts["queries_not_ranked"] == 2
     assert ours.mean["ndcg@10"] == pytest.approx(theirs, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("truth", "run", "expected"),
+    [
+        ({"q": {"b": 1}}, {"q": {"a": 1.0, "b": 1.0}}, {"q": 1.0}),
+        ({"q": {"b": 1}}, {"q": {"a": 0.300000004, "b": 0.3}}, {"q": 1.0}),
+        ({"q": {"b": 1}, "r": {"x": 1}, "s": {"y": 0}}, {"r": {"x": 1.0}, "s": {"y": 1.0}}, {"r": 1.0, "s": 0.0}),
+    ],
+    ids=["a tie", "a tie in single precision", "no ranking, nothing relevant"],
+)
+def test_what_the_guide_says_of_trec_eval_is_so(truth, run, expected):
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    theirs = pytrec_eval.RelevanceEvaluator(truth, {"recip_rank"}).evaluate(run)
+    assert {query: scores["recip_rank"] for query, scores in theirs.items()} == expected
