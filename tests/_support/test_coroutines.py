@@ -7,7 +7,8 @@ import pickle
 import signal
 from abc import ABCMeta
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from threading import Event
@@ -27,7 +28,7 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     VectorStore,
 )
-from rag_evaluation_framework._support.coroutines import adapted, resolved
+from rag_evaluation_framework._support.coroutines import Awaited, adapted, resolved, stop_if_cancelled
 from rag_evaluation_framework.contracts.component import parameters
 from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
 from rag_evaluation_framework.registry import describe
@@ -223,6 +224,52 @@ class TestResolved:
         with pytest.raises(KeyboardInterrupt):
             resolved(interrupted())
         assert cancelled.wait(timeout=60)
+
+
+class TestAwaited:
+    def test_what_is_awaited_by_work_inside_of_other_work_is_cancelled_with_it(self):
+        started, cancelled = Event(), Event()
+
+        async def slow():
+            started.set()
+            try:
+                await asyncio.sleep(20)
+            except asyncio.CancelledError:
+                cancelled.set()
+                raise
+
+        def work(inner):
+            with inner.here():
+                return resolved(slow())
+
+        outer = Awaited()
+        with ThreadPoolExecutor(1) as pool:
+            with outer.here():
+                future = pool.submit(copy_context().run, work, Awaited())
+            assert started.wait(timeout=10)
+            outer.cancel()
+            with pytest.raises(CancelledError):
+                future.result(timeout=10)
+        assert cancelled.wait(timeout=10)
+
+    def test_work_inside_of_work_that_was_cancelled_awaits_nothing_more(self):
+        outer = Awaited()
+        with outer.here():
+            inner = Awaited()
+            outer.cancel()
+            assert inner.cancelled
+            with inner.here():
+                with pytest.raises(CancelledError):
+                    stop_if_cancelled()
+                with pytest.raises(CancelledError):
+                    resolved(asyncio.sleep(20))
+
+    def test_work_around_work_that_was_cancelled_goes_on(self):
+        outer = Awaited()
+        with outer.here():
+            Awaited().cancel()
+            stop_if_cancelled()
+            assert resolved(answer()) == 42
 
 
 class TestAdapted:

@@ -423,6 +423,23 @@ class TestSideBySide:
         assert result.config["latency"].startswith("2 questions, one at a time")
         assert sum(bool(query.stages) for query in result.queries) == 2
 
+    def test_of_eighty_questions_three_wait_alone_and_the_others_sixteen_at_a_time(self):
+        running, beside = 0, {}
+
+        async def search(query, k):
+            nonlocal running
+            running += 1
+            for _ in range(5):
+                beside[query] = max(beside.get(query, 0), running)
+                await asyncio.sleep(0.004)
+            running -= 1
+            return around(query, k)
+
+        evaluate(search, numbers(80), k=5, budgets=[], max_concurrency=16)
+        alone = [query for query, most in beside.items() if most == 1]
+        assert sorted(map(int, alone)) == [0, 26, 53]
+        assert max(beside.values()) == 16
+
     def test_functions_run_in_threads_and_their_notes_keep_the_order_of_the_questions(self):
         met = threading.Barrier(3, timeout=30)
 

@@ -209,6 +209,30 @@ def test_empty_results_do_not_hide_spans_that_start_or_end_at_their_offset(found
     ]
 
 
+@pytest.mark.parametrize("count", [2, 3, 5, 8])
+def test_questions_of_which_not_all_are_judged_at_a_time_are_judged_as_each_alone(count):
+    # Of rankings of 4,000 results two questions are judged at a time.
+    def place(start, end):
+        return CharacterSpan(DocumentId("x"), start, end)
+
+    retrieved = [[place(number, 9), place(4, 12)] for number in range(count)]
+    retrieved[-1] = [place(start, start + 1) for start in range(4_000)]
+    truth = [[place(2, 7 + number)] for number in range(count)]
+    documents = {"x": 0}
+    by_columns = SpanJudgements.from_columns(columns(retrieved, documents), columns(truth, documents), count, 4_000)
+    for judged in (SpanJudgements.from_lists(retrieved, truth), by_columns):
+        assert judged.covered.shape == (count, 4_000)
+        for number, (found, right) in enumerate(zip(retrieved, truth, strict=True)):
+            relevant, seen = brute_force.union(passages(right)), brute_force.union(passages(found))
+            assert judged.overlap_chars[number] == len(relevant & seen)
+            assert judged.retrieved_chars[number] == len(seen)
+            assert judged.retrieved_chars_raw[number] == brute_force.raw_length(passages(found))
+            assert judged.truth[number] == len(relevant)
+            alone = SpanJudgements.from_lists([found], [right])
+            for together, single in zip(columns_of(judged)[:3], columns_of(alone)[:3], strict=True):
+                assert together[number, : len(found)].tolist() == single[0].tolist()
+
+
 def test_no_queries_give_empty_judgements():
     judged = SpanJudgements.from_lists([], [])
     assert [array.shape for array in columns_of(judged)] == [(0, 0), (0, 0), (0, 0), (0,)]

@@ -17,6 +17,7 @@ from rag_evaluation_framework import (
     Dataset,
     Document,
     DocumentId,
+    FunctionRetriever,
     PositionAwareChunk,
     Query,
     TokenLevelGroundTruth,
@@ -108,6 +109,25 @@ def test_texts_without_offsets_are_matched_by_hash_even_without_a_list_of_chunks
     ):
         assert scores(truth, lambda query, k, found=found: found) == (0.5, 0.5)
         assert scores(truth, Pieces(found)) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        lambda number: SENTENCES[number],
+        lambda number: {"chunk_id": generate_pa_chunk_id(SENTENCES[number])},
+        lambda number: {"doc_id": "faq.md", "start": PIECES[number].start, "end": PIECES[number].end},
+    ],
+    ids=["texts", "ids", "places"],
+)
+def test_each_k_of_a_retriever_that_is_not_prefix_stable_is_matched_on_its_own_ranking(returned):
+    def search(query, k):  # asked for one result, it finds the third sentence, and for three, that one at the end
+        return [returned(number) for number in ([2] if k == 1 else [0, 1, 2])]
+
+    truth = dataset(short(2, 12))
+    result = ChunkLevelEvaluation(CORPUS, truth).run(retriever=FunctionRetriever(search, stable=False), k=[1, 3])
+    found = {name: result.metrics[name] for name in ("chunk_recall@1", "chunk_precision@1", "chunk_precision@3")}
+    assert found == {"chunk_recall@1": 1.0, "chunk_precision@1": 1.0, "chunk_precision@3": pytest.approx(1 / 3)}
 
 
 def test_a_text_that_is_not_in_the_corpus_is_matched_by_its_own_hash():

@@ -113,6 +113,12 @@ def test_the_share_of_relevant_chunks_in_the_index_is_noted():
     assert result.metrics["chunk_precision"] == 1.0
 
 
+def test_it_is_noted_if_all_relevant_chunks_but_one_are_in_the_index():
+    truth = chunk_dataset(*ids(cut(10))[:3], ChunkId("chunk_000000000000"))
+    (warning,) = ChunkLevelEvaluation(CORPUS, truth).run(retriever=Spy(), k=1).notes
+    assert warning.startswith("75% of the relevant chunk ids are in the index (3 of 4); the others cannot be found")
+
+
 def test_chunks_of_the_same_chunker_are_not_noted():
     result = ChunkLevelEvaluation(CORPUS, chunk_dataset(*ids(cut(10)))).run(retriever=Spy())
     assert result.notes == ()

@@ -116,6 +116,14 @@ class TestArrayKinds:
             expected = 1 / 2 if 5 in ranked[0] else 0
             assert score_ranking_arrays(np.array(truth), np.array(ranked), ["mrr"]).mean == {"mrr": expected}
 
+    @pytest.mark.parametrize("unit", [2**31 - 1, 2**31, 2**31 + 5, 2**32 - 2, 2**32 - 1, 2**32, 2**62])
+    @pytest.mark.parametrize("kind", [np.int64, np.uint64])
+    def test_units_on_either_side_of_32_bits_are_found(self, unit, kind):
+        truth, ranked = np.array([[unit, 3]], dtype=kind), np.array([[0, unit]], dtype=kind)
+        found = {"mrr": 1 / 2, "recall": 1 / 2, "precision": 1 / 2}
+        assert score_ranking_arrays(truth, ranked, [*found]).mean == found
+        assert score_ranking_arrays([[unit, 3]], ranked[:, ::-1], ["mrr"]).mean == {"mrr": 1}
+
     def test_numbers_beyond_the_precision_of_floats_are_different(self):
         ranked = np.array([[2**63 + 1, 2**63]], dtype=np.uint64)
         truth = np.array([[2**63]], dtype=np.uint64)

@@ -373,9 +373,10 @@ class TestArrays:
         scores = score_ranking_arrays(np.array([[1]]), np.array([[0, 1, 1, 1]]), ["recall", "mrr", "map", "ndcg"])
         assert scores.mean == pytest.approx({"recall": 1, "mrr": 1 / 2, "map": 1 / 2, "ndcg": 1 / np.log2(3)})
 
-    def test_a_label_given_twice_is_an_error(self):
-        with pytest.raises(DatasetError, match="row 1 holds 7 twice"):
-            score_ranking_arrays(np.array([[1, -1, -1], [7, 2, 7]]), np.array([[1, 2], [7, 2]]))
+    @pytest.mark.parametrize("unit", [0, 1, 7])
+    def test_a_label_given_twice_is_an_error(self, unit):
+        with pytest.raises(DatasetError, match=f"row 1 holds {unit} twice"):
+            score_ranking_arrays(np.array([[1, -1, -1], [unit, 2, unit]]), np.array([[1, 2], [7, 2]]))
 
     def test_input_arrays_are_not_changed(self):
         truth, ranked, gains = np.array([[2, 1, -1]]), np.array([[1, 3, 2]]), np.array([[1.0, 0.0, 5.0]])
@@ -469,6 +470,7 @@ def test_a_zero_dimensional_ranking_is_refused():
         score_rankings({"q": ["a"]}, {"q": np.array("a")})
 
 
-def test_a_row_that_continues_after_its_padding_is_refused():
+@pytest.mark.parametrize("unit", [0, 5])
+def test_a_row_that_continues_after_its_padding_is_refused(unit):
     with pytest.raises(DatasetError, match=r"row 1 holds a unit after -1, at 2; expected -1 at the end only"):
-        score_ranking_arrays([[5], [5]], [[5, 6, -1], [1, -1, 5]])
+        score_ranking_arrays([[5], [5]], [[5, 6, -1], [1, -1, unit]])
