@@ -4,13 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHARED := $(wildcard ../shared)
 PYTEST_ARGS ?= $(if $(SHARED),--shared=$(SHARED))
-# These compare two commits, and are run by hand.
-COMPARISONS := against exact_search house many_questions trace
+# These compare two commits or take long, and are run by hand.
+COMPARISONS := against exact_search house many_questions mutants trace
 BENCHMARKS := $(filter-out $(COMPARISONS:%=benchmarks/%.py),$(wildcard benchmarks/*.py))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check docs format bench build clean
+.PHONY: help demo quick test check mutants docs format bench build clean
 
 help: ## Show the targets.
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -42,6 +42,9 @@ check: $(VENV)/dev.stamp test ## Format, lint, types and docs, beside all tests.
 	$(BIN)/mypy
 	$(BIN)/pyright
 	$(BIN)/python docs/generate_metrics.py --check
+
+mutants: $(VENV)/dev.stamp ## Run the tests on 300 mutants of the code that makes numbers: about half an hour.
+	$(BIN)/python benchmarks/mutants.py
 
 docs: $(VENV)/dev.stamp ## Write the generated parts of the documentation.
 	$(BIN)/python docs/generate_metrics.py

@@ -64,6 +64,13 @@ class TestCutoff:
     def test_a_budget_counts_text(self, text, is_budget):
         assert Cutoff.parse(text).is_budget is is_budget
 
+    @pytest.mark.parametrize("k", [0, -2, [5, 0]])
+    def test_a_number_of_results_below_one_is_refused_as_k(self, k):
+        with pytest.raises(
+            ConfigError, match=r"k: cutoff .*: expected a whole number of at least 1, as in k=5 \(--k 5\)"
+        ):
+            Cutoff.parse_k(k)
+
 
 class TestScoreName:
     @pytest.mark.parametrize(
