@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from hashlib import sha256
@@ -215,10 +215,22 @@ def survivor(mutation: Any, diff: str) -> Survivor:
     return Survivor(file, mutation.start_pos[0], was, becomes)
 
 
-def watched(processes: Sequence["subprocess.Popen[bytes]"], trees: Sequence[Path], count: int) -> int:
-    """Print what survives, as it is found, until the processes are done; return how many have no reason."""
+def equivalents(tree: Path) -> dict[tuple[str, str, str], str]:
+    """Return why some mutants change no result, by file, line before and line after."""
     listed = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["mutant"]
-    reasons = {(mutant["file"], mutant["was"], mutant["becomes"]): mutant["reason"] for mutant in listed}
+    for mutant in listed:
+        if mutant["was"] not in (tree / PACKAGE / mutant["file"]).read_text(encoding="utf-8"):
+            raise SystemExit(f"{EQUIVALENT.name}: {mutant['file']} has no {mutant['was']!r} any more; remove the entry")
+    return {(mutant["file"], mutant["was"], mutant["becomes"]): mutant["reason"] for mutant in listed}
+
+
+def watched(
+    processes: Sequence["subprocess.Popen[bytes]"],
+    trees: Sequence[Path],
+    count: int,
+    reasons: Mapping[tuple[str, str, str], str],
+) -> int:
+    """Print what survives, as it is found, until the processes are done; return how many have no reason."""
     begin, printed, unexplained, outcomes, running = perf_counter(), set[Survivor](), 0, Counter[str](), True
     while running:
         running = any(process.poll() is None for process in processes)
@@ -250,13 +262,14 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     with TemporaryDirectory(ignore_cleanup_errors=True) as name, stopped_at_the_end(Path(name).resolve()) as started:
         trees = [copied(Path(name).resolve() / str(number)) for number in range(os.cpu_count() or 1)]
+        reasons = equivalents(trees[0])
         count = sessions(trees, given.only, given.count, given.seed)
         print("the tests without any mutant", flush=True)
         started.append(run(trees[0], "baseline", CONFIGURATION))
         if started[0].wait():
             raise SystemExit("the tests fail without any mutant")
         started += [run(tree, "exec", CONFIGURATION, SESSION) for tree in trees]
-        raise SystemExit(watched(started, trees, count) > 0)
+        raise SystemExit(watched(started, trees, count, reasons) > 0)
 
 
 if __name__ == "__main__":
