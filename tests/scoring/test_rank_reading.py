@@ -37,6 +37,10 @@ class TestOrder:
         truth = {str(number): gains for number, (gains, _) in enumerate(questions)}
         assert_as_walked_down(truth, {str(number): scores for number, (_, scores) in enumerate(questions)})
 
+    @pytest.mark.parametrize("scored", [{"x": 3, "a": 1, "b": 2}, {"x": 3, "a": 2, "b": 2}, {"x": 3, "a": 2, "b": 1}])
+    def test_scores_beside_lists_rank_and_are_counted_as_sorting_them_would(self, scored):
+        assert_as_walked_down({"q": {"a": 1}, "r": {"b": 1}}, {"q": scored, "r": ["a", "b"]})
+
     @pytest.mark.slow
     @pytest.mark.parametrize("kind", ["falling", "rising", "shuffled", "tied", "all"])
     def test_many_rankings_of_any_length_rank_as_sorting_them_would(self, kind):
