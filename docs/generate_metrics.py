@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework.metrics import ALL_METRICS, PrecisionOmega, TokenSetMetric
+from rag_evaluation_framework.metrics import ALL_METRICS, PrecisionOmega, SpanMetric, TokenSetMetric
+from rag_evaluation_framework.scoring import score_spans
 
 PAGE = Path(__file__).resolve().parent / "reference" / "metrics.md"
 STUB = PAGE.parents[2] / "src" / "rag_evaluation_framework" / "__init__.pyi"
@@ -172,22 +173,25 @@ def _section(group: Group) -> Iterator[str]:
     yield f"## {group.title}"
     yield group.intro
     yield f"```python\n{group.example}```"
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"score_spans": score_spans}
     exec(group.example, names)  # noqa: S102  the code is ours, and is on the page
     for metric in metrics_of(group):
         description = Description.of(type(metric))
         yield f"### `{metric.name}`"
         yield f"**{type(metric).__name__}.** {description.tells}"
         yield from description.details
-        call = _call(metric)
-        score = eval(call, {**names, type(metric).__name__: type(metric)})  # noqa: S307  as above
+        code = call(metric)
+        score = eval(code, {**names, type(metric).__name__: type(metric)})  # noqa: S307  as above
         # Lines are not wrapped: one that began with a minus would be the item of a list.
-        lines = {**description.entries, "Example": f"`{call}` is {score:.3f}."}
+        lines = {**description.entries, "Example": f"`{code}` is {score:.3f}."}
         yield "\n".join(f"- **{entry}:** {text}" for entry, text in lines.items())
 
 
-def _call(metric: Any) -> str:
+def call(metric: Any) -> str:
     """Return the code of the example."""
+    if isinstance(metric, SpanMetric) and metric.needs_budget:
+        name = f"{metric.name}@40ch"
+        return f'score_spans({{"q": relevant}}, {{"q": retrieved}}, ["{name}"]).mean["{name}"]'
     given = "tokenizer=str.split" if isinstance(metric, TokenSetMetric) else ""
     found = "chunks" if isinstance(metric, PrecisionOmega) else "retrieved"
     return f"{type(metric).__name__}({given}).calculate({found}, relevant)"

@@ -108,6 +108,7 @@ from .metrics import SpanIoU as SpanIoU
 from .metrics import SpanF1 as SpanF1
 from .metrics import SpanHit as SpanHit
 from .metrics import SpanDCG as SpanDCG
+from .metrics import SpanU as SpanU
 from .metrics import SpanPrecisionRaw as SpanPrecisionRaw
 from .metrics import SpanIoURaw as SpanIoURaw
 from .metrics import TokenSetRecall as TokenSetRecall

@@ -3,13 +3,21 @@
 import csv
 import json
 from dataclasses import replace
+from itertools import accumulate, combinations, pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import CharacterSpan, PrecisionOmega, TokenLevelMetric, score_spans
+from rag_evaluation_framework import (
+    CharacterSpan,
+    PrecisionOmega,
+    SpanPrecision,
+    SpanRecall,
+    TokenLevelMetric,
+    score_spans,
+)
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging import SpanJudgements, oracle_from_lists
 from rag_evaluation_framework.metrics import ALL_METRICS, SpanMetric
@@ -107,14 +115,49 @@ def test_oracle_judgements_hold_relevant_and_retrieved_characters(chunks, truth)
     assert judged.truth.tolist() == [len(relevant)]
 
 
-@given(some_spans, some_spans)
-def test_no_retrieval_of_whole_chunks_with_all_reachable_truth_is_more_precise(chunks, truth):
+def precision_with_the_highest_recall(chunks, truth):
+    """The highest precision of all sets of chunks that hold as much of the truth as any set does."""
     relevant = brute_force.union(map(passage, truth))
-    score = OMEGA.calculate(chunks, truth)
-    assert 0 <= score <= 1
+    reachable = relevant & brute_force.union(map(passage, chunks))
+    precisions = [0.0]
+    for size in range(1, len(chunks) + 1):
+        for some in combinations(chunks, size):
+            found = brute_force.union(map(passage, some))
+            if reachable and found >= reachable:
+                precisions.append(len(reachable) / len(found))
+    return max(precisions)
+
+
+def one_after_another(lengths):
+    """Chunks of one document that touch and do not overlap."""
+    bounds = [0, *accumulate(lengths)]
+    return [CharacterSpan("a", start, end) for start, end in pairwise(bounds)]
+
+
+@given(st.lists(st.integers(0, 9), max_size=6).map(one_after_another), some_spans)
+def test_of_chunks_that_do_not_overlap_nothing_with_that_recall_is_more_precise(chunks, truth):
+    assert OMEGA.calculate(chunks, truth) == precision_with_the_highest_recall(chunks, truth)
+
+
+@given(st.lists(spans(), max_size=6), some_spans)
+def test_of_chunks_that_overlap_something_with_that_recall_may_be_more_precise_and_never_is_less(chunks, truth):
+    relevant = brute_force.union(map(passage, truth))
     everything = brute_force.union(map(passage, chunks))
-    if everything & relevant:
-        assert score >= len(everything & relevant) / len(everything)
+    score = OMEGA.calculate(chunks, truth)
+    assert 0 <= score <= precision_with_the_highest_recall(chunks, truth)
+    assert score >= (len(everything & relevant) / len(everything) if everything else 0)
+
+
+def test_two_overlapping_chunks_hold_the_truth_and_one_of_them_alone_is_more_precise():
+    chunks, truth = [span("d 0 10"), span("d 5 15")], [span("d 6 9")]
+    assert OMEGA.calculate(chunks, truth) == 3 / 15
+    assert SpanRecall().calculate(chunks[:1], truth) == 1.0
+    assert SpanPrecision().calculate(chunks[:1], truth) == 3 / 10
+
+
+def test_the_recall_that_goes_with_it_is_not_perfect_where_chunks_leave_truth_out():
+    chunks, truth = [span("d 0 10")], [span("d 5 15")]
+    assert (OMEGA.calculate(chunks, truth), SpanRecall().calculate(chunks, truth)) == (0.5, 0.5)
 
 
 def test_cutting_the_ranking_keeps_the_oracle():

@@ -18,6 +18,7 @@ from rag_evaluation_framework import (
     DocumentLevelGroundTruth,
     Query,
     SpanRecall,
+    SpanU,
     TokenLevelGroundTruth,
     evaluate,
     load_result,
@@ -106,6 +107,31 @@ def test_equal_runs_are_equal_bytes_but_for_times(tmp_path):
         one, other = ((folder / name).read_bytes() for folder in folders)
         assert one == other
     assert one[4:8] == bytes(4)  # gzip has no time in it
+
+
+def test_a_metric_of_budgets_has_no_cell_at_numbers_of_results_and_is_read_back(tmp_path):
+    result = evaluate(search, dataset(), k=[4, 2], budgets=["20ch"], metrics=[SpanRecall(), SpanU()])
+    assert result.score_names[3:] == ("span_u@20ch",)
+    assert result.notes == ("span_u is scored at budgets only: @20ch",)
+    assert result.metrics["span_u"] == result.metrics["span_u@20ch"] > 0
+    header, recall, u = (result.summary().header, *result.summary().rows)
+    assert header == ("", "@4", "@2", "@20ch")
+    assert (u[:3], u[3]) == (("span_u", "", ""), f"{result.metrics['span_u']:.3f}")
+    assert all(recall)
+    folder = result.save(tmp_path / "run")
+    assert load_result(folder) == result
+    assert load_result(folder / "report.json").metrics == result.metrics
+    assert not result.compare(load_result(folder)).changed
+
+
+def test_a_question_with_a_score_that_the_report_lacks_is_refused(tmp_path, folder):
+    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    del report["metrics"]["span_recall@4"]
+    (tmp_path / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    with pytest.raises(
+        ResultError, match=r"question 'one' has the score span_recall@4, which the report does not name"
+    ):
+        load_result(tmp_path / "report.json")
 
 
 # --- a report alone ---------------------------------------------------------------------------------------------------

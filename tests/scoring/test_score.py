@@ -31,11 +31,13 @@ from rag_evaluation_framework import (
     SpanIoU,
     SpanPrecision,
     SpanRecall,
+    SpanU,
     TokenLevelGroundTruth,
     TokenLevelMetric,
     evaluate,
     retrieve,
     score,
+    score_spans,
 )
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.data import (
@@ -53,6 +55,7 @@ from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch
 from rag_evaluation_framework.levels import RULES
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+from support import brute_force_spans as brute_force
 
 
 class Named(TokenLevelMetric):
@@ -507,3 +510,87 @@ def test_places_that_another_corpus_does_not_have_are_refused():
     truth = Dataset([TokenLevelGroundTruth(rankings.queries[0], [CharacterSpan(DocumentId("d"), 0, 2)])], TOKEN)
     with pytest.raises(DatasetError, match=r"the place \[0:50\] in 'd', which their corpus does not have"):
         score(replace(rankings, corpus=other), truth, [SpanRecall()], [1])
+
+
+# --- metrics that are scored at budgets only --------------------------------------------------------------------------
+
+
+def test_a_metric_of_budgets_is_scored_at_these_and_the_gap_is_noted():
+    rankings, truth = by_hand(a=[(50, 60), (0, 10)]), dataset(a=[(0, 10)])
+    with pytest.warns(UserWarning, match=r"^span_u is scored at budgets only: @40ch, @15ch_whole$"):
+        table = score(rankings, truth, [SpanRecall(), SpanU()], [1, "40ch", "15ch_whole"])
+    assert list(table.columns) == [
+        "span_recall@1",
+        "span_recall@40ch",
+        "span_recall@15ch_whole",
+        "span_u@40ch",
+        "span_u@15ch_whole",
+    ]
+    # Ten characters of 40 are read first: 30 + 29 + … + 21 of at best 40 + 39 + … + 31.
+    assert table.mean["span_u"] == 255 / 355
+    assert table.mean["span_u@15ch_whole"] == 0.0
+
+
+@pytest.mark.parametrize("metrics", [[SpanU()], [SpanRecall(), SpanU()]])
+def test_a_metric_of_budgets_without_a_budget_is_refused(metrics):
+    expected = r"metric 'span_u' is scored at budgets only, and there is none.*'4000ch'"
+    with pytest.raises(ConfigError, match=expected):
+        score(by_hand(a=[(0, 10)]), dataset(a=[(0, 10)]), metrics, [1, 5])
+    with pytest.raises(ConfigError, match=expected):
+        evaluate(BM25Retriever(), dataset(a=[(0, 10)]), k=5, budgets=[], metrics=metrics)
+
+
+def test_scores_of_spans_given_as_they_are_and_of_hits_are_the_same():
+    names = ["span_u@30ch", "span_u@30ch_whole", "span_u@100ch"]
+    found, right = [(50, 60), (5, 20), (0, 12), (8, 30)], [(0, 3), (9, 25)]
+    table = score(by_hand(a=found), dataset(a=right), [SpanU()], [name.partition("@")[2] for name in names])
+    places = score_spans({"a": [("d", *place) for place in right]}, {"a": [("d", *place) for place in found]}, names)
+    assert dict(table.mean) == dict(places.mean)
+    assert len({*table.mean.values()}) == 3
+
+
+SENTENCES = Corpus([Document(DocumentId("d"), "Aa bb. Cccccccc dd ee ff. G hh iiiii. Jj kk lll.")])
+FOUND = [(26, 38), (0, 26), "not there", (7, 48)]  # texts of 3, 6, 2 and 9 words
+
+
+def sentences(query, k):
+    places = [
+        found if isinstance(found, str) else {"doc_id": "d", "start": found[0], "end": found[1]} for found in FOUND
+    ]
+    return places[:k]
+
+
+@pytest.mark.parametrize("cutoff", ["2tok", "6tok", "6tok_whole", "9tok", "30tok"])
+def test_in_tokens_each_character_counts_at_its_share_of_its_result(cutoff):
+    right = [(30, 35), (7, 20), (40, 45), (42, 44)]
+    truth = Dataset(dataset(a=right).ground_truth, TOKEN, corpus=SENTENCES)
+    words = resolve_tokenizer(str.split)
+    result = evaluate(sentences, truth, k=[], budgets=[cutoff], tokenizer=words, metrics=[SpanU(), SpanRecall()])
+    size = int(cutoff.partition("tok")[0])
+    assert result.metrics["span_u"] == pytest.approx(u_in_words(right, size, whole="whole" in cutoff), abs=1e-12)
+
+
+def u_in_words(right, size, *, whole):
+    """The score by following every character, its place in words being its share of the words of its result."""
+    text = SENTENCES[DocumentId("d")].content
+    ranking = [(f, [None] * len(f)) if isinstance(f, str) else (text[slice(*f)], [*range(*f)]) for f in FOUND]
+    relevant = {place for span in right for place in range(*span)}
+    earned, read = {}, 0
+    bought = brute_force.spend(ranking, size, brute_force.words, whole=whole)
+    for passage, (found, _) in zip(bought, ranking, strict=False):
+        cost = len(found.split())
+        for number, place in enumerate(passage):
+            if place in relevant:
+                earned.setdefault(place, max(0, size - read - number * cost / len(found)))
+        read += cost
+    rate = sum(len(text[start:end].split()) for start, end in right[:3]) / len(relevant)
+    ideal = sum(max(0, size - number * rate) for number in range(len(relevant)))
+    return min(1.0, sum(earned.values()) / ideal)
+
+
+def test_what_stands_in_front_of_a_place_is_read_before_it():
+    def titled(query, k):
+        return [{"doc_id": "d", "start": 10, "end": 20, "text": "A title: " + TEXT[10:20]}]
+
+    result = evaluate(titled, dataset(a=[(12, 14)]), k=[], budgets=["20ch"], metrics=[SpanU()])
+    assert result.metrics["span_u"] == (20 - 11 + 20 - 12) / (20 + 19)

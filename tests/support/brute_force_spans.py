@@ -4,6 +4,7 @@ A passage, retrieved or relevant, is the list of the characters it covers, each 
 """
 
 import re
+from fractions import Fraction
 from math import log2
 
 
@@ -61,6 +62,19 @@ def dcg(retrieved, truth):
         if relevant:
             total += len(new & relevant) / len(relevant) / log2(rank + 1)
     return total
+
+
+def u(retrieved, truth, budget):
+    """The mean of recall over all budgets up to this one, over the same of reading the truth first."""
+    relevant = union(truth)
+    ideal = _recall_at_all_budgets(sorted(relevant), relevant, budget)
+    trail = [character for passage in retrieved for character in passage]
+    return float(_recall_at_all_budgets(trail, relevant, budget) / ideal) if relevant else 0.0
+
+
+def _recall_at_all_budgets(trail, relevant, budget):
+    found = (len(set(trail[:size]) & relevant) for size in range(1, budget + 1))
+    return Fraction(sum(found), max(len(relevant), 1) * budget)
 
 
 METRICS = {

@@ -105,7 +105,7 @@ class Comparison:
         """Return the mean of candidate minus baseline, None if no query has the score in both.
 
         Args:
-            name: The score; a metric alone means the run's k.
+            name: The score; a metric alone means its first cutoff.
 
         Raises:
             ConfigError: The results do not both have this score.

@@ -33,7 +33,7 @@ chunker: recursive-character:chunk_size=800
 # Cutoffs: numbers of results, and context budgets in characters (or tokens, with a tokenizer).
 k: [5, 10]
 budgets: [4000ch]
-# metrics: [span_recall, span_precision, span_iou, span_dcg]
+# metrics: [span_recall, span_precision, span_iou, span_u]
 
 # Measure whether the right documents or chunks were found, instead of the right text:
 # evaluation_type: document-level

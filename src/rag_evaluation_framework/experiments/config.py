@@ -91,10 +91,11 @@ class ExperimentConfig(Generic[U]):
             )
         own, read_at = dataset.level.evaluation_type, level.evaluation_type
         truth = f"dataset {dataset.name!r} is {own}" + ("" if own == read_at else f", read at {read_at}")
-        chosen = check_metrics(rules.default_metrics.values() if metrics is None else metrics, level, truth)
-        ks = tuple(cutoff.size for cutoff in Cutoff.parse_k(k))
+        ks = Cutoff.parse_k(k)
         if not ks and not measured.budgets:
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k=[5, 10]")
+        given = rules.default_metrics.values() if metrics is None else metrics
+        chosen = check_metrics(given, level, truth, [*ks, *measured.budgets])
         documents = checked_corpus(dataset.corpus if corpus is None else corpus)
         if chunk_id is not None and not callable(chunk_id):
             raise ConfigError(f"chunk_id={chunk_id!r:.80}: expected a function (chunk, number) -> id")
@@ -104,7 +105,7 @@ class ExperimentConfig(Generic[U]):
             "level": level,
             "corpus": documents,
             "metrics": chosen,
-            "k": ks,
+            "k": tuple(cutoff.size for cutoff in ks),
             "config": measured,
             "chunk_id": chunk_id,
             "notes": (*dataset.check(documents), *rules.check(dataset, documents, pipeline, chunk_id)),

@@ -5,7 +5,7 @@ to the first of them, so that each character counts once. Time O(n log n) in the
 pieces into which overlapping results are cut.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -14,7 +14,7 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.data.columns import Integers, Numbering
+from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.spans import CharacterSpan
 
@@ -88,6 +88,21 @@ class SpanColumns:
 
 
 @dataclass(frozen=True, eq=False)
+class TrailJudgements:
+    """The relevant characters within each budget of 1, 2, 3, … up to the one at which rankings are cut, summed.
+
+    A character that is read where 10 are left of the budget is within 10 of these budgets.
+
+    Attributes:
+        earned: The sum of the ranking; shape (queries,).
+        ideal: The same of reading the truth first; shape (queries,).
+    """
+
+    earned: Integers | Numbers
+    ideal: Integers | Numbers
+
+
+@dataclass(frozen=True, eq=False)
 class SpanJudgements:
     """The characters that each rank of each query adds; arrays of shape (queries, depth) except `truth`.
 
@@ -98,6 +113,7 @@ class SpanJudgements:
         truth: Relevant characters of the query, each once; shape (queries,).
         oracle: The judgements of a perfect retriever, which returns for each query the chunks of the corpus that share
             text with its truth and no others; only metrics that need all chunks read them. The same at every depth.
+        trail: What was read within each smaller budget; at budgets, if a metric needs it.
     """
 
     covered: Integers
@@ -105,6 +121,7 @@ class SpanJudgements:
     length: Integers
     truth: Integers
     oracle: "SpanJudgements | None" = None
+    trail: TrailJudgements | None = None
 
     @classmethod
     def from_columns(cls, retrieved: SpanColumns, truth: SpanColumns, queries: int, depth: int) -> "SpanJudgements":
@@ -178,36 +195,60 @@ def _judge_in_blocks(
 ) -> SpanJudgements:
     """Judge as many queries at a time as fit into the processor's cache."""
     whole = SpanJudgements.zeros(queries, depth)
-    step = max(1, _BLOCK // max(depth, 1))
-    for first in range(0, queries, step):
-        last = min(first + step, queries)
+    for first, last in blocks(queries, depth):
         block = _judge_block(*columns(first, last), last - first, depth)
         whole.covered[first:last], whole.retrieved[first:last] = block.covered, block.retrieved
         whole.length[first:last], whole.truth[first:last] = block.length, block.truth
     return whole
 
 
+def blocks(queries: int, depth: int) -> Iterator[tuple[int, int]]:
+    """Yield the first query of each block that is judged at once, and the first of the next one."""
+    step = max(1, _BLOCK // max(depth, 1))
+    return ((first, min(first + step, queries)) for first in range(0, queries, step))
+
+
+@dataclass(frozen=True, eq=False)
+class RelevantPieces:
+    """Stretches of relevant text, each where it is retrieved first; one entry per stretch, but for `truth`.
+
+    Attributes:
+        cells: Query · depth + rank; the stretches of a cell ascend.
+        offsets: Characters of the retrieved span before the stretch.
+        lengths: Characters of the stretch.
+        truth: Relevant characters of each query, each once; shape (queries,).
+    """
+
+    cells: Integers
+    offsets: Integers
+    lengths: Integers
+    truth: Integers
+
+
+def relevant_pieces(retrieved: SpanColumns, truth: SpanColumns, queries: int, depth: int) -> RelevantPieces:
+    """Return where relevant text is retrieved first, of rankings with one span per query and rank."""
+    line = _Line.of(retrieved, truth, depth)
+    shared, starts, ends = _overlaps(line.pieces, line.merged)
+    cells = line.pieces.cells[shared]
+    first = np.zeros(queries * depth, dtype=np.int64)
+    first[line.cells] = line.starts
+    return RelevantPieces(cells, starts - first[cells], ends - starts, line.relevant(queries))
+
+
 def _judge_block(retrieved: SpanColumns, truth: SpanColumns, queries: int, depth: int) -> SpanJudgements:
-    retrieved, truth = retrieved.covering(), truth.covering()
-    groups, truth_groups, width = _groups(retrieved, truth)
-    starts = groups * width + retrieved.start
-    ends = groups * width + retrieved.end
-    cells = retrieved.query * depth + retrieved.rank
-    pieces = _first_covered(starts, ends, cells)
-    merged = _merged(truth_groups * width + truth.start, truth_groups * width + truth.end)
-    shared, amounts = _overlaps(pieces, merged)
+    line = _Line.of(retrieved, truth, depth)
+    shared, starts, ends = _overlaps(line.pieces, line.merged)
 
     def per_cell(cells: Integers, characters: Integers) -> Integers:
         # Sums of integers below 2^53 are exact in double precision.
         sums = np.bincount(cells, weights=characters, minlength=queries * depth)
         return sums.astype(np.int64).reshape(queries, depth)
 
-    relevant = np.bincount(truth.query[merged.rows], weights=merged.ends - merged.starts, minlength=queries)
     return SpanJudgements(
-        covered=per_cell(pieces.cells[shared], amounts),
-        retrieved=per_cell(pieces.cells, pieces.ends - pieces.starts),
-        length=per_cell(cells, retrieved.end - retrieved.start),
-        truth=relevant.astype(np.int64),
+        covered=per_cell(line.pieces.cells[shared], ends - starts),
+        retrieved=per_cell(line.pieces.cells, line.pieces.ends - line.pieces.starts),
+        length=per_cell(line.cells, line.ends - line.starts),
+        truth=line.relevant(queries),
     )
 
 
@@ -227,6 +268,42 @@ class _Merged:
     starts: Integers
     ends: Integers
     rows: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """The spans of some queries on one line of integers.
+
+    Attributes:
+        starts: Of the retrieved spans that are not empty.
+        ends: Theirs.
+        cells: Theirs.
+        pieces: The same spans without what an earlier rank covers.
+        merged: The relevant spans.
+        owners: The query of each merged relevant span.
+    """
+
+    starts: Integers
+    ends: Integers
+    cells: Integers
+    pieces: _Pieces
+    merged: _Merged
+    owners: Integers
+
+    @classmethod
+    def of(cls, retrieved: SpanColumns, truth: SpanColumns, depth: int) -> "_Line":
+        retrieved, truth = retrieved.covering(), truth.covering()
+        groups, truth_groups, width = _groups(retrieved, truth)
+        starts = groups * width + retrieved.start
+        ends = groups * width + retrieved.end
+        cells = retrieved.query * depth + retrieved.rank
+        merged = _merged(truth_groups * width + truth.start, truth_groups * width + truth.end)
+        return cls(starts, ends, cells, _first_covered(starts, ends, cells), merged, truth.query[merged.rows])
+
+    def relevant(self, queries: int) -> Integers:
+        """Return the relevant characters of each query, each once."""
+        lengths = self.merged.ends - self.merged.starts
+        return np.bincount(self.owners, weights=lengths, minlength=queries).astype(np.int64)
 
 
 def _groups(retrieved: SpanColumns, truth: SpanColumns) -> tuple[Integers, Integers, int]:
@@ -279,17 +356,17 @@ def _leads(column: Integers) -> NDArray[np.bool_]:
     return leads
 
 
-def _overlaps(pieces: _Pieces, merged: _Merged) -> tuple[Integers, Integers]:
-    """Return the pieces that share characters with the merged truth, one entry per pair, and how many they share.
+def _overlaps(pieces: _Pieces, merged: _Merged) -> tuple[Integers, Integers, Integers]:
+    """Return the pieces that share characters with the merged truth, one entry per pair, and start and end of these.
 
-    Pieces [0, 5) and [5, 9) share 2 and 1 characters with the truth [3, 6): ([0, 1], [2, 1]).
+    Pieces [0, 5) and [5, 9) share [3, 5) and [5, 6) with the truth [3, 6): ([0, 1], [3, 5], [5, 6]).
     """
     first = np.searchsorted(pieces.ends, merged.starts, side="right")
     counts = np.maximum(np.searchsorted(pieces.starts, merged.ends, side="left") - first, 0)
     stretch, number = spread(counts)
     piece = first[stretch] + number
-    shared = np.minimum(pieces.ends[piece], merged.ends[stretch])
-    return piece, shared - np.maximum(pieces.starts[piece], merged.starts[stretch])
+    starts = np.maximum(pieces.starts[piece], merged.starts[stretch])
+    return piece, starts, np.minimum(pieces.ends[piece], merged.ends[stretch])
 
 
 def _first_covered(starts: Integers, ends: Integers, cells: Integers) -> _Pieces:

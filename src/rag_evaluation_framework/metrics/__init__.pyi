@@ -17,6 +17,7 @@ from .span_iou import SpanIoU as SpanIoU
 from .span_f1 import SpanF1 as SpanF1
 from .span_hit import SpanHit as SpanHit
 from .span_dcg import SpanDCG as SpanDCG
+from .span_u import SpanU as SpanU
 from .span_precision_raw import SpanPrecisionRaw as SpanPrecisionRaw
 from .span_iou_raw import SpanIoURaw as SpanIoURaw
 from .token_set_recall import TokenSetRecall as TokenSetRecall

@@ -16,8 +16,10 @@ from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 class PrecisionOmega(SpanMetric):
     """Oracle precision (PrecisionΩ): that of returning exactly the chunks that share text with the truth.
 
-    It rates the chunking alone, before anything is retrieved: the ranking and its cutoff change nothing. It is the
-    highest precision possible with perfect recall. Chunks that merely touch the truth share nothing with it.
+    It rates the chunking alone, before anything is retrieved: the ranking and its cutoff change nothing. The recall of
+    these chunks is the highest possible, and perfect unless chunks leave relevant text out. If chunks do not overlap,
+    nothing with that recall is more precise. If they overlap, some of these chunks may be enough, and more precise than
+    all of them. Chunks that merely touch the truth share nothing with it.
 
     Formula: |T ∩ Ω| / |Ω|, T being the set of relevant characters and Ω the set of characters of all chunks of the
         corpus that share at least one character with T.

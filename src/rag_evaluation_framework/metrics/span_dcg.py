@@ -15,7 +15,8 @@ class SpanDCG(SpanMetric):
     """Discounted cumulative gain of text: how early the relevant text comes, each new share discounted by its rank.
 
     T is the set of relevant characters, new_r the characters that rank r is the first to retrieve, so each character
-    counts once. Scores are comparable across chunkings, as nothing in them counts chunks.
+    counts once. Scores are comparable within one chunking only, as smaller chunks put the same text at later ranks;
+    `SpanU` compares chunkings.
 
     Formula: Σ over ranks r of (|T ∩ new_r| / |T|) / log2(r + 1), r from 1
     Range: [0, 1]; 1 if the first result covers all.

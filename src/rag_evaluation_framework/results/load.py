@@ -87,7 +87,8 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
 
 def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, unit: Any) -> QueryResults[Any]:
     """Return the questions: of the file beside the report or, if there is none, of the report alone."""
-    names = [str(ScoreName(metric, Cutoff.parse(cutoff))) for metric in head.metric_names for cutoff in head.cutoffs]
+    named = [str(ScoreName(metric, Cutoff.parse(cutoff))) for metric in head.metric_names for cutoff in head.cutoffs]
+    names = [name for name in named if name in head.metrics]
     listed = content.get("queries")
     old: Any = schema_1.QueryRecord
     new: Any = QuestionRecord

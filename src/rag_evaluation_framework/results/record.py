@@ -140,8 +140,8 @@ def read_questions(
         source: The file that the questions are from, for messages.
 
     Raises:
-        ResultError: A question is there twice, or its status is not what its failures and truth say,
-            or a number is too large.
+        ResultError: A question is there twice, has a score of another name, or its status is not what its failures and
+            truth say, or a number is too large.
     """
     query_ids: dict[str, Status] = {}
     texts: list[str] = []
@@ -164,6 +164,10 @@ def read_questions(
             gains[row] = record.gains
         if record.failures:
             failures[record.query_id] = record.failures
+        for name in record.scores.keys() - scores.keys():
+            raise ResultError(
+                f"{source}: question {record.query_id!r} has the score {name}, which the report does not name"
+            )
         for name, column in scores.items():
             score = record.scores.get(name)
             column.append(nan if score is None else score)

@@ -86,14 +86,14 @@ class EvaluationResult(Generic[U]):
 
     @property
     def score_names(self) -> tuple[str, ...]:
-        """The names of all scores: every metric at every cutoff."""
+        """The names of all scores: every metric at every cutoff that it takes."""
         return tuple(self.scores.columns)
 
     def per_query(self, name: str) -> dict[str, float | None]:
         """Return one score by query id, in order; None where a query has none.
 
         Args:
-            name: The score, such as `span_recall@5`; a metric alone means the run's k.
+            name: The score, such as `span_recall@5`; a metric alone means its first cutoff.
 
         Raises:
             ConfigError: The result has no such score.
@@ -105,7 +105,7 @@ class EvaluationResult(Generic[U]):
 
         Args:
             n: How many; queries without a score are not among them.
-            name: By which score; by default the first metric at the run's k.
+            name: By which score; by default the first one.
 
         Raises:
             ConfigError: `n` is negative, or there is no such score.
@@ -171,8 +171,7 @@ class EvaluationResult(Generic[U]):
             headline=(f"{dataset['name']}, {self.evaluation_type}{zeros}", ", ".join([self.headline, *self._beside()])),
             header=("", *(f"@{cutoff}" for cutoff in self.cutoffs)),
             rows=tuple(
-                (metric, *(number(self.metrics[f"{metric}@{cutoff}"]) for cutoff in self.cutoffs))
-                for metric in self.metric_names
+                (metric, *(self._cell(f"{metric}@{cutoff}") for cutoff in self.cutoffs)) for metric in self.metric_names
             ),
             notes=notes,
             worst_title=f"Weakest questions by {name}",
@@ -186,6 +185,10 @@ class EvaluationResult(Generic[U]):
                 f"made {self.created} with version {self.version}",
             ),
         )
+
+    def _cell(self, name: str) -> str:
+        """Return a mean as the table shows it; nothing where the metric is not scored at that cutoff."""
+        return number(self.metrics[name]) if name in self.score_names else ""
 
     def _beside(self) -> list[str]:
         """Return what is said beside the headline: questions without an answer, and those with a failed metric."""

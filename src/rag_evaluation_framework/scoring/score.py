@@ -1,6 +1,6 @@
 """`score`: from rankings and ground truth to scores, judged once per ranking and budget for all metrics."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias, overload
@@ -35,7 +35,9 @@ from rag_evaluation_framework.scoring.score_checks import (
     note_unknown_lengths,
     note_unread,
 )
+from rag_evaluation_framework.scoring.score_names import takes
 from rag_evaluation_framework.scoring.tabulate import Cut, Units, tabulate
+from rag_evaluation_framework.scoring.trails import with_trail
 from rag_evaluation_framework.text.reading import HitReader, RankingCutter
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
@@ -88,7 +90,7 @@ def score(
     Args:
         rankings: What was retrieved.
         dataset: What is relevant.
-        metrics: The metrics to compute, objects or names, each at every cutoff.
+        metrics: The metrics to compute, objects or names, each at every cutoff; `span_u` at budgets only.
         cutoffs: Where rankings are cut: numbers of results (5), budgets of characters (`4000ch`) or tokens (`1000tok`).
         level: The level at which spans are read, such as `CHUNK`; by default that of the dataset.
         chunk_id: How the dataset names chunks, where its ids do not follow from the content; chunk level only.
@@ -110,7 +112,7 @@ def score(
     check_dataset_level(dataset, wanted)
     cuts = Cutoff.parse_all(cutoffs)
     counter = None if tokenizer is None else resolve_tokenizer(tokenizer)
-    chosen = check_metrics(metrics, wanted, f"dataset {dataset.name!r} is scored at {wanted.evaluation_type}")
+    chosen = check_metrics(metrics, wanted, f"dataset {dataset.name!r} is scored at {wanted.evaluation_type}", cuts)
     for text in dataset.check(rankings.corpus):
         note(text)
     rules: LevelRules[Any] = RULES[wanted.evaluation_type]
@@ -143,12 +145,19 @@ def score_checked(
     """
     chunks = _chunks(rankings, metrics)
     note_unknown_lengths(rankings, cutter)
+    names = {
+        ScoreName(metric.name, cutoff): metric
+        for metric in metrics
+        for cutoff in cutter.cutoffs
+        if takes(metric, cutoff)
+    }
+    _note_gaps(metrics, cutter)
     begins = np.cumsum(rankings.hits.counts) - rankings.hits.counts
     blocks = np.split(np.arange(len(rankings)), np.flatnonzero(np.diff(begins // _HITS_AT_ONCE)) + 1)
     tables: list[ScoreTable] = []
     for rows in blocks:
         entries = truth.entries[rows[0] : rows[-1] + 1] if len(rows) else ()
-        tables.append(_score_some(rankings.take(rows), truth.level, entries, metrics, cutter, chunks, on_error))
+        tables.append(_score_some(rankings.take(rows), truth.level, entries, names, cutter, chunks, on_error))
     return ScoreTable.joined(tables)
 
 
@@ -156,7 +165,7 @@ def _score_some(
     rankings: Rankings,
     level: Level[U],
     truth: Sequence[GroundTruth[U]],
-    metrics: Sequence[Metric[U]],
+    scores: Mapping[ScoreName, Metric[U]],
     cutter: RankingCutter,
     chunks: ChunkColumns | None,
     on_error: OnError,
@@ -171,7 +180,9 @@ def _score_some(
     if chunks is not None:
         places, documents = chunks
         oracle = oracle_from_columns(places, SpanColumns.of(relevant, documents), len(answered))
-    ranked = {cutoff: cutter.cut(found, cutoff) for cutoff in cutter.cutoffs}
+    trails = any(isinstance(metric, SpanMetric) and metric.needs_budget for metric in scores.values())
+    contexts = {cutoff: budget.buy(found.hits) for cutoff, budget in cutter.budgets.items()}
+    ranked = {cutoff: contexts[cutoff].hits if cutoff.is_budget else found.first(cutoff) for cutoff in cutter.cutoffs}
     # The first 5 of 10 results are those of asking for 5 if rankings are prefix-stable: then all k are judged at once.
     deepest = None if found.at else max(cutter.ks, key=lambda cutoff: cutoff.size, default=None)
     apart = [cutoff for cutoff in ranked if cutoff.is_budget or deepest in (None, cutoff)]
@@ -182,18 +193,27 @@ def _score_some(
         judgements = judged[cutoff if cutoff in judged else deepest]
         if not cutoff.is_budget:
             judgements = judgements.at(cutoff.size)
+        elif trails:
+            judgements = with_trail(judgements, contexts[cutoff], relevant, cutter.budgets[cutoff])
         if oracle is not None:
             judgements = replace(judgements, oracle=oracle)
         known = cutter.known(found) if cutoff.is_budget else None
         cuts[cutoff] = Cut(judgements, partial(_units, level, answered, hits, cutter.reader), known)
     return tabulate(
         [entry.query.id for entry in truth],
-        {ScoreName(metric.name, cutoff): metric for metric in metrics for cutoff in cutter.cutoffs},
+        scores,
         cuts,
         answerable,
         {query_id: (failure,) for query_id, failure in rankings.failures.items()},
         on_error=on_error,
     )
+
+
+def _note_gaps(metrics: Sequence[Metric[Any]], cutter: RankingCutter) -> None:
+    """Note which metrics are scored at some cutoffs only."""
+    for metric in metrics:
+        if not all(takes(metric, cutoff) for cutoff in cutter.cutoffs):
+            note(f"{metric.name} is scored at budgets only: {', '.join(f'@{cutoff}' for cutoff in cutter.budgets)}")
 
 
 def _chunks(rankings: Rankings, metrics: Sequence[Metric[Any]]) -> ChunkColumns | None:

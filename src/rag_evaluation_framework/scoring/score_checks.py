@@ -1,17 +1,19 @@
 """Checks of what is given to `score`; those of metrics are made before an experiment, too."""
 
-from collections.abc import Iterable, Mapping, Sequence, ValuesView
+from collections.abc import Collection, Iterable, Mapping, Sequence, ValuesView
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 from rag_evaluation_framework.registry import build
+from rag_evaluation_framework.scoring.score_names import takes
 from rag_evaluation_framework.text.reading import RankingCutter
 
 Metrics: TypeAlias = Sequence[Metric[U] | str] | ValuesView[Metric[U]] | Mapping[str, Metric[U]]
@@ -40,16 +42,18 @@ def check_rankings(rankings: object) -> None:
             )
 
 
-def check_metrics(metrics: Any, level: Level[Any], truth: str) -> tuple[Metric[Any], ...]:
+def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collection[Cutoff]) -> tuple[Metric[Any], ...]:
     """Return the metrics as a tuple, checked; those that are named are made, as on the command line.
 
     Args:
         metrics: What was given.
         level: The level of the truth.
         truth: What the truth is, for messages, such as `dataset 'handbook' is token-level`.
+        cutoffs: Where rankings are cut.
 
     Raises:
-        ConfigError: They are not a list of metrics or names, a name is unknown, or two metrics share a name.
+        ConfigError: They are not a list of metrics or names, a name is unknown, two metrics share a name, or one is
+            scored at budgets only and there is none.
         LevelMismatch: One cannot score this level.
     """
     if not isinstance(metrics, Iterable) or isinstance(metrics, str):
@@ -73,6 +77,11 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str) -> tuple[Metric[A
         raise ConfigError(
             f"metrics {[*metrics]} are called {names}: a result names a metric by its own name; pass a list"
         )
+    for metric in given:
+        if not any(takes(metric, cutoff) for cutoff in cutoffs):
+            raise ConfigError(
+                f"metric {metric.name!r} is scored at budgets only, and there is none: give one, such as '4000ch'"
+            )
     return tuple(given)
 
 

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data.cutoffs import SPELLINGS, ScoreName
+from rag_evaluation_framework.data.cutoffs import SPELLINGS, Cutoff, ScoreName
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
@@ -62,17 +62,27 @@ def parse_span_scores(names: Sequence[str]) -> dict[ScoreName, SpanMetric]:
     """Return the span metrics of several scores by their full names, each once, in order.
 
     Raises:
-        ConfigError: The list is empty, is not a list, or holds something other than scores of span metrics, or a budget
-            counts tokens.
+        ConfigError: The list is empty, is not a list, or holds something other than scores of span metrics, a budget
+            counts tokens, or a metric needs a budget and gets none.
     """
     chosen = _parse_scores(names, SpanMetric, "score_spans", DEFAULT_SPAN_SCORES)
-    for name in chosen:
+    for name, metric in chosen.items():
+        if not takes(metric, name.cutoff):
+            raise ConfigError(
+                f"score {str(name)!r}: {name.metric} is scored at budgets only; name one, such as {name.metric}@4000ch"
+            )
         if name.cutoff is not None and name.cutoff.unit == "tok":
             raise ConfigError(
                 f"score {str(name)!r}: spans carry no text whose tokens could be counted; give the budget in "
                 f"characters, such as {name.metric}@4000ch, or use evaluate, which knows the corpus"
             )
     return chosen
+
+
+def takes(metric: Metric[Any], cutoff: Cutoff | None) -> bool:
+    """Return whether a metric scores rankings that are cut there; None is the whole ranking."""
+    at_budgets_only = isinstance(metric, SpanMetric) and metric.needs_budget
+    return not at_budgets_only or (cutoff is not None and cutoff.is_budget)
 
 
 def _parse_scores(

@@ -1,6 +1,6 @@
 """`score_spans`: score existing rankings of spans, without corpus or retriever."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.judging.oracle import oracle_from_columns
 from rag_evaluation_framework.judging.spans import SpanColumns, SpanJudgements
+from rag_evaluation_framework.judging.trail import Trail, judge_trail
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
 from rag_evaluation_framework.scoring.rank_checks import check_mapping
 from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, parse_span_scores
@@ -138,7 +139,8 @@ def _scored(
     counts: dict[str, int],
 ) -> ScoreTable:
     queries = len(query_ids)
-    cuts = _judge(truth, retrieved, queries, [name.cutoff for name in chosen])
+    trails = {name.cutoff for name, metric in chosen.items() if metric.needs_budget}
+    cuts = _judge(truth, retrieved, queries, [name.cutoff for name in chosen], trails)
     if chunks is not None and any(metric.needs_chunks for metric in chosen.values()):
         oracle = oracle_from_columns(chunks, truth, queries)
         cuts = {cutoff: replace(judged, oracle=oracle) for cutoff, judged in cuts.items()}
@@ -150,7 +152,11 @@ def _scored(
 
 
 def _judge(
-    truth: SpanColumns, retrieved: SpanColumns, queries: int, cutoffs: Sequence[Cutoff | None]
+    truth: SpanColumns,
+    retrieved: SpanColumns,
+    queries: int,
+    cutoffs: Sequence[Cutoff | None],
+    trails: Container[Cutoff | None],
 ) -> dict[Cutoff | None, SpanJudgements]:
     """Judge once for all numbers of results, as deep as these need, and once for each budget."""
     cuts: dict[Cutoff | None, SpanJudgements] = {}
@@ -159,7 +165,11 @@ def _judge(
         if cutoff is not None and not cutoff.is_budget:
             sizes.append(cutoff.size)
         elif cutoff not in cuts:
-            cuts[cutoff] = _judged(truth, retrieved if cutoff is None else _truncate(retrieved, cutoff), queries)
+            cuts[cutoff] = (
+                _judged(truth, retrieved, queries)
+                if cutoff is None
+                else _judged_at_budget(truth, retrieved, queries, cutoff, trail=cutoff in trails)
+            )
     if sizes:
         whole = cuts.get(None) or _judged(truth, retrieved.take(retrieved.rank < max(sizes)), queries)
         cuts |= {Cutoff(size): whole.at(size) for size in sizes}
@@ -170,12 +180,22 @@ def _judged(truth: SpanColumns, retrieved: SpanColumns, queries: int) -> SpanJud
     return SpanJudgements.from_columns(retrieved, truth, queries, depth=int(retrieved.rank.max(initial=-1)) + 1)
 
 
-def _truncate(retrieved: SpanColumns, budget: Cutoff) -> SpanColumns:
-    """Return the spans of each ranking that fit a budget in characters, the last one cut or, if `whole`, left out."""
+def _judged_at_budget(
+    truth: SpanColumns, retrieved: SpanColumns, queries: int, budget: Cutoff, *, trail: bool
+) -> SpanJudgements:
+    """Judge the spans that fit a budget in characters, the last one of each ranking cut or, if `whole`, left out."""
     lengths = retrieved.end - retrieved.start
     before = np.cumsum(lengths) - lengths
     before -= before[np.arange(len(before)) - retrieved.rank]  # of the same query only
     if budget.whole:
-        return retrieved.take(before + lengths <= budget.size)
-    cut = replace(retrieved, end=np.minimum(retrieved.end, retrieved.start + (budget.size - before)))
-    return cut.take(before < budget.size)
+        fits = before + lengths <= budget.size
+    else:
+        fits = before < budget.size
+        retrieved = replace(retrieved, end=np.minimum(retrieved.end, retrieved.start + (budget.size - before)))
+    kept = retrieved.take(fits)
+    judged = _judged(truth, kept, queries)
+    if not trail:
+        return judged
+    read = np.zeros_like(judged.length)
+    read[kept.query, kept.rank] = before[fits]
+    return replace(judged, trail=judge_trail(kept, truth, queries, Trail.in_characters(budget.size, read)))

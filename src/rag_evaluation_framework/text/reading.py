@@ -248,10 +248,6 @@ class RankingCutter:
             if cutoff.is_budget
         }
 
-    def cut(self, rankings: Rankings, cutoff: Cutoff) -> RankedHits:
-        """Return what each ranking holds at one of the cutoffs."""
-        return self.budgets[cutoff].buy(rankings.hits).hits if cutoff.is_budget else rankings.first(cutoff)
-
     def known(self, rankings: Rankings) -> NDArray[np.bool_]:
         """Return which rankings have a result whose length is known, or are empty; shape (rankings,)."""
         hits, table = rankings.hits, rankings.hits.flat
