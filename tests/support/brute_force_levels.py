@@ -20,27 +20,30 @@ def text_of(place, texts):
 
 
 def bought(ranking, budget, whole):
-    """Return the places that a budget in characters buys; of the last only a part, or `whole` ones only."""
+    """Return the places of which a budget in characters buys anything, and what it buys of each.
+
+    That is all of it; of the last only a part, or nothing if only `whole` ones are bought.
+    """
     left, taken = budget, []
     for document, start, end in ranking:
         if left == 0:
             break
-        if end - start <= left:
-            taken.append((document, start, end))
-            left -= end - start
-        else:
+        if end - start > left:
             if not whole:
-                taken.append((document, start, start + left))
+                taken.append(((document, start, end), (document, start, start + left)))
             break
+        if end > start:
+            taken.append(((document, start, end), (document, start, end)))
+        left -= end - start
     return taken
 
 
 def cuts(ranking, ks, budgets):
-    """Return, by the cutoff's name, the places that are left of a ranking and the depth that they stand for."""
-    found = {str(k): (ranking[:k], k) for k in ks}
+    """Return, by the cutoff's name, what is left of a ranking, the part of each place that is read, and k if any."""
+    found = {str(k): (ranking[:k], ranking[:k], k) for k in ks}
     for name in budgets:
         taken = bought(ranking, int(name.partition("ch")[0]), name.endswith("_whole"))
-        found[name] = (taken, len(taken))
+        found[name] = ([place for place, _ in taken], [part for _, part in taken], None)
     return found
 
 
@@ -75,8 +78,10 @@ def token_scores(places, truth, chunks):
 # --- identities -------------------------------------------------------------------------------------------------------
 
 
-def rank_scores(units, relevant, depth):
-    """Score the units of a ranking that was cut at `depth` results."""
+def rank_scores(units, relevant, k):
+    """Score the units of a ranking that was cut at `k` results, or at none of its own (None)."""
+    depth = len(units) if k is None else k
+    ideal = len(relevant) if k is None else min(k, len(relevant))
     ranking = []
     for unit in units[:depth]:
         if unit not in ranking:
@@ -88,7 +93,7 @@ def rank_scores(units, relevant, depth):
             mrr = mrr or 1 / rank
             average += len([above for above in ranking[:rank] if above in relevant]) / rank
             gain += 1 / log2(rank + 1)
-    best = sum(1 / log2(rank + 1) for rank in range(1, min(depth, len(relevant)) + 1))
+    best = sum(1 / log2(rank + 1) for rank in range(1, ideal + 1))
     return {
         "hit": 1.0 if found else 0.0,
         "recall": len(found) / len(relevant),
@@ -148,15 +153,14 @@ def scores(ranking, truth, chunks, texts, ks, budgets):
     levels = {"token-level": {}, "document-level": {}, "chunk-level": {}}
     if not truth:
         return levels
-    named = [text_of(chunk, texts) for chunk in ranking]
     right_documents, right_texts = documents(truth), relevant_texts(truth, chunks, texts)
-    for cutoff, (places, depth) in cuts(ranking, ks, budgets).items():
+    for cutoff, (places, parts, k) in cuts(ranking, ks, budgets).items():
         found = [document for document, _, _ in places]
-        texts_found = named[: len(places)]
+        texts_found = [text_of(chunk, texts) for chunk in places]
         at = {
-            "token-level": token_scores(places, truth, chunks),
-            "document-level": rank_scores(found, right_documents, depth),
-            "chunk-level": rank_scores(texts_found, right_texts, depth) | set_scores(texts_found, right_texts),
+            "token-level": token_scores(parts, truth, chunks),
+            "document-level": rank_scores(found, right_documents, k),
+            "chunk-level": rank_scores(texts_found, right_texts, k) | set_scores(texts_found, right_texts),
         }
         for level, values in at.items():
             levels[level] |= {f"{name}@{cutoff}": value for name, value in values.items()}

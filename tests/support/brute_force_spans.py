@@ -104,6 +104,8 @@ def spend(ranking, budget, tokens, whole):
         if budget == 0:
             break
         price = tokens(text)
+        if not price:
+            continue
         if len(price) > budget:
             if not whole:
                 bought.append(passage[: len("".join(price[:budget]))])
