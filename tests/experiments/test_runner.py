@@ -417,18 +417,25 @@ def test_a_text_with_a_document_is_looked_for_in_that_document():
     assert result.metrics["span_recall"] == 1.0
 
 
+def test_a_text_with_wrong_offsets_is_still_located():
+    returned = {"text": TEXT[20:60], "doc_id": "d", "start": 380, "end": 420}
+    result = evaluate(lambda query, k: [returned], dataset(q=[span(20, 60)]), metrics=RECALL)
+    assert result.metrics["span_recall"] == 1.0
+
+
 @pytest.mark.parametrize(
     "returned",
     [
         {"text": TEXT[20:60], "source": "https://example.org/page"},
         {"text": TEXT[20:60], "doc_id": "unknown", "start": 20, "end": 60},
-        {"text": TEXT[20:60], "doc_id": "d", "start": 380, "end": 420},
     ],
-    ids=["a source elsewhere", "an unknown document", "behind the end"],
+    ids=["a source elsewhere", "an unknown document"],
 )
-def test_a_text_with_wrong_offsets_is_still_located(returned):
+def test_a_text_of_an_unknown_document_is_not_looked_for_in_another(returned):
     result = evaluate(lambda query, k: [returned], dataset(q=[span(20, 60)]), metrics=RECALL)
-    assert result.metrics["span_recall"] == 1.0
+    assert result.metrics["span_recall"] == 0.0
+    assert result.counts["unlocated_hits"] == 1
+    assert "name a document which the corpus does not have: 1, such as" in result.notes[0]
 
 
 @pytest.mark.parametrize("name", ["guides/d.md", "d.md", "d"])

@@ -19,7 +19,7 @@ class DocumentResolver:
 
     def find(self, name: str) -> DocumentId | None:
         """Return the id of the document with this id or, failing that, the only one with this stem; None if none."""
-        alike = self._alike(name)
+        alike = self.alike(name)
         return alike[0] if len(alike) == 1 else None
 
     def resolve(self, name: str) -> DocumentId:
@@ -28,7 +28,7 @@ class DocumentResolver:
         Raises:
             DatasetError: The name matches no document, or more than one.
         """
-        alike = self._alike(name)
+        alike = self.alike(name)
         if len(alike) == 1:
             return alike[0]
         if alike:
@@ -39,7 +39,8 @@ class DocumentResolver:
         more = ", …" if len(self.corpus) > 3 else ""
         raise DatasetError(f"the corpus has no document {name!r} (it has {known}{more})")
 
-    def _alike(self, name: str) -> list[DocumentId]:
+    def alike(self, name: str) -> list[DocumentId]:
+        """Return the ids of all documents that a name could refer to, in the order of the corpus; empty if there is none."""
         name = name.strip()
         if name in self.corpus:
             return [self.corpus[name].id]

@@ -270,6 +270,13 @@ class Ranker:
                 f"results whose text differs from the text at the place that they name: {contradicting}; the place was "
                 "taken. If the retriever does not change texts, its offsets are wrong (they count code points)"
             )
+        elsewhere = hits.take(np.flatnonzero(hits.doc_id.numbers(self._locator.unknown.__contains__)))
+        if len(elsewhere):
+            yield (
+                f"results that name a document which the corpus does not have: {len(elsewhere)}, such as "
+                f"{elsewhere[0].doc_id!r:.80}; they are not located. Let the retriever name documents as the corpus does, "
+                "or leave doc_id out to have their texts looked for everywhere"
+            )
         ambiguous = int(hits.text.numbers(self._locator.ambiguous.__contains__).sum())
         if ambiguous:
             yield (

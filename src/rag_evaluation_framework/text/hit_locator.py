@@ -1,9 +1,9 @@
 """Locating retrieved results in the corpus."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
@@ -13,15 +13,18 @@ from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chu
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.text.text_locator import TextLocator
 
+_FIRST_PLACES = 20
+
 
 class HitLocator:
     """Locates hits in the corpus.
 
     A hit with a valid position keeps it. Any other hit with text is located by its text, in the document that it names
-    if the corpus has it. If the text occurs more than once, each hit of a ranking takes the next free occurrence. A hit
+    if it names one. If the text occurs more than once, each hit of a ranking takes the next free occurrence. A hit
     that has nothing but the id of a chunk is looked up among the given chunks, and one that has nothing but a document
-    is the whole document. A hit that cannot be located keeps its rank. If it named a place that there is not and brings
-    no text, it is one of no length.
+    is the whole document. A hit that cannot be located keeps its rank; one whose document the corpus does not have is
+    not looked for in others, and keeps the name it gave. If it named a place that there is not and brings no text, it
+    is one of no length.
 
     Args:
         corpus: The documents.
@@ -29,6 +32,7 @@ class HitLocator:
 
     Attributes:
         ambiguous: The texts that occurred more than once.
+        unknown: The names of documents that the corpus does not have.
     """
 
     def __init__(self, corpus: Corpus, chunks: Sequence[PositionAwareChunk] = ()) -> None:
@@ -36,42 +40,54 @@ class HitLocator:
         self.chunks = chunks
         self.resolver = DocumentResolver(corpus)
         self.ambiguous: set[str] = set()
+        self.unknown: set[str] = set()
 
     def place(self, ranking: Ranking) -> Ranking:
         """Return the ranking in unchanged order, with every hit located if possible."""
         if all(map(self._exists, ranking)):
             return ranking
         taken: set[CharacterSpan] = set()
+        searches: dict[object, _Search] = {}
         placed: list[Hit] = []
         for hit in ranking:
-            found = self._placed(hit, taken)
+            found = self._placed(hit, taken, searches)
             if found.span is not None:
                 taken.add(found.span)
             placed.append(found)
         return tuple(placed)
 
-    def _placed(self, hit: Hit, taken: set[CharacterSpan]) -> Hit:
+    def _placed(self, hit: Hit, taken: set[CharacterSpan], searches: dict[object, "_Search"]) -> Hit:
         if self._exists(hit):
             return hit
-        doc_id = None if hit.doc_id is None else self.resolver.find(hit.doc_id)
-        if doc_id is not None and doc_id != hit.doc_id:
-            return self._placed(replace(hit, doc_id=doc_id), taken)
-        places = self._places(hit, doc_id)
-        if hit.text is not None and len(places) > 1:
+        documents: list[DocumentId] | None = None
+        if hit.doc_id is not None and hit.doc_id.strip():
+            documents = self.resolver.alike(hit.doc_id)
+            if not documents:
+                self.unknown.add(hit.doc_id)
+                return _unplaced(hit)
+            if len(documents) == 1 and documents[0] != hit.doc_id:
+                return self._placed(replace(hit, doc_id=documents[0]), taken, searches)
+        known = hit.text if hit.text is not None else (hit.chunk_id, hit.start, hit.end)
+        key = (known, None if documents is None else tuple(documents))
+        if key not in searches:
+            searches[key] = _Search(partial(self._places, hit, documents))
+        search = searches[key]
+        place = search.next_free(taken)
+        if hit.text is not None and len(search.places) > 1:
             self.ambiguous.add(hit.text)
-        place = next((place for place in places if place not in taken), places[0] if places else None)
         if place is None:
-            impossible = hit.start is not None and hit.end is not None
-            return replace(hit, start=None, end=None, text="" if impossible and hit.text is None else hit.text)
+            return _unplaced(hit)
         return replace(hit, doc_id=place.doc_id, start=place.start, end=place.end)
 
-    def _places(self, hit: Hit, doc_id: DocumentId | None) -> Sequence[CharacterSpan]:
+    def _places(self, hit: Hit, documents: Sequence[DocumentId] | None, limit: int) -> list[CharacterSpan]:
+        """Return the first places of a hit: `limit` of them or more, or all there are."""
         if hit.text is None:
-            if doc_id is not None and (hit.chunk_id, hit.start, hit.end) == (None, None, None):
-                return [CharacterSpan(doc_id, 0, len(self.corpus[doc_id].content))]
+            if documents is not None and (hit.chunk_id, hit.start, hit.end) == (None, None, None):
+                return [CharacterSpan(documents[0], 0, len(self.corpus[documents[0]].content))] * (len(documents) == 1)
             named = () if hit.chunk_id is None else self._by_id.get(canonical_chunk_id(hit.chunk_id), ())
-            return [span for span in named if doc_id in (None, span.doc_id)]
-        return self._locator.places(hit.text, doc_id)
+            return [span for span in named if documents is None or span.doc_id in documents]
+        searched = (None,) if documents is None else documents
+        return [span for doc_id in searched for span in self._locator.places(hit.text, doc_id, limit)]
 
     @cached_property
     def _locator(self) -> TextLocator:
@@ -88,3 +104,32 @@ class HitLocator:
         if hit.doc_id is None or hit.start is None or hit.end is None or hit.doc_id not in self.corpus:
             return False
         return hit.end <= len(self.corpus[hit.doc_id].content)
+
+
+def _unplaced(hit: Hit) -> Hit:
+    impossible = hit.start is not None and hit.end is not None
+    return replace(hit, start=None, end=None, text="" if impossible and hit.text is None else hit.text)
+
+
+class _Search:
+    """The places of equal hits of one ranking, looked for further as they are taken, and none of them twice."""
+
+    def __init__(self, find: Callable[[int], list[CharacterSpan]]) -> None:
+        self.find, self.limit = find, _FIRST_PLACES
+        self.places = find(self.limit)
+        self.number = 0
+
+    def next_free(self, taken: set[CharacterSpan]) -> CharacterSpan | None:
+        """Return the first place that is not taken or, if all are, the first; None if there is none.
+
+        What was taken stays taken.
+        """
+        while True:
+            while self.number < len(self.places) and self.places[self.number] in taken:
+                self.number += 1
+            if self.number < len(self.places):
+                return self.places[self.number]
+            if len(self.places) < self.limit:
+                return self.places[0] if self.places else None
+            self.limit *= 2
+            self.places = self.find(self.limit)

@@ -30,7 +30,7 @@ class TextLocator:
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
-        self._known: dict[tuple[str, str | None, int], tuple[CharacterSpan, ...]] = {}
+        self._known: dict[tuple[str, str | None], tuple[int, list[CharacterSpan]]] = {}  # the limit, and what was found
 
     @classmethod
     def of(cls, corpus: Corpus) -> "TextLocator":
@@ -56,13 +56,12 @@ class TextLocator:
         """
         if not text.strip():
             return []
-        key = (text, doc_id, limit)
-        if key not in self._known:
+        known = self._known.get((text, doc_id))
+        if known is None or known[0] < limit:
             spaced = " ".join(text.split())
-            self._known[key] = (
-                *(self._exact.places(text, doc_id, limit) or self._spaced.places(spaced, doc_id, limit)),
-            )
-        return [*self._known[key]]
+            found = self._exact.places(text, doc_id, limit) or self._spaced.places(spaced, doc_id, limit)
+            self._known[text, doc_id] = known = (limit, found)
+        return known[1][:limit]
 
     def nearest(self, text: str) -> tuple[CharacterSpan, float] | None:
         """Return the passage most similar to a text and its similarity (0 to 100), for display only.

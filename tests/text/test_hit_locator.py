@@ -1,0 +1,144 @@
+import pytest
+
+from rag_evaluation_framework import (
+    BM25Retriever,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    HybridRetriever,
+    Query,
+    RerankedRetriever,
+    TokenLevelGroundTruth,
+    evaluate,
+)
+from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth, Hit
+from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
+from rag_evaluation_framework.text import text_locator
+from rag_evaluation_framework.text.hit_locator import HitLocator
+
+FOOTER = "All rights reserved."
+
+
+def corpus(**texts):
+    return Corpus([Document(DocumentId(name.replace("__", "/")), text) for name, text in texts.items()])
+
+
+def starts(ranking):
+    return [hit.start for hit in ranking]
+
+
+class TestRepeatedTexts:
+    def test_each_of_many_equal_texts_takes_the_next_free_place(self):
+        many = corpus(a=FOOTER * 50)
+        placed = HitLocator(many).place((Hit(text=FOOTER),) * 52)
+        assert starts(placed) == [*range(0, 50 * len(FOOTER), len(FOOTER)), 0, 0]
+
+    def test_so_do_equal_texts_that_name_their_document(self):
+        many = corpus(a=FOOTER * 3, b=FOOTER * 50)
+        placed = HitLocator(many).place((Hit(DocumentId("b"), text=FOOTER),) * 50)
+        assert starts(placed) == [*range(0, 50 * len(FOOTER), len(FOOTER))]
+
+    def test_texts_over_many_documents_are_all_reached(self):
+        many = Corpus(Document(DocumentId(f"{number:03}"), FOOTER) for number in range(90))
+        placed = HitLocator(many).place((Hit(text=FOOTER),) * 90)
+        assert [hit.doc_id for hit in placed] == [document.id for document in many]
+
+    def test_places_that_other_results_name_are_not_free(self):
+        many = corpus(a=FOOTER * 60)
+        named = [Hit(DocumentId("a"), start, start + len(FOOTER)) for start in range(0, 40 * len(FOOTER), len(FOOTER))]
+        assert starts(HitLocator(many).place((*named, Hit(text=FOOTER))))[-1] == 40 * len(FOOTER)
+
+    def test_a_text_is_looked_for_a_few_times_however_often_it_is_found(self, monkeypatch):
+        searches = []
+        search = text_locator._Text.places
+        monkeypatch.setattr(
+            text_locator._Text, "places", lambda self, *asked: searches.append(asked) or search(self, *asked)
+        )
+        many = corpus(a=FOOTER * 1_000)
+        placed = HitLocator(many).place((Hit(text=FOOTER),) * 1_000)
+        assert len(set(starts(placed))) == 1_000
+        assert len(searches) < 10
+
+
+class TestUnknownDocuments:
+    def test_a_result_of_an_unknown_document_is_not_moved_to_another(self):
+        both = corpus(a="Refunds take five days.", b="Other words.")
+        found = Hit(DocumentId("https://example.org/x"), 0, 7, "c7", "Refunds", 0.5)
+        locator = HitLocator(both)
+        assert locator.place((found,)) == (Hit(found.doc_id, None, None, "c7", "Refunds", 0.5),)
+        assert locator.unknown == {"https://example.org/x"}
+
+    def test_nor_is_one_that_has_only_an_id(self):
+        both = corpus(a="Refunds take five days.")
+        chunk = BM25Retriever()
+        chunk.index(both)
+        (listed,) = chunk.chunks()
+        (placed,) = HitLocator(both, [listed]).place((Hit(DocumentId("x"), chunk_id=listed.id),))
+        assert placed == Hit(DocumentId("x"), chunk_id=listed.id)
+
+    @pytest.mark.parametrize("name", ["guides/a.md", "a.md", "a", "/home/me/guides/a.md", " a.md "])
+    def test_file_names_and_stems_are_names(self, name):
+        locator = HitLocator(corpus(**{"guides__a.md": "Refunds", "b.md": "Refunds"}))
+        (placed,) = locator.place((Hit(DocumentId(name), text="Refunds"),))
+        assert placed.span == CharacterSpan(DocumentId("guides/a.md"), 0, 7)
+        assert locator.unknown == set()
+
+    @pytest.mark.parametrize("name", [None, "", "  "])
+    def test_no_name_is_no_unknown_document(self, name):
+        locator = HitLocator(corpus(a="Refunds"))
+        (placed,) = locator.place((Hit(name, text="Refunds"),))
+        assert placed.span == CharacterSpan(DocumentId("a"), 0, 7)
+        assert locator.unknown == set()
+
+    def test_a_name_of_several_documents_means_one_of_these(self):
+        several = corpus(a="Refunds", en__faq="No. Refunds", de__faq="Refunds Refunds", b="Refunds")
+        locator = HitLocator(several)
+        placed = locator.place((Hit(DocumentId("faq"), text="Refunds"),) * 4)
+        assert [(hit.doc_id, hit.start) for hit in placed] == [
+            ("en/faq", 4),
+            ("de/faq", 0),
+            ("de/faq", 8),
+            ("en/faq", 4),
+        ]
+        assert locator.place((Hit(DocumentId("faq"), text="elsewhere"),))[0].doc_id == "faq"
+        assert locator.unknown == set()
+
+
+BOTH = corpus(a="Refunds take five days. Ask us.", b="Invoices come monthly.")
+FOREIGN = [
+    {"doc_id": "old/x.md", "text": "Refunds take five days."},
+    {"doc_id": "old/y.md", "text": "Ask us."},
+    {"doc_id": "b", "text": "Invoices come monthly."},
+]
+
+
+def truth(level):
+    query = Query.from_text("q")
+    if level is DOCUMENT:
+        return Dataset([DocumentLevelGroundTruth(query, [DocumentId("a"), DocumentId("b")])], level, corpus=BOTH)
+    spans = [CharacterSpan(DocumentId("a"), 0, 23), CharacterSpan(DocumentId("b"), 0, 22)]
+    return Dataset([TokenLevelGroundTruth(query, spans)], level, corpus=BOTH)
+
+
+@pytest.mark.parametrize(
+    "retriever",
+    [
+        FixedRetriever(FOREIGN),
+        HybridRetriever([FixedRetriever(FOREIGN)]),
+        RerankedRetriever(FixedRetriever(FOREIGN[::-1]), ReversingReranker()),
+    ],
+    ids=["plain", "hybrid", "reranked"],
+)
+@pytest.mark.parametrize(("level", "metric", "share"), [(TOKEN, "span_recall", 22 / 45), (DOCUMENT, "recall", 1 / 2)])
+def test_results_of_unknown_documents_keep_their_rank_and_are_noted_with_an_example(retriever, level, metric, share):
+    result = evaluate(retriever, truth(level), k=[2, 3])
+    assert result.metrics[f"{metric}@2"] == 0
+    assert result.metrics[f"{metric}@3"] == share
+    assert [hit.doc_id for hit in result.queries[0].hits] == ["old/x.md", "old/y.md", "b"]
+    assert [note for note in result.notes if "old/x.md" in note] == [
+        "results that name a document which the corpus does not have: 2, such as 'old/x.md'; they are not located. Let "
+        "the retriever name documents as the corpus does, or leave doc_id out to have their texts looked for everywhere"
+    ]
+    assert result.counts["unlocated_hits"] == (2 if level is TOKEN else 0)
