@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework import DocumentId, InMemoryVectorStore, PositionAwareChunk
+from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.types import PositionAwareChunkId
 
 DIMENSION, K, QUERIES, REPEATS = 384, 10, 500, 5
@@ -94,7 +95,7 @@ def beside_faiss(rows: int) -> dict[str, float]:
     store.search_many(queries[:1], K)
     kept = tracemalloc.get_traced_memory()[0]
     tracemalloc.reset_peak()
-    found = [[chunk.start for chunk in ranking] for ranking in store.search_many(queries, K)]
+    found = [[Hit.of(chunk).start for chunk in ranking] for ranking in store.search_many(queries, K)]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     exact = in_double_precision(vectors, queries)

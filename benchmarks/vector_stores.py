@@ -31,6 +31,7 @@ from rag_evaluation_framework import (
     QdrantVectorStore,
     VectorStore,
 )
+from rag_evaluation_framework.data import Hit
 
 DIMENSION, K = 384, 10
 TOPICS, DIRECTIONS = 400, 48
@@ -99,7 +100,7 @@ def measure(
     share = 100 / len(questions)
     searched, searched_cpu = (time.perf_counter() - wall) * share, (time.process_time() - cpu) * share
     pairs = zip(rankings, exact, strict=False)
-    recalls = [len({chunk.start for chunk in found} & set(wanted)) / K for found, wanted in pairs]
+    recalls = [len({Hit.of(chunk).start for chunk in found} & set(wanted)) / K for found, wanted in pairs]
     store.clear()
     return {
         "index_s": round(indexed, 2),

@@ -5,6 +5,7 @@
 from .data import Corpus as Corpus
 from .data import Document as Document
 from .data import Query as Query
+from .data import AnyChunk as AnyChunk
 from .data import Chunk as Chunk
 from .data import PositionAwareChunk as PositionAwareChunk
 from .data import CharacterSpan as CharacterSpan

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import (
+    Chunk,
     Chunker,
     ChunkerPositionAdapter,
     Document,
@@ -14,6 +15,7 @@ from rag_evaluation_framework import (
     PositionAwareChunk,
     PositionAwareChunker,
     RecursiveCharacterChunker,
+    generate_chunk_id,
     generate_pa_chunk_id,
 )
 from rag_evaluation_framework.chunkers import position_aware
@@ -192,10 +194,19 @@ class TestOverlap:
 
 
 class TestChangedText:
-    def test_white_space_may_differ(self):
+    def test_white_space_may_differ_and_the_text_is_that_of_the_chunker(self):
         (chunk,) = adapted(Fixed("one two three"), "Zero. one\n  two\tthree.")
-        assert (chunk.start, chunk.end, chunk.content) == (6, 21, "one\n  two\tthree")
-        assert chunk.id == generate_pa_chunk_id("one\n  two\tthree")
+        assert (chunk.start, chunk.end, chunk.content) == (6, 21, "one two three")
+        assert chunk.id == generate_pa_chunk_id("one two three")
+
+    def test_all_chunks_are_those_that_were_found_and_the_others_without_a_place(self):
+        adapter = ChunkerPositionAdapter(Fixed("one", "ONE", "two", "ONE"))
+        lost = Chunk(generate_chunk_id("ONE"), "ONE", DocumentId("a.md"))
+        one, two = (PositionAwareChunk.of(Document(DocumentId("a.md"), "one two"), *at) for at in ((0, 3), (4, 7)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert adapter.locate_chunks(Document(DocumentId("a.md"), "one two")) == [one, lost, two, lost]
+        assert adapter.skipped_chunks == 2
 
     def test_stripped_chunks_get_their_true_places(self):
         assert places(Fixed("one", "two"), "\n\n  one \r\n two \n") == [(4, 7), (11, 14)]

@@ -199,8 +199,8 @@ def test_it_finds_what_a_search_through_all_chunks_finds(chunks):
 
 def test_the_fingerprint_is_the_digest_of_the_sorted_places_and_texts():
     registry = ChunkRegistry([placed("b", 5, "b.md"), placed("a", 10), placed("c", 2), plain("d")])
-    a, b, c = (hashlib.sha256(text.encode()).hexdigest() for text in "abc")
-    places = json.dumps([["a.md", 2, 3, c], ["a.md", 10, 11, a], ["b.md", 5, 6, b]])
+    a, b, c, d = (hashlib.sha256(text.encode()).hexdigest() for text in "abcd")
+    places = json.dumps([["a.md", -1, -1, d], ["a.md", 2, 3, c], ["a.md", 10, 11, a], ["b.md", 5, 6, b]])
     assert registry.fingerprint == hashlib.sha256(places.encode()).hexdigest()
 
 
@@ -211,7 +211,12 @@ def test_one_chunking_of_one_corpus_has_one_fingerprint(corpus):
     chunker = RecursiveCharacterChunker(chunk_size=40)
     one = ChunkRegistry(chunks(chunker, corpus))
     assert one.fingerprint == ChunkRegistry(reversed(chunks(chunker, corpus))).fingerprint
-    assert one.fingerprint == ChunkRegistry([*one, *one, plain("without a place")]).fingerprint
+    plainly = [Chunk(chunk.id.removeprefix("pa_"), chunk.content, chunk.doc_id) for chunk in one]
+    assert one.fingerprint == ChunkRegistry([*plainly, *one, *one]).fingerprint
+    unplaced = [
+        ChunkRegistry([*one, *map(plain, texts)]).fingerprint for texts in (["x"], ["y"], ["x", "y"], ["y", "x"])
+    ]
+    assert len({one.fingerprint, *unplaced}) == 4
     others = [
         chunks(RecursiveCharacterChunker(chunk_size=20), corpus),
         chunks(chunker, corpus.documents[1:]),

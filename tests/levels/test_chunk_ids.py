@@ -259,11 +259,18 @@ def test_a_function_that_fails_or_returns_no_text_is_refused(truth, name, messag
         ChunkLevelEvaluation(CORPUS, truth, chunk_id=name).run(retriever=Pieces())
 
 
-@pytest.mark.parametrize("truth", [dataset(short(0, 12)), spans(0)], ids=["chunks", "spans"])
-def test_a_list_of_chunks_without_places_is_refused(truth):
+def test_a_list_of_chunks_without_places_is_of_use_for_chunks_and_not_for_spans():
     plain = [Chunk(generate_chunk_id(sentence), sentence, DocumentId("faq.md")) for sentence in SENTENCES]
-    with pytest.raises(ConfigError, match=r"Listing lists Chunk.* as a chunk; expected a PositionAwareChunk"):
-        ChunkLevelEvaluation(CORPUS, truth).run(retriever=Listing(plain))
+    assert scores(dataset(short(0, 12)), Listing(plain), k=1) == (1.0, 1.0)
+    result = ChunkLevelEvaluation(CORPUS, spans(0)).run(retriever=Listing(plain), k=1)
+    assert result.metrics["chunk_recall"] == 0.0
+    assert "4 of 4 chunks have no place, and cannot be relevant to a span" in result.notes
+
+
+@pytest.mark.parametrize("wrong", ["text", Hit(text="x"), None])
+def test_a_list_of_anything_but_chunks_is_refused(wrong):
+    with pytest.raises(ConfigError, match=r"Listing lists .* as a chunk; expected a PositionAwareChunk or a Chunk"):
+        ChunkLevelEvaluation(CORPUS, dataset(short(0, 12))).run(retriever=Listing([wrong]))
 
 
 # --- retrievers that rewrite what they return -------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import pytest
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import (
     BM25Retriever,
+    Chunk,
     Chunker,
     Corpus,
     Document,
@@ -12,10 +13,12 @@ from rag_evaluation_framework import (
     HybridRetriever,
     InMemoryVectorStore,
     LsaEmbedder,
+    PositionAwareChunker,
     RecursiveCharacterChunker,
     RerankedRetriever,
     VectorRAGRetriever,
     evaluate,
+    generate_chunk_id,
 )
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.data import Hit
@@ -63,18 +66,27 @@ class TestSharedSteps:
 
 
 class TestChunkCorpus:
-    def test_skipped_chunks_are_one_note_with_the_first_of_them(self):
+    def test_chunks_that_are_not_text_of_their_document_are_kept_and_one_note_with_the_first_of_them(self):
         class Changing(Chunker):
             def chunk(self, text):
                 return [text, text.upper(), "never"]
 
         with collected() as notes:
             chunks = chunk_corpus(SMALL, Changing())
-        assert len(chunks) == 2
+        assert [chunk.content for chunk in chunks[:3]] == ["one\ntwo\none", "ONE\nTWO\nONE", "never"]
+        assert [hasattr(chunk, "start") for chunk in chunks] == [True, False, False] * 2
         (said,) = notes
-        assert said.startswith("4 of 6 chunks were skipped, the first: ")
+        assert said.startswith("4 of 6 chunks are not text of their document, the first: PositionAdapter(Changing), ")
         assert "document 'a'" in said
         assert repr("ONE\nTWO\nONE") in said
+
+    def test_a_chunker_that_says_places_has_to_say_them_of_all(self):
+        class Placeless(PositionAwareChunker):
+            def chunk_with_positions(self, document):
+                return [Chunk(generate_chunk_id("one"), "one", document.id)]
+
+        with pytest.raises(InputError, match=r"Placeless made Chunk\(.*; expected chunks of the document"):
+            chunk_corpus(SMALL, Placeless())
 
     def test_notes_of_the_chunker_itself_are_passed_on(self):
         class Wary(Lines):

@@ -1,8 +1,11 @@
 """The conformance suite of rerankers: on every built-in one, and on those that break it."""
 
+from dataclasses import replace
+
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.testing import HashingEmbedder, RerankerConformance, ReversingReranker
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 from support.tiny_models import tiny_cross_encoder
@@ -46,6 +49,11 @@ class KeyedByContent(GivenOrder):
         return super().rerank(query, list({chunk.id: chunk for chunk in chunks}.values()), top_k)
 
 
+class KeyedByPlace(GivenOrder):
+    def rerank(self, query, chunks, top_k=None):
+        return super().rerank(query, list({Hit.of(chunk).identity: chunk for chunk in chunks}.values()), top_k)
+
+
 class Doubling(GivenOrder):
     def rerank(self, query, chunks, top_k=None):
         return super().rerank(query, [*chunks, *chunks[:1]], top_k)
@@ -53,7 +61,7 @@ class Doubling(GivenOrder):
 
 class Plain(GivenOrder):
     def rerank(self, query, chunks, top_k=None):
-        bare = [rag.PositionAwareChunk(c.id, c.content, c.doc_id, c.start, c.end) for c in chunks]
+        bare = [replace(chunk, metadata={}) for chunk in chunks]
         return super().rerank(query, bare, top_k)
 
 
@@ -107,6 +115,7 @@ class ReadyOnce(GivenOrder):
     ("broken", "test"),
     [
         (KeyedByContent, "test_every_chunk_is_returned_once"),
+        (KeyedByPlace, "test_chunks_without_a_position_are_all_kept"),
         (KeyedByContent, "test_equal_texts_at_two_positions_are_both_kept"),
         (Doubling, "test_every_chunk_is_returned_once"),
         (Plain, "test_every_chunk_is_returned_once"),

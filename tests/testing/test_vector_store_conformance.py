@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.testing import VectorStoreConformance
 from support.conformance import assert_every_built_in_is_tested, assert_fails
@@ -46,6 +47,12 @@ class KeyedByText(rag.InMemoryVectorStore):
         known = {chunk.id for chunk in self._chunks}
         new = [number for number, chunk in enumerate(chunks) if chunk.id not in known and not known.add(chunk.id)]
         super().add([chunks[number] for number in new], embeddings[new])
+
+
+class KeyedByPlace(rag.InMemoryVectorStore):
+    def add(self, chunks, embeddings):
+        places = {Hit.of(chunk).identity: number for number, chunk in enumerate(chunks)}
+        super().add([chunks[number] for number in places.values()], embeddings[[*places.values()]])
 
 
 class Shared(rag.InMemoryVectorStore):
@@ -136,6 +143,7 @@ class AtLeastOneResult(rag.InMemoryVectorStore):
         (Unsorted, "test_nearest_chunks_come_first"),
         (Unsorted, "test_ties_keep_the_order_in_which_chunks_were_added"),
         (KeyedByText, "test_equal_texts_at_two_positions_are_both_kept"),
+        (KeyedByPlace, "test_chunks_without_a_position_are_all_kept"),
         (KeyedByText, "test_a_k_above_the_number_of_chunks_returns_all"),
         (Shared, "test_two_stores_do_not_see_each_other"),
         (Lenient, "test_numbers_of_chunks_and_vectors_must_match"),

@@ -14,6 +14,7 @@ from rag_evaluation_framework import (
     DOCUMENT,
     NDCG,
     TOKEN,
+    AnyChunk,
     BM25Retriever,
     CharacterSpan,
     Chunk,
@@ -71,11 +72,11 @@ class FirstDocument(DocumentLevelMetric):
         return float(retrieved[0] in ground_truth)
 
 
-def by_number(chunk: PositionAwareChunk, number: int) -> str:
+def by_number(chunk: AnyChunk, number: int) -> str:
     return f"{chunk.doc_id}#{number}"
 
 
-def by_nothing(chunk: PositionAwareChunk) -> str:
+def by_nothing(chunk: AnyChunk) -> str:
     return chunk.id
 
 

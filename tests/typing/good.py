@@ -19,6 +19,7 @@ from rag_evaluation_framework import (
     MRR,
     NDCG,
     TOKEN,
+    AnyChunk,
     BM25Retriever,
     CachedEmbedder,
     CharacterSpan,
@@ -135,18 +136,16 @@ class LengthEmbedder(Embedder):
 
 
 class ForgetfulStore(VectorStore):
-    def add(self, chunks: Sequence[PositionAwareChunk], embeddings: NDArray[np.float32]) -> None: ...
+    def add(self, chunks: Sequence[AnyChunk], embeddings: NDArray[np.float32]) -> None: ...
 
-    def search(self, query_embedding: NDArray[np.float32], k: int) -> list[PositionAwareChunk]:
+    def search(self, query_embedding: NDArray[np.float32], k: int) -> list[AnyChunk]:
         return []
 
     def clear(self) -> None: ...
 
 
 class Reversed(Reranker):
-    def rerank(
-        self, query: str, chunks: Sequence[PositionAwareChunk], top_k: int | None = None
-    ) -> list[PositionAwareChunk]:
+    def rerank(self, query: str, chunks: Sequence[AnyChunk], top_k: int | None = None) -> list[AnyChunk]:
         return list(reversed(chunks))[:top_k]
 
 
@@ -240,7 +239,7 @@ async def search_elsewhere(query: str, k: int) -> list[dict[str, object]]:
     return [{"doc_id": "doc1", "start": 0, "end": 5}]
 
 
-def by_number(chunk: PositionAwareChunk, number: int) -> str:
+def by_number(chunk: AnyChunk, number: int) -> str:
     return f"{chunk.doc_id}#{number}"
 
 
@@ -250,7 +249,7 @@ class ByRule:
 
     prefix: str
 
-    def __call__(self, chunk: PositionAwareChunk, number: int) -> ChunkId:
+    def __call__(self, chunk: AnyChunk, number: int) -> ChunkId:
         return ChunkId(f"{self.prefix}{chunk.doc_id}-{number}")
 
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.data.ids import generate_chunk_id, generate_pa_chunk_id
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry import as_component
 
@@ -31,8 +32,9 @@ class ChunkerPositionAdapter(PositionAwareChunker):
     Chunks are taken to come in reading order, overlapping or not. Where a text occurs more than once, the places are
     chosen that together cover the most of the document; where a text repeats itself within an overlap, several readings
     cover the same, and the earliest is taken. A chunk that does not fit the order is looked for from the beginning. A
-    chunk that differs from the document in nothing but white space is found as well and becomes the document's own
-    text. A chunk that was changed in any other way cannot be found: it is skipped, noted and counted.
+    chunk that differs from the document in nothing but white space is found as well. A chunk that was changed in any
+    other way cannot be found: it is counted, and has no place. All chunks keep the chunker's own text, and the id made
+    from it.
 
     Attributes:
         chunker: The wrapped chunker.
@@ -50,26 +52,28 @@ class ChunkerPositionAdapter(PositionAwareChunker):
 
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
         """Return the chunks that could be found, in the order of the chunker; each of the others is noted."""
-        chunks, skipped = self.locate_chunks(document)
-        for problem in skipped:
-            note(problem)
+        chunks: list[PositionAwareChunk] = []
+        for chunk in self.locate_chunks(document):
+            if isinstance(chunk, PositionAwareChunk):
+                chunks.append(chunk)
+                continue
+            note(
+                f"{self.name}: a chunk is not in document {document.id!r} and was skipped: {chunk.content[:50]!r}. The "
+                "chunker changes the text; make it position-aware to keep such chunks"
+            )
         return chunks
 
-    def locate_chunks(self, document: Document) -> tuple[list[PositionAwareChunk], list[str]]:
-        """Return the chunks that could be found, in the order of the chunker, and what to say of each of the others."""
+    def locate_chunks(self, document: Document) -> list[AnyChunk]:
+        """Return all chunks, in the order of the chunker; those that could not be found are without a position."""
         texts = [text for text in _checked(self.chunker.chunk(document.content), self.chunker.name) if text]
-        chunks: list[PositionAwareChunk] = []
-        skipped: list[str] = []
-        for text, place in zip(texts, _locate(document.content, texts), strict=True):
-            if place is not None:
-                chunks.append(PositionAwareChunk.of(document, *place))
-                continue
-            skipped.append(
-                f"{self.name}: a chunk is not in document {document.id!r} and was skipped: {text[:50]!r}. The chunker "
-                "changes the text; make it position-aware to keep such chunks"
-            )
-        self.skipped_chunks += len(skipped)
-        return chunks, skipped
+        places = _locate(document.content, texts)
+        self.skipped_chunks += places.count(None)
+        return [
+            Chunk(generate_chunk_id(text), text, document.id)
+            if place is None
+            else PositionAwareChunk(generate_pa_chunk_id(text), text, document.id, *place)
+            for text, place in zip(texts, places, strict=True)
+        ]
 
 
 def _checked(returned: Any, name: str) -> list[str]:

@@ -10,7 +10,10 @@ from rag_evaluation_framework.data.ids import DocumentId
 
 
 class Chunker(Component, ABC):
-    """Cuts a text into pieces, without saying where they were. Evaluations wrap it in `ChunkerPositionAdapter`."""
+    """Cuts a text into pieces, without saying where they were. Evaluations wrap it in `ChunkerPositionAdapter`.
+
+    Its texts are what is indexed, and ids are made from them, also where it tidies, lower-cases or shortens them.
+    """
 
     @abstractmethod
     def chunk(self, text: str) -> list[str]:

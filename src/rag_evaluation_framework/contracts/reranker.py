@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from rag_evaluation_framework.contracts.component import Component
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 
 
 class Reranker(Component, ABC):
@@ -17,10 +17,9 @@ class Reranker(Component, ABC):
         """
 
     @abstractmethod
-    def rerank(
-        self, query: str, chunks: Sequence[PositionAwareChunk], top_k: int | None = None
-    ) -> list[PositionAwareChunk]:
+    def rerank(self, query: str, chunks: Sequence[AnyChunk], top_k: int | None = None) -> list[AnyChunk]:
         """Return the best `top_k` of the chunks (all by default), best first; nothing for nothing.
 
-        Each chunk comes back as often as it was given. Chunks are told apart by place: equal texts may come twice.
+        Each chunk comes back as often as it was given. Chunks are told apart by place, if they have
+        one: equal texts may come twice, and chunks without a place (`Chunk`) come back as they are.
         """

@@ -7,13 +7,13 @@ from numbers import Real
 from operator import index
 from typing import Any, TypeGuard, cast
 
-from rag_evaluation_framework.data.chunks import Chunk, PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, InputError
 
-Result = Hit | PositionAwareChunk | Chunk | CharacterSpan | str | Mapping[str, Any]
+Result = Hit | AnyChunk | CharacterSpan | str | Mapping[str, Any]
 """One result of a pipeline, with whatever is known of it."""
 
 _KEYS = (
@@ -76,18 +76,18 @@ def as_stages(stages: Any, source: str) -> tuple[Stage, ...]:
     )
 
 
-def as_chunks(listed: Any, source: str) -> tuple[PositionAwareChunk, ...] | None:
+def as_chunks(listed: Any, source: str) -> tuple[AnyChunk, ...] | None:
     """Read what a retriever lists as all of its chunks; None if it cannot list them.
 
     Raises:
-        ConfigError: It is something other than chunks that know their places.
+        ConfigError: It is something other than chunks.
     """
     if listed is None:
         return None
     chunks: tuple[Any, ...] = tuple(listed)
     for chunk in chunks:
-        if not isinstance(chunk, PositionAwareChunk):
-            raise ConfigError(f"{source} lists {chunk!r:.80} as a chunk; expected a PositionAwareChunk")
+        if not isinstance(chunk, Chunk | PositionAwareChunk):
+            raise ConfigError(f"{source} lists {chunk!r:.80} as a chunk; expected a PositionAwareChunk or a Chunk")
     return chunks
 
 
@@ -112,10 +112,8 @@ def _as_hit(result: Result, source: str) -> Hit:
     match result:
         case Hit():
             return result
-        case PositionAwareChunk():
+        case PositionAwareChunk() | Chunk():
             return Hit.of(result)
-        case Chunk():
-            return Hit(result.doc_id, chunk_id=result.id, text=result.content)
         case CharacterSpan():
             return Hit(result.doc_id, result.start, result.end, text=result.text or None)
         case str():

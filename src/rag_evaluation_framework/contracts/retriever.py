@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from rag_evaluation_framework.contracts.component import Component
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Retrieved
 
@@ -67,7 +67,7 @@ class Retriever(Component, ABC):
         """Whether `chunks` returns something once a corpus is indexed; by default, if a class has one of its own."""
         return type(self).chunks is not Retriever.chunks
 
-    def chunks(self) -> Sequence[PositionAwareChunk] | None:
+    def chunks(self) -> Sequence[AnyChunk] | None:
         """Return everything that could be retrieved, or None if that cannot be listed."""
         return None
 

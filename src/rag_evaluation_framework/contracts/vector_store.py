@@ -7,18 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.component import Component
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 
 
 class VectorStore(Component, ABC):
-    """Keeps chunks with their vectors; chunks are told apart by place, so equal texts at two places both stay."""
+    """Keeps chunks with their vectors; every chunk stays that is added.
+
+    The key is document, start and end or, of chunks without a place (`Chunk`), document and the number among these. So
+    equal texts are all kept, at two places as well as without a place.
+    """
 
     @abstractmethod
-    def add(self, chunks: Sequence[PositionAwareChunk], embeddings: NDArray[np.float32]) -> None:
+    def add(self, chunks: Sequence[AnyChunk], embeddings: NDArray[np.float32]) -> None:
         """Add chunks.
 
         Args:
-            chunks: What to keep, places, metadata and all.
+            chunks: What to keep: ids, texts, metadata, and places of those that have one.
             embeddings: One row per chunk, shape (len(chunks), dimension).
 
         Raises:
@@ -26,10 +30,10 @@ class VectorStore(Component, ABC):
         """
 
     @abstractmethod
-    def search(self, query_embedding: NDArray[np.float32], k: int) -> list[PositionAwareChunk]:
+    def search(self, query_embedding: NDArray[np.float32], k: int) -> list[AnyChunk]:
         """Return at most `k` chunks by falling cosine; chunks that tie stay in the order in which they were added."""
 
-    def search_many(self, query_embeddings: NDArray[np.float32], k: int) -> list[list[PositionAwareChunk]]:
+    def search_many(self, query_embeddings: NDArray[np.float32], k: int) -> list[list[AnyChunk]]:
         """Return one ranking a row of `query_embeddings`; by default one after the other."""
         return [self.search(row, k) for row in query_embeddings]
 

@@ -1,4 +1,5 @@
 from .chunk_registry import ChunkRegistry as ChunkRegistry
+from .chunks import AnyChunk as AnyChunk
 from .chunks import Chunk as Chunk
 from .chunks import PositionAwareChunk as PositionAwareChunk
 from .cutoffs import Cutoff as Cutoff

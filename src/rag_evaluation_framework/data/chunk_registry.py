@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from rag_evaluation_framework._support.files import json_lines, write_new
-from rag_evaluation_framework.data.chunks import Chunk, PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.ids import (
     ChunkId,
     DocumentId,
@@ -35,8 +35,8 @@ class ChunkRegistry:
         DatasetError: One id is used for two different texts.
     """
 
-    def __init__(self, chunks: Iterable[Chunk | PositionAwareChunk] = ()) -> None:
-        self._chunks: list[Chunk | PositionAwareChunk] = []
+    def __init__(self, chunks: Iterable[AnyChunk] = ()) -> None:
+        self._chunks: list[AnyChunk] = []
         self._plain: defaultdict[ChunkId, list[Chunk]] = defaultdict(list)
         self._placed: defaultdict[ChunkId, list[PositionAwareChunk]] = defaultdict(list)
         self._known: set[object] = set()
@@ -44,7 +44,7 @@ class ChunkRegistry:
         for chunk in chunks:
             self.register(chunk)
 
-    def register(self, chunk: Chunk | PositionAwareChunk) -> None:
+    def register(self, chunk: AnyChunk) -> None:
         """Add a chunk, plain or position-aware; an equal chunk is not added twice.
 
         Raises:
@@ -73,7 +73,7 @@ class ChunkRegistry:
         if self._is_new(chunk, PositionAwareChunk):
             self._placed[canonical_chunk_id(chunk.id)].append(chunk)
 
-    def get(self, chunk_id: str) -> Chunk | PositionAwareChunk | None:
+    def get(self, chunk_id: str) -> AnyChunk | None:
         """Return the chunk with this id, or else with the other form of the id; None if unknown."""
         return next(iter(self.occurrences(chunk_id)), None)
 
@@ -93,7 +93,7 @@ class ChunkRegistry:
         """Return every known position of a chunk's text; empty if none is known."""
         return tuple(chunk.to_span() for chunk in self._placed.get(canonical_chunk_id(chunk_id), ()))
 
-    def occurrences(self, chunk_id: str) -> tuple[Chunk | PositionAwareChunk, ...]:
+    def occurrences(self, chunk_id: str) -> tuple[AnyChunk, ...]:
         """Return all chunks with this id, or else with the other form of the id; empty if unknown."""
         key = canonical_chunk_id(chunk_id)
         alike = [*self._plain.get(key, ()), *self._placed.get(key, ())]
@@ -103,9 +103,10 @@ class ChunkRegistry:
     def fingerprint(self) -> str:
         """SHA-256 of the positions and texts of all chunks, 64 hexadecimal digits; identifies a chunking of a corpus.
 
-        Order and repetitions do not matter; chunks without a position are ignored.
+        Order and repetitions do not matter. A chunk without a position counts by its document and text, unless its text
+        has a position elsewhere.
         """
-        return chunking_fingerprint(chunk for found in self._placed.values() for chunk in found)
+        return chunking_fingerprint(self)
 
     def save(self, path: str | Path) -> Path:
         """Write the chunks to a JSONL file, atomically: a header with count and fingerprint, then one chunk per line.
@@ -186,7 +187,7 @@ class ChunkRegistry:
             return _key(item) in self._known
         return isinstance(item, str) and bool(self.occurrences(item))
 
-    def __iter__(self) -> Iterator[Chunk | PositionAwareChunk]:
+    def __iter__(self) -> Iterator[AnyChunk]:
         return iter(tuple(self._chunks))
 
     def __len__(self) -> int:
@@ -197,25 +198,33 @@ class ChunkRegistry:
         return f"ChunkRegistry({len(self)} chunks, {len(self._contents)} ids)"
 
 
-def _key(chunk: Chunk | PositionAwareChunk) -> object:
+def _key(chunk: AnyChunk) -> object:
     """Return the identity of an occurrence: its position or, without one, the whole chunk."""
     return (chunk.id, chunk.doc_id, chunk.start, chunk.end) if isinstance(chunk, PositionAwareChunk) else chunk
 
 
-def chunking_fingerprint(chunks: Iterable[PositionAwareChunk]) -> str:
+def chunking_fingerprint(chunks: Iterable[AnyChunk]) -> str:
     """Return the `ChunkRegistry.fingerprint` of some chunks, whatever their ids."""
-    places = {(chunk.doc_id, int(chunk.start), int(chunk.end), content_digest(chunk.content)) for chunk in chunks}
-    return content_digest(json.dumps(sorted(places)))
+    places: set[tuple[str, int, int, str]] = set()
+    unplaced: set[tuple[str, int, int, str]] = set()
+    for chunk in chunks:
+        digest = content_digest(chunk.content)
+        if isinstance(chunk, PositionAwareChunk):
+            places.add((chunk.doc_id, int(chunk.start), int(chunk.end), digest))
+        else:
+            unplaced.add((chunk.doc_id, -1, -1, digest))
+    known = {digest for *_, digest in places}
+    return content_digest(json.dumps(sorted(places.union(entry for entry in unplaced if entry[3] not in known))))
 
 
-def _record(chunk: Chunk | PositionAwareChunk) -> dict[str, Any]:
+def _record(chunk: AnyChunk) -> dict[str, Any]:
     record: dict[str, Any] = {"id": chunk.id, "content": chunk.content, "doc_id": chunk.doc_id}
     if isinstance(chunk, PositionAwareChunk):
         record |= {"start": int(chunk.start), "end": int(chunk.end)}
     return {**record, "metadata": dict(chunk.metadata)} if chunk.metadata else record
 
 
-def _chunk(record: Any) -> Chunk | PositionAwareChunk:
+def _chunk(record: Any) -> AnyChunk:
     if not isinstance(record, dict):
         raise DatasetError(f"expected an object, got {record!r:.60}")
     fields: dict[str, Any] = {"metadata": {}, **record}

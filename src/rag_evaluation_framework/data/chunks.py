@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, PositionAwareChunkId, generate_pa_chunk_id
@@ -15,7 +15,7 @@ class Chunk:
     """Chunk of a document, without its position.
 
     Attributes:
-        id: `generate_chunk_id(content)`.
+        id: `generate_chunk_id(content)` of the text as it was chunked; it stays where the text is rewritten.
         content: The text.
         doc_id: The document it was cut from.
         metadata: Anything else, for example `{"section": "Introduction"}`.
@@ -29,10 +29,14 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class PositionAwareChunk:
-    """Chunk of a document with its position: `document.content[start:end] == content`.
+    """Chunk of a document with its position.
+
+    Built-in chunkers keep `document.content[start:end] == content`. Of a chunker that tidies white space, the content
+    is the chunker's own text, and the position that of the document's.
 
     Attributes:
-        id: `generate_pa_chunk_id(content)`; equal texts share an id, so storage is keyed by position.
+        id: `generate_pa_chunk_id(content)` of the text as it was chunked; it stays where the text is rewritten. Equal
+            texts share an id, so storage is keyed by position.
         content: The text.
         doc_id: The document it was cut from.
         start: First character, 0-based.
@@ -72,3 +76,14 @@ class PositionAwareChunk:
         """Return the chunk's position as a span, with its content as the text if that has the right length."""
         text = self.content if len(self.content) == self.end - self.start else ""
         return CharacterSpan(self.doc_id, self.start, self.end, text)
+
+
+AnyChunk: TypeAlias = Chunk | PositionAwareChunk
+"""Chunk as retrievers index it, stores keep it and rerankers order it: with its position, if that is known."""
+
+
+def describe_chunk(chunk: AnyChunk) -> str:
+    """Return a chunk as messages call it: by its position or, without one, by the beginning of its text."""
+    if isinstance(chunk, PositionAwareChunk):
+        return f"chunk [{chunk.start}:{chunk.end}] of {chunk.doc_id!r}"
+    return f"chunk {chunk.content[:40]!r} of {chunk.doc_id!r}"

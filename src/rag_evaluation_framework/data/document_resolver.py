@@ -40,7 +40,7 @@ class DocumentResolver:
         raise DatasetError(f"the corpus has no document {name!r} (it has {known}{more})")
 
     def alike(self, name: str) -> list[DocumentId]:
-        """Return the ids of all documents that a name could refer to, in the order of the corpus; empty if there is none."""
+        """Return the ids of all documents that a name could refer to, in the order of the corpus."""
         name = name.strip()
         if name in self.corpus:
             return [self.corpus[name].id]

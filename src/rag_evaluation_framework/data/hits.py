@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
+from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id, generate_chunk_id, is_from_content
 from rag_evaluation_framework.data.spans import CharacterSpan
 
 
@@ -30,9 +30,11 @@ class Hit:
     score: float | None = None
 
     @classmethod
-    def of(cls, chunk: PositionAwareChunk, score: float | None = None) -> "Hit":
-        """Return the hit for a chunk."""
-        return cls(chunk.doc_id, chunk.start, chunk.end, chunk.id, chunk.content, score)
+    def of(cls, chunk: AnyChunk, score: float | None = None) -> "Hit":
+        """Return the hit for a chunk, without a position if the chunk has none."""
+        if isinstance(chunk, PositionAwareChunk):
+            return cls(chunk.doc_id, chunk.start, chunk.end, chunk.id, chunk.content, score)
+        return cls(chunk.doc_id, chunk_id=chunk.id, text=chunk.content, score=score)
 
     @property
     def placed(self) -> bool:
@@ -45,6 +47,19 @@ class Hit:
         if self.doc_id is None or self.start is None or self.end is None:
             return None
         return CharacterSpan(self.doc_id, self.start, self.end)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What the hit has in common with the same result elsewhere: document, start and end.
+
+        Without a position it is the document and the chunk: by an id that follows from its content, as that is kept
+        where texts are rewritten, else by the text, else by the id. Of equal texts in one document it is the same.
+        """
+        if self.placed:
+            return self.doc_id, self.start, self.end
+        if self.text is not None and not is_from_content(self.chunk_id):
+            return self.doc_id, generate_chunk_id(self.text)
+        return self.doc_id, None if self.chunk_id is None else canonical_chunk_id(self.chunk_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,5 +99,5 @@ class Retrieval:
     complete: bool = False
 
 
-Retrieved: TypeAlias = Retrieval | Sequence[PositionAwareChunk] | Sequence[Hit]
+Retrieved: TypeAlias = Retrieval | Sequence[AnyChunk] | Sequence[Hit]
 """What a retriever may return: the full record, or just its ranked chunks or hits."""

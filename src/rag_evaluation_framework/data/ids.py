@@ -1,5 +1,6 @@
 """Ids: distinct string types for type checkers, and chunk and query ids made from content hashes."""
 
+import re
 from hashlib import sha256
 from typing import Literal, NewType, TypeAlias
 
@@ -23,6 +24,8 @@ RelevanceId: TypeAlias = DocumentId | ChunkId
 
 EvaluationType = Literal["document-level", "chunk-level", "token-level"]
 """Which unit an evaluation compares: documents, chunks or characters of text."""
+
+_FROM_CONTENT = re.compile(r"(?:pa_)?chunk_[0-9a-f]{12}")
 
 
 def content_digest(text: str) -> str:
@@ -48,3 +51,8 @@ def generate_query_id(text: str) -> QueryId:
 def canonical_chunk_id(chunk_id: str) -> ChunkId:
     """Return the plain form of a chunk id, under which chunk-level scoring compares chunks."""
     return ChunkId(chunk_id.removeprefix("pa_") if chunk_id.startswith("pa_chunk_") else chunk_id)
+
+
+def is_from_content(chunk_id: str | None) -> bool:
+    """Return whether an id has the form of those that are made from a chunk's content."""
+    return chunk_id is not None and _FROM_CONTENT.fullmatch(chunk_id) is not None

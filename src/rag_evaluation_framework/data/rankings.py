@@ -10,7 +10,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.columns import Integers, Numbers, OnDemand
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.documents import Corpus
@@ -100,7 +100,7 @@ class Rankings(OnDemand[QueryRanking]):
     hits: RankedHits
     corpus: Corpus
     retriever: str = "rankings"
-    chunks: Sequence[PositionAwareChunk] | None = None
+    chunks: Sequence[AnyChunk] | None = None
     cutoffs: tuple[Cutoff, ...] = ()
     depth: int = 0
     at: Mapping[Cutoff, RankedHits] = field(default_factory=dict[Cutoff, RankedHits])
@@ -132,7 +132,7 @@ class Rankings(OnDemand[QueryRanking]):
         entries: Iterable[QueryRanking],
         corpus: Corpus,
         retriever: str = "rankings",
-        chunks: Sequence[PositionAwareChunk] | None = None,
+        chunks: Sequence[AnyChunk] | None = None,
         notes: Iterable[str] = (),
     ) -> "Rankings":
         """Return rankings made by hand, such as those of a stored run.

@@ -13,7 +13,7 @@ from rag_evaluation_framework._support.coroutines import stop_if_cancelled
 from rag_evaluation_framework._support.interrupts import stop_if_interrupted
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.failures import Failure, OnError
 from rag_evaluation_framework.data.hit_table import HitCollector, RankedHits
@@ -83,7 +83,7 @@ class Ranker:
     """
 
     retriever: Retriever
-    chunks: Sequence[PositionAwareChunk] | None
+    chunks: Sequence[AnyChunk] | None
     cutter: RankingCutter
     together: bool = True
     concurrency: int = 1
@@ -274,8 +274,8 @@ class Ranker:
         if len(elsewhere):
             yield (
                 f"results that name a document which the corpus does not have: {len(elsewhere)}, such as "
-                f"{elsewhere[0].doc_id!r:.80}; they are not located. Let the retriever name documents as the corpus does, "
-                "or leave doc_id out to have their texts looked for everywhere"
+                f"{elsewhere[0].doc_id!r:.80}; they are not located. Let the retriever name documents as the corpus "
+                "does, or leave doc_id out to have their texts looked for everywhere"
             )
         ambiguous = int(hits.text.numbers(self._locator.ambiguous.__contains__).sum())
         if ambiguous:

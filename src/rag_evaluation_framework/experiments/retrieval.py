@@ -14,7 +14,7 @@ from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.retrieved import as_chunks
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
@@ -161,7 +161,7 @@ class Index:
 
     pipeline: Retriever
     corpus: Corpus
-    chunks: Sequence[PositionAwareChunk] | None
+    chunks: Sequence[AnyChunk] | None
     seconds: float
 
     @property

@@ -8,7 +8,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunk_registry import chunking_fingerprint
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
@@ -72,6 +72,8 @@ class ChunkRules(LevelRules[ChunkId]):
             return ProjectedTruth(CHUNK, dataset.ground_truth, ids.of, chunking)
         projection = ChunkProjection(chunks, lambda chunk: next(ids.all_of(chunk)))
         entries = projection.project(dataset)
+        if projection.unplaced:
+            note(f"{projection.unplaced} of {len(chunks)} chunks have no place, and cannot be relevant to a span")
         if projection.unreachable:
             note(
                 f"relevant spans that no chunk touches: {projection.unreachable}; they count as relevant and cannot be "
@@ -109,7 +111,7 @@ class ChunkRules(LevelRules[ChunkId]):
             yield "whether both have the same chunks is not known"
 
 
-def _check_presence(dataset: Dataset[Any], retriever: str, chunks: Sequence[PositionAwareChunk], ids: ChunkIds) -> None:
+def _check_presence(dataset: Dataset[Any], retriever: str, chunks: Sequence[AnyChunk], ids: ChunkIds) -> None:
     """Note if only some of the relevant chunks are in the index.
 
     Raises:
@@ -119,7 +121,11 @@ def _check_presence(dataset: Dataset[Any], retriever: str, chunks: Sequence[Posi
     present = known & {unit for chunk in chunks for unit in ids.all_of(chunk)}
     if len(present) == len(known):
         return
-    advice = "chunk-level truth belongs to one chunking: index with the chunker that made it, or label spans"
+    advice = (
+        "chunks have the ids that they were labelled with if all is as it was then: the same chunker with the same "
+        "parameters, the same documents, and ids made in the same way (if not, name chunks by chunk_id=(chunk, number) "
+        "-> id). Labelled spans need none of this"
+    )
     if not present:
         raise DatasetError(
             f"dataset {dataset.name!r}: none of its {len(known)} chunk ids ({min(known)}, …) is among the "

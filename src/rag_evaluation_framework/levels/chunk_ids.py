@@ -6,24 +6,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
 from rag_evaluation_framework.data.hits import Hit
-from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id, content_digest
-from rag_evaluation_framework.errors import ComponentExited, ConfigError
+from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id, content_digest, is_from_content
+from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError
 
-_HASHED = re.compile(r"chunk_(?P<digest>[0-9a-f]{6,64})")
-
-Place = tuple[str, int | None, int | None]
-"""A document, start and end; a hit may lack the offsets, and its document be empty."""
+_HASHED = re.compile(r"chunk_(?P<digest>[0-9a-f]{6,64})|(?P<bare>[0-9a-f]{8,64})")
 
 
 class ChunkIds:
     """Names chunks as the dataset does.
 
-    A chunk is known by the id that its retriever gives it (unless it gives that to several texts) or by the hash of its
-    text, `chunk_` and as many hexadecimal digits as the ids of the dataset have, whichever of these the dataset holds.
-    The text is that of the chunk's place, so that a retriever may rewrite what it returns. A user's function replaces
-    both.
+    A chunk is known by the id that its retriever gives it (unless it gives that to several texts) or by a hash of its
+    text, whichever of these the dataset holds. A hash is `chunk_` and at least 6 hexadecimal digits, or at least 8
+    digits alone; as many as the ids of the dataset have. The text is that of the chunk's place, so that a retriever may
+    rewrite what it returns, or the chunk's own, so that a chunker may change it. A user's function replaces both; equal
+    texts without a place in one document are then the first of them.
 
     Raises:
         ConfigError: The function fails, returns something other than a text, or gives one id to two texts; or the
@@ -33,14 +31,18 @@ class ChunkIds:
     def __init__(
         self,
         known: Iterable[ChunkId],
-        chunks: Sequence[PositionAwareChunk],
-        name_chunk: Callable[[PositionAwareChunk, int], str] | None,
+        chunks: Sequence[AnyChunk],
+        name_chunk: Callable[[AnyChunk, int], str] | None,
         read: Callable[[Hit], str],
     ) -> None:
         self.known = frozenset(known)
-        self.lengths = sorted(
-            {len(match["digest"]) for unit in self.known if (match := _HASHED.fullmatch(unit))} | {12}
+        hashed = [match for unit in self.known if (match := _HASHED.fullmatch(unit))]
+        self.forms = sorted(
+            {("chunk_" if match["digest"] else "", len(match[match.lastgroup or 0])) for match in hashed}
         )
+        if ("chunk_", 12) not in self.forms:
+            self.forms.append(("chunk_", 12))
+        self.digests: dict[ChunkId, str] = {}
         self.by_hash = name_chunk is None
         self.read = read
         self.own, self.shared = _named(chunks, name_chunk, read)
@@ -52,12 +54,20 @@ class ChunkIds:
             )
 
     def of(self, hit: Hit) -> ChunkId | None:
-        """Return the id of a hit, or None if it cannot be told."""
+        """Return the id of a hit, or None if it cannot be told.
+
+        Raises:
+            DatasetError: An id of the dataset is the beginning of the hashes of two texts.
+        """
         ids = list(self._candidates(hit))
         return next((unit for unit in ids if unit in self.known), ids[0] if ids else None)
 
-    def all_of(self, chunk: PositionAwareChunk) -> Iterator[ChunkId]:
-        """Yield every id under which a chunk could be known, first that of the retriever (or of a user's function)."""
+    def all_of(self, chunk: AnyChunk) -> Iterator[ChunkId]:
+        """Yield every id under which a chunk could be known, first that of the retriever (or of a user's function).
+
+        Raises:
+            DatasetError: An id of the dataset is the beginning of the hashes of two texts.
+        """
         return self._candidates(Hit.of(chunk))
 
     def _candidates(self, hit: Hit) -> Iterator[ChunkId]:
@@ -65,46 +75,61 @@ class ChunkIds:
         given = None if given in self.shared else given
         if given is not None and given in self.known:  # before what the place says: one place may have several ids
             yield given
-        own = self.own.get((hit.doc_id or "", hit.start, hit.end))
+        own = self.own.get(hit.identity)
         if own is not None:
             yield own
         if not self.by_hash:
             return
         if given is not None:
             yield given
-        if hit.span is not None or hit.text is not None:
-            digest = content_digest(self.read(hit))
-            for length in self.lengths:
-                yield ChunkId(f"chunk_{digest[:length]}")
+        original = self.read(hit) if hit.placed or hit.text is not None else None
+        for text in dict.fromkeys((original, hit.text)):
+            if text is not None:
+                yield from self._hashes(text)
+
+    def _hashes(self, text: str) -> Iterator[ChunkId]:
+        digest = content_digest(text)
+        for prefix, length in self.forms:
+            unit = ChunkId(prefix + digest[:length])
+            if unit in self.known and self.digests.setdefault(unit, digest) != digest:
+                raise DatasetError(
+                    f"the chunk id {unit!r} of the dataset matches two chunks of different text, the second "
+                    f"{text[:40]!r}; write more digits of the hash, as in {prefix + digest[: length + 4]!r}"
+                )
+            yield unit
 
 
 def _named(
-    chunks: Sequence[PositionAwareChunk],
-    name_chunk: Callable[[PositionAwareChunk, int], str] | None,
+    chunks: Sequence[AnyChunk],
+    name_chunk: Callable[[AnyChunk, int], str] | None,
     read: Callable[[Hit], str],
-) -> tuple[dict[Place, ChunkId], frozenset[ChunkId]]:
-    """Return the ids of the chunks by place, and the ids that are given to several texts and so name none of them."""
+) -> tuple[dict[tuple[object, ...], ChunkId], frozenset[ChunkId]]:
+    """Return the ids of the chunks by identity, and the ids that are given to several texts and so name none."""
     numbers: dict[str, int] = defaultdict(int)
-    texts: dict[ChunkId, str] = {}
+    texts: dict[tuple[ChunkId, bool], str] = {}
     shared: set[ChunkId] = set()
-    own: dict[Place, ChunkId] = {}
+    own: dict[tuple[object, ...], ChunkId] = {}
     for chunk in chunks:
-        number, text = numbers[chunk.doc_id], read(Hit(chunk.doc_id, chunk.start, chunk.end, text=chunk.content))
+        number, hit = numbers[chunk.doc_id], Hit.of(chunk)
         numbers[chunk.doc_id] += 1
         name = canonical_chunk_id(chunk.id if name_chunk is None else _name(chunk, number, name_chunk))
-        if texts.setdefault(name, text) != text:
+        by_id = not hit.placed and is_from_content(chunk.id)  # its text may have been rewritten since it got the id
+        text = canonical_chunk_id(chunk.id) if by_id else " ".join(read(hit).split())  # a chunker may tidy white space
+        first = texts.setdefault((name, by_id), text)
+        if first != text:
             if name_chunk is not None:
                 raise ConfigError(
-                    f"chunk_id gives {name!r} to {texts[name][:40]!r} and to {text[:40]!r}: every text needs an id "
-                    "of its own"
+                    f"chunk_id gives {name!r} to {first[:40]!r} and to {text[:40]!r}: every text needs an id of its own"
                 )
             shared.add(name)
-        own[chunk.doc_id, chunk.start, chunk.end] = name
+        if hit.placed or hit.identity not in own:
+            own[hit.identity] = name
     return {place: name for place, name in own.items() if name not in shared}, frozenset(shared)
 
 
-def _name(chunk: PositionAwareChunk, number: int, name_chunk: Callable[[PositionAwareChunk, int], Any]) -> str:
-    where = f"chunk_id of {chunk.doc_id}[{chunk.start}:{chunk.end}], chunk {number} of its document"
+def _name(chunk: AnyChunk, number: int, name_chunk: Callable[[AnyChunk, int], Any]) -> str:
+    place = f"[{chunk.start}:{chunk.end}]" if isinstance(chunk, PositionAwareChunk) else ""
+    where = f"chunk_id of {chunk.doc_id}{place}, chunk {number} of its document"
     try:
         with no_exit("chunk_id", f"naming {where.removeprefix('chunk_id of ')}"):
             name = name_chunk(chunk, number)

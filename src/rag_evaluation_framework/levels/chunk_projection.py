@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ground_truth import ChunkLevelGroundTruth
 from rag_evaluation_framework.data.ids import ChunkId
@@ -18,17 +18,20 @@ class ChunkProjection:
 
     A chunk is relevant to a span if it holds at least half of the span, or at least half of the chunk lies in the span;
     if no chunk does, the one that holds the most of it, the first of equals. A span that no chunk touches cannot be
-    retrieved; it counts as one relevant chunk that does not exist.
+    retrieved; it counts as one relevant chunk that does not exist. Chunks without a place hold no span.
 
     Attributes:
         unreachable: How many spans no chunk touches.
+        unplaced: How many chunks have no place.
     """
 
-    def __init__(self, chunks: Sequence[PositionAwareChunk], name: Callable[[PositionAwareChunk], ChunkId]) -> None:
-        self.chunks, self.name = chunks, name
+    def __init__(self, chunks: Sequence[AnyChunk], name: Callable[[AnyChunk], ChunkId]) -> None:
+        self.chunks = [chunk for chunk in chunks if isinstance(chunk, PositionAwareChunk)]
+        self.name = name
         self.unreachable = 0
+        self.unplaced = len(chunks) - len(self.chunks)
         rows: dict[str, list[int]] = defaultdict(list)
-        for row, chunk in enumerate(chunks):
+        for row, chunk in enumerate(self.chunks):
             rows[chunk.doc_id].append(row)
         self.columns = {doc_id: self._column(numbers) for doc_id, numbers in rows.items()}
 

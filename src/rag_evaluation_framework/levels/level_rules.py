@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeAlias
 
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
@@ -16,7 +16,7 @@ from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.judging.spans import SpanJudgements
 
-NameChunk: TypeAlias = Callable[[PositionAwareChunk, int], str]
+NameChunk: TypeAlias = Callable[[AnyChunk, int], str]
 """A function from a chunk, and its number within its document, to the id under which the dataset knows it."""
 
 
@@ -34,7 +34,7 @@ class Searched(Protocol):
         ...
 
     @property
-    def chunks(self) -> Sequence[PositionAwareChunk] | None:
+    def chunks(self) -> Sequence[AnyChunk] | None:
         """All chunks that could be retrieved, or None if the retriever cannot list them."""
         ...
 

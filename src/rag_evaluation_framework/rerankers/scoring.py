@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.reranker import Reranker
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.statistics.selection import top_k as best_first
 
@@ -19,9 +19,7 @@ class ScoringReranker(Reranker, ABC):
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.floating]:
         """Return how well each text answers, higher is better: finite numbers, shape (len(texts),)."""
 
-    def rerank(
-        self, query: str, chunks: Sequence[PositionAwareChunk], top_k: int | None = None
-    ) -> list[PositionAwareChunk]:
+    def rerank(self, query: str, chunks: Sequence[AnyChunk], top_k: int | None = None) -> list[AnyChunk]:
         """Return the best `top_k` chunks (all by default), best first; each distinct text is scored once.
 
         Raises:

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from rag_evaluation_framework.contracts.chunker import Chunker
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import ConfigError
@@ -29,7 +29,7 @@ _WORD = re.compile(f"[{_UNSPACED}]|[^\\W_](?:[^\\W_]|[{re.escape(_MARKS)}])*")
 
 
 class _Index(NamedTuple):
-    chunks: list[PositionAwareChunk]
+    chunks: list[AnyChunk]
     vocabulary: dict[str, int]
     scorer: Any
 
@@ -89,7 +89,7 @@ class BM25Retriever(IndexedRetriever[_Index]):
         """True."""
         return True
 
-    def chunks(self) -> Sequence[PositionAwareChunk]:
+    def chunks(self) -> Sequence[AnyChunk]:
         """Return everything that could be retrieved."""
         return self._indexed.chunks
 

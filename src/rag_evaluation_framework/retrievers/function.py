@@ -8,7 +8,7 @@ from rag_evaluation_framework._support.coroutines import adapted, resolved
 from rag_evaluation_framework.contracts.component import function_name
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Retrieved
 from rag_evaluation_framework.errors import ConfigError
@@ -60,11 +60,16 @@ class FunctionRetriever(Retriever):
         """Whether there is a registry."""
         return self.registry is not None
 
-    def chunks(self) -> Sequence[PositionAwareChunk] | None:
-        """Return the chunks of the registry that know their place, None without one."""
-        if self.registry is None:
+    def chunks(self) -> Sequence[AnyChunk] | None:
+        """Return the chunks of the registry, those without a place if their text has none in it; None without one."""
+        registry = self.registry
+        if registry is None:
             return None
-        return [chunk for chunk in self.registry if isinstance(chunk, PositionAwareChunk)]
+        return [
+            chunk
+            for chunk in registry
+            if isinstance(chunk, PositionAwareChunk) or registry.get_pa_chunk(chunk.id) is None
+        ]
 
 
 def as_retriever(pipeline: Pipeline) -> Retriever:

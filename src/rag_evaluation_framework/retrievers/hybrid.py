@@ -15,7 +15,7 @@ from rag_evaluation_framework.contracts.component import check_count, parameters
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.errors import ConfigError
@@ -39,8 +39,8 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
     of ranks, too.
 
     Results are the same if document, start and end are; results that are texts are located in the corpus first. What
-    has no place is the same as the result of the same document and text. Results of equal worth keep the order in
-    which they are met, reading the first retriever's ranking first.
+    has no place is the same as the result of the same document and chunk, by the id of its text. Results of equal worth
+    keep the order in which they are met, reading the first retriever's ranking first.
 
     Each retriever is asked for `depth` results, whatever `k` is, so the ranking at `k` is the beginning of the ranking
     at any larger k, and ends, with a note, with what they brought. In `stages`, the last step of each retriever
@@ -120,15 +120,15 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
             return f"depth={self.depth} of HybridRetriever"
         return next((retrieval.limit for retrieval in found if retrieval.limit is not None), None)
 
-    def chunks(self) -> Sequence[PositionAwareChunk] | None:
-        """Return everything that could be retrieved, each place once, or None if a retriever cannot list it."""
-        listed: dict[_Key, PositionAwareChunk] = {}
+    def chunks(self) -> Sequence[AnyChunk] | None:
+        """Return everything that could be retrieved, each once, or None if a retriever cannot list it."""
+        listed: dict[_Key, AnyChunk] = {}
         for retriever in self.retrievers:
             chunks = retriever.chunks()
             if chunks is None:
                 return None
-            for chunk in chunks:
-                listed.setdefault((chunk.doc_id, chunk.start, chunk.end), chunk)
+            for key, (number, _) in _first_ranks(tuple(map(Hit.of, chunks))).items():
+                listed.setdefault(key, chunks[number - 1])
         return list(listed.values())
 
     def close(self) -> None:
@@ -159,17 +159,16 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
 def _first_ranks(ranking: Ranking) -> dict[_Key, tuple[int, Hit]]:
     """Return the hits of a ranking with their ranks, by what makes them the same result in another ranking.
 
-    That is the place, which counts once, at its first rank. Without a place it is document and text, and which of
+    That is the place, which counts once, at its first rank. Without a place it is document and chunk, and which of
     several equal ones it is.
     """
     ranks: dict[_Key, tuple[int, Hit]] = {}
     alike: Counter[_Key] = Counter()
     for rank, hit in enumerate(ranking, start=1):
-        key: _Key = (hit.doc_id, hit.start, hit.end)
-        if hit.span is None:
-            text = (hit.doc_id, hit.text)
-            alike[text] += 1
-            key = (*text, "without a place", alike[text])
+        key: _Key = hit.identity
+        if not hit.placed:
+            alike[key] += 1
+            key = (*key, "without a place", alike[key])
         ranks.setdefault(key, (rank, hit))
     return ranks
 

@@ -14,7 +14,7 @@ from rag_evaluation_framework.chunkers.recursive_character import RecursiveChara
 from rag_evaluation_framework.contracts.chunker import Chunker
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry import as_component
@@ -23,36 +23,42 @@ DEFAULT_CHUNKER = RecursiveCharacterChunker(chunk_size=800)
 """About 200 tokens of English, without overlap."""
 
 
-def chunk_corpus(corpus: Corpus, chunker: Chunker) -> list[PositionAwareChunk]:
+def chunk_corpus(corpus: Corpus, chunker: Chunker) -> list[AnyChunk]:
     """Cut every document into chunks, in the order of the documents.
 
-    Chunks of a chunker that does not know positions are looked for in their document; how many could not be found is
-    noted.
+    Chunks of a chunker that does not know positions are looked for in their document. Those that are not text of it are
+    without a position; how many there are is noted.
 
     Raises:
         InputError: There are none, because the documents are blank or the chunker returned nothing, or one lies
             outside of the corpus.
     """
     positioned = position_aware(chunker)
-    chunks: list[PositionAwareChunk] = []
-    skipped: list[str] = []
+    chunks: list[AnyChunk] = []
     for document in tqdm(corpus, desc="Chunking", unit="document", delay=2, disable=None, leave=False):
         if isinstance(positioned, ChunkerPositionAdapter):
-            found, problems = positioned.locate_chunks(document)
-            chunks += found
-            skipped += problems
+            chunks += positioned.locate_chunks(document)
         else:
             chunks += positioned.chunk_with_positions(document)
-    if skipped:
-        note(f"{len(skipped)} of {len(chunks) + len(skipped)} chunks were skipped, the first: {skipped[0]}")
     for chunk in chunks:
-        given: Any = chunk
-        known = isinstance(given, PositionAwareChunk) and given.doc_id in corpus
-        if not known or chunk.end > len(corpus[chunk.doc_id].content):
+        if not _is_of(corpus, chunk, unplaced=isinstance(positioned, ChunkerPositionAdapter)):
             raise InputError(f"{positioned.name} made {chunk!r:.80}; expected chunks of the document that it was given")
     if not chunks:
         raise InputError(f"{positioned.name} made no chunks from {len(corpus)} documents: there is nothing to search")
+    unplaced = [chunk for chunk in chunks if isinstance(chunk, Chunk)]
+    if unplaced:
+        note(
+            f"{len(unplaced)} of {len(chunks)} chunks are not text of their document, the first: {positioned.name}, "
+            f"document {unplaced[0].doc_id!r}: {unplaced[0].content[:50]!r}. They are searched, and keep the chunker's "
+            "text and id, but have no place: at token level they are not located. A position-aware chunker places them"
+        )
     return chunks
+
+
+def _is_of(corpus: Corpus, chunk: Any, *, unplaced: bool) -> bool:
+    if isinstance(chunk, PositionAwareChunk):
+        return chunk.doc_id in corpus and chunk.end <= len(corpus[chunk.doc_id].content)
+    return unplaced and isinstance(chunk, Chunk)
 
 
 class EmbeddedChunks(NamedTuple):
@@ -67,7 +73,7 @@ class EmbeddedChunks(NamedTuple):
     truncated: NDArray[np.bool_]
 
 
-def embed_chunks(chunks: Sequence[PositionAwareChunk], embedder: Embedder, batch_size: int = 256) -> EmbeddedChunks:
+def embed_chunks(chunks: Sequence[AnyChunk], embedder: Embedder, batch_size: int = 256) -> EmbeddedChunks:
     """Embed chunks, each distinct text once.
 
     Args:
@@ -95,7 +101,7 @@ def embed_chunks(chunks: Sequence[PositionAwareChunk], embedder: Embedder, batch
 
 
 def fill_store(
-    store: VectorStore, chunks: Sequence[PositionAwareChunk], vectors: NDArray[np.float32], batch_size: int = 256
+    store: VectorStore, chunks: Sequence[AnyChunk], vectors: NDArray[np.float32], batch_size: int = 256
 ) -> None:
     """Empty a store and add chunks with their vectors.
 

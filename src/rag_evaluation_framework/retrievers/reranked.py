@@ -10,17 +10,23 @@ from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
-from rag_evaluation_framework.data.ids import DocumentId, PositionAwareChunkId, generate_pa_chunk_id
+from rag_evaluation_framework.data.ids import (
+    ChunkId,
+    DocumentId,
+    PositionAwareChunkId,
+    generate_chunk_id,
+    generate_pa_chunk_id,
+)
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry import as_component
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
 from rag_evaluation_framework.retrievers.function import as_retriever
 from rag_evaluation_framework.text.hit_locator import HitLocator
 
-_Place = tuple[DocumentId, int, int, str]
+_Place = tuple[DocumentId | None, int | None, int | None, str | None]
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
             return f"candidates={self.candidates} of RerankedRetriever"
         return found.limit
 
-    def chunks(self) -> Sequence[PositionAwareChunk] | None:
+    def chunks(self) -> Sequence[AnyChunk] | None:
         """Return everything that could be retrieved, or None if that cannot be listed."""
         return self.retriever.chunks()
 
@@ -134,27 +140,29 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
             )
         return tuple(hits[: max(k, 0)])
 
-    def _order(self, query: str, chunks: Sequence[PositionAwareChunk]) -> list[PositionAwareChunk]:
+    def _order(self, query: str, chunks: Sequence[AnyChunk]) -> list[AnyChunk]:
         order: Any = self.reranker.rerank(query, [*chunks]) if chunks else []
         listed: list[Any] = [*order] if isinstance(order, Iterable) else [order]
         for chunk in listed:
-            if not isinstance(chunk, PositionAwareChunk):
+            if not isinstance(chunk, Chunk | PositionAwareChunk):
                 raise InputError(f"{self.reranker.name} returned {chunk!r:.80}; expected the chunks that it was given")
         return listed
 
-    def _as_chunk(self, hit: Hit) -> PositionAwareChunk:
-        """Return a candidate as a chunk; one without a place covers what it holds, from 0 on."""
+    def _as_chunk(self, hit: Hit) -> AnyChunk:
+        """Return a candidate as a chunk, without a place if it has none."""
         document = None if hit.doc_id is None or hit.doc_id not in self._indexed.corpus else hit.doc_id
         text = hit.text
         if text is None and document is not None:
             text = self._indexed.corpus[document].content[hit.start : hit.end]
         if text is None:
             raise InputError(f"{self.retriever.name} returned a result without text, which cannot be reranked: {hit}")
-        chunk_id = generate_pa_chunk_id(text) if hit.chunk_id is None else PositionAwareChunkId(hit.chunk_id)
-        if hit.span is not None:
-            return PositionAwareChunk(chunk_id, text, hit.span.doc_id, hit.span.start, hit.span.end)
-        return PositionAwareChunk(chunk_id, text, hit.doc_id or DocumentId(""), 0, len(text))
+        if hit.span is None:
+            chunk_id = generate_chunk_id(text) if hit.chunk_id is None else ChunkId(hit.chunk_id)
+            return Chunk(chunk_id, text, hit.doc_id or DocumentId(""))
+        placed_id = generate_pa_chunk_id(text) if hit.chunk_id is None else PositionAwareChunkId(hit.chunk_id)
+        return PositionAwareChunk(placed_id, text, hit.span.doc_id, hit.span.start, hit.span.end)
 
 
-def _place(chunk: PositionAwareChunk) -> _Place:
-    return chunk.doc_id, chunk.start, chunk.end, chunk.content
+def _place(chunk: AnyChunk) -> _Place:
+    hit = Hit.of(chunk)
+    return hit.doc_id, hit.start, hit.end, hit.text

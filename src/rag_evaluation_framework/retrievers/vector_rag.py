@@ -16,7 +16,7 @@ from rag_evaluation_framework.contracts.component import check_components, check
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
@@ -26,7 +26,7 @@ from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
 
 
 class _Index(NamedTuple):
-    chunks: list[PositionAwareChunk]
+    chunks: list[AnyChunk]
     embedder: Embedder
     store: VectorStore
     questions: dict[str, tuple[NDArray[np.float32], float]]  # a run asks again to fill a budget; embedding is paid once
@@ -81,7 +81,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         """True."""
         return True
 
-    def chunks(self) -> Sequence[PositionAwareChunk]:
+    def chunks(self) -> Sequence[AnyChunk]:
         """Return everything that could be retrieved."""
         return self._indexed.chunks
 
@@ -106,7 +106,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
             return []
         _ask(index, queries)
         vectors = [index.questions[query][0] for query in queries]
-        rankings: list[list[PositionAwareChunk]] = index.store.search_many(np.stack(vectors), k)
+        rankings: list[list[AnyChunk]] = index.store.search_many(np.stack(vectors), k)
         return [Retrieval(tuple(map(Hit.of, chunks)), complete=len(chunks) < k) for chunks in rankings]
 
 

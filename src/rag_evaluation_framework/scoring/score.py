@@ -9,6 +9,7 @@ import numpy as np
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
@@ -225,7 +226,13 @@ def _chunks(rankings: Rankings, metrics: Sequence[Metric[Any]]) -> ChunkColumns 
         note(f"{', '.join(asking)}: not available, as {rankings.retriever} cannot list its chunks")
         return None
     documents = Numbering()
-    spans = [CharacterSpan(chunk.doc_id, chunk.start, chunk.end) for chunk in rankings.chunks]
+    placed = [chunk for chunk in rankings.chunks if isinstance(chunk, PositionAwareChunk)]
+    spans = [CharacterSpan(chunk.doc_id, chunk.start, chunk.end) for chunk in placed]
+    if len(placed) < len(rankings.chunks):
+        note(
+            f"{', '.join(asking)}: {len(rankings.chunks) - len(placed)} of {len(rankings.chunks)} chunks have no place "
+            "and are not among the chunks that could be retrieved"
+        )
     return SpanColumns.of([spans], documents), documents
 
 

@@ -72,7 +72,8 @@ _LONG = "The agent restarts the server. Nobody has to wait for it, e.g. at 3.30 
 class ChunkerConformance(ABC):
     """Conformance suite for chunkers: subclass it, return yours from `make`, and let pytest collect the subclass.
 
-    A chunker that returns plain texts is tested as evaluations use it, inside a `ChunkerPositionAdapter`.
+    A chunker that returns plain texts is tested as evaluations use it, inside a `ChunkerPositionAdapter`; it may tidy
+    white space.
 
     Attributes:
         covers_everything: Whether every character except white space belongs to a chunk. Set it to False for a chunker
@@ -96,11 +97,13 @@ class ChunkerConformance(ABC):
         return len(text)
 
     def test_content_is_the_text_at_its_position(self) -> None:
-        """`document.content[start:end] == content` for every chunk."""
+        """`document.content[start:end] == content` for every chunk; white space apart if texts are all it returns."""
+        exact = isinstance(adapted(self.make()), PositionAwareChunker)
         for case, document, chunks in self._cases():
             for chunk in chunks:
                 there = document.content[chunk.start : chunk.end]
-                assert chunk.content == there, (
+                same = chunk.content == there if exact else chunk.content.split() == there.split()
+                assert same, (
                     f"{case}: the chunk at [{chunk.start}:{chunk.end}] holds {chunk.content!r}, the document {there!r}"
                 )
 

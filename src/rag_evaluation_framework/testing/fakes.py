@@ -13,7 +13,7 @@ from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Retrieved
 from rag_evaluation_framework.errors import ConfigError, InputError
@@ -139,9 +139,7 @@ class ReversingReranker(Reranker):
         """Record the call."""
         self.calls.append(("prepare",))
 
-    def rerank(
-        self, query: str, chunks: Sequence[PositionAwareChunk], top_k: int | None = None
-    ) -> list[PositionAwareChunk]:
+    def rerank(self, query: str, chunks: Sequence[AnyChunk], top_k: int | None = None) -> list[AnyChunk]:
         """Record the call, and return the chunks from last to first, at most `top_k` of them."""
         self.calls.append(("rerank", query, list(chunks), top_k))
         return list(chunks)[::-1][:top_k]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.contracts.reranker import Reranker
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.ids import DocumentId, generate_chunk_id
 
 _FOOTER = "Support answers within one working day."
 _TEXTS = (
@@ -52,6 +52,14 @@ class RerankerConformance(ABC):
             ranked = _reranked(reranker, query, chunks)
             found = sorted(chunk.doc_id for chunk in ranked if chunk.content == _FOOTER)
             assert found == expected, f"{query!r}: equal texts of {expected} came back as those of {found}"
+
+    def test_chunks_without_a_position_are_all_kept(self) -> None:
+        """A chunk whose position is not known comes back as it was given, equal ones of a document each."""
+        reranker, chunks = adapted(self.make()), _chunks()
+        expected = [chunk for chunk in chunks if isinstance(chunk, Chunk)]
+        for query in _QUERIES:
+            found = [chunk for chunk in _reranked(reranker, query, chunks) if not isinstance(chunk, PositionAwareChunk)]
+            assert Counter(map(repr, found)) == Counter(map(repr, expected)), f"{query!r}: {expected} became {found}"
 
     def test_top_k_is_the_beginning_of_the_full_order(self) -> None:
         """The best `top_k` are the first of the full order; a larger `top_k` returns all, and 0 returns none."""
@@ -118,11 +126,15 @@ def _chunk(name: str, text: str) -> PositionAwareChunk:
     return PositionAwareChunk(chunk.id, text, chunk.doc_id, chunk.start, chunk.end, {"section": name, "tags": ["a"]})
 
 
-def _chunks() -> list[PositionAwareChunk]:
-    return [_chunk(f"{number}.md", text) for number, text in enumerate(_TEXTS)]
+def _unplaced(name: str, text: str) -> Chunk:
+    return Chunk(generate_chunk_id(text), text, DocumentId(name), {"section": name})
 
 
-def _reranked(
-    reranker: Reranker, query: str, chunks: Sequence[PositionAwareChunk], top_k: int | None = None
-) -> list[PositionAwareChunk]:
+def _chunks() -> list[AnyChunk]:
+    placed = [_chunk(f"{number}.md", text) for number, text in enumerate(_TEXTS)]
+    changed = [_unplaced("changed.md", text) for text in ("refunds take five days", _FOOTER, "?!…", _FOOTER)]
+    return [*placed, *changed]
+
+
+def _reranked(reranker: Reranker, query: str, chunks: Sequence[AnyChunk], top_k: int | None = None) -> list[AnyChunk]:
     return list(reranker.rerank(query, chunks, top_k))

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.ids import DocumentId, generate_pa_chunk_id
+from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
+from rag_evaluation_framework.data.hits import Hit
+from rag_evaluation_framework.data.ids import DocumentId, generate_chunk_id, generate_pa_chunk_id
 from rag_evaluation_framework.errors import InputError
 
 _DIMENSION = 8
@@ -102,6 +103,21 @@ class VectorStoreConformance(ABC):
         for chunk, vector in zip(chunks, vectors, strict=True):
             (found,) = store.search(vector, 1)
             assert found == chunk, f"stored {chunk!r}, found {found!r}"
+
+    def test_chunks_without_a_position_are_all_kept(self) -> None:
+        """Chunks whose position is not known come back as they were added, equal texts of a document each."""
+        text = "support answers within one day."
+        equal = [Chunk(generate_chunk_id(text), text, DocumentId("a.md"), metadata) for metadata in ({}, {}, {"n": 1})]
+        chunks: list[AnyChunk] = [
+            _chunk("a.md", 0),
+            *equal,
+            Chunk(generate_chunk_id("x"), "x", DocumentId("b.md")),
+            *_chunks(2),
+        ]
+        store = self._filled(chunks, np.tile(_vectors(1), (len(chunks), 1)))
+        for k in (2, 4, 20):
+            _assert_ranking(store.search(_vectors(1)[0], k), chunks[:k])
+        _assert_ranking(store.search(np.zeros(_DIMENSION, dtype=np.float32), 20), chunks)
 
     def test_any_text_is_returned_unchanged(self) -> None:
         """Texts and document ids are returned unchanged, or InputError is raised and nothing is added."""
@@ -223,7 +239,7 @@ class VectorStoreConformance(ABC):
         chunks.clear()
         _assert_ranking(store.search(query, 1), _chunks(6)[4:5])
 
-    def _filled(self, chunks: Sequence[PositionAwareChunk], vectors: NDArray[np.float32]) -> VectorStore:
+    def _filled(self, chunks: Sequence[AnyChunk], vectors: NDArray[np.float32]) -> VectorStore:
         store = adapted(self.make())
         store.add(chunks, vectors)
         return store
@@ -245,8 +261,9 @@ def _vectors(count: int, seed: int = 0) -> NDArray[np.float32]:
     return (vectors * np.linspace(0.1, 5, count)[:, np.newaxis]).astype(np.float32)
 
 
-def _place(chunk: PositionAwareChunk) -> tuple[str, int, int]:
-    return chunk.doc_id, chunk.start, chunk.end
+def _place(chunk: AnyChunk) -> str:
+    hit = Hit.of(chunk)
+    return f"{hit.doc_id}[{hit.start}:{hit.end}]"
 
 
 def _assert_refused(action: Callable[[], None], what: str) -> None:
@@ -257,5 +274,5 @@ def _assert_refused(action: Callable[[], None], what: str) -> None:
     raise AssertionError(f"{what}: expected InputError, nothing was raised")
 
 
-def _assert_ranking(found: Sequence[PositionAwareChunk], expected: Sequence[PositionAwareChunk]) -> None:
+def _assert_ranking(found: Sequence[AnyChunk], expected: Sequence[AnyChunk]) -> None:
     assert list(found) == list(expected), f"found {list(map(_place, found))}, expected {list(map(_place, expected))}"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking
@@ -35,7 +35,7 @@ class HitLocator:
         unknown: The names of documents that the corpus does not have.
     """
 
-    def __init__(self, corpus: Corpus, chunks: Sequence[PositionAwareChunk] = ()) -> None:
+    def __init__(self, corpus: Corpus, chunks: Sequence[AnyChunk] = ()) -> None:
         self.corpus = corpus
         self.chunks = chunks
         self.resolver = DocumentResolver(corpus)
@@ -82,8 +82,9 @@ class HitLocator:
     def _places(self, hit: Hit, documents: Sequence[DocumentId] | None, limit: int) -> list[CharacterSpan]:
         """Return the first places of a hit: `limit` of them or more, or all there are."""
         if hit.text is None:
-            if documents is not None and (hit.chunk_id, hit.start, hit.end) == (None, None, None):
-                return [CharacterSpan(documents[0], 0, len(self.corpus[documents[0]].content))] * (len(documents) == 1)
+            nothing_else = (hit.chunk_id, hit.start, hit.end) == (None, None, None)
+            if documents is not None and len(documents) == 1 and nothing_else:
+                return [CharacterSpan(documents[0], 0, len(self.corpus[documents[0]].content))]
             named = () if hit.chunk_id is None else self._by_id.get(canonical_chunk_id(hit.chunk_id), ())
             return [span for span in named if documents is None or span.doc_id in documents]
         searched = (None,) if documents is None else documents
@@ -97,7 +98,8 @@ class HitLocator:
     def _by_id(self) -> dict[ChunkId, list[CharacterSpan]]:
         places: dict[ChunkId, list[CharacterSpan]] = defaultdict(list)
         for chunk in self.chunks:
-            places[canonical_chunk_id(chunk.id)].append(CharacterSpan(chunk.doc_id, chunk.start, chunk.end))
+            if isinstance(chunk, PositionAwareChunk):
+                places[canonical_chunk_id(chunk.id)].append(CharacterSpan(chunk.doc_id, chunk.start, chunk.end))
         return dict(places)
 
     def _exists(self, hit: Hit) -> bool:

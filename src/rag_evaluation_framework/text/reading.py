@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.documents import Corpus
@@ -255,7 +255,7 @@ class RankingCutter:
         known[hits.query[table.placed | table.text.known]] = True
         return known
 
-    def depth_to_fill(self, chunks: Sequence[PositionAwareChunk], shorter: float) -> int:
+    def depth_to_fill(self, chunks: Sequence[AnyChunk], shorter: float) -> int:
         """Return how many chunks fill every budget even if they are the shortest.
 
         One more than there are, if all of them do not: then the ranking ends before, and is known to. In tokens it is
@@ -268,7 +268,7 @@ class RankingCutter:
         shortest = sorted(chunks, key=lambda chunk: len(chunk.content))
         return max((self._filling(budget, shortest, shorter) for budget in self.budgets.values()), default=0)
 
-    def _filling(self, budget: ContextBudget, chunks: Sequence[PositionAwareChunk], shorter: float) -> int:
+    def _filling(self, budget: ContextBudget, chunks: Sequence[AnyChunk], shorter: float) -> int:
         sample = chunks[:: max(1, len(chunks) // 100)]  # of all lengths, as they are sorted
         mean = sum(budget.cost(Hit.of(chunk)) for chunk in sample) / len(sample)
         most = min(_DEEPEST, max(_SHALLOW, ceil(shorter * budget.cutoff.size / max(mean, 1))))

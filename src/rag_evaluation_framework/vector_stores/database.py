@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk, describe_chunk
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.vector_stores.vector_checks import checked_queries, checked_vectors, unit
 
@@ -19,11 +19,12 @@ MADE_BY = "rag-evaluation-framework"
 """Marks our collections; no other collection is ever written to or deleted."""
 
 StoredChunk: TypeAlias = dict[str, str | int]
-"""A chunk as stored in a database: its position, for people, and the whole chunk as JSON."""
+"""A chunk as stored in a database: document and position (if it has one), for people, and the whole chunk as JSON."""
 
 _TIE = 2e-7  # databases compute in 32 bits: vectors whose cosines are closer than this may be equal
 _MORE = 8  # results asked for beyond k, to see where a tie at k ends
 _QUERIES_AT_ONCE = 256
+_FIELDS_WITHOUT_PLACE = 4
 _COLLECTION = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,198}[a-zA-Z0-9]")
 
 
@@ -41,7 +42,7 @@ class DatabaseVectorStore(VectorStore, ABC):
     Records are keyed by the order in which they were added, so chunks with the same text or position are all kept.
     """
 
-    def add(self, chunks: Sequence[PositionAwareChunk], embeddings: NDArray[np.float32]) -> None:
+    def add(self, chunks: Sequence[AnyChunk], embeddings: NDArray[np.float32]) -> None:
         """Add chunks with their vectors, shape (len(chunks), dimension), in batches.
 
         Raises:
@@ -64,17 +65,17 @@ class DatabaseVectorStore(VectorStore, ABC):
             batch = records[start : start + step]
             self._insert(range(first + start, first + start + len(batch)), rows[start : start + step], batch)
 
-    def search(self, query_embedding: NDArray[np.float32], k: int) -> list[PositionAwareChunk]:
+    def search(self, query_embedding: NDArray[np.float32], k: int) -> list[AnyChunk]:
         """Return the `k` chunks with the highest cosine similarity."""
         return self.search_many(np.asarray(query_embedding, dtype=np.float32)[np.newaxis, :], k)[0]
 
-    def search_many(self, query_embeddings: NDArray[np.float32], k: int) -> list[list[PositionAwareChunk]]:
+    def search_many(self, query_embeddings: NDArray[np.float32], k: int) -> list[list[AnyChunk]]:
         """Return the `k` chunks with the highest cosine similarity for each row, searched in batches."""
         dimension = self._dimension()
         if dimension is None or k <= 0:
             return [[] for _ in query_embeddings]
         queries = unit(checked_queries(type(self).__name__, query_embeddings, dimension)).astype(np.float32)
-        rankings: list[list[PositionAwareChunk]] = []
+        rankings: list[list[AnyChunk]] = []
         for start in range(0, len(queries), _QUERIES_AT_ONCE):
             rankings.extend(self._rankings(queries[start : start + _QUERIES_AT_ONCE], k))
         return rankings
@@ -122,7 +123,7 @@ class DatabaseVectorStore(VectorStore, ABC):
     def _drop(self) -> None:
         """Remove the collection if there is one."""
 
-    def _rankings(self, queries: NDArray[np.float32], k: int) -> list[list[PositionAwareChunk]]:
+    def _rankings(self, queries: NDArray[np.float32], k: int) -> list[list[AnyChunk]]:
         directed = np.flatnonzero(queries.any(axis=1))
         found = self._nearest(queries[directed], k + _MORE) if len(directed) else []
         by_row = dict(zip(directed.tolist(), found, strict=True))
@@ -131,7 +132,7 @@ class DatabaseVectorStore(VectorStore, ABC):
             for row, query in enumerate(queries)
         ]
 
-    def _ranking(self, query: NDArray[np.float32], found: list[Found], k: int) -> list[PositionAwareChunk]:
+    def _ranking(self, query: NDArray[np.float32], found: list[Found], k: int) -> list[AnyChunk]:
         asked = k + _MORE
         while len(found) == asked and _tie_is_open(found, k):
             asked *= 2
@@ -165,28 +166,29 @@ def replaced(owner: str, collection: str) -> InputError:
     )
 
 
-def _record(owner: str, chunk: PositionAwareChunk) -> StoredChunk:
-    place = f"chunk [{chunk.start}:{chunk.end}] of {chunk.doc_id!r}"
-    metadata = dict(chunk.metadata)
-    fields = [chunk.id, chunk.content, chunk.doc_id, int(chunk.start), int(chunk.end), metadata]
+def _record(owner: str, chunk: AnyChunk) -> StoredChunk:
+    described, metadata = describe_chunk(chunk), dict(chunk.metadata)
+    place = {"start": int(chunk.start), "end": int(chunk.end)} if isinstance(chunk, PositionAwareChunk) else {}
+    fields = [chunk.id, chunk.content, chunk.doc_id, *place.values(), metadata]
     try:
         text = json.dumps(fields, allow_nan=False)  # in ASCII, so that lone surrogates survive
         kept = json.loads(text)[-1] == metadata
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(
-            f"{owner}.add: {place} cannot be stored as JSON: {error}; its metadata is {metadata}"
+            f"{owner}.add: {described} cannot be stored as JSON: {error}; its metadata is {metadata}"
         ) from error
     if not kept:
         raise InputError(
-            f"{owner}.add: the metadata of {place} would be changed by JSON: {metadata}; "
+            f"{owner}.add: the metadata of {described} would be changed by JSON: {metadata}; "
             "expected JSON values: strings as keys, lists instead of tuples"
         )
     readable = chunk.doc_id.encode("utf-8", "backslashreplace").decode("utf-8")
-    return {"doc_id": readable, "start": int(chunk.start), "end": int(chunk.end), "chunk": text}
+    return {"doc_id": readable, **place, "chunk": text}
 
 
-def _chunk(text: str) -> PositionAwareChunk:
-    return PositionAwareChunk(*json.loads(text))
+def _chunk(text: str) -> AnyChunk:
+    fields = json.loads(text)
+    return Chunk(*fields) if len(fields) == _FIELDS_WITHOUT_PLACE else PositionAwareChunk(*fields)
 
 
 def _tie_is_open(found: list[Found], k: int) -> bool:

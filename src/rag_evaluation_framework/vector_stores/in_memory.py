@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.statistics.nearest import Rows, nearest
 from rag_evaluation_framework.vector_stores.vector_checks import checked_queries, checked_vectors, unit
 
@@ -22,10 +22,10 @@ class InMemoryVectorStore(VectorStore):
     """
 
     def __init__(self) -> None:
-        self._chunks: list[PositionAwareChunk] = []
+        self._chunks: list[AnyChunk] = []
         self._rows: tuple[tuple[Rows, ...], tuple[Rows, ...]] = ((), ())  # what is joined, and what was added since
 
-    def add(self, chunks: Sequence[PositionAwareChunk], embeddings: NDArray[np.float32]) -> None:
+    def add(self, chunks: Sequence[AnyChunk], embeddings: NDArray[np.float32]) -> None:
         """Add chunks with their vectors, shape (len(chunks), dimension); the caller's array is not changed."""
         parts, new = self._rows
         dimension = next((rows.vectors.shape[1] for rows in (*parts[:1], *new[:1])), None)
@@ -33,11 +33,11 @@ class InMemoryVectorStore(VectorStore):
         self._rows = (_joined(parts, new), ()) if sum(map(len, new)) >= _ROWS_TOGETHER else (parts, new)
         self._chunks.extend(chunks)
 
-    def search(self, query_embedding: NDArray[np.float32], k: int) -> list[PositionAwareChunk]:
+    def search(self, query_embedding: NDArray[np.float32], k: int) -> list[AnyChunk]:
         """Return the `k` chunks with the highest cosine similarity."""
         return self.search_many(np.asarray(query_embedding, dtype=np.float32)[np.newaxis, :], k)[0]
 
-    def search_many(self, query_embeddings: NDArray[np.float32], k: int) -> list[list[PositionAwareChunk]]:
+    def search_many(self, query_embeddings: NDArray[np.float32], k: int) -> list[list[AnyChunk]]:
         """Return the `k` chunks with the highest cosine similarity for each row."""
         parts, new = self._rows
         if new:  # threads that search at the same time join the same, and either result will do

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.chunks import AnyChunk, describe_chunk
 from rag_evaluation_framework.errors import InputError
 
 
 def checked_vectors(
-    owner: str, chunks: Sequence[PositionAwareChunk], embeddings: ArrayLike, dimension: int | None
+    owner: str, chunks: Sequence[AnyChunk], embeddings: ArrayLike, dimension: int | None
 ) -> NDArray[np.float32]:
     """Check the vectors of chunks and return them as float32, shape (len(chunks), dimension).
 
@@ -31,10 +31,9 @@ def checked_vectors(
         )
     broken = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if len(broken):
-        chunk = chunks[int(broken[0])]
         raise InputError(
             f"{owner}.add: an embedding contains NaN or infinity: row {broken[0]}, "
-            f"chunk [{chunk.start}:{chunk.end}] of {chunk.doc_id!r}"
+            f"{describe_chunk(chunks[int(broken[0])])}"
         )
     if dimension is not None and vectors.shape[1] != dimension:
         raise InputError(
