@@ -27,7 +27,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import Hit, QueryId, QueryText
 from rag_evaluation_framework.data.ids import content_digest
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, DatasetError
 from support.retrievers import Listing
 
 SENTENCES = ["Invoices come monthly.", "Refunds take five days.", "Support answers at once.", "The office is closed."]
@@ -87,8 +87,10 @@ def test_plain_and_position_aware_ids_of_one_text_are_one_chunk(labelled, return
     assert scores(truth, lambda query, k: [{"chunk_id": returned(SENTENCES[0])}, {"chunk_id": "chunk_0"}]) == (0.5, 0.5)
 
 
-@pytest.mark.parametrize("digits", [6, 8, 12, 16, 64])
-@pytest.mark.parametrize("prefix", ["chunk_", "pa_chunk_"])
+@pytest.mark.parametrize(
+    ("prefix", "digits"),
+    [*((prefix, n) for prefix in ("chunk_", "pa_chunk_") for n in (6, 8, 12, 16, 64)), *(("", n) for n in (8, 12, 64))],
+)
 def test_ids_of_any_length_are_matched(digits, prefix):
     truth = dataset(short(0, digits, prefix), short(3, digits, prefix))
     assert scores(truth, Pieces()) == (0.5, 0.5)
@@ -98,6 +100,41 @@ def test_ids_of_any_length_are_matched(digits, prefix):
 
 def test_one_dataset_may_hold_ids_of_several_lengths():
     assert scores(dataset(short(0, 8), short(1, 16), short(2, 12)), Pieces(), k=3) == (1.0, 1.0)
+
+
+def test_bare_digits_are_matched_by_results_that_have_nothing_but_the_id_of_their_text():
+    truth = dataset(short(0, 8, ""), short(3, 12, ""), short(1, 10))
+    found = [{"chunk_id": short(number, 12, prefix)} for number, prefix in ((3, "pa_chunk_"), (0, "chunk_"))]
+    assert scores(truth, lambda query, k: found) == (pytest.approx(2 / 3), 1.0)
+
+
+def test_fewer_than_eight_bare_digits_are_no_hash():
+    with pytest.raises(DatasetError, match="none of its 1 chunk ids"):
+        scores(dataset(short(0, 7, "")), Pieces())
+
+
+def test_numbers_that_begin_like_another_number_are_another_chunk():
+    truth = dataset(ChunkId("10000001"), ChunkId("200000020"))
+    assert scores(truth, lambda query, k: [{"chunk_id": "100000010"}, {"chunk_id": "200000020"}]) == (0.5, 0.5)
+
+
+ALIKE = ["text 859", "text 4460"]
+"""Two texts whose hashes share their first eight digits."""
+
+
+@pytest.mark.parametrize("prefix", ["", "chunk_"])
+def test_an_id_that_matches_two_chunks_is_refused(prefix):
+    alike = Corpus([Document(DocumentId(text.replace(" ", "-")), text) for text in ALIKE])
+    chunks = [PositionAwareChunk.of(document, 0, len(document.content)) for document in alike]
+    entry = ChunkLevelGroundTruth(Query.from_text("q"), [ChunkId(f"{prefix}b30a892c")])
+    truth = Dataset([entry], CHUNK, corpus=alike)
+    for retriever in (Listing(chunks), Listing(chunks, found=[]), lambda query, k: ALIKE):
+        with pytest.raises(DatasetError, match=rf"'{prefix}b30a892c' of the dataset matches two chunks, .*more digits"):
+            evaluate(retriever, truth, k=2)
+    assert evaluate(Listing(chunks[:1]), truth, k=2).metrics["chunk_recall"] == 1.0
+    longer = ChunkLevelGroundTruth(Query.from_text("q"), [ChunkId(prefix + content_digest(ALIKE[1])[:9])])
+    result = evaluate(Listing(chunks), Dataset([longer], CHUNK, corpus=alike), k=[1, 2])
+    assert (result.metrics["chunk_recall@1"], result.metrics["chunk_recall@2"]) == (0.0, 1.0)
 
 
 def test_texts_without_offsets_are_matched_by_hash_even_without_a_list_of_chunks():

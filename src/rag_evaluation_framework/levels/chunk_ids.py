@@ -11,6 +11,7 @@ from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id, content_digest, is_from_content
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError
 
+_PREFIX, _DIGITS = "chunk_", 12
 _HASHED = re.compile(r"chunk_(?P<digest>[0-9a-f]{6,64})|(?P<bare>[0-9a-f]{8,64})")
 
 
@@ -37,11 +38,8 @@ class ChunkIds:
     ) -> None:
         self.known = frozenset(known)
         hashed = [match for unit in self.known if (match := _HASHED.fullmatch(unit))]
-        self.forms = sorted(
-            {("chunk_" if match["digest"] else "", len(match[match.lastgroup or 0])) for match in hashed}
-        )
-        if ("chunk_", 12) not in self.forms:
-            self.forms.append(("chunk_", 12))
+        forms = {("", len(match["bare"])) if match["bare"] else (_PREFIX, len(match["digest"])) for match in hashed}
+        self.forms = sorted(forms | {(_PREFIX, _DIGITS)}, key=lambda form: (form[1], form[0] == ""))
         self.digests: dict[ChunkId, str] = {}
         self.by_hash = name_chunk is None
         self.read = read
@@ -82,19 +80,24 @@ class ChunkIds:
             return
         if given is not None:
             yield given
+            if is_from_content(given):
+                yield from self._hashes(given.removeprefix(_PREFIX), given)
         original = self.read(hit) if hit.placed or hit.text is not None else None
         for text in dict.fromkeys((original, hit.text)):
             if text is not None:
-                yield from self._hashes(text)
+                yield from self._hashes(content_digest(text), text)
 
-    def _hashes(self, text: str) -> Iterator[ChunkId]:
-        digest = content_digest(text)
+    def _hashes(self, digest: str, shown: str) -> Iterator[ChunkId]:
+        """Yield a hash in all forms that the dataset has, as far as its digits go."""
         for prefix, length in self.forms:
+            if length > len(digest):
+                return
             unit = ChunkId(prefix + digest[:length])
-            if unit in self.known and self.digests.setdefault(unit, digest) != digest:
+            first = self.digests.setdefault(unit, digest) if unit in self.known else digest
+            if not (first.startswith(digest) or digest.startswith(first)):
                 raise DatasetError(
-                    f"the chunk id {unit!r} of the dataset matches two chunks of different text, the second "
-                    f"{text[:40]!r}; write more digits of the hash, as in {prefix + digest[: length + 4]!r}"
+                    f"the chunk id {unit!r} of the dataset matches two chunks, with the hashes {first[:_DIGITS]} and "
+                    f"{digest[:_DIGITS]} (of {shown[:40]!r}); write more digits"
                 )
             yield unit
 
