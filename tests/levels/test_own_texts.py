@@ -14,6 +14,7 @@ from rag_evaluation_framework import (
     Chunker,
     ChunkLevelEvaluation,
     ChunkLevelGroundTruth,
+    ChunkRegistry,
     Corpus,
     Dataset,
     Document,
@@ -27,6 +28,7 @@ from rag_evaluation_framework import (
     Retriever,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
+    TokenLevelMetric,
     VectorRAGRetriever,
     evaluate,
     generate_chunk_id,
@@ -35,6 +37,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.retrievers import chunk_corpus
 from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
 
 CORPUS = Corpus(
@@ -247,6 +250,27 @@ def test_truth_made_of_the_texts_of_the_document_is_found_too():
     dataset = Dataset([entry], CHUNK, corpus=CORPUS)
     result = evaluate(indexing("white-space-tidying")["BM25"], dataset, k=1, budgets=[], metrics=METRICS)
     assert result.metrics["chunk_recall"] == 1.0
+
+
+def test_labels_by_ids_of_tidied_chunks_are_the_text_of_the_document():
+    read = []
+
+    class Reading(TokenLevelMetric):
+        def calculate(self, retrieved, ground_truth):
+            read.extend(span.text for span in ground_truth)
+            return 1.0
+
+    chunks = chunk_corpus(CORPUS, Changed("white-space-tidying"))
+    label = TokenLevelGroundTruth.of_chunks(Query.from_text("Ask us"), [chunks[FOOTER].id], ChunkRegistry(chunks))
+    result = evaluate(
+        indexing("white-space-tidying")["BM25"],
+        Dataset([label], TOKEN, corpus=CORPUS),
+        k=2,
+        budgets=[],
+        metrics=[ALL_METRICS["span_recall"], Reading()],
+    )
+    assert result.metrics["span_recall"] == 1.0
+    assert read == ["Ask\tUs."] * 2
 
 
 @each_change

@@ -244,6 +244,6 @@ def _units(level: Level[U], truth: Sequence[GroundTruth[U]], ranked: RankedHits,
 
 
 def _with_text(unit: Any, reader: HitReader) -> Any:
-    if not isinstance(unit, CharacterSpan) or unit.text or unit.start == unit.end:
+    if not isinstance(unit, CharacterSpan) or unit.start == unit.end:
         return unit
     return replace(unit, text=reader.text(Hit(unit.doc_id, unit.start, unit.end)))
