@@ -201,7 +201,7 @@ class TestForeignResults:
                 return [part.strip() + "." for part in text.replace("\n", ". ").split(".") if part.strip()]
 
         retriever = HybridRetriever([BM25Retriever(Sentences()), lambda query, k: [sentence]])
-        with pytest.warns(UserWarning, match="skipped"):
+        with pytest.warns(UserWarning, match="are not text of their document"):
             retriever.index(corpus)
         best, *others = retriever.retrieve("refunds", 5).hits
         assert (best.doc_id, best.text, best.score) == ("billing.md", sentence, pytest.approx(2 / 61))

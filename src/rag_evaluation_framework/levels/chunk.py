@@ -122,9 +122,8 @@ def _check_presence(dataset: Dataset[Any], retriever: str, chunks: Sequence[AnyC
     if len(present) == len(known):
         return
     advice = (
-        "chunks have the ids that they were labelled with if all is as it was then: the same chunker with the same "
-        "parameters, the same documents, and ids made in the same way (if not, name chunks by chunk_id=(chunk, number) "
-        "-> id). Labelled spans need none of this"
+        "chunk-level truth belongs to one chunking: the same chunker with the same parameters, the same documents, and "
+        "ids made in the same way (if not, name chunks by chunk_id=(chunk, number) -> id); or label spans"
     )
     if not present:
         raise DatasetError(

@@ -244,6 +244,10 @@ def _units(level: Level[U], truth: Sequence[GroundTruth[U]], ranked: RankedHits,
 
 
 def _with_text(unit: Any, reader: HitReader) -> Any:
-    if not isinstance(unit, CharacterSpan) or unit.start == unit.end:
+    if (
+        not isinstance(unit, CharacterSpan)
+        or unit.start == unit.end
+        or (unit.text and unit.doc_id not in reader.corpus)
+    ):
         return unit
     return replace(unit, text=reader.text(Hit(unit.doc_id, unit.start, unit.end)))
