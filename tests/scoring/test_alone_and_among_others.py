@@ -30,6 +30,7 @@ from rag_evaluation_framework import (
     score_span_arrays,
     score_spans,
 )
+from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.data import Hit, QueryId, QueryRanking, QueryText, Rankings
 from rag_evaluation_framework.metrics import RankMetric, SpanMetric
 from support.retrievers import Listing
@@ -51,7 +52,11 @@ METRICS = [
 ]
 RANK_SCORES = [f"{m.name}{cut}" for m in METRICS if isinstance(m, RankMetric) for cut in ("", "@1", "@5", "@60")]
 SPAN_SCORES = [
-    f"{m.name}{cut}" for m in METRICS if isinstance(m, SpanMetric) for cut in ("", "@1", "@5", "@60", "@90ch", "@400ch")
+    f"{m.name}{cut}"
+    for m in METRICS
+    if isinstance(m, SpanMetric)
+    for cut in ("", "@1", "@5", "@60", "@90ch", "@400ch")
+    if "ch" in cut or not m.needs_budget
 ]
 
 
@@ -88,10 +93,11 @@ def scored(truth, found):
         for name, chunks in found.items()
     )
     rankings = Rankings.of(entries, CORPUS, chunks=CHUNKS)
-    return [
-        score(rankings, dataset(truth), metrics(level), [*KS, *BUDGETS], level=level, tokenizer=str.split)
-        for level in LEVELS
-    ]
+    with collected():  # that one metric takes budgets only
+        return [
+            score(rankings, dataset(truth), metrics(level), [*KS, *BUDGETS], level=level, tokenizer=str.split)
+            for level in LEVELS
+        ]
 
 
 def mapped_spans(truth, found):
