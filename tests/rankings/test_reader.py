@@ -125,6 +125,62 @@ def test_questions_split_over_the_file_are_joined(written):
     assert run == {"a": {"x": 9.0, "y": 8.0}, "b": {"x": 9.0}}
 
 
+# What trec_eval reads
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "# who judged, and when\nq1 0 d1 2\n#\nq1 0 d2 0\n# query-id corpus-id score\n# one more\nq2 0 d1 1\n# the end",
+        "# query-id corpus-id score\nq1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n",
+        "\n \n#comment\r\nq1 0 d1 2\r\n\r\n#\r\nq1\t0\td2\t0\r\n   q2  0\t d1   1  \r\n",
+        "# {\nq1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n",
+    ],
+)
+def test_comments_in_qrels_are_skipped(written, content):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_qrels(written(content)) == QRELS
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "q1 Q0 d2 1 3.5 tag and more\nq1 Q0 d1 2 1.25 tag\nq2 Q0 d9 1 -1 tag 7\n",
+        "q1\tQ0\td2\t1\t35E-1\ttag end of line.\nq1\tQ0\td1\t2\t 1.25\ttag\nq2\tQ0\td9\t1\t-1e0\ttag\ta b c d e f",
+        "# run of today\nq1 Q0 d2 1 3.5 tag\n  # indented\nq1 Q0 d1 2 1.25 tag\n# a b c d\nq2 Q0 d9 1 -1 tag",
+        "# a\r\n# b\r\nq1 Q0 d2 1 3.5 tag # not a comment\r\n\r\nq1 Q0 d1 2 1.25 #tag\r\nq2 Q0 d9 1 -1 tag\r\n#",
+    ],
+)
+def test_comments_in_runs_and_fields_after_the_tag_are_skipped(written, content):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_rankings(written(content)) == RUN
+
+
+@pytest.mark.parametrize(
+    ("read", "entry"),
+    [(read_qrels, "{} 0 d 1\n"), (read_rankings, "{} Q0 d 1 2.5 t\n"), (read_rankings, "{} Q0 d 1 2.5 t more\n")],
+)
+def test_comments_that_read_like_entries_are_counted_in_a_note(written, read, entry):
+    lines = [entry.format(query) for query in ("q", "#1", "#2", "# 0 d\nr")]
+    with pytest.warns(
+        UserWarning, match=r"start with # are skipped as comments, as trec_eval skips them.* are like .*: 2"
+    ):
+        assert list(read(written("".join(lines)))) == ["q", "r"]
+
+
+def test_only_comments_are_no_entries(written):
+    with pytest.raises(DatasetError, match="contains no entries"):
+        read_qrels(written("# nothing\n#\n"))
+
+
+def test_in_other_formats_a_hash_is_part_of_an_id(written):
+    assert read_qrels(written("query-id\tcorpus-id\tscore\n#q\td\t1\n")) == {"#q": {"d": 1.0}}
+    assert read_qrels(written("qid iter docid grade\n#q 0 d 1\n")) == {"#q": {"d": 1.0}}
+    assert read_qrels(written('{"query_id": "#q", "relevant": ["#d"]}')) == {"#q": {"#d": 1.0}}
+
+
 # Repeats, ties and ranks
 
 

@@ -102,11 +102,17 @@ class Rows(NamedTuple):
 
 
 class RankFileParser(ABC):
-    """Parser of one file format."""
+    """Parser of one file format.
+
+    Attributes:
+        kind: What the file contains.
+        problems: What cannot be read.
+        entries_in_comments: The number of comments that read like entries.
+    """
 
     def __init__(self, kind: FileKind, problems: list[str]) -> None:
         """Create a parser for a kind of file that appends what it cannot read to `problems`."""
-        self.kind, self.problems = kind, problems
+        self.kind, self.problems, self.entries_in_comments = kind, problems, 0
 
     @abstractmethod
     def entries(self, number: int, block: bytes) -> Iterator[Entry]:

@@ -1,8 +1,9 @@
 """Reading qrels (relevance judgements) and rankings, which TREC calls runs, from files.
 
-Supported formats: TREC's tables (`qid iter docid grade`, `qid Q0 docid rank score tag`), tables with a header, such as
-BEIR's (`query-id corpus-id score`), JSON (`{question: {document: grade or score}}`) and JSONL (one judgement, result or
-question per line). The format is recognised by the content; files may be compressed with gzip.
+Supported formats: TREC's tables (`qid iter docid grade`, `qid Q0 docid rank score tag`) as trec_eval reads them, tables
+with a header, such as BEIR's (`query-id corpus-id score`), JSON (`{question: {document: grade or score}}`) and JSONL
+(one judgement, result or question per line). The format is recognised by the content; files may be compressed with
+gzip.
 """
 
 import gzip
@@ -164,6 +165,11 @@ class _Reader:
             raise DatasetError(problem_list(f"{self.path}{part}", self.problems))
         if self.clashes:
             raise DatasetError(problem_list(str(self.path), list(self.clash_problems(parser, blocks))))
+        if parser.entries_in_comments:
+            note(
+                f"{self.path}: lines that start with # are skipped as comments, as trec_eval skips them; of these, are "
+                f"like {self.kind.name}: {parser.entries_in_comments}. Ids that start with # need a header or JSONL"
+            )
         if not self.by_query:
             raise self.nothing()
         return RankFile(self.by_query, self.repeated, contradicted(self.ranked))
@@ -182,7 +188,7 @@ class _Reader:
         begin, end = data.rfind(b"\n", 0, start.start()) + 1, data.find(b"\n", start.start()) + 1 or len(data)
         first = data[begin:end].strip()
         if not first.startswith((b"{", b"[")):
-            header = header_columns(first, self.kind)
+            header = None if first.startswith(b"#") else header_columns(first, self.kind)
             table = TableParser(self.kind, self.problems, header or trec_columns(self.kind))
             return table, partial(_blocks, data, end if header else 0)
         if self.is_jsonl(first, alone=re.compile(rb"\S").search(data, end) is None):

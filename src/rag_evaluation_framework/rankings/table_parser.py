@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import nan
+from math import isnan, nan
 
 import numpy as np
 
@@ -23,7 +23,10 @@ from rag_evaluation_framework.rankings.parsers import (
 
 @dataclass(frozen=True)
 class Columns:
-    """Positions of the columns of a table; without a separator they are separated by white space."""
+    """Positions of the columns of a table; without a separator they are separated by white space.
+
+    In TREC's own table, lines that start with # are comments, and what follows the tag of a result is ignored.
+    """
 
     separator: bytes | None
     names: tuple[str, ...]
@@ -31,17 +34,28 @@ class Columns:
     unit: int
     value: int
     rank: int | None
+    is_trec: bool = False
 
     def fields(self, line: bytes) -> list[bytes]:
         """Return the fields of a line; none if it is blank."""
         fields = line.split(self.separator) if line.strip() else []
         return fields if self.separator is None else [field.strip() for field in fields]
 
+    def are_known(self, fields: Sequence[bytes]) -> bool:
+        """Return whether a line has the fields of an entry.
+
+        Fields after the tag are ignored where the rank is a number; else an id with white space has shifted them.
+        """
+        more = len(fields) - len(self.names)
+        if more > 0 and self.is_trec and self.rank is not None:
+            return not isnan(_number(fields[self.rank]))
+        return more == 0
+
 
 def trec_columns(kind: FileKind) -> Columns:
     """Return the column positions of TREC's table."""
     names = kind.columns
-    return Columns(None, names, 0, 2, names.index(kind.value), names.index("rank") if kind.is_rankings else None)
+    return Columns(None, names, 0, 2, names.index(kind.value), names.index("rank") if kind.is_rankings else None, True)
 
 
 def header_columns(line: bytes, kind: FileKind) -> Columns | None:
@@ -84,6 +98,8 @@ class TableParser(RankFileParser):
             values = list(map(float, written))
         except ValueError:
             return None
+        if columns.is_trec and any(name.startswith("#") for name, _ in groups):
+            return None
         readable = not np.isnan(values).any() if self.kind.is_rankings else np.isfinite(values).all()
         if not readable or b"_" in b"".join(written):
             return None
@@ -97,7 +113,11 @@ class TableParser(RankFileParser):
             where, fields = f"line {place}", columns.fields(line)
             if not fields:
                 continue
-            if len(fields) != len(columns.names):
+            if columns.is_trec and fields[0].startswith(b"#"):
+                is_entry = columns.are_known(fields) and self.kind.reads(_number(fields[columns.value]))
+                self.entries_in_comments += is_entry
+                continue
+            if not columns.are_known(fields):
                 self.problems.append(f"{where}: {self._wrong_width(line, len(fields))}")
                 continue
             query = self._text(fields[columns.query], where, columns.names[columns.query])
