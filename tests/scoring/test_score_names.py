@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_evaluation_framework import score_rankings, score_spans
+from rag_evaluation_framework import CharacterSpan, score_rankings, score_spans
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.metrics import ALL_METRICS, RankMetric, SpanMetric
@@ -10,7 +10,8 @@ from rag_evaluation_framework.scoring import parse_score
 
 RANK_METRICS = [name for name, metric in ALL_METRICS.items() if isinstance(metric, RankMetric)]
 SPAN_METRICS = [name for name, metric in ALL_METRICS.items() if isinstance(metric, SpanMetric)]
-OTHER_METRICS = [name for name in ALL_METRICS if name not in {*RANK_METRICS, *SPAN_METRICS}]
+CHUNK_METRICS = ["chunk_recall", "chunk_precision", "chunk_f1"]
+TOKEN_SET_METRICS = [name for name in ALL_METRICS if name not in {*RANK_METRICS, *SPAN_METRICS, *CHUNK_METRICS}]
 
 
 @pytest.mark.parametrize("name", list(ALL_METRICS))
@@ -116,13 +117,19 @@ def test_score_spans_sends_rank_metrics_to_score_rankings(name):
         score_spans({"q": [("d", 0, 5)]}, {}, [f"{name}@5"])
 
 
-@pytest.mark.parametrize("name", OTHER_METRICS)
-def test_metrics_that_only_evaluations_score_are_refused_by_both(name):
-    assert OTHER_METRICS[:3] == ["chunk_recall", "chunk_precision", "chunk_f1"]
-    with pytest.raises(ConfigError, match=f"{name} is scored in evaluations.*score_rankings takes hit, recall"):
-        score_rankings({"q": ["a"]}, {"q": ["a"]}, [name])
-    with pytest.raises(ConfigError, match=f"{name} is scored in evaluations.*score_spans takes span_recall"):
+@pytest.mark.parametrize("name", CHUNK_METRICS)
+def test_chunk_metrics_score_ids(name):
+    assert score_rankings({"q": ["a"]}, {"q": ["a"]}, [f"{name}@5"]).mean == {f"{name}@5": 1.0}
+    with pytest.raises(ConfigError, match=f"{name} scores ids: use score_rankings; score_spans takes span_recall"):
         score_spans({"q": [("d", 0, 5)]}, {}, [name])
+
+
+@pytest.mark.parametrize("name", TOKEN_SET_METRICS)
+def test_token_set_metrics_score_spans_that_have_a_text(name):
+    span = CharacterSpan("d", 0, 5, "words")
+    assert parse_score(name)[0].name in score_spans({"q": [span]}, {"q": []}, [name]).columns
+    with pytest.raises(ConfigError, match=f"{name} scores spans: use score_spans; score_rankings takes hit, recall"):
+        score_rankings({"q": ["a"]}, {"q": ["a"]}, [name])
 
 
 def listed(message):
@@ -135,11 +142,12 @@ def test_an_unknown_score_lists_the_names_that_the_function_takes():
     with pytest.raises(ConfigError) as caught:
         score_rankings({"q": ["a"]}, {"q": ["a"]}, ["recal@5"])
     own, foreign = listed(str(caught.value))
-    assert own == list(RANK_METRICS)
+    assert sorted(own) == sorted([*RANK_METRICS, *CHUNK_METRICS])
     assert "did you mean recall?" in str(caught.value).lower()
     assert {"nDCG", "R", "P", "RR", "AP"} <= set(foreign)
     for name in (*own, *foreign):
         score_rankings({"q": ["a"]}, {"q": ["a"]}, [name])
     with pytest.raises(ConfigError, match=r"did you mean span_recall\?") as caught:
         score_spans({"q": [("d", 0, 5)]}, {}, ["span_recal@5"])
-    assert listed(str(caught.value)) == (list(SPAN_METRICS), [])
+    own, foreign = listed(str(caught.value))
+    assert (sorted(own), foreign) == (sorted([*SPAN_METRICS, *TOKEN_SET_METRICS]), [])

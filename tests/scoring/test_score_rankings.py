@@ -9,9 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import score_ranking_arrays, score_rankings
+from rag_evaluation_framework import (
+    ChunkF1,
+    ChunkLevelEvaluation,
+    ChunkLevelMetric,
+    ChunkPrecision,
+    ChunkRecall,
+    DocumentLevelMetric,
+    Metric,
+    SentenceChunker,
+    SpanRecall,
+    score_ranking_arrays,
+    score_rankings,
+)
 from rag_evaluation_framework.data import ScoreTable
+from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
+from rag_evaluation_framework.metrics import RankMetric
+from rag_evaluation_framework.scoring import parse_score
 from support import brute_force_ranks
 
 SCORES = [metric + cut for metric in brute_force_ranks.METRICS for cut in ("", "@1", "@2", "@3", "@5", "@100")]
@@ -179,6 +194,234 @@ class TestMatching:
         assert scores.per_query("mrr") == {"r": 1 / 2, "s": 1 / 2, "t": 1}
 
 
+PLAIN, PLACED, OTHER = (
+    f"{prefix}{'0' * 11}{digit}" for prefix, digit in (("chunk_", 1), ("pa_chunk_", 1), ("chunk_", 2))
+)
+ALL_RANK_SCORES = [*SCORES, "chunk_recall@2", "chunk_precision@2", "chunk_f1", "chunk_precision"]
+
+
+class TestChunkIds:
+    @pytest.mark.parametrize("right", [[PLAIN], [PLACED], {PLACED: 2}, [PLAIN, PLACED], {PLACED: 1, PLAIN: 1}])
+    @pytest.mark.parametrize("found", [PLAIN, PLACED])
+    @pytest.mark.parametrize("ranking", [lambda *ids: [*ids], lambda *ids: {u: -r for r, u in enumerate(ids)}])
+    def test_both_ids_of_one_content_are_one_chunk(self, right, found, ranking):
+        right = list(right) if not isinstance(right, dict) else right
+        names = ["recall", "mrr", "ndcg", "precision", "chunk_recall@2"]
+        scores = score_rankings(
+            {"q": iter(right) if isinstance(right, list) else right}, {"q": ranking(OTHER, found)}, names
+        )
+        assert scores.mean == pytest.approx(
+            {"recall": 1, "mrr": 0.5, "ndcg": 1 / np.log2(3), "precision": 0.5, "chunk_recall@2": 1}
+        )
+        assert scores.counts["ties_or_duplicates"] == 0
+
+    @pytest.mark.parametrize(
+        "ranking",
+        [
+            [PLACED, PLAIN, OTHER],
+            {PLACED: 3, PLAIN: 2, OTHER: 1},
+            {OTHER: 1, PLAIN: 2, PLACED: 3},
+            np.array([PLAIN, PLACED, OTHER]),
+        ],
+    )
+    def test_a_chunk_retrieved_under_both_ids_counts_at_its_first_rank(self, ranking):
+        scores = score_rankings({"q": [OTHER]}, {"q": ranking}, ["mrr", "chunk_precision", "recall@2"])
+        assert scores.mean == {"mrr": 0.5, "chunk_precision": 0.5, "recall@2": 1}
+        assert scores.counts["ties_or_duplicates"] == 1
+
+    def test_one_chunk_with_two_gains_is_refused(self):
+        with pytest.raises(DatasetError, match=rf"question 'q': chunk '{PLAIN}' has two gains, 1 and 2; keep one"):
+            score_rankings({"q": {PLAIN: 1, PLACED: 2}}, {"q": [PLAIN]})
+        for gain in (nan, inf, "1"):
+            with pytest.raises(InputError, match="gain"):
+                score_rankings({"q": {PLAIN: gain}}, {"q": [PLAIN]})
+
+    @pytest.mark.parametrize("bad", [[[PLAIN]], [(PLAIN, 1.0)], {PLAIN: nan}, {PLAIN: "1"}, {PLAIN}, PLAIN, [[]]])
+    def test_rankings_of_chunks_that_cannot_be_read_are_refused(self, bad):
+        with pytest.raises(DatasetError, match="question 'q'"):
+            score_rankings({"q": [PLAIN]}, {"q": bad})
+
+    def test_other_ids_stay_as_they_are(self):
+        scores = score_rankings({"q": ["pa_chunks.md"], "r": [7]}, {"q": ["chunks.md"], "r": [7]}, ["recall"])
+        assert scores.per_query("recall") == {"q": 0, "r": 1}
+        # beside chunks, too
+        truth = {"q": ["pa_chunks.md"], "r": [7, None], "s": [PLAIN]}
+        scores = score_rankings(truth, {"q": ["chunks.md"], "r": [None, 7], "s": [PLACED]}, ["recall"])
+        assert scores.per_query("recall") == {"q": 0, "r": 1, "s": 1}
+
+    @pytest.mark.parametrize("number", [1, 63, 65, 1024, 1025, 3000])
+    def test_they_are_recognised_among_many_questions(self, number):
+        truth = {f"q{n}": [f"pa_chunk_{n:012x}"] if n else [] for n in range(number + 1)}
+        scores = score_rankings(truth, {q: [ids[0].removeprefix("pa_")] for q, ids in truth.items() if ids}, ["recall"])
+        assert scores.mean == {"recall": 1.0}
+
+    @given(all_truth, any_form)
+    def test_chunks_score_as_their_numbers_do(self, truth, rankings):
+        def named(units, form):
+            ids = {unit: form(f"chunk_{ord(unit):012x}") for unit in units}
+            return (
+                {ids[unit]: value for unit, value in units.items()}
+                if isinstance(units, dict)
+                else list(map(ids.get, units))
+            )
+
+        plain = score_rankings(truth, rankings, ALL_RANK_SCORES)
+        chunks = score_rankings(
+            {query: named(units, "pa_{}".format) for query, units in truth.items()},
+            {query: named(units, str) for query, units in rankings.items()},
+            ALL_RANK_SCORES,
+        )
+        assert chunks == plain
+
+    @given(all_truth, st.dictionaries(queries, lists))
+    def test_chunk_metrics_have_the_values_of_calculate(self, truth, rankings):
+        for metric in (ChunkRecall(), ChunkPrecision(), ChunkF1()):
+            for k in (None, 2):
+                scores = score_rankings(truth, rankings, [f"{metric.name}{'' if k is None else f'@{k}'}"])
+                for query, right in truth.items():
+                    gains = brute_force_ranks.gains_of(right)
+                    found = brute_force_ranks.ranking_of(rankings.get(query, []))[:k]
+                    expected = metric.calculate(found, list(gains)) if gains else None
+                    assert scores.row(query).get(next(iter(scores.columns))) == expected
+
+    def test_chunk_metrics_have_the_values_of_an_evaluation(self):
+        dataset = load_handbook()
+        evaluation = ChunkLevelEvaluation(dataset.corpus, dataset)
+        result = evaluation.run(chunker=SentenceChunker(), k=[3, 5])
+        found = {one.query_id: [f"pa_{hit.chunk_id}" for hit in one.hits] for one in result.queries}
+        right = {one.query_id: list(one.relevant) for one in result.queries}
+        names = [name for name in result.scores.columns if name.endswith(("@3", "@5"))]
+        assert names[:2] == ["chunk_recall@3", "chunk_recall@5"]
+        scores = score_rankings(right, found, names)
+        for name in names:
+            assert scores.per_query(name) == result.scores.per_query(name)
+
+
+class FirstIsRight(DocumentLevelMetric):
+    def calculate(self, retrieved, ground_truth):
+        return float(retrieved[0] in ground_truth)
+
+
+class Seen(ChunkLevelMetric):
+    """Keeps what it is given."""
+
+    def __init__(self):
+        self.calls = []
+
+    def calculate(self, retrieved, ground_truth):
+        self.calls.append((list(retrieved), sorted(ground_truth)))
+        return len(retrieved)
+
+
+class TestOwnMetrics:
+    @pytest.mark.parametrize(
+        ("truth", "ranking"),
+        [
+            (["a", "b"], ["x", "a", "x", "b", "y"]),
+            (("b", "a"), ("x", "a", "b", "y")),
+            ({"a", "b"}, np.array(["x", "a", "b", "y"])),
+            ({"a": 2, "c": 0, "b": 0.5, "d": -1}, {"b": 1, "x": 3, "a": 2, "y": 0.5}),
+            (iter(["a", "b"]), ["x", "a", "b", "y"]),
+        ],
+    )
+    def test_they_get_the_ids_as_they_are_ranked_cut_and_those_that_are_relevant(self, truth, ranking):
+        seen = Seen()
+        scores = score_rankings({"q": truth, "none": []}, {"q": ranking, "none": ["a"]}, [(seen, 2), seen, "recall@2"])
+        assert seen.calls == [(["x", "a"], ["a", "b"]), (["x", "a", "b", "y"], ["a", "b"])]
+        assert scores.mean == {"seen@2": 2, "seen": 4, "recall@2": 0.5}
+        assert scores.per_query("seen@2") == {"q": 2, "none": None}
+        assert not scores.failures
+
+    def test_they_get_chunks_under_their_plain_ids(self):
+        seen = Seen()
+        score_rankings({"q": [PLACED]}, {"q": [PLACED, PLAIN, OTHER]}, [seen])
+        assert seen.calls == [([PLAIN, OTHER], [PLAIN])]
+
+    def test_questions_without_a_ranking_have_an_empty_one(self):
+        seen = Seen()
+        assert score_rankings({"q": ["a"]}, {}, [(seen, "3")]).mean == {"seen@3": 0}
+        assert seen.calls == [([], ["a"])]
+
+    def test_what_they_raise_and_what_is_no_number_is_a_failure_of_the_question(self):
+        class Odd(DocumentLevelMetric):
+            def calculate(self, retrieved, ground_truth):
+                return {"a": 0.5, "b": nan}[ground_truth[0]]
+
+        scores = score_rankings({"none": [], "one": ["a"], "nan": ["b"], "key": ["c"]}, {}, [Odd(), "recall"])
+        assert scores.per_query("odd") == {"none": None, "one": 0.5, "nan": None, "key": None}
+        assert {query: [(f.stage, f.kind) for f in found] for query, found in scores.failures.items()} == {
+            "nan": [("score odd", "ValueError")],
+            "key": [("score odd", "KeyError")],
+        }
+        assert "failed metric: 2" in repr(scores)
+        assert scores.mean == {"odd": 0.5, "recall": 0}
+
+    @pytest.mark.parametrize("name", ["ndcg", "ndcg@10", "chunk_f1@2"])
+    def test_built_in_metrics_are_what_their_names_say(self, name):
+        metric, full = parse_score(name)
+        given = (metric, full.cutoff) if full.cutoff else metric
+        truth, rankings = {"q": {"a": 3, "b": 1}}, {"q": ["x", "b", "a"]}
+        assert score_rankings(truth, rankings, [given, name]) == score_rankings(truth, rankings, [name])
+        arrays = np.array([[1, 2]]), np.array([[0, 2, 1]]), np.array([[3.0, 1.0]])
+        assert score_ranking_arrays(*arrays[:2], [given], arrays[2]) == score_ranking_arrays(
+            *arrays[:2], [name], arrays[2]
+        )
+
+    def test_a_metric_of_all_questions_at_once_scores_arrays_too(self):
+        class Found(RankMetric):
+            def score(self, judged):
+                return judged.relevant_retrieved.astype(float)
+
+        assert score_ranking_arrays([[1, 2]], [[0, 2, 1]], [Found(), (Found(), 2)]).mean == {"found": 2, "found@2": 1}
+
+    def test_arrays_have_no_ids_for_metrics_that_read_them(self):
+        with pytest.raises(
+            ConfigError, match="first_is_right reads ids or spans, and arrays hold numbers: use score_rankings"
+        ):
+            score_ranking_arrays([[1]], [[1]], [FirstIsRight()])
+
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            (SpanRecall(), "span_recall scores spans: use score_spans"),
+            ((SpanRecall(), 5), "span_recall scores spans: use score_spans"),
+            ((SpanRecall(), "40ch"), "span_recall scores spans: use score_spans"),
+            ((FirstIsRight(), "40ch"), "first_is_right compares ids, which have no length"),
+            ((FirstIsRight(), 0), "cutoff"),
+            ((FirstIsRight(), "five"), "cutoff"),
+            (FirstIsRight, r"expected a text such as 'ndcg@10', a metric such as NDCG\(\)"),
+            (("ndcg", 10), "expected a text"),
+            ((FirstIsRight(), 5, 6), "expected a text"),
+            (lambda found, right: 1.0, "expected a text"),
+        ],
+    )
+    def test_what_does_not_score_ids_is_refused(self, given, said):
+        with pytest.raises(ConfigError, match=said):
+            score_rankings({"q": ["a"]}, {"q": ["a"]}, ["recall@5", given])
+
+    def test_two_metrics_of_one_name_and_a_name_that_is_none_are_refused(self):
+        class Recall(DocumentLevelMetric):
+            def calculate(self, retrieved, ground_truth):
+                return 0.0
+
+        class Nameless(Recall):
+            name = "two words"
+
+        class Level(Metric):
+            def calculate(self, retrieved, ground_truth):
+                return 0.0
+
+        for metrics in (["recall@5", Recall()], [(Recall(), 5), (Recall(), 5)]):
+            with pytest.raises(ConfigError, match="two metrics are called 'recall"):
+                score_rankings({"q": ["a"]}, {"q": ["a"]}, metrics)
+        with pytest.raises(ConfigError, match="'two words'; expected one word"):
+            score_rankings({"q": ["a"]}, {"q": ["a"]}, [Nameless()])
+        with pytest.raises(ConfigError, match="level has no evaluation_types; subclass"):
+            score_rankings({"q": ["a"]}, {"q": ["a"]}, [Level()])
+        with pytest.raises(ConfigError, match="expected a list"):
+            score_rankings({"q": ["a"]}, {"q": ["a"]}, FirstIsRight())
+
+
 class TestResult:
     @pytest.fixture
     def scores(self) -> ScoreTable:
@@ -257,7 +500,7 @@ class TestErrors:
         [
             ("ndgc@10", "'ndgc'"),
             ("span_recall@5", "'span_recall@5'.*use score_spans"),
-            ("chunk_recall@5", "'chunk_recall@5'.*use evaluate"),
+            ("token_set_f1@5", "'token_set_f1@5'.*use score_spans"),
             ("NDGC@10", "'NDGC'"),
             ("ndcg@0", "cutoff 0"),
             ("ndcg@", "'ndcg@'"),

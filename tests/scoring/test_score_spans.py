@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework import CharacterSpan, score_span_arrays, score_spans
+from rag_evaluation_framework import (
+    MRR,
+    CharacterSpan,
+    PrecisionOmega,
+    SpanRecall,
+    TokenLevelMetric,
+    TokenSetRecall,
+    score_span_arrays,
+    score_spans,
+)
+from rag_evaluation_framework.data import Cutoff
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from support import brute_force_spans as brute_force
 
@@ -229,6 +239,111 @@ class TestBudgets:
     def test_token_budgets_are_refused_with_a_reason(self, budget):
         with pytest.raises(ConfigError, match=rf"'span_recall@{budget}': spans carry no text.*@4000ch"):
             score_spans(BUDGET_TRUTH, BUDGET_RANKINGS, ["span_iou@5", f"span_recall@{budget}"])
+
+
+class Seen(TokenLevelMetric):
+    """Keeps what it is given."""
+
+    def __init__(self):
+        self.calls = []
+
+    def calculate(self, retrieved, ground_truth):
+        self.calls.append(([(*place(span), span.text) for span in retrieved], [place(span) for span in ground_truth]))
+        return len(retrieved)
+
+
+def place(span):
+    return span.doc_id, span.start, span.end
+
+
+class TestOwnMetrics:
+    @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+    def test_they_get_the_retrieved_spans_cut_and_the_relevant_ones(self, form):
+        seen = Seen()
+        truth = {"none": [], "q": map(form, BUDGET_TRUTH["q"]), "empty": [("d", 5, 5)], "not ranked": [("d", 0, 1)]}
+        rankings = {"q": map(form, BUDGET_RANKINGS["q"]), "none": [("d", 0, 1)]}
+        scores = score_spans(truth, rankings, [seen, (seen, 2), (seen, "13ch"), (seen, Cutoff(20, "ch", whole=True))])
+        assert [[row[:3] for row in retrieved] for retrieved, _ in seen.calls[::2]] == [
+            [("d", 0, 10), ("d", 0, 10), ("d", 20, 30)],
+            [("d", 0, 10), ("d", 0, 10)],
+            [("d", 0, 10), ("d", 0, 3)],
+            [("d", 0, 10), ("d", 0, 10)],
+        ]
+        assert [right for _, right in seen.calls] == [[("d", 5, 10)], [("d", 0, 1)]] * 4
+        assert all(retrieved == [] for retrieved, _ in seen.calls[1::2])
+        assert scores.per_query("seen@13ch") == {"none": None, "q": 2, "empty": None, "not ranked": 0}
+        assert list(scores.columns) == ["seen", "seen@2", "seen@13ch", "seen@20ch_whole"]
+
+    def test_spans_keep_their_text_as_far_as_they_are_read(self):
+        seen = Seen()
+        spans = [CharacterSpan("d", 3, 7, "abcd"), CharacterSpan("e", 0, 4, "efgh"), CharacterSpan("f", 0, 4)]
+        score_spans({"q": spans[:1]}, {"q": spans}, [(seen, "7ch"), (seen, "9ch")])
+        assert seen.calls[0][0] == [("d", 3, 7, "abcd"), ("e", 0, 3, "efg")]
+        assert seen.calls[1][0] == [("d", 3, 7, "abcd"), ("e", 0, 4, "efgh"), ("f", 0, 1, "")]
+
+    @given(all_truth, all_rankings)
+    def test_they_see_what_built_in_metrics_see(self, truth, rankings):
+        class Recall(TokenLevelMetric):
+            def calculate(self, retrieved, ground_truth):
+                found, right = (
+                    [brute_force.characters(*place(span)) for span in spans] for spans in (retrieved, ground_truth)
+                )
+                return brute_force.METRICS["span_recall"](found, right)
+
+        cuts = [None, "1", 2, "7ch", "20ch_whole"]
+        scores = score_spans(truth, rankings, [Recall() if cut is None else (Recall(), cut) for cut in cuts])
+        names = ["span_recall" if cut is None else f"span_recall@{cut}" for cut in cuts]
+        for own, name in zip(scores.columns, names, strict=True):
+            assert scores.per_query(own) == pytest.approx(score_spans(truth, rankings, [name]).per_query(name))
+
+    def test_what_they_raise_is_a_failure_of_the_question(self):
+        class Odd(TokenLevelMetric):
+            def calculate(self, retrieved, ground_truth):
+                return 1 / len(retrieved)
+
+        scores = score_spans({"none": [], "q": GOOD, "r": GOOD}, {"r": GOOD}, [Odd(), "span_recall"])
+        assert scores.per_query("odd") == {"none": None, "q": None, "r": 1.0}
+        assert [(query, found[0].kind) for query, found in scores.failures.items()] == [("q", "ZeroDivisionError")]
+        assert "failed metric: 1" in repr(scores)
+
+    def test_token_set_metrics_score_spans_with_their_text(self):
+        truth = {"q": [CharacterSpan("d", 0, 9, "one two 3")]}
+        rankings = {"q": [CharacterSpan("e", 5, 12, "two one"), CharacterSpan("e", 5, 5)]}
+        metric = TokenSetRecall(str.split)
+        scores = score_spans(truth, rankings, [(metric, 1), (metric, "3ch"), metric])
+        assert list(scores.mean.values()) == pytest.approx([2 / 3, 1 / 3, 2 / 3])
+        for right, found in ((GOOD, rankings["q"]), (truth["q"], GOOD)):
+            with pytest.raises(ConfigError, match=r"'token_set_recall@1' needs the text .*\[0:5\] of 'd' has none"):
+                score_spans({"q": right}, {"q": found}, ["span_recall", (metric, 1)])
+
+    def test_built_in_metrics_are_what_their_names_say(self):
+        for given_, name in ((SpanRecall(), "span_recall"), ((SpanRecall(), "7ch"), "span_recall@7ch")):
+            assert score_spans(TRUTH, RANKINGS, [given_]) == score_spans(TRUTH, RANKINGS, [name])
+            arrays = [(0, 0, 5, 10)], [(0, 0, 0, 8)], 1
+            assert score_span_arrays(*arrays, [given_]) == score_span_arrays(*arrays, [name])
+        chunks = {"chunks": CHUNKS}
+        expected = score_spans(CHUNK_TRUTH, {}, ["precision_omega"], **chunks)
+        assert score_spans(CHUNK_TRUTH, {}, [PrecisionOmega()], **chunks) == expected
+        with pytest.raises(ConfigError, match="needs all chunks"):
+            score_spans(CHUNK_TRUTH, {}, [(PrecisionOmega(), 5)])
+
+    def test_arrays_have_no_spans_for_metrics_that_read_them(self):
+        for metric in (Seen(), "token_set_f1"):
+            with pytest.raises(ConfigError, match="reads ids or spans, and arrays hold numbers: use score_spans"):
+                score_span_arrays([(0, 0, 0, 5)], [], 1, [metric])
+
+    @pytest.mark.parametrize(
+        ("metric", "said"),
+        [
+            (MRR(), "mrr scores ids: use score_rankings"),
+            ((MRR(), 5), "mrr scores ids: use score_rankings"),
+            ((SpanRecall(), "5tok"), "no text whose tokens could be counted"),
+            (SpanRecall, "expected a text such as"),
+        ],
+    )
+    def test_what_does_not_score_spans_is_refused(self, metric, said):
+        with pytest.raises(ConfigError, match=said):
+            score_spans({"q": GOOD}, {}, [metric])
 
 
 CHUNK_TRUTH = {"q": [("d", 8, 12)], "far": [("d", 90, 99)], "none": []}

@@ -512,6 +512,10 @@ ranked: dict[str, list[str]] = {"q1": ["d1"]}
 assert_type(score_rankings(judged, ranked), ScoreTable)
 by_query: dict[QueryId, dict[DocumentId, float]] = {query.id: {DocumentId("d1"): 0.5}}
 assert_type(score_rankings(by_query, by_query), ScoreTable)
+assert_type(score_rankings(judged, ranked, ["map", NDCG(), (Recall(), 5), (ChunkRecall(), "10")]), ScoreTable)
+assert_type(score_rankings(judged, ranked, [FirstDocument(), (FirstChunk(), 5), AnyIdentity(), "recall@5"]), ScoreTable)
+assert_type(score_spans({"q1": [span]}, {"q1": [span]}, [AnyText(), (AnyText(), Cutoff(9, "ch"))]), ScoreTable)
+assert_type(score_spans({"q1": [span]}, {"q1": [span]}, ["span_iou", SpanRecall(), (SpanRecall(), "40ch")]), ScoreTable)
 placed: dict[QueryId, list[CharacterSpan]] = {query.id: [span]}
 assert_type(score_spans(placed, placed), ScoreTable)
 assert_type(score_ranking_arrays(np.array([[1, -1]]), [[1, 2]], ["map"], gains=[[2.0, 0.0]]), ScoreTable)

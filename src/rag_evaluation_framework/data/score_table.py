@@ -162,7 +162,7 @@ class ScoreTable:
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {'–' if value is None else f'{value:.4f}'}" for name, value in self.mean.items())
-        counts = self.counts or {**Counter(self.statuses), "failed metric": self._failed_metrics}
+        counts: dict[str, int] = {**(self.counts or Counter[str](self.statuses)), "failed metric": self._failed_metrics}
         shown = ", ".join(f"{name.replace('_', ' ')}: {number}" for name, number in counts.items() if number)
         return f"ScoreTable({means}; {shown or 'no questions'})"
 

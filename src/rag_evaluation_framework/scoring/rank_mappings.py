@@ -15,6 +15,7 @@ from rag_evaluation_framework.data.ids import ChunkId, DocumentId, QueryId
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.scoring.rank_checks import check_mapping, check_ranking, check_truth, refuse
+from rag_evaluation_framework.scoring.rank_chunks import chunk_gains, plain
 
 Scored = Mapping[str, float]
 """Gains or scores of the units of one query."""
@@ -32,8 +33,22 @@ _GAINS_OF_1: Callable[[Iterable[str], float], Scored] = dict.fromkeys
 _NO_SCORE, _NO_RANK = repeat(nan), repeat(-1)
 
 
-def read_rank_mappings(ground_truth: Truth, rankings: IdRankings) -> tuple[RankJudgements, dict[str, int]]:
-    """Judge rankings that are mappings or lists by query id.
+def check_rank_mappings(ground_truth: Truth, rankings: IdRankings) -> None:
+    """Check that there is a mapping of ground truth, which is not empty, and one of rankings.
+
+    Raises:
+        DatasetError: One is not a mapping, or the ground truth is empty.
+    """
+    check_mapping("ground_truth", ground_truth, "relevant ids")
+    check_mapping("rankings", rankings, "ranked ids")
+    if not ground_truth:
+        raise DatasetError("the ground truth is empty: there is no question to score")
+
+
+def read_rank_mappings(
+    ground_truth: Truth, rankings: IdRankings, *, of_chunks: bool
+) -> tuple[RankJudgements, dict[str, int]]:
+    """Judge rankings that are mappings or lists by query id, `of_chunks` under the plain form of every chunk id.
 
     They are read in blocks, and only what is relevant is kept. The work per query, and per unit of it, is left to
     iterators written in C: a step of Python would cost more.
@@ -45,10 +60,6 @@ def read_rank_mappings(ground_truth: Truth, rankings: IdRankings) -> tuple[RankJ
     Raises:
         DatasetError: A truth or a ranking cannot be read.
     """
-    check_mapping("ground_truth", ground_truth, "relevant ids")
-    check_mapping("rankings", rankings, "ranked ids")
-    if not ground_truth:
-        raise DatasetError("the ground truth is empty: there is no question to score")
     missing = irregular = first = 0
     size = _FEWEST
     blocks: list[tuple[Integers, Integers, Numbers, Integers]] = []
@@ -59,7 +70,7 @@ def read_rank_mappings(ground_truth: Truth, rankings: IdRankings) -> tuple[RankJ
         ranked = list(map(given_rankings.get, block, repeat(_NOTHING)))
         missing += sum(map(is_, ranked, repeat(_NOTHING)))
         try:
-            query, gain, rank, retrieved, out_of_order = _read(block, given, ranked)
+            query, gain, rank, retrieved, out_of_order = _read(block, given, ranked, of_chunks)
         except DatasetError:
             raise
         except (TypeError, ValueError, OverflowError, struct.error) as error:
@@ -78,21 +89,48 @@ def read_rank_mappings(ground_truth: Truth, rankings: IdRankings) -> tuple[RankJ
     }
 
 
+def read_units(
+    ground_truth: Truth, rankings: IdRankings, depth: int | None, *, of_chunks: bool
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the retrieved ids, best first and each once, and the relevant ones, of every question that has an answer.
+
+    They can be read, and no truth is an iterator.
+
+    Args:
+        ground_truth: As `read_rank_mappings` takes it.
+        rankings: As `read_rank_mappings` takes them.
+        depth: The number of retrieved ids at most; None for all.
+        of_chunks: Whether chunk ids are given in their plain form.
+    """
+    truths = cast("Mapping[str, Scored | Iterable[str]]", ground_truth)
+    for name, truth in truths.items():
+        gains = chunk_gains(name, _gains(name, truth)) if of_chunks else _gains(name, truth)
+        relevant = [unit for unit, gain in gains.items() if gain > 0]
+        if relevant:
+            ranked, _ = _in_order(name, cast("Mapping[str, Scored | Sequence[str]]", rankings).get(name, _NOTHING))
+            yield list(dict.fromkeys(map(plain, ranked) if of_chunks else ranked))[:depth], relevant
+
+
 def _read(
-    names: Sequence[str], given: Sequence[Scored | Iterable[str]], ranked: Sequence[Scored | Sequence[str]]
+    names: Sequence[str],
+    given: Sequence[Scored | Iterable[str]],
+    ranked: Sequence[Scored | Sequence[str]],
+    of_chunks: bool,
 ) -> tuple[Integers, Numbers, Integers, Integers, int]:
     """Return query, gain and rank of every judged unit, the results per query, and how many rankings are irregular."""
     truths = _as_scored(names, given)
+    if of_chunks:
+        truths = list(map(chunk_gains, names, truths))
     lengths = np.fromiter(map(len, truths), dtype=np.int64, count=len(truths))
     query = np.repeat(np.arange(len(truths)), lengths)
     gain = _numbers(truths, len(query))
     if not (np.abs(gain) <= LARGEST_GAIN).all():
         raise ValueError("a gain is not finite, or too large to be summed")
-    if _are_scored(ranked):
+    if _are_scored(ranked) and not of_chunks:
         return query, gain, *_by_score(truths, ranked, query)
-    if _are_lists(ranked):
+    if _are_lists(ranked) and not of_chunks:
         return query, gain, *_by_position(truths, ranked, query)
-    listed, uneven = zip(*map(_in_order, names, ranked), strict=True)
+    listed, uneven = zip(*map(_chunks_in_order if of_chunks else _in_order, names, ranked), strict=True)
     rank, retrieved, irregular = _by_position(truths, listed, query)
     return query, gain, rank, retrieved, irregular + sum(uneven)
 
@@ -142,6 +180,14 @@ def _in_order(name: str, ranking: Scored | Sequence[str]) -> tuple[Sequence[str]
     if np.isnan(scores).any():
         raise ValueError("a score is NaN")
     return _falling(ranking), bool((scores[1:] >= scores[:-1]).any())
+
+
+def _chunks_in_order(name: str, ranking: Scored | Sequence[str]) -> tuple[Sequence[str], bool]:
+    """Return the same under the plain form of every chunk id, each once, and whether some were given more than once."""
+    ids, uneven = _in_order(name, ranking)
+    _refuse_pairs([ids])
+    once = list(dict.fromkeys(map(plain, ids)))
+    return once, uneven or len(once) < len(ids)
 
 
 def _refuse_pairs(lists: Iterable[Iterable[object]]) -> None:

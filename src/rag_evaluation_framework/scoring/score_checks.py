@@ -13,7 +13,7 @@ from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 from rag_evaluation_framework.registry import build
-from rag_evaluation_framework.scoring.score_names import takes
+from rag_evaluation_framework.scoring.score_names import checked_name, takes
 from rag_evaluation_framework.text.reading import RankingCutter
 
 Metrics: TypeAlias = Sequence[Metric[U] | str] | ValuesView[Metric[U]] | Mapping[str, Metric[U]]
@@ -67,10 +67,8 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
             raise ConfigError(f"metric {metric!r:.80}: expected a name or an instance, such as SpanRecall()")
     for metric in given:
         _check_metric(metric, level, truth)
-    names = [metric.name for metric in given]
+    names = list(map(checked_name, given))
     for name in names:
-        if not isinstance(name, str) or not name or "@" in name or name != "".join(name.split()):
-            raise ConfigError(f"a metric is called {name!r:.60}; expected one word without '@', such as 'my_recall'")
         if names.count(name) > 1:
             raise ConfigError(f"two metrics are called {name!r}; names must be unique")
     if isinstance(metrics, Mapping) and [*metrics] != names:

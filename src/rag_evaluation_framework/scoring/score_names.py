@@ -1,15 +1,25 @@
-"""Parsing names of scores: `ndcg@10`, or `nDCG@10` as ir_measures spells it."""
+"""Parsing what is to be scored: names such as `ndcg@10`, or `nDCG@10` as ir_measures spells it, and metrics."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.cutoffs import SPELLINGS, Cutoff, ScoreName
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
-from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
+from rag_evaluation_framework.scoring.tabulate import reads_judgements
+
+M = TypeVar("M", bound=Metric[Any])
+
+Score: TypeAlias = str | M | tuple[M, Cutoff | int | str]
+"""What is to be scored: a name such as `ndcg@10`; a metric, of the whole ranking; or a metric and where it is cut."""
+
+IdScore: TypeAlias = Score[Metric[DocumentId]] | Score[Metric[ChunkId]]
+SpanScore: TypeAlias = Score[Metric[CharacterSpan]]
 
 DEFAULT_RANK_SCORES = ("hit@10", "recall@10", "mrr@10", "ndcg@10")
 """The default scores of rankings of ids."""
@@ -17,11 +27,15 @@ DEFAULT_RANK_SCORES = ("hit@10", "recall@10", "mrr@10", "ndcg@10")
 DEFAULT_SPAN_SCORES = ("span_recall@5", "span_precision@5", "span_iou@5")
 """The default scores of rankings of spans."""
 
+_ALL_LEVELS: Set[EvaluationType] = {"document-level", "chunk-level", "token-level"}
+_OF_IDS: Set[EvaluationType] = {"document-level", "chunk-level"}
+_OF_SPANS: Set[EvaluationType] = {"token-level"}
 
-def parse_score(name: str, kind: type[Any] = Metric) -> tuple[Metric[Any], ScoreName]:
+
+def parse_score(name: str, levels: Set[EvaluationType] = _ALL_LEVELS) -> tuple[Metric[Any], ScoreName]:
     """Return the metric and the full name of a score such as `ndcg@10` or, as ir_measures spells it, `nDCG@10`.
 
-    A metric without a cutoff scores whole rankings. An error lists the metrics of that kind.
+    A metric without a cutoff scores whole rankings. An error lists the metrics of these levels.
 
     Raises:
         ConfigError: The metric is not built in, or cannot be cut there.
@@ -34,38 +48,36 @@ def parse_score(name: str, kind: type[Any] = Metric) -> tuple[Metric[Any], Score
         raise ConfigError(f"score {name!r}: {error}") from error
     metric = ALL_METRICS.get(SPELLINGS.get(parsed.metric, parsed.metric))
     if metric is None:
-        own = _names(kind)
+        own = _names(levels)
         spelt = [spelling for spelling, meant in SPELLINGS.items() if meant in own]
         others = f", and as ir_measures spells them {', '.join(spelt)}" if spelt else ""
         raise ConfigError(
             f"score {name!r}: no metric {parsed.metric!r}; {_hint(parsed.metric, [*spelt, *own])}there are "
             f"{', '.join(own)}{others}"
         )
-    if parsed.cutoff is not None and parsed.cutoff.is_budget and "token-level" not in metric.evaluation_types:
-        raise ConfigError(
-            f"score {name!r}: {metric.name} compares ids, which have no length; cut it at a number of results, such as "
-            f"{metric.name}@10"
-        )
+    _check_cutoff(name, metric, parsed.cutoff)
     return metric, ScoreName(metric.name, parsed.cutoff)
 
 
-def parse_rank_scores(names: Sequence[str]) -> dict[ScoreName, RankMetric]:
-    """Return the rank metrics of several scores by their full names, each once, in order.
+def parse_rank_scores(scores: Sequence[IdScore], *, of_numbers: bool = False) -> dict[ScoreName, Metric[Any]]:
+    """Return the metrics of several scores of ids by their full names, each once, in order.
 
     Raises:
-        ConfigError: The list is empty, is not a list, or holds something other than scores of rank metrics.
+        ConfigError: The list is empty, is not a list, or holds something other than scores of ids; or two metrics share
+            a name, or one reads ids where there are only numbers.
     """
-    return _parse_scores(names, RankMetric, "score_rankings", DEFAULT_RANK_SCORES)
+    return _parse_scores(scores, _OF_IDS, "score_rankings", DEFAULT_RANK_SCORES, of_numbers)
 
 
-def parse_span_scores(names: Sequence[str]) -> dict[ScoreName, SpanMetric]:
-    """Return the span metrics of several scores by their full names, each once, in order.
+def parse_span_scores(scores: Sequence[SpanScore], *, of_numbers: bool = False) -> dict[ScoreName, Metric[Any]]:
+    """Return the metrics of several scores of spans by their full names, each once, in order.
 
     Raises:
-        ConfigError: The list is empty, is not a list, or holds something other than scores of span metrics, a budget
-            counts tokens, or a metric needs a budget and gets none.
+        ConfigError: The list is empty, is not a list, or holds something other than scores of spans, a budget counts
+            tokens, or a metric needs a budget and gets none; or two metrics share a name, or one reads spans where
+            there are only numbers.
     """
-    chosen = _parse_scores(names, SpanMetric, "score_spans", DEFAULT_SPAN_SCORES)
+    chosen = _parse_scores(scores, _OF_SPANS, "score_spans", DEFAULT_SPAN_SCORES, of_numbers)
     for name, metric in chosen.items():
         if not takes(metric, name.cutoff):
             raise ConfigError(
@@ -85,26 +97,74 @@ def takes(metric: Metric[Any], cutoff: Cutoff | None) -> bool:
     return not at_budgets_only or (cutoff is not None and cutoff.is_budget)
 
 
+def checked_name(metric: Metric[Any]) -> str:
+    """Return the name of a metric.
+
+    Raises:
+        ConfigError: It is not one word without `@`.
+    """
+    name: Any = metric.name
+    if not isinstance(name, str) or not name or "@" in name or name != "".join(name.split()):
+        raise ConfigError(f"a metric is called {name!r:.60}; expected one word without '@', such as 'my_recall'")
+    return name
+
+
 def _parse_scores(
-    names: Sequence[str], kind: type[Any], function: str, example: tuple[str, ...]
-) -> dict[ScoreName, Any]:
-    if isinstance(names, str):
-        raise ConfigError(f"metrics: {names!r} is one text; expected a list of names, such as [{names!r}]")
-    if not isinstance(names, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
-        raise ConfigError(f"metrics: got {names!r}; expected a list of names, such as {list(example)}")
-    chosen: dict[ScoreName, Any] = {}
-    for name in names:
-        metric, full = parse_score(name, kind)
-        if not isinstance(metric, kind):
-            raise ConfigError(f"score {name!r}: {_where(metric)}; {function} takes {', '.join(_names(kind))}")
-        chosen[full] = metric
+    scores: Any, levels: Set[EvaluationType], function: str, example: tuple[str, ...], of_numbers: bool
+) -> dict[ScoreName, Metric[Any]]:
+    if isinstance(scores, str):
+        raise ConfigError(f"metrics: {scores!r} is one text; expected a list of names, such as [{scores!r}]")
+    if not hasattr(scores, "__iter__"):
+        raise ConfigError(f"metrics: got {scores!r:.80}; expected a list of names or metrics, such as {list(example)}")
+    chosen: dict[ScoreName, Metric[Any]] = {}
+    named: dict[str, Metric[Any]] = {}
+    for score in scores:
+        metric, full = _parsed(score, levels)
+        if levels.isdisjoint(getattr(metric, "evaluation_types", ())):
+            raise ConfigError(f"score {score!r:.80}: {_where(metric)}; {function} takes {', '.join(_names(levels))}")
+        if of_numbers and not reads_judgements(metric):
+            raise ConfigError(
+                f"score {score!r:.80}: {metric.name} reads ids or spans, and arrays hold numbers: use {function}"
+            )
+        same_kind = type(named.setdefault(full.metric, metric)) is type(metric)
+        if not same_kind or chosen.setdefault(full, metric) != metric:
+            raise ConfigError(f"two metrics are called {str(full)!r}; names must be unique")
     if not chosen:
         raise ConfigError(f"metrics: nothing to score; expected at least one name, such as {', '.join(example)}")
     return chosen
 
 
-def _names(kind: type[Any]) -> list[str]:
-    return [name for name, metric in ALL_METRICS.items() if isinstance(metric, kind)]
+def _parsed(score: Any, levels: Set[EvaluationType]) -> tuple[Metric[Any], ScoreName]:
+    if isinstance(score, str):
+        return parse_score(score, levels)
+    metric: Any = score
+    cut: Any = None
+    if hasattr(score, "__len__") and len(score) == 2:
+        metric, cut = score
+    if not _is_metric(metric):
+        raise ConfigError(
+            f"score {score!r:.80}: expected a text such as 'ndcg@10', a metric such as NDCG(), or a metric and its "
+            "cutoff such as (NDCG(), 10)"
+        )
+    cutoff = None if cut is None else Cutoff.parse(cut)
+    _check_cutoff(score, metric, cutoff)
+    return metric, ScoreName(checked_name(metric), cutoff)
+
+
+def _is_metric(value: object) -> TypeGuard[Metric[Any]]:
+    return isinstance(value, Metric)
+
+
+def _check_cutoff(score: object, metric: Metric[Any], cutoff: Cutoff | None) -> None:
+    if cutoff is not None and cutoff.is_budget and "token-level" not in getattr(metric, "evaluation_types", ()):
+        raise ConfigError(
+            f"score {score!r:.80}: {metric.name} compares ids, which have no length; cut it at a number of results, "
+            f"as in {metric.name}@10"
+        )
+
+
+def _names(levels: Set[EvaluationType]) -> list[str]:
+    return [name for name, metric in ALL_METRICS.items() if not levels.isdisjoint(metric.evaluation_types)]
 
 
 def _hint(metric: str, names: Iterable[str]) -> str:
@@ -114,8 +174,9 @@ def _hint(metric: str, names: Iterable[str]) -> str:
 
 
 def _where(metric: Metric[Any]) -> str:
-    if isinstance(metric, RankMetric):
-        return f"{metric.name} scores ids: use score_rankings"
-    if isinstance(metric, SpanMetric):
-        return f"{metric.name} scores spans: use score_spans"
-    return f"{metric.name} is scored in evaluations: use evaluate, or {type(metric).__name__}().calculate"
+    levels = getattr(metric, "evaluation_types", None)
+    if not levels:
+        return (
+            f"{metric.name} has no evaluation_types; subclass DocumentLevelMetric, ChunkLevelMetric or TokenLevelMetric"
+        )
+    return f"{metric.name} scores {'spans: use score_spans' if 'token-level' in levels else 'ids: use score_rankings'}"

@@ -1,31 +1,36 @@
 """`score_spans`: score existing rankings of spans, without corpus or retriever."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.judging.oracle import oracle_from_columns
 from rag_evaluation_framework.judging.spans import SpanColumns, SpanJudgements
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
+from rag_evaluation_framework.metrics.token_set_metric import TokenSetMetric
 from rag_evaluation_framework.scoring.rank_checks import check_mapping
-from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, parse_span_scores
+from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, Score, SpanScore, parse_span_scores
 from rag_evaluation_framework.scoring.span_arrays import number_documents, read_chunk_array, read_span_array
-from rag_evaluation_framework.scoring.span_mappings import SpanLike, Spans, read_spans
-from rag_evaluation_framework.scoring.tabulate import Cut, tabulate
+from rag_evaluation_framework.scoring.span_mappings import SpanLike, Spans, as_spans, read_spans
+from rag_evaluation_framework.scoring.tabulate import Cut, Units, kept, reads_judgements, tabulate
 
 
 def score_spans(
     ground_truth: Spans,
     rankings: Spans,
-    metrics: Sequence[str] = DEFAULT_SPAN_SCORES,
+    metrics: Sequence[SpanScore] = DEFAULT_SPAN_SCORES,
     chunks: Iterable[SpanLike] | None = None,
 ) -> ScoreTable:
     """Score rankings of spans that were made elsewhere.
@@ -38,17 +43,20 @@ def score_spans(
     Args:
         ground_truth: For each query its relevant spans.
         rankings: For each query the retrieved spans, best first.
-        metrics: Names of scores, such as `span_recall@5`, `span_iou`, `span_recall@4000ch`. A budget in characters is
-            filled from the top, text that was retrieved twice counts twice, and the span that crosses the budget is cut
-            there, or left out if the name ends in `_whole`.
+        metrics: Names of scores, such as `span_recall@5`, `span_iou`, `span_recall@4000ch`; metrics, which score the
+            whole ranking; and pairs of a metric and its cutoff. A budget in characters is filled from the top, text
+            that was retrieved twice counts twice, and the span that crosses the budget is cut there, or left out if the
+            name ends in `_whole`. A metric of your own is called once for each question that has an answer, with the
+            retrieved spans, cut, and the relevant ones; they have a text if you give a `CharacterSpan` that has one,
+            which token-set metrics need.
         chunks: All chunks of the corpus; only `precision_omega` needs them.
 
     Returns:
         The scores, in the order of the ground truth.
 
     Raises:
-        ConfigError: A name is not that of a span metric, no score is named, a budget counts tokens, or chunks are
-            needed.
+        ConfigError: Something is not a score of spans, two metrics share a name, no score is named, a budget counts
+            tokens, or chunks or texts are needed.
         DatasetError: The ground truth is empty, a ranking has no order, or a span cannot be read.
     """
     chosen = parse_span_scores(metrics)
@@ -60,32 +68,28 @@ def score_spans(
     documents = Numbering()
     queries: tuple[str, ...] = tuple(ground_truth)
     found = cast("Mapping[str, Iterable[SpanLike]]", rankings)
-    truth = read_spans(
-        [f"question {query!r}: the ground truth" for query in queries],
-        list(ground_truth.values()),
-        documents,
-        ranked=False,
-    )
-    retrieved = read_spans(
-        [f"question {query!r}: the ranking" for query in queries],
-        [found.get(query, ()) for query in queries],
-        documents,
-        ranked=True,
-    )
+    right, ranked = kept(ground_truth.values()), kept(found.get(query, ()) for query in queries)
+    truth = read_spans([f"question {query!r}: the ground truth" for query in queries], right, documents, ranked=False)
+    retrieved = read_spans([f"question {query!r}: the ranking" for query in queries], ranked, documents, ranked=True)
     pieces = None if chunks is None else read_spans(["the list of chunks"], [chunks], documents, ranked=False)
     answered = sum(map(rankings.__contains__, queries))
     counts = {
         "queries_not_ranked": len(queries) - answered,
         "queries_not_judged": len(rankings) - answered,
     }
-    return _scored(queries, truth, retrieved, pieces, chosen, counts)
+    if all(map(reads_judgements, chosen.values())):
+        return _scored(queries, truth, retrieved, pieces, chosen, counts)
+    relevant, spans = as_spans(right), as_spans(ranked)
+    _check_texts(chosen, chain(*relevant, *spans))
+    units = partial(_units, relevant, spans, retrieved)
+    return _scored(queries, truth, retrieved, pieces, chosen, counts, units)
 
 
 def score_span_arrays(
     ground_truth: ArrayLike,
     rankings: ArrayLike,
     queries: int,
-    metrics: Sequence[str] = DEFAULT_SPAN_SCORES,
+    metrics: Sequence[Score[SpanMetric]] = DEFAULT_SPAN_SCORES,
     chunks: ArrayLike | None = None,
 ) -> ScoreTable:
     """Score rankings of spans in arrays of integers, one row per span: the quickest way in.
@@ -95,18 +99,18 @@ def score_span_arrays(
         rankings: Retrieved spans, the same columns; the rows of one query are in the order of its ranking.
         queries: The number of queries, which are numbered from 0; one without rows has nothing relevant, or nothing
             retrieved.
-        metrics: Names of scores, as in `score_spans`.
+        metrics: As in `score_spans`, but for metrics that have nothing but `calculate`: they read spans.
         chunks: All chunks of the corpus, columns (document, start, end); only `precision_omega` needs them.
 
     Returns:
         The scores; the id of a query is its number: "0", "1", …
 
     Raises:
-        ConfigError: A name is not that of a span metric, no score is named, a budget counts tokens, chunks are needed,
-            or `queries` is not a number of queries.
+        ConfigError: Something is not a score of spans, or reads them; two metrics share a name, no score is named, a
+            budget counts tokens, chunks are needed, or `queries` is not a number of queries.
         DatasetError: An array has the wrong shape or type, or a row is not a valid span of one of the queries.
     """
-    chosen = parse_span_scores(metrics)
+    chosen = parse_span_scores(metrics, of_numbers=True)
     _check_chunks(chosen, chunks)
     number = _number(queries)
     columns = [
@@ -124,10 +128,46 @@ def _number(queries: Any) -> int:
     return int(queries)
 
 
-def _check_chunks(chosen: Mapping[ScoreName, SpanMetric], chunks: object) -> None:
+def _check_chunks(chosen: Mapping[ScoreName, Metric[Any]], chunks: object) -> None:
     for name, metric in chosen.items():
-        if metric.needs_chunks and chunks is None:
+        if _needs_chunks(metric) and chunks is None:
             raise ConfigError(f"score {str(name)!r} needs all chunks of the corpus: give them as chunks=")
+
+
+def _needs_chunks(metric: Metric[Any]) -> bool:
+    return isinstance(metric, SpanMetric) and metric.needs_chunks
+
+
+def _check_texts(chosen: Mapping[ScoreName, Metric[Any]], spans: Iterable[CharacterSpan]) -> None:
+    name = next((name for name, metric in chosen.items() if isinstance(metric, TokenSetMetric)), None)
+    bare = name and next((span for span in spans if not span.text and span.length()), None)
+    if bare:
+        raise ConfigError(
+            f"score {str(name)!r} needs the text of every span, and [{bare.start}:{bare.end}] of {bare.doc_id!r} has "
+            "none: give CharacterSpan(doc_id, start, end, text)"
+        )
+
+
+def _units(
+    relevant: Sequence[list[CharacterSpan]],
+    found: Sequence[list[CharacterSpan]],
+    retrieved: SpanColumns,
+    cutoff: Cutoff | None,
+    answerable: NDArray[np.bool_],
+) -> Iterator[Units]:
+    """Yield the spans of every question that has an answer, as built-in metrics see them at that cutoff."""
+    if cutoff is not None and cutoff.is_budget:
+        ranked: list[list[CharacterSpan]] = [[] for _ in found]
+        cut = _truncate(retrieved, cutoff)
+        rows: Iterable[tuple[int, int, int]] = zip(cut.query.tolist(), cut.rank.tolist(), cut.end.tolist(), strict=True)
+        for query, rank, end in rows:
+            span = found[query][rank]
+            text = span.text[: end - span.start]
+            ranked[query].append(span if end == span.end else CharacterSpan(span.doc_id, span.start, end, text))
+    else:
+        ranked = [spans[: None if cutoff is None else cutoff.size] for spans in found]
+    for query in map(int, np.flatnonzero(answerable)):
+        yield ranked[query], relevant[query]
 
 
 def _scored(
@@ -135,20 +175,23 @@ def _scored(
     truth: SpanColumns,
     retrieved: SpanColumns,
     chunks: SpanColumns | None,
-    chosen: Mapping[ScoreName, SpanMetric],
+    chosen: Mapping[ScoreName, Metric[Any]],
     counts: dict[str, int],
+    units: Callable[[Cutoff | None, NDArray[np.bool_]], Iterable[Units]] | None = None,
 ) -> ScoreTable:
     queries = len(query_ids)
-    trails = {name.cutoff for name, metric in chosen.items() if metric.needs_budget}
-    cuts = _judge(truth, retrieved, queries, [name.cutoff for name in chosen], trails)
-    if chunks is not None and any(metric.needs_chunks for metric in chosen.values()):
+    trails = {name.cutoff for name, metric in chosen.items() if isinstance(metric, SpanMetric) and metric.needs_budget}
+    judged = _judge(truth, retrieved, queries, [name.cutoff for name in chosen], trails)
+    if chunks is not None and any(map(_needs_chunks, chosen.values())):
         oracle = oracle_from_columns(chunks, truth, queries)
-        cuts = {cutoff: replace(judged, oracle=oracle) for cutoff, judged in cuts.items()}
-    answerable = next(iter(cuts.values())).truth > 0
+        judged = {cutoff: replace(judgements, oracle=oracle) for cutoff, judgements in judged.items()}
+    answerable = next(iter(judged.values())).truth > 0
+    cuts = {
+        cutoff: Cut(judgements) if units is None else Cut(judgements, partial(units, cutoff, answerable))
+        for cutoff, judgements in judged.items()
+    }
     all_counts = {"queries": queries, "no_answer": int((~answerable).sum()), **counts}
-    return tabulate(
-        query_ids, chosen, {cutoff: Cut(judged) for cutoff, judged in cuts.items()}, answerable, counts=all_counts
-    )
+    return tabulate(query_ids, chosen, cuts, answerable, counts=all_counts)
 
 
 def _judge(

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbering
-from rag_evaluation_framework.data.ids import QueryId
+from rag_evaluation_framework.data.ids import DocumentId, QueryId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.spans import SpanColumns
@@ -22,7 +22,7 @@ Spans: TypeAlias = Mapping[str, Iterable[SpanLike]] | Mapping[QueryId, Iterable[
 LAST_OFFSET = 2**40
 """The largest offset: no text is longer, and larger numbers could not be summed exactly."""
 
-_Row: TypeAlias = tuple[str, int, int]
+_Row: TypeAlias = tuple[DocumentId, int, int]
 _Columns: TypeAlias = tuple[list[str], Integers, Integers]
 
 _EXPECTED = "a CharacterSpan, (doc_id, start, end), or a mapping with doc_id, start and end"
@@ -60,6 +60,14 @@ def read_spans(owners: Sequence[str], given: Sequence[object], documents: Number
         end=end,
         rank=np.arange(len(flat)) - np.repeat(np.cumsum(counts) - counts, counts),
     )
+
+
+def as_spans(given: Iterable[Iterable[SpanLike]]) -> list[list[CharacterSpan]]:
+    """Return spans that can be read as objects; only a `CharacterSpan` carries its text."""
+    return [
+        [span if isinstance(span, CharacterSpan) else CharacterSpan(*_row("a list", span)) for span in spans]
+        for spans in given
+    ]
 
 
 def _listed(owner: str, spans: Any, *, ranked: bool) -> list[Any]:
@@ -116,7 +124,7 @@ def _row(owner: str, span: Any) -> _Row:
             f"{owner} holds {short(span)}; expected whole numbers of characters, 0 <= start <= end <= 2^40, got "
             f"start {start!r:.60}, end {end!r:.60}"
         )
-    return document, first, last
+    return DocumentId(document), first, last
 
 
 def _parts(span: Any) -> tuple[Any, ...]:

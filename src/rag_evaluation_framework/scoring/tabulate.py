@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ class Cut:
 
     Attributes:
         judged: What built-in metrics read.
-        units: Returns what a user's metrics read: one pair per query.
+        units: Returns what other metrics read: one pair for each query that can be scored.
         known: Of which queries it is known where the cutoff is, shape (queries,), or None if of all: a budget is not
             available for results of unknown length.
     """
@@ -73,35 +73,46 @@ def tabulate(
         QueryFailed: A metric failed, and `on_error` is `"raise"`: for the first query for which this one did.
     """
     failed = dict(failures or {})
-    judged = None
-    if failures is not None:
-        judged = np.flatnonzero(answerable & np.array([query_id not in failures for query_id in query_ids], dtype=bool))
+    scorable = np.flatnonzero(
+        answerable & np.array([query_id not in failed for query_id in query_ids], dtype=bool) if failed else answerable
+    )
     columns: dict[str, Numbers] = {}
     for name, metric in scores.items():
         column = _column(metric, cuts[name.cutoff], on_error)
+        rows = None if failures is None and reads_judgements(metric) else scorable
         for row in column.errors if on_error == "collect" else sorted(column.errors):
-            query_id = query_ids[row if judged is None else int(judged[row])]
+            query_id = query_ids[row if rows is None else int(rows[row])]
             failure = Failure.collected(query_id, f"score {name}", column.errors[row], on_error)
             failed[query_id] = (*failed.get(query_id, ()), failure)
         known = cuts[name.cutoff].known
         values = column.values if known is None else np.where(known, column.values, np.nan)
-        columns[str(name)] = _of_all(values, judged, answerable)
+        columns[str(name)] = _of_all(values, rows, answerable)
     return ScoreTable(tuple(query_ids), columns, answerable, failed, counts or {})
 
 
-def _of_all(values: Numbers, judged: NDArray[np.intp] | None, answerable: NDArray[np.bool_]) -> Numbers:
+def kept(given: Iterable[Any]) -> list[Any]:
+    """Return collections that can be read again: what is an iterator as a list."""
+    return [list(units) if hasattr(units, "__next__") else units for units in given]
+
+
+def reads_judgements(metric: Metric[Any]) -> TypeGuard[SpanMetric | RankMetric | ChunkMetric]:
+    """Return whether a metric is computed for all queries at once, from judgements, and not from ids or spans."""
+    return isinstance(metric, SpanMetric | RankMetric | ChunkMetric)
+
+
+def _of_all(values: Numbers, rows: NDArray[np.intp] | None, answerable: NDArray[np.bool_]) -> Numbers:
     """Return a column for all queries, NaN where a query cannot be scored."""
-    if judged is None:
+    if rows is None:
         values[~answerable] = np.nan
         return values
     column = np.full(len(answerable), np.nan)
-    column[judged] = values
+    column[rows] = values
     return column
 
 
 def _column(metric: Metric[Any], cut: Cut, on_error: OnError) -> _Column:
     judged: Any = cut.judged
-    if not isinstance(metric, SpanMetric | RankMetric | ChunkMetric):
+    if not reads_judgements(metric):
         return _calculated(metric, cut.units(), on_error)
     if isinstance(metric, SpanMetric) and metric.needs_chunks and judged.oracle is None:
         return _Column(np.full(len(judged.truth), np.nan))
