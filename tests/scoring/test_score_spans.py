@@ -11,15 +11,24 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import (
     MRR,
+    TOKEN,
     CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
     PrecisionOmega,
+    Query,
+    SpanIoU,
+    SpanPrecision,
     SpanRecall,
+    TokenLevelGroundTruth,
     TokenLevelMetric,
     TokenSetRecall,
+    evaluate,
     score_span_arrays,
     score_spans,
 )
-from rag_evaluation_framework.data import Cutoff
+from rag_evaluation_framework.data import Cutoff, Hit
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from support import brute_force_spans as brute_force
 
@@ -344,6 +353,51 @@ class TestOwnMetrics:
     def test_what_does_not_score_spans_is_refused(self, metric, said):
         with pytest.raises(ConfigError, match=said):
             score_spans({"q": GOOD}, {}, [metric])
+
+
+CORPUS = Corpus([Document("a", "x" * 100), Document("b", "y" * 50)])
+ANSWER = (CharacterSpan("a", 10, 20),)
+PLACE_SCORES = ["span_recall@1", "span_recall@2", "span_precision@2", "span_iou@2", "span_recall@40ch", "span_iou@40ch"]
+
+
+class TestPlacesThatTheCorpusLacks:
+    """`evaluate` knows the documents, and `score_spans` does not."""
+
+    @staticmethod
+    def both(*hits):
+        query = Query.from_text("Which x?")
+        dataset = Dataset([TokenLevelGroundTruth(query, ANSWER)], TOKEN)
+        metrics = [SpanRecall(), SpanPrecision(), SpanIoU()]
+        budgets = {"k": [1, 2], "budgets": ["40ch"]}
+        evaluated = evaluate(lambda _, k: list(hits[:k]), dataset, corpus=CORPUS, metrics=metrics, **budgets)
+        scored = score_spans({"q": ANSWER}, {"q": [(hit.doc_id, hit.start, hit.end) for hit in hits]}, PLACE_SCORES)
+        return [evaluated.scores.mean[name] for name in PLACE_SCORES], [scored.mean[name] for name in PLACE_SCORES]
+
+    @pytest.mark.parametrize(
+        "first",
+        [
+            Hit("b", 0, 30),
+            Hit("b", 50, 50),
+            Hit("a", 15, 15),
+            Hit("elsewhere", 0, 0),
+            Hit("elsewhere", 0, 30, text="z" * 30),
+            Hit("b", 30, 60, text="z" * 30),
+        ],
+    )
+    def test_places_of_the_corpus_no_text_and_texts_of_ones_own_count_alike(self, first):
+        evaluated, scored = self.both(first, Hit("a", 0, 40))
+        assert evaluated == scored
+
+    @pytest.mark.parametrize("first", [Hit("elsewhere", 0, 30), Hit("b", 30, 60), Hit("b", 60, 90)])
+    def test_a_place_that_there_is_not_has_no_text_where_that_is_known(self, first):
+        evaluated, scored = self.both(first, Hit("a", 0, 40))
+        assert evaluated == [0, 1, 10 / 40, 10 / 40, 1, 10 / 40]
+        assert scored == [0, 1, 10 / 70, 10 / 70, 0, 0]
+
+    def test_nor_has_a_place_that_begins_in_the_answer(self):
+        evaluated, scored = self.both(Hit("a", 10, 110))
+        assert evaluated == [0] * 6
+        assert scored == [1, 1, 10 / 100, 10 / 100, 1, 10 / 40]
 
 
 CHUNK_TRUTH = {"q": [("d", 8, 12)], "far": [("d", 90, 99)], "none": []}

@@ -38,7 +38,8 @@ def score_spans(
     A span is a `CharacterSpan`, `(doc_id, start, end)`, or a mapping with `doc_id` (or `docId`), `start` and `end`, in
     characters (Unicode code points), the end exclusive. Queries are matched by id. A query that the rankings lack is
     scored as an empty ranking, one without ground truth is left out, one without relevant text has no score; all are
-    counted.
+    counted. Nobody knows which documents there are: a span is as long as it says, wherever it is, while `evaluate`
+    counts no characters of a place that its corpus lacks.
 
     Args:
         ground_truth: For each query its relevant spans.
