@@ -2,7 +2,7 @@
 
 import re
 from copy import deepcopy
-from math import isnan, nan
+from math import isnan, log2, nan
 
 import numpy as np
 import pytest
@@ -387,6 +387,11 @@ class TestPlacesThatTheCorpusLacks:
     def test_places_of_the_corpus_no_text_and_texts_of_ones_own_count_alike(self, first):
         evaluated, scored = self.both(first, Hit("a", 0, 40))
         assert evaluated == scored
+
+    @pytest.mark.parametrize(("cutoff", "expected"), [("40ch", 1.0), ("2", 1 / log2(3))])
+    def test_at_a_budget_an_empty_span_takes_no_rank(self, cutoff, expected):
+        truth, spans = {"q": [("a", 0, 40)]}, {"q": [("a", 5, 5), ("a", 0, 40)]}
+        assert score_spans(truth, spans, [f"span_dcg@{cutoff}"]).mean == {f"span_dcg@{cutoff}": expected}
 
     @pytest.mark.parametrize("first", [Hit("elsewhere", 0, 30), Hit("b", 30, 60), Hit("b", 60, 90)])
     def test_a_place_that_there_is_not_has_no_text_where_that_is_known(self, first):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data.columns import Numbering
+from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -159,7 +159,7 @@ def _units(
     """Yield the spans of every question that has an answer, as built-in metrics see them at that cutoff."""
     if cutoff is not None and cutoff.is_budget:
         ranked: list[list[CharacterSpan]] = [[] for _ in found]
-        cut = _truncate(retrieved, cutoff)
+        cut, _ = _truncate(retrieved, cutoff)
         rows: Iterable[tuple[int, int, int]] = zip(cut.query.tolist(), cut.rank.tolist(), cut.end.tolist(), strict=True)
         for query, rank, end in rows:
             span = found[query][rank]
@@ -227,19 +227,28 @@ def _judged(truth: SpanColumns, retrieved: SpanColumns, queries: int) -> SpanJud
 def _judged_at_budget(
     truth: SpanColumns, retrieved: SpanColumns, queries: int, budget: Cutoff, *, trail: bool
 ) -> SpanJudgements:
-    """Judge the spans that fit a budget in characters, the last one of each ranking cut or, if `whole`, left out."""
+    bought, before = _truncate(retrieved, budget)
+    # What was not bought is no rank.
+    bought = replace(bought, rank=np.arange(len(before)) - np.searchsorted(bought.query, bought.query))
+    judged = _judged(truth, bought, queries)
+    if not trail:
+        return judged
+    read = np.zeros_like(judged.length)
+    read[bought.query, bought.rank] = before
+    return replace(judged, trail=judge_trail(bought, truth, queries, Trail.in_characters(budget.size, read)))
+
+
+def _truncate(retrieved: SpanColumns, budget: Cutoff) -> tuple[SpanColumns, Integers]:
+    """Return the spans of each ranking that a budget in characters buys, and how much is read before each of them.
+
+    The last one is cut or, if `whole`, left out; empty ones are left out. Their ranks stay as they are.
+    """
     lengths = retrieved.end - retrieved.start
     before = np.cumsum(lengths) - lengths
     before -= before[np.arange(len(before)) - retrieved.rank]  # of the same query only
     if budget.whole:
-        fits = before + lengths <= budget.size
+        bought = (before + lengths <= budget.size) & (lengths > 0)
     else:
-        fits = before < budget.size
+        bought = (before < budget.size) & (lengths > 0)
         retrieved = replace(retrieved, end=np.minimum(retrieved.end, retrieved.start + (budget.size - before)))
-    kept = retrieved.take(fits)
-    judged = _judged(truth, kept, queries)
-    if not trail:
-        return judged
-    read = np.zeros_like(judged.length)
-    read[kept.query, kept.rank] = before[fits]
-    return replace(judged, trail=judge_trail(kept, truth, queries, Trail.in_characters(budget.size, read)))
+    return retrieved.take(bought), before[bought]
