@@ -30,11 +30,9 @@ from .chunkers import FixedTokenChunker as FixedTokenChunker
 from .chunkers import MarkdownHeaderChunker as MarkdownHeaderChunker
 from .chunkers import RecursiveCharacterChunker as RecursiveCharacterChunker
 from .chunkers import SemanticChunker as SemanticChunker
-from .chunkers import FunctionChunker as FunctionChunker
 from .chunkers import SentenceChunker as SentenceChunker
 from .chunkers import ChunkerPositionAdapter as ChunkerPositionAdapter
 from .embedders import CachedEmbedder as CachedEmbedder
-from .embedders import FunctionEmbedder as FunctionEmbedder
 from .embedders import LsaEmbedder as LsaEmbedder
 from .embedders import SentenceTransformerEmbedder as SentenceTransformerEmbedder
 from .vector_stores import ChromaVectorStore as ChromaVectorStore
@@ -46,7 +44,6 @@ from .retrievers import HybridRetriever as HybridRetriever
 from .retrievers import RerankedRetriever as RerankedRetriever
 from .retrievers import VectorRAGRetriever as VectorRAGRetriever
 from .rerankers import CrossEncoderReranker as CrossEncoderReranker
-from .rerankers import FunctionReranker as FunctionReranker
 from .rerankers import LateInteractionReranker as LateInteractionReranker
 from .contracts import Chunker as Chunker
 from .contracts import PositionAwareChunker as PositionAwareChunker

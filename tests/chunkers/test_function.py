@@ -8,12 +8,11 @@ from rag_evaluation_framework import (
     Corpus,
     Document,
     DocumentId,
-    FunctionChunker,
     RecursiveCharacterChunker,
     SentenceChunker,
     VectorRAGRetriever,
 )
-from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, position_aware
+from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry import describe
 from rag_evaluation_framework.retrievers import chunk_corpus

@@ -6,11 +6,11 @@ from rag_evaluation_framework import (
     Corpus,
     Document,
     DocumentId,
-    FunctionEmbedder,
     LsaEmbedder,
     SemanticChunker,
     VectorRAGRetriever,
 )
+from rag_evaluation_framework.embedders import FunctionEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry import describe
 from rag_evaluation_framework.retrievers import chunk_corpus, embed_chunks

@@ -51,9 +51,6 @@ from rag_evaluation_framework import (
     ExperimentConfig,
     ExperimentResult,
     FixedTokenChunker,
-    FunctionChunker,
-    FunctionEmbedder,
-    FunctionReranker,
     HitRate,
     HybridRetriever,
     InMemoryVectorStore,
@@ -97,6 +94,7 @@ from rag_evaluation_framework import (
     score_span_arrays,
     score_spans,
 )
+from rag_evaluation_framework.chunkers import FunctionChunker
 from rag_evaluation_framework.contracts import Engine, QuestionStrategy, Tokenizer
 from rag_evaluation_framework.data import (
     Cutoff,
@@ -111,8 +109,10 @@ from rag_evaluation_framework.data import (
     Stage,
     merge_overlapping_spans,
 )
+from rag_evaluation_framework.embedders import FunctionEmbedder
 from rag_evaluation_framework.experiments import AnyExperimentConfig, load_config
 from rag_evaluation_framework.metrics import RankMetric
+from rag_evaluation_framework.rerankers import FunctionReranker
 
 
 class OwnSentences(Chunker):
