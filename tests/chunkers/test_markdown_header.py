@@ -185,9 +185,10 @@ class TestSizes:
         lengths = [count(content) for content, *_ in sections(self.TEXT, chunk_size=40, length="cl100k_base")]
         assert 30 < max(lengths) <= 40
 
-    def test_every_chunk_has_metadata_of_its_own(self):
+    def test_the_metadata_of_one_chunk_cannot_change_that_of_another(self):
         chunks = chunked(self.TEXT, chunk_size=100)
-        chunks[0].metadata["section"] = "changed"
+        with pytest.raises(TypeError, match="read-only"):
+            chunks[0].metadata["section"] = "changed"
         assert chunks[1].metadata["section"] == "A"
         assert chunked(self.TEXT, chunk_size=100)[0].metadata["section"] == "A"
 

@@ -479,7 +479,7 @@ class TestErrors:
 
     def test_a_span_whose_offsets_are_fractions_is_refused_instead_of_rounded(self):
         with pytest.raises(DatasetError, match=r"whole numbers.*start 0\.5"):
-            score_spans({"q": [CharacterSpan("d", 0.5, 5)]}, {})
+            score_spans({"q": [("d", 0.5, 5)]}, {})
 
     @pytest.mark.parametrize(
         "spans",

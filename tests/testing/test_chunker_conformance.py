@@ -284,7 +284,7 @@ class Slow(rag.PositionAwareChunker):
 
 class Noting(rag.PositionAwareChunker):
     def chunk_with_positions(self, document):
-        document.metadata["seen"] = True
+        object.__setattr__(document, "metadata", {"seen": True})  # frozen, but not from those who insist
         return rag.RecursiveCharacterChunker(50).chunk_with_positions(document)
 
 

@@ -14,6 +14,7 @@ from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.text.tokenizers import tokenizer_name
 
@@ -83,8 +84,8 @@ class MarkdownHeaderChunker(PositionAwareChunker):
         for section in self._sections(document.content):
             part = Document(document.id, document.content[section.start : section.end])
             places = [(section.start + c.start, section.start + c.end) for c in splitter.chunk_with_positions(part)]
-            metadata = {"section": section.title, "level": section.level}
-            chunks += [replace(chunk, metadata={**metadata}) for chunk in cut_out(document, places)]
+            metadata = FrozenDict({"section": section.title, "level": section.level})
+            chunks += [replace(chunk, metadata=metadata) for chunk in cut_out(document, places)]
         return chunks
 
     def _sections(self, text: str) -> Iterator[_Heading]:

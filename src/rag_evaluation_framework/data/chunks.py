@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, PositionAwareChunkId, generate_pa_chunk_id
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.value_checks import check_offsets, check_texts, freeze_metadata
 from rag_evaluation_framework.errors import SpanError
 
 
@@ -18,13 +20,20 @@ class Chunk:
         id: `generate_chunk_id(content)` of the text as it was chunked; it stays where the text is rewritten.
         content: The text.
         doc_id: The document it was cut from.
-        metadata: Anything else, for example `{"section": "Introduction"}`.
+        metadata: Anything else, for example `{"section": "Introduction"}`; a copy that cannot be changed.
+
+    Raises:
+        SpanError: A field is of another type.
     """
 
     id: ChunkId
     content: str
     doc_id: DocumentId
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+
+    def __post_init__(self) -> None:
+        check_texts(self, SpanError, "id", "content", "doc_id")
+        freeze_metadata(self, SpanError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +50,10 @@ class PositionAwareChunk:
         doc_id: The document it was cut from.
         start: First character, 0-based.
         end: One past the last character.
-        metadata: Anything else, for example `{"section": "Introduction"}`.
+        metadata: Anything else, for example `{"section": "Introduction"}`; a copy that cannot be changed.
 
     Raises:
-        SpanError: `start` is negative or after `end`.
+        SpanError: `start` is negative or after `end`, or a field is of another type.
     """
 
     id: PositionAwareChunkId
@@ -52,9 +61,17 @@ class PositionAwareChunk:
     doc_id: DocumentId
     start: int
     end: int
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
+        if not (
+            type(self.start) is type(self.end) is int
+            and type(self.id) is type(self.content) is type(self.doc_id) is str
+        ):
+            check_texts(self, SpanError, "id", "content", "doc_id")
+            check_offsets(self, SpanError)
+        if type(self.metadata) is not FrozenDict:
+            freeze_metadata(self, SpanError)
         if not 0 <= self.start <= self.end:
             raise SpanError(f"chunk [{self.start}:{self.end}] of {self.doc_id!r}: expected 0 <= start <= end")
 

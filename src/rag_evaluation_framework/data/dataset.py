@@ -8,11 +8,13 @@ from typing import Any, Generic
 
 from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ground_truth import GroundTruth, span_problem
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
 from rag_evaluation_framework.data.levels import TOKEN, Level, U
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.value_checks import freeze_metadata
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 
 _MOST_PROBLEMS = 5
@@ -29,10 +31,10 @@ class Dataset(Generic[U]):
         chunking: `ChunkRegistry.fingerprint` of the labelled chunks, if known; chunk level only.
         corpus: The documents that the ground truth refers to, if available.
         corpus_hash: `Corpus.content_hash` of the labelled documents, if known.
-        metadata: Anything else; unknown keys of a dataset file are kept here.
+        metadata: Anything else, as a copy that cannot be changed; unknown keys of a dataset file are kept here.
 
     Raises:
-        DatasetError: Two questions share an id.
+        DatasetError: Two questions share an id, or an entry is no ground truth.
         LevelMismatch: A ground truth belongs to another evaluation type.
     """
 
@@ -63,12 +65,17 @@ class Dataset(Generic[U]):
             "corpus": corpus,
             "corpus_hash": corpus.content_hash if corpus_hash is None and corpus is not None else corpus_hash,
             "chunking": chunking,
-            "metadata": {} if metadata is None else metadata,
+            "metadata": FrozenDict() if metadata is None else metadata,
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
+        freeze_metadata(self, DatasetError)
         seen: set[str] = set()
         for entry in entries:
+            given: Any = entry
+            if not isinstance(given, GroundTruth):
+                expected = "expected ground truth, such as TokenLevelGroundTruth(query, spans)"
+                raise DatasetError(f"dataset {name!r}: {given!r:.80}; {expected}")
             if entry.level is not level:
                 raise LevelMismatch(
                     f"question {entry.query.id!r} has {entry.level.evaluation_type} ground truth, the dataset is "

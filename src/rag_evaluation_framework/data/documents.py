@@ -10,7 +10,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
 from rag_evaluation_framework.errors import CorpusError
 
 
@@ -21,12 +23,19 @@ class Document:
     Attributes:
         id: Name of the document in datasets and results; unique in its corpus.
         content: The whole text; all offsets count its code points.
-        metadata: Anything else about the document.
+        metadata: Anything else about the document; a copy that cannot be changed.
+
+    Raises:
+        CorpusError: A field is of another type.
     """
 
     id: DocumentId
     content: str
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
+
+    def __post_init__(self) -> None:
+        check_texts(self, CorpusError, "id", "content")
+        freeze_metadata(self, CorpusError)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -35,18 +44,26 @@ class Corpus:
 
     Attributes:
         documents: Any iterable of documents; stored as a tuple.
-        metadata: Anything about the corpus as a whole; `from_folder` records the folder under `"source"`.
+        metadata: Anything about the corpus as a whole; a copy that cannot be changed. `from_folder` records the folder
+            under `"source"`.
 
     Raises:
-        CorpusError: Two documents share an id.
+        CorpusError: Two documents share an id, or what is given is not documents or not metadata.
     """
 
     documents: tuple[Document, ...]
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
+    metadata: Mapping[str, Any] = field(hash=False)
 
     def __init__(self, documents: Iterable[Document], metadata: Mapping[str, Any] | None = None) -> None:
+        given: Any = documents
+        if isinstance(given, str | Path | Mapping | Document) or not isinstance(given, Iterable):
+            raise CorpusError(
+                f"Corpus: documents={given!r:.80}; expected a list of documents, such as "
+                "[Document('a.md', 'its text')]; Corpus.from_folder(path) reads the files of a folder"
+            )
         object.__setattr__(self, "documents", tuple(map(_checked, documents)))
-        object.__setattr__(self, "metadata", {} if metadata is None else metadata)
+        object.__setattr__(self, "metadata", FrozenDict() if metadata is None else metadata)
+        freeze_metadata(self, CorpusError)
         if len(self._by_id) < len(self.documents):
             counts = Counter(document.id for document in self.documents)
             twice = sorted(name for name, count in counts.items() if count > 1)

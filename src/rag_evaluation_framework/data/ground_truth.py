@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.queries import Query
@@ -113,9 +114,10 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
     query: Query
     relevant_document_ids: tuple[DocumentId, ...]
     relevant_prefixes: tuple[str, ...] = ()
-    gains: Mapping[DocumentId, float] = field(default_factory=dict[DocumentId, float], hash=False)
+    gains: Mapping[DocumentId, float] = field(default_factory=FrozenDict[DocumentId, float], hash=False)
 
     def __post_init__(self) -> None:
+        _check_types(self, self.gains)
         object.__setattr__(self, "relevant_document_ids", _listed(self.query, self.relevant_document_ids))
         object.__setattr__(self, "relevant_prefixes", _listed(self.query, self.relevant_prefixes))
         if not all(self.relevant_prefixes):
@@ -190,9 +192,10 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
 
     query: Query
     relevant_chunk_ids: tuple[ChunkId, ...]
-    gains: Mapping[ChunkId, float] = field(default_factory=dict[ChunkId, float], hash=False)
+    gains: Mapping[ChunkId, float] = field(default_factory=FrozenDict[ChunkId, float], hash=False)
 
     def __post_init__(self) -> None:
+        _check_types(self, self.gains)
         ids = _listed(self.query, self.relevant_chunk_ids)
         object.__setattr__(self, "relevant_chunk_ids", tuple(map(canonical_chunk_id, ids)))
         gains = renamed_gains(self.query, self.gains, canonical_chunk_id)
@@ -225,13 +228,17 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
     Attributes:
         query: The question.
         relevant_spans: The spans of the answer, in one or several documents; overlapping spans count once.
+
+    Raises:
+        DatasetError: What is given is not a list of spans; `of_chunks` makes them of the ids of chunks.
     """
 
     query: Query
     relevant_spans: tuple[CharacterSpan, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relevant_spans", tuple(self.relevant_spans))
+        _check_types(self, {})
+        object.__setattr__(self, "relevant_spans", _listed_spans(self.query, self.relevant_spans))
 
     @classmethod
     def of_chunks(
@@ -285,8 +292,37 @@ def _one_place_each(units: Iterable[U]) -> tuple[Answer[U], ...]:
     return tuple(Answer(((unit,),)) for unit in units)
 
 
+def _check_types(entry: GroundTruth[Any], gains: Any) -> None:
+    query: Any = entry.query
+    if not isinstance(query, Query):
+        raise DatasetError(
+            f"{type(entry).__name__}: query={query!r:.80}; expected a Query; Query.from_text('What?') makes one"
+        )
+    if not isinstance(gains, Mapping):
+        raise DatasetError(f"question {query.id!r}: gains={gains!r:.80}; expected a dict of ids and gains: {{id: 2.0}}")
+
+
+def _listed_spans(query: Query, given: Any) -> tuple[CharacterSpan, ...]:
+    if isinstance(given, str | Mapping | CharacterSpan) or not isinstance(given, Iterable):
+        raise _no_spans(query, cast("object", given))
+    units: tuple[Any, ...] = (*cast("Iterable[Any]", given),)
+    for unit in units:
+        if not isinstance(unit, CharacterSpan):
+            raise _no_spans(query, unit)
+    return units
+
+
+def _no_spans(query: Query, given: object) -> DatasetError:
+    return DatasetError(
+        f"question {query.id!r}: relevant_spans: got {given!r:.80}; expected a list of spans, such as "
+        "CharacterSpan('a.md', 0, 5). Of the ids of position-aware chunks, TokenLevelGroundTruth.of_chunks(query, ids, "
+        "registry) makes spans"
+    )
+
+
 def _listed(query: Query, given: Iterable[TextT]) -> tuple[TextT, ...]:
-    if isinstance(given, str | bytes | Mapping):
+    units: Any = given
+    if isinstance(units, str | bytes | Mapping) or not isinstance(units, Iterable):
         raise DatasetError(
             f"question {query.id!r}: relevant units are {given!r:.80}; expected a list of ids; pass gains as "
             "gains={id: gain}"
@@ -320,7 +356,7 @@ def _is_gain(gain: Any) -> bool:
     return not isinstance(gain, bool) and isinstance(gain, Real) and bool(0 < number <= LARGEST_GAIN)
 
 
-def _checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, ...]) -> dict[IdT, float]:
+def _checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, ...]) -> FrozenDict[IdT, float]:
     for unit, gain in gains.items():
         if unit not in relevant:
             raise DatasetError(
@@ -332,7 +368,7 @@ def _checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, 
                 f"question {query.id!r}: gain {gain!r} of {unit!r}: expected a number above 0 and at most "
                 f"{LARGEST_GAIN:g}; leave out units that were judged not relevant"
             )
-    return {unit: float(gain) for unit, gain in gains.items()}
+    return FrozenDict({unit: float(gain) for unit, gain in gains.items()})
 
 
 def span_problem(span: CharacterSpan, corpus: Corpus) -> str | None:

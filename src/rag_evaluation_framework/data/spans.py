@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.value_checks import check_offsets, check_texts
 from rag_evaluation_framework.errors import SpanError
 
 
@@ -22,7 +23,8 @@ class CharacterSpan:
         text: The covered text, or `""` if unknown. Ignored when spans are compared: a span is a position.
 
     Raises:
-        SpanError: `start` is negative or after `end`, or the text is not `end - start` characters long.
+        SpanError: `start` is negative or after `end`, the text is not `end - start` characters long, or a field
+            is of another type.
     """
 
     doc_id: DocumentId
@@ -31,6 +33,9 @@ class CharacterSpan:
     text: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
+        if not (type(self.start) is type(self.end) is int and type(self.doc_id) is type(self.text) is str):
+            check_texts(self, SpanError, "doc_id", "text")
+            check_offsets(self, SpanError)
         if not 0 <= self.start <= self.end:
             raise SpanError(
                 f"span [{self.start}:{self.end}] of {self.doc_id!r}: expected 0 <= start <= end (offsets are half-open)"

@@ -1,0 +1,226 @@
+"""Values refuse, by the name of the field, what is not of its type; and what they keep cannot be changed later."""
+
+import copy
+import dataclasses
+import json
+import pickle
+import re
+from collections import OrderedDict
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import (
+    TOKEN,
+    CharacterSpan,
+    Chunk,
+    ChunkLevelGroundTruth,
+    ChunkRegistry,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentLevelGroundTruth,
+    PositionAwareChunk,
+    Query,
+    TokenLevelGroundTruth,
+)
+from rag_evaluation_framework.errors import CorpusError, DatasetError, SpanError
+
+QUERY = Query.from_text("How long does a refund take?")
+DOCUMENT = Document("a.md", "Refunds take five days.")
+CHUNK = PositionAwareChunk.of(DOCUMENT, 0, 7)
+SPAN = CHUNK.to_span()
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "says"),
+    [
+        (lambda: Document(1, "text"), CorpusError, "Document: id=1 is of type int; expected a text"),
+        (lambda: Document(Path("a.md"), "text"), CorpusError, "Document: id=.* is of type .*Path; expected a text"),
+        (lambda: Document("a.md", b"text"), CorpusError, r"Document: content=b'text' is of type bytes; .*\.decode"),
+        (lambda: Document("a.md", None), CorpusError, "Document: content=None is of type NoneType; expected a text"),
+        (
+            lambda: Document("a.md", "text", ["x"]),
+            CorpusError,
+            r"Document: metadata=\['x'\] is of type list; .* a dict",
+        ),
+        (lambda: Query(7, "What?"), DatasetError, "Query: id=7 is of type int; expected a text"),
+        (lambda: Query("q1", None), DatasetError, "Query: text=None is of type NoneType; expected a text"),
+        (lambda: Query("q1", "What?", "x"), DatasetError, "Query: metadata='x' is of type str; expected a dict"),
+        (lambda: Query.from_text(b"What?"), DatasetError, r"Query: text=b'What\?' is of type bytes"),
+        (lambda: CharacterSpan(1, 0, 5), SpanError, "CharacterSpan: doc_id=1 is of type int; expected a text"),
+        (lambda: CharacterSpan("a.md", "0", 5), SpanError, "CharacterSpan: start='0' is of type str; .* whole number"),
+        (
+            lambda: CharacterSpan("a.md", 0, 5.0),
+            SpanError,
+            r"CharacterSpan: end=5\.0 is of type float; .* whole number",
+        ),
+        (lambda: CharacterSpan("a.md", True, 5), SpanError, "CharacterSpan: start=True is of type bool"),
+        (lambda: CharacterSpan("a.md", 0, None), SpanError, "CharacterSpan: end=None is of type NoneType"),
+        (lambda: CharacterSpan("a.md", 0, 5, b"Hello"), SpanError, "CharacterSpan: text=b'Hello' is of type bytes"),
+        (lambda: CharacterSpan("a.md", 0, 5, None), SpanError, "CharacterSpan: text=None is of type NoneType"),
+        (lambda: Chunk(1, "text", "a.md"), SpanError, "Chunk: id=1 is of type int"),
+        (lambda: Chunk("c", 1, "a.md"), SpanError, "Chunk: content=1 is of type int"),
+        (lambda: Chunk("c", "text", 1), SpanError, "Chunk: doc_id=1 is of type int"),
+        (lambda: Chunk("c", "text", "a.md", 1), SpanError, "Chunk: metadata=1 is of type int"),
+        (lambda: PositionAwareChunk("c", "text", "a.md", 0, "4"), SpanError, "PositionAwareChunk: end='4' is of type"),
+        (lambda: PositionAwareChunk("c", None, "a.md", 0, 4), SpanError, "PositionAwareChunk: content=None is of type"),
+        (lambda: PositionAwareChunk("c", "text", "a.md", 0, 4, 1), SpanError, "PositionAwareChunk: metadata=1 is of"),
+        (lambda: Corpus(None), CorpusError, "Corpus: documents=None; expected a list of documents"),
+        (lambda: Corpus("docs"), CorpusError, r"Corpus: documents='docs'; .*Corpus\.from_folder"),
+        (lambda: Corpus(Path("docs")), CorpusError, r"Corpus: documents=.*docs.*Corpus\.from_folder"),
+        (lambda: Corpus({"a.md": "text"}), CorpusError, r"Corpus: documents=\{'a.md': 'text'\}; expected a list"),
+        (lambda: Corpus([DOCUMENT], "docs"), CorpusError, "Corpus: metadata='docs' is of type str; expected a dict"),
+        (lambda: Dataset([], TOKEN, metadata=[]), DatasetError, r"Dataset: metadata=\[\] is of type list"),
+        (lambda: Dataset([SPAN], TOKEN), DatasetError, r"dataset 'dataset': CharacterSpan\(.*; expected ground truth"),
+    ],
+)
+def test_a_wrong_type_is_refused_when_the_value_is_made_and_named(make, error, says):
+    with pytest.raises(error, match=says):
+        make()
+
+
+@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth, TokenLevelGroundTruth])
+@pytest.mark.parametrize("units", [None, 5, "a.md", {"a.md": 1.0}, [5]], ids=repr)
+def test_truth_is_made_of_a_list_of_units(kind, units):
+    with pytest.raises(DatasetError, match=f"^question '{QUERY.id}': .*; expected "):
+        kind(QUERY, units)
+
+
+@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth, TokenLevelGroundTruth])
+@pytest.mark.parametrize("query", ["What?", None])
+def test_truth_belongs_to_a_query(kind, query):
+    with pytest.raises(
+        DatasetError, match=rf"{kind.__name__}: query={re.escape(repr(query))}; expected a Query; Query\.from_text"
+    ):
+        kind(query, [])
+
+
+@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
+def test_gains_are_a_dict(kind):
+    with pytest.raises(DatasetError, match=r"gains=\[2\.0\]; expected a dict of ids and gains"):
+        kind(QUERY, ["a"], gains=[2.0])
+
+
+@pytest.mark.parametrize("kind", [DocumentLevelGroundTruth, ChunkLevelGroundTruth])
+def test_spans_where_ids_belong_are_refused(kind):
+    with pytest.raises(DatasetError, match=r"CharacterSpan.* is not a valid id; expected a string"):
+        kind(QUERY, [SPAN])
+
+
+@pytest.mark.parametrize("unit", ["pa_chunk_0123456789ab", "chunk_0123456789ab", CHUNK], ids=type)
+def test_ids_and_chunks_where_spans_belong_are_refused_with_the_way_to_resolve_them(unit):
+    with pytest.raises(DatasetError) as caught:
+        TokenLevelGroundTruth(QUERY, [unit])
+    assert "expected a list of spans, such as CharacterSpan('a.md', 0, 5)" in str(caught.value)
+    assert "TokenLevelGroundTruth.of_chunks(query, ids, registry)" in str(caught.value)
+
+
+def test_the_way_that_the_refusal_shows_works():
+    entry = TokenLevelGroundTruth.of_chunks(QUERY, [CHUNK.id], ChunkRegistry([CHUNK]))
+    assert entry == TokenLevelGroundTruth(QUERY, [SPAN])
+
+
+@pytest.mark.parametrize("number", [np.int64, np.int32, np.uint8])
+def test_whole_numbers_of_numpy_become_those_of_python(number):
+    span = CharacterSpan("a.md", number(0), number(7))
+    chunk = dataclasses.replace(CHUNK, start=number(0), end=number(7))
+    assert (span, chunk) == (SPAN, CHUNK)
+    assert {type(offset) for value in (span, chunk) for offset in (value.start, value.end)} == {int}
+
+
+NOTED = {"tags": ["billing"], "by": {"team": "support"}, "pair": ([1], 2)}
+WITH_METADATA = [
+    Document("a.md", "text", NOTED),
+    Query("q1", "What?", NOTED),
+    Chunk("c", "text", "a.md", NOTED),
+    PositionAwareChunk("c", "text", "a.md", 0, 4, NOTED),
+    Corpus([], NOTED),
+    Dataset([], TOKEN, metadata=NOTED),
+]
+each = pytest.mark.parametrize("value", WITH_METADATA, ids=lambda value: type(value).__name__)
+
+CHANGES = [
+    lambda metadata: metadata.update(a=1),
+    lambda metadata: metadata.setdefault("a", 1),
+    lambda metadata: metadata.pop("tags"),
+    lambda metadata: metadata.popitem(),
+    lambda metadata: metadata.clear(),
+    lambda metadata: metadata.__setitem__("a", 1),
+    lambda metadata: metadata.__delitem__("tags"),
+    lambda metadata: metadata.__ior__({"a": 1}),
+    lambda metadata: metadata["by"].update(a=1),
+    lambda metadata: metadata["tags"].append("a"),
+    lambda metadata: metadata["tags"].extend("a"),
+    lambda metadata: metadata["tags"].insert(0, "a"),
+    lambda metadata: metadata["tags"].remove("billing"),
+    lambda metadata: metadata["tags"].pop(),
+    lambda metadata: metadata["tags"].clear(),
+    lambda metadata: metadata["tags"].sort(),
+    lambda metadata: metadata["tags"].reverse(),
+    lambda metadata: metadata["tags"].__setitem__(0, "a"),
+    lambda metadata: metadata["tags"].__delitem__(0),
+    lambda metadata: metadata["tags"].__iadd__(["a"]),
+    lambda metadata: metadata["tags"].__imul__(2),
+    lambda metadata: metadata["pair"][0].append("a"),
+]
+
+
+@each
+def test_metadata_cannot_be_changed_at_any_depth(value):
+    for change in CHANGES:
+        with pytest.raises(TypeError, match="read-only; change a copy"):
+            change(value.metadata)
+    assert value.metadata == NOTED
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict, MappingProxyType])
+def test_what_becomes_of_the_callers_dict_is_of_no_consequence(kind):
+    given = {"tags": ["billing"]}
+    document = Document("a.md", "text", kind(given))
+    given["tags"].append("a")
+    given["seen"] = True
+    assert document.metadata == {"tags": ["billing"]}
+
+
+@each
+def test_metadata_is_a_dict_to_those_who_read_it(value):
+    assert value.metadata == NOTED
+    assert json.loads(json.dumps(value.metadata)) == json.loads(json.dumps(NOTED))
+    assert {**value.metadata, "a": 1} == NOTED | {"a": 1}
+    assert repr(value.metadata) == repr(NOTED)
+    changed = value.metadata.copy()
+    changed["a"] = 1
+    assert "a" not in value.metadata
+
+
+@each
+def test_metadata_survives_pickling_and_copying_and_stays_read_only(value):
+    for again in (pickle.loads(pickle.dumps(value)), copy.deepcopy(value), copy.copy(value)):
+        assert again.metadata == NOTED
+        with pytest.raises(TypeError, match="read-only"):
+            again.metadata["tags"].append("a")
+
+
+def test_a_copy_shares_the_metadata_that_cannot_change():
+    document = WITH_METADATA[0]
+    assert dataclasses.replace(document, content="other").metadata is document.metadata
+
+
+def test_metadata_that_holds_itself_is_refused():
+    noted = {}
+    noted["again"] = noted
+    with pytest.raises(CorpusError, match="Document: metadata holds itself, or is nested too deeply"):
+        Document("a.md", "text", noted)
+
+
+def test_gains_cannot_be_changed():
+    for entry in (
+        DocumentLevelGroundTruth(QUERY, ["a"], gains={"a": 2}),
+        ChunkLevelGroundTruth(QUERY, ["a"], {"a": 2}),
+    ):
+        with pytest.raises(TypeError, match="read-only"):
+            entry.gains["a"] = 3.0
+        assert pickle.loads(pickle.dumps(entry)) == entry
