@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import (
+    BM25Retriever,
     Chunk,
     Chunker,
     ChunkerPositionAdapter,
@@ -15,6 +16,7 @@ from rag_evaluation_framework import (
     PositionAwareChunk,
     PositionAwareChunker,
     RecursiveCharacterChunker,
+    VectorRAGRetriever,
     generate_chunk_id,
     generate_pa_chunk_id,
 )
@@ -90,6 +92,43 @@ class TestContract:
         wrapped = position_aware(Fixed("a"))
         assert isinstance(wrapped, ChunkerPositionAdapter)
         assert position_aware(wrapped) is wrapped
+
+    @pytest.mark.parametrize("bases", [(Chunker, PositionAwareChunker), (PositionAwareChunker, Chunker)])
+    @pytest.mark.parametrize("has_chunk", [True, False])
+    def test_a_chunker_of_both_kinds_is_used_directly_in_either_order(self, corpus, bases, has_chunk):
+        asked = []
+
+        def chunk(self, text):
+            raise AssertionError("it knows positions, so that its texts need not be located")
+
+        def chunk_with_positions(self, document):
+            asked.append(document.id)
+            return [PositionAwareChunk.of(document, 0, len(document.content))]
+
+        methods = {"chunk_with_positions": chunk_with_positions} | ({"chunk": chunk} if has_chunk else {})
+        chunker = type("Both", bases, methods)()
+        assert position_aware(chunker) is chunker
+        assert isinstance(chunker, Chunker)
+        for retriever in (BM25Retriever(chunker), VectorRAGRetriever(chunker)):
+            asked.clear()
+            retriever.index(corpus)
+            assert asked == [document.id for document in corpus]
+            assert [chunk.content for chunk in retriever.chunks()] == [document.content for document in corpus]
+        if not has_chunk:
+            assert chunker.chunk("ab") == ["ab"]
+
+    @pytest.mark.parametrize("bases", [(Chunker, PositionAwareChunker), (PositionAwareChunker, Chunker)])
+    def test_a_chunker_of_both_kinds_needs_positions(self, bases):
+        with pytest.raises(TypeError, match=r"abstract method '?chunk_with_positions'?"):
+            type("Both", bases, {"chunk": lambda self, text: [text]})()
+
+    def test_a_chunker_that_knows_positions_serves_where_one_without_is_asked_for(self):
+        class Whole(PositionAwareChunker):
+            def chunk_with_positions(self, document):
+                return [PositionAwareChunk.of(document, 0, len(document.content))]
+
+        assert isinstance(Whole(), Chunker)
+        assert not isinstance(Fixed(), PositionAwareChunker)
 
     def test_the_chunks_are_whole(self):
         (chunk,) = adapted(Fixed("two"), "one two")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, assert_type
+from typing import Any, ClassVar, TypeAlias, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +122,19 @@ class OwnSentences(Chunker):
 
 @dataclass(frozen=True)
 class WholeDocument(PositionAwareChunker):
+    def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
+        return [PositionAwareChunk.of(document, 0, len(document.content))]
+
+
+class TextsFirst(Chunker, PositionAwareChunker):
+    def chunk(self, text: str) -> list[str]:
+        return [text]
+
+    def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
+        return [PositionAwareChunk.of(document, 0, len(document.content))]
+
+
+class PositionsFirst(PositionAwareChunker, Chunker):
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:
         return [PositionAwareChunk.of(document, 0, len(document.content))]
 
@@ -463,11 +476,15 @@ for experiment in (of_documents, of_labelled_chunks, of_spans):
     assert_type(run_experiment(experiment).metrics["recall"], float | None)
 
 
-def compare_chunkers(each: Evaluation[CharacterSpan], *chunkers: Chunker) -> list[EvaluationResult[CharacterSpan]]:
+AnyChunker: TypeAlias = Chunker | PositionAwareChunker
+
+
+def compare_chunkers(each: Evaluation[CharacterSpan], *chunkers: AnyChunker) -> list[EvaluationResult[CharacterSpan]]:
     return [each.run(chunker) for chunker in chunkers]
 
 
 compare_chunkers(evaluation, OwnSentences(), WholeDocument())
+compare_chunkers(evaluation, TextsFirst(), PositionsFirst())
 
 # Results are kept, read and compared.
 folder = result.save()

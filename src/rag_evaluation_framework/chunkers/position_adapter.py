@@ -20,7 +20,7 @@ _NEAR = 2_000
 Place = tuple[int, int]
 
 
-def position_aware(chunker: Chunker) -> PositionAwareChunker:
+def position_aware(chunker: Chunker | PositionAwareChunker) -> PositionAwareChunker:
     """Return the chunker itself if it knows positions, else wrapped in a `ChunkerPositionAdapter`."""
     chunker = as_component("chunker", chunker, "position_aware")
     return chunker if isinstance(chunker, PositionAwareChunker) else ChunkerPositionAdapter(chunker)

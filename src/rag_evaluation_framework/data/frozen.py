@@ -48,8 +48,8 @@ def frozen(value: Any) -> Any:
     if isinstance(value, _PLAIN) or type(value) in (FrozenDict, FrozenList):
         return value
     if isinstance(value, MAPPINGS):
-        entries = cast("Mapping[Any, Any]", value)
+        entries = cast("Mapping[object, object]", value)
         return FrozenDict({key: frozen(item) for key, item in entries.items()})
     if isinstance(value, list):
-        return FrozenList(map(frozen, cast("list[Any]", value)))
-    return tuple(map(frozen, cast("tuple[Any, ...]", value))) if type(value) is tuple else value
+        return FrozenList(map(frozen, cast("list[object]", value)))
+    return tuple(map(frozen, cast("tuple[object, ...]", value))) if type(value) is tuple else value

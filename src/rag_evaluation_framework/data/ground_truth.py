@@ -305,7 +305,7 @@ def _check_types(entry: GroundTruth[Any], gains: Any) -> None:
 def _listed_spans(query: Query, given: Any) -> tuple[CharacterSpan, ...]:
     if isinstance(given, str | Mapping | CharacterSpan) or not isinstance(given, Iterable):
         raise _no_spans(query, cast("object", given))
-    units: tuple[Any, ...] = (*cast("Iterable[Any]", given),)
+    units: tuple[Any, ...] = (*cast("Iterable[object]", given),)
     for unit in units:
         if not isinstance(unit, CharacterSpan):
             raise _no_spans(query, unit)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
 from rag_evaluation_framework._support.coroutines import Awaited
-from rag_evaluation_framework.contracts.chunker import Chunker
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.contracts.vector_store import VectorStore
@@ -121,7 +121,7 @@ class Evaluation(ABC, Generic[U]):
 
     def run(
         self,
-        chunker: Chunker | Callable[[str], Any] | None = None,
+        chunker: Chunker | PositionAwareChunker | Callable[[str], Any] | None = None,
         embedder: Embedder | Callable[[list[str]], Any] | None = None,
         vector_store: VectorStore | None = None,
         k: int | Sequence[int] = 5,
@@ -163,7 +163,7 @@ class Evaluation(ABC, Generic[U]):
 
     async def arun(
         self,
-        chunker: Chunker | Callable[[str], Any] | None = None,
+        chunker: Chunker | PositionAwareChunker | Callable[[str], Any] | None = None,
         embedder: Embedder | Callable[[list[str]], Any] | None = None,
         vector_store: VectorStore | None = None,
         k: int | Sequence[int] = 5,

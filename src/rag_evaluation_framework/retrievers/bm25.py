@@ -12,7 +12,7 @@ import bm25s
 from bm25s.tokenization import Tokenized
 from tqdm import tqdm
 
-from rag_evaluation_framework.contracts.chunker import Chunker
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
@@ -51,7 +51,7 @@ class BM25Retriever(IndexedRetriever[_Index]):
         ConfigError: `k1` or `b` is out of range.
     """
 
-    chunker: Chunker = DEFAULT_CHUNKER
+    chunker: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
     k1: float = 1.5
     b: float = 0.75
 

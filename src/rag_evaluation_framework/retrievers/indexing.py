@@ -11,7 +11,7 @@ from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.chunkers.position_adapter import ChunkerPositionAdapter, position_aware
 from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
-from rag_evaluation_framework.contracts.chunker import Chunker
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
@@ -23,7 +23,7 @@ DEFAULT_CHUNKER = RecursiveCharacterChunker(chunk_size=800)
 """About 200 tokens of English, without overlap."""
 
 
-def chunk_corpus(corpus: Corpus, chunker: Chunker) -> list[AnyChunk]:
+def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker) -> list[AnyChunk]:
     """Cut every document into chunks, in the order of the documents.
 
     Chunks of a chunker that does not know positions are looked for in their document. Those that are not text of it are

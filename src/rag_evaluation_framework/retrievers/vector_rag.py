@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.chunkers.semantic import SemanticChunker
-from rag_evaluation_framework.contracts.chunker import Chunker
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
@@ -48,7 +48,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         ConfigError: `batch_size` is below 1.
     """
 
-    chunker: Chunker = DEFAULT_CHUNKER
+    chunker: Chunker | PositionAwareChunker = DEFAULT_CHUNKER
     embedder: Embedder = field(default_factory=LsaEmbedder)
     vector_store: VectorStore | None = field(default=None, metadata={"stands_for": InMemoryVectorStore})
     batch_size: int = 256
@@ -122,7 +122,7 @@ def _note_truncation(embedder: Embedder, truncated: NDArray[np.bool_]) -> None:
         )
 
 
-def _note_another_embedder(chunker: Chunker, embedder: Embedder) -> None:
+def _note_another_embedder(chunker: Chunker | PositionAwareChunker, embedder: Embedder) -> None:
     if not isinstance(chunker, SemanticChunker):
         return
     cutting, searching = (getattr(used, "embedder", used) for used in (chunker.embedder, embedder))  # behind a cache

@@ -89,7 +89,7 @@ class ChunkerConformance(ABC):
     seconds: ClassVar[float] = 20
 
     @abstractmethod
-    def make(self) -> Chunker:
+    def make(self) -> Chunker | PositionAwareChunker:
         """Return the chunker under test."""
 
     def length(self, text: str) -> int:
