@@ -5,11 +5,18 @@ from ruamel.yaml import YAML
 
 from rag_evaluation_framework import (
     DOCUMENT,
+    BM25Retriever,
     Corpus,
     Dataset,
     Document,
     DocumentId,
+    DocumentLevelEvaluation,
+    DocumentLevelExperimentConfig,
     DocumentLevelGroundTruth,
+    ExperimentConfig,
+    Query,
+    Recall,
+    evaluate,
     load_dataset,
     save_dataset,
 )
@@ -66,11 +73,11 @@ def test_ids_and_prefixes_become_document_level_truth(tmp_path):
 
 def test_fields_outside_the_ground_truth_keep_their_names(tmp_path):
     kept = {"topK": 3, "scopePrefix": "eval:help:faq:", "notes": "hard", "tags": ["billing", "b"]}
-    constraints = {"metadataConstraints": {"lang": "en"}}
+    constraints = {"metadataConstraints": {}}
     defaults = {
         "topK": 10,
         "scopePrefix": "eval:help:",
-        "mode": "retrieve+rerank",
+        "mode": "retrieve",
         "thresholds": {"min": {"hitAtK": 0}},
     }
     dataset = loaded(
@@ -84,20 +91,109 @@ def test_fields_outside_the_ground_truth_keep_their_names(tmp_path):
 def test_documents_with_inline_content_become_the_corpus(tmp_path):
     items = [
         document(metadata={"category": "money"}),
-        document(SUPPORT, content="Write – “now” 💶.\r\n", assets=[{"u": 1}]),
+        document(SUPPORT, content="Write – “now” 💶.\r\n", assets=[]),
     ]
     dataset = loaded(tmp_path, harness(documents=items))
     assert [found.id for found in dataset.corpus] == [REFUNDS, SUPPORT]
     assert dataset.corpus[SUPPORT].content == "Write – “now” 💶.\r\n"
     assert dataset.corpus[REFUNDS].metadata == {"category": "money"}
-    assert dataset.corpus[SUPPORT].metadata == {"assets": [{"u": 1}]}
+    assert dataset.corpus[SUPPORT].metadata == {"assets": []}
     assert dataset.corpus_hash == dataset.corpus.content_hash
 
 
-def test_a_corpus_that_is_given_wins(tmp_path):
-    given = Corpus([Document(DocumentId(REFUNDS), "another text")])
+def test_a_corpus_that_is_given_wins(tmp_path, recwarn):
+    given = Corpus([Document(DocumentId(REFUNDS), document()["content"]), Document(DocumentId(SUPPORT), "loaded")])
     dataset = loaded(tmp_path, harness(documents=[document(), {"sourceId": SUPPORT, "loaderRef": "x"}]), corpus=given)
     assert dataset.corpus is given
+    assert not recwarn.list
+
+
+def test_documents_that_a_given_corpus_has_otherwise_are_counted(tmp_path):
+    given = Corpus([Document(DocumentId(REFUNDS), "another text")])
+    items = [document(), {"sourceId": SUPPORT, "loaderRef": "x"}, document("eval:help:faq:1")]
+    said = r"\$\.documents: the given corpus is searched; of the 3 documents, it has 1 with another text and lacks 2"
+    with pytest.warns(UserWarning, match=said):
+        loaded(tmp_path, harness(documents=items), corpus=given)
+
+
+def run_at(dataset, **options):
+    """Return a run of a retriever that returns all documents, and its notes."""
+
+    def everything(query, k):
+        return [{"doc_id": found.id} for found in dataset.corpus][:k]
+
+    return evaluate(everything, dataset, budgets=[], metrics=[Recall()], **options)
+
+
+def three_documents(*queries, **fields):
+    return harness(*queries, documents=[document(f"eval:help:{number}") for number in range(3)], **fields)
+
+
+@pytest.mark.parametrize(
+    ("defaults", "each", "cutoffs"),
+    [
+        ({"topK": 2}, [{}, {}], ("2",)),
+        ({"topK": 2}, [{"topK": 3}, {"topK": 3}], ("3",)),
+        ({"topK": 2}, [{"topK": 2}, {}], ("2",)),
+        ({}, [{"topK": 3}, {"topK": 3}], ("3",)),
+        ({}, [{}, {}], ("5", "10")),
+    ],
+)
+def test_rankings_are_cut_at_the_k_of_the_question_else_at_that_of_the_dataset(tmp_path, defaults, each, cutoffs):
+    questions = [asked(number, ["eval:help:2"], **fields) for number, fields in enumerate(each)]
+    dataset = loaded(tmp_path, three_documents(*questions, defaults=defaults))
+    result = run_at(dataset)
+    assert result.cutoffs == cutoffs
+    assert result.metrics[f"recall@{cutoffs[0]}"] == (0.0 if cutoffs == ("2",) else 1.0)
+    assert run_at(dataset, k=1).cutoffs == ("1",)
+
+
+def test_the_k_of_the_dataset_is_that_of_every_way_to_run_it(tmp_path):
+    dataset = loaded(tmp_path, three_documents(asked(ids=["eval:help:2"]), defaults={"topK": 7}))
+    evaluation = DocumentLevelEvaluation(dataset.corpus, dataset)
+    assert evaluation.run().cutoffs == ("7", "4000ch")
+    assert evaluation.run(k=4).cutoffs == ("4", "4000ch")
+    assert evaluation.experiment(BM25Retriever()).k == (7,)
+    assert DocumentLevelExperimentConfig(BM25Retriever(), dataset).k == (7,)
+    assert ExperimentConfig(BM25Retriever(), dataset).k == (7,)
+    again = load_dataset(save_dataset(dataset, tmp_path / "native.json"), DOCUMENT, corpus=dataset.corpus)
+    assert ExperimentConfig(BM25Retriever(), again).k == (7,)
+
+
+@pytest.mark.parametrize(
+    ("defaults", "each", "differ"),
+    [
+        ({"topK": 10}, [{}, {"topK": 3}, {}], r"topK 10: 'q0', 'q2'; topK 3: 'q1'"),
+        ({}, [{}, {"topK": 3}, {}], r"no topK: 'q0', 'q2'; topK 3: 'q1'"),
+        ({"topK": 9}, [{}] * 5 + [{"topK": 3}], r"topK 9: 'q0', 'q1', 'q2' and 2 more; topK 3: 'q5'"),
+    ],
+)
+def test_questions_that_ask_for_different_k_are_refused_unless_the_run_says(tmp_path, defaults, each, differ):
+    questions = [asked(number, ["eval:help:2"], **fields) for number, fields in enumerate(each)]
+    dataset = loaded(tmp_path, three_documents(*questions, defaults=defaults))
+    with pytest.raises(
+        DatasetError, match=rf"dataset 'help': .*different numbers of results \({differ}\).*give k .*--k"
+    ):
+        run_at(dataset)
+    assert run_at(dataset, k=2).cutoffs == ("2",)
+
+
+def test_top_k_of_another_kind_in_the_metadata_of_other_datasets_is_no_k(corpus):
+    query = Query("q1", "What?", {"topK": "3"})
+    entries = [DocumentLevelGroundTruth(query, []), DocumentLevelGroundTruth(Query("q2", "Who?", {"topK": True}), [])]
+    assert Dataset(entries, DOCUMENT, metadata={"defaults": "none"}).k is None
+
+
+def test_what_is_not_applied_is_noted_with_every_result(tmp_path):
+    kept = {"scopePrefix": "eval:help:", "thresholds": {"min": {"hitAtK": 0.9}}}
+    result = run_at(loaded(tmp_path, three_documents(asked(ids=[]), asked(2, []), defaults=kept)))
+    scope, thresholds = result.notes
+    assert scope == "scopePrefix of the dataset is not applied: every question searches all documents"
+    assert thresholds == "thresholds of the dataset are not applied: they decide nothing about this result"
+    (scope,) = run_at(loaded(tmp_path, three_documents(asked(1, [], scopePrefix="eval:"), asked(2, [])))).notes
+    assert scope == "scopePrefix of the dataset is not applied: every question searches all documents"
+    nothing = {"scopePrefix": "", "thresholds": {}, "mode": "retrieve", "topK": 3}
+    assert run_at(loaded(tmp_path, three_documents(asked(1, [], scopePrefix=""), defaults=nothing))).notes == ()
 
 
 def test_with_a_given_corpus_documents_may_be_named_by_their_stem(tmp_path, corpus):
@@ -189,6 +285,19 @@ LOADER = {"sourceId": SUPPORT, "loaderRef": "faq.md"}
         (harness(defaults={"topK": "5"}), "$.defaults.topK: "),
         (harness(defaults={"mode": "rerank"}), "$.defaults.mode: "),
         (harness(defaults={"thresholds": 0.5}), "$.defaults.thresholds: "),
+        (
+            harness(defaults={"mode": "retrieve+rerank"}),
+            "$.defaults.mode: 'retrieve+rerank' is not supported; expected 'retrieve'. Pass the reranker to the run",
+        ),
+        (
+            harness(asked(), asked(2, relevant={"metadataConstraints": {"lang": "en"}})),
+            "$.queries[1].relevant.metadataConstraints: {'lang': 'en'} cannot be applied",
+        ),
+        (harness(asked(metadataConstraints=["x"])), "$.queries[0].metadataConstraints: ['x'] cannot be applied"),
+        (
+            harness(documents=[document(), document(SUPPORT, assets=[{"url": "https://x"}])]),
+            "$.documents[1].assets: [{'url': 'https://x'}] cannot be read; expected text, as content",
+        ),
         (without(harness(), "queries"), "$.queries: expected a list of at least one query, got None"),
         (harness(queries=[]), "$.queries: expected a list of at least one query"),
         (harness(queries={}), "$.queries: expected a list of at least one query"),
@@ -219,7 +328,7 @@ LOADER = {"sourceId": SUPPORT, "loaderRef": "faq.md"}
             harness(documents=[{"sourceId": REFUNDS}]),
             "$.documents[0].content: is missing; expected the text or a loaderRef",
         ),
-        (harness(documents=[{"sourceId": REFUNDS, "assets": ["x"]}]), "$.documents[0].content: is missing"),
+        (harness(documents=[{"sourceId": REFUNDS, "assets": []}]), "$.documents[0].content: is missing"),
         (harness(documents=[document(content="")]), "$.documents[0].content: "),
         (harness(documents=[document(), document()]), f"$.documents[1].sourceId: '{REFUNDS}' is the id of an earlier"),
         (harness(documents=[document(metadata=[])]), "$.documents[0].metadata: "),

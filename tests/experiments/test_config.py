@@ -91,7 +91,6 @@ REFUSED = {
     "k=True": (GOOD, {"k": True}, ConfigError, "cutoff True"),
     "k=[True]": (GOOD, {"k": [True]}, ConfigError, "cutoff True"),
     "k=5.0": (GOOD, {"k": 5.0}, ConfigError, r"cutoff 5\.0"),
-    "k=None": (GOOD, {"k": None}, ConfigError, "cutoff None"),
     "k as a budget": (GOOD, {"k": "4000ch"}, ConfigError, r"budgets=\['4000ch'\]"),
     "no cutoff at all": (GOOD, {"k": [], "budgets": []}, ConfigError, r"expected at least one cutoff"),
     "the same k twice": (GOOD, {"k": [5, 10, 5]}, ConfigError, "cutoff '5' is given twice"),

@@ -43,6 +43,15 @@ def experiment(folder, **content):
     return parse_config({"corpus": "docs", "dataset": "questions.csv", **content}, "test").experiment(folder)
 
 
+@pytest.mark.parametrize(("options", "k"), [({}, (7,)), ({"k": 4}, (4,)), ({"k": [4, 5]}, (4, 5))])
+def test_k_is_that_of_the_configuration_else_that_of_the_dataset(folder, options, k):
+    asked = {"id": "q1", "query": "How long?", "relevant": {"sourceIds": ["billing.md"]}}
+    content = {"version": "1", "id": "help", "defaults": {"topK": 7}, "queries": [asked]}
+    write(folder, content, "harness.json")
+    assert experiment(folder, dataset="harness.json", **options).k == k
+    assert experiment(folder, **options).k == (k if options else (5, 10))
+
+
 YAML_FILE = """\
 # a comment
 corpus: docs

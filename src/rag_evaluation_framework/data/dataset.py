@@ -1,5 +1,6 @@
 """Datasets: questions with ground truth of one evaluation type."""
 
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -99,6 +100,27 @@ class Dataset(Generic[U]):
         ]
         return content_digest(json.dumps([self.level.evaluation_type, rows], ensure_ascii=True))
 
+    @property
+    def k(self) -> int | None:
+        """At how many results its questions ask to be cut, if they do: `topK` of a dataset of the retrieval harness.
+
+        That of a question in its metadata, else that of the `defaults` in the metadata of the dataset.
+
+        Raises:
+            DatasetError: They ask for different numbers; a run cuts all of them at the same.
+        """
+        default = _top_k(self.metadata.get("defaults"))
+        asked: dict[int | None, list[str]] = {}
+        for query in self.queries:
+            asked.setdefault(_top_k(query.metadata) or default, []).append(query.id)
+        if len(asked) > 1:
+            raise DatasetError(
+                f"dataset {self.name!r}: its questions ask to be cut at different numbers of results "
+                f"({'; '.join(itertools.starmap(_asked_for, asked.items()))}), and a run cuts all of them at the same: "
+                "give k (on the command line --k), or make a dataset for each"
+            )
+        return next(iter(asked), default)
+
     def with_corpus(self, corpus: Corpus) -> "Dataset[U]":
         """Return a copy of the dataset with this corpus; `corpus_hash` is unchanged."""
         return Dataset(
@@ -146,6 +168,12 @@ class Dataset(Generic[U]):
             checked = f"labelled spans that carry no text to compare: {unread}"
             checked = checked if unread else "all labelled spans still match"
             notes.append(f"the corpus has changed since the dataset was labelled{f'; {checked}' if spans else ''}")
+        defaults: Any = self.metadata.get("defaults")
+        defaults = defaults if isinstance(defaults, Mapping) else {}
+        if any(kept.get("scopePrefix") for kept in (defaults, *(query.metadata for query in self.queries))):
+            notes.append("scopePrefix of the dataset is not applied: every question searches all documents")
+        if defaults.get("thresholds"):
+            notes.append("thresholds of the dataset are not applied: they decide nothing about this result")
         return tuple(notes)
 
     def __len__(self) -> int:
@@ -176,6 +204,16 @@ def check_dataset_level(dataset: Any, level: Level[Any]) -> None:
             f"dataset {dataset.name!r} is {dataset.level.evaluation_type}, the evaluation is {expected}: expected a "
             f"{expected}{'' if level is TOKEN else ' or token-level'} dataset; only spans can be read at another level"
         )
+
+
+def _top_k(kept: Any) -> int | None:
+    k: Any = kept.get("topK") if isinstance(kept, Mapping) else None
+    return k if type(k) is int and k >= 1 else None
+
+
+def _asked_for(k: int | None, query_ids: list[str]) -> str:
+    more = f" and {len(query_ids) - 3} more" if len(query_ids) > 3 else ""
+    return f"{'no topK' if k is None else f'topK {k}'}: {', '.join(map(repr, query_ids[:3]))}{more}"
 
 
 def _unit_key(unit: DocumentId | ChunkId | CharacterSpan, gain: float) -> list[Any] | str:

@@ -1,5 +1,6 @@
 """Datasets of the retrieval regression harness, version 1: document level, camelCase, in JSON or YAML."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
 
@@ -55,7 +56,7 @@ class _Document(_Item):
 class _Relevant(_Item):
     source_ids: list[_Text]
     any_of_source_id_prefixes: list[_Text] = []
-    metadata_constraints: Any = None
+    metadata_constraints: Any = None  # here in design document 004, beside it in other files
 
 
 class _QueryRecord(_Item):
@@ -64,6 +65,7 @@ class _QueryRecord(_Item):
     relevant: dict[str, Any]
     top_k: Annotated[int, Field(ge=1)] | None = None
     scope_prefix: str | None = None
+    metadata_constraints: Any = None
     notes: Any = None
     tags: list[str] = []
 
@@ -76,17 +78,24 @@ def is_harness(content: Json) -> TypeGuard[dict[str, Any]]:
 def read_harness(content: dict[str, Any], path: Path, corpus: Corpus | None) -> Dataset[DocumentId]:
     """Read a dataset of the retrieval harness.
 
-    Fields that are not part of the ground truth are kept under their own names: `topK`, `scopePrefix`, `notes`, `tags`
-    and `metadataConstraints` in the metadata of the question; `id`, `description` and `defaults` in the metadata of the
-    dataset. Documents with inline content become its corpus, unless a corpus is given.
+    Fields that are not part of the ground truth are kept under their own names: `topK`, `scopePrefix`, `notes` and
+    `tags` in the metadata of the question; `id`, `description` and `defaults` in the metadata of the dataset, which
+    reads its `k` there. Documents with inline content become its corpus, unless a corpus is given.
 
     Raises:
-        DatasetError: Lists every problem with its JSON path.
+        DatasetError: Lists every problem with its JSON path. A field that would change what is measured and cannot be
+            applied is one: constraints on metadata, assets, the mode `retrieve+rerank`.
     """
     records = RecordReader(str(path))
     head = records.validate(_Head, {key: content[key] for key in content.keys() - {"documents", "queries"}}, "$")
     if is_object(content.get("defaults")):
-        records.validate(_Defaults, content["defaults"], "$.defaults")
+        defaults = records.validate(_Defaults, content["defaults"], "$.defaults")
+        if defaults is not None and defaults.mode != "retrieve":
+            records.problem(
+                "$.defaults.mode",
+                f"{defaults.mode!r} is not supported; expected 'retrieve'. Pass the reranker to the run instead (on "
+                "the command line --reranker)",
+            )
     corpus = _corpus(content.get("documents"), path, records, corpus)
     resolver = DocumentResolver(corpus) if corpus is not None else None
     queries = content.get("queries")
@@ -126,7 +135,28 @@ def _corpus(items: Json, path: Path, records: RecordReader, given: Corpus | None
         metadata = {**record.metadata, **record.kept("source_id", "content", "metadata")}
         doc_id = DocumentId(record.source_id)
         documents[doc_id] = Document(doc_id, record.content or "", metadata)
-    return Corpus(documents.values(), {"source": str(path)}) if given is None else given
+        if record.assets:
+            records.problem(f"{where}.assets", f"{record.assets!r:.60} cannot be read; expected text, as content")
+    if given is None:
+        return Corpus(documents.values(), {"source": str(path)})
+    _note_differences(documents.values(), given, records)
+    return given
+
+
+def _note_differences(documents: Collection[Document], given: Corpus, records: RecordReader) -> None:
+    """Note how many documents of the file a given corpus has otherwise or not at all; the text of some is not known."""
+    resolver = DocumentResolver(given)
+    found = [(document, resolver.find(document.id)) for document in documents]
+    lacking = sum(doc_id is None for _, doc_id in found)
+    other = sum(
+        doc_id is not None and document.content not in ("", given[doc_id].content) for document, doc_id in found
+    )
+    if lacking or other:
+        records.note(
+            "$.documents",
+            f"$.documents: the given corpus is searched; of the {len(documents)} documents, it has {other} with "
+            f"another text and lacks {lacking}",
+        )
 
 
 def _entry(
@@ -139,6 +169,16 @@ def _entry(
     relevant = records.validate(_Relevant, record.relevant, f"{where}.relevant")
     if relevant is None:
         return None
+    for place, constraints in (
+        (f"{where}.metadataConstraints", record.metadata_constraints),
+        (f"{where}.relevant.metadataConstraints", relevant.metadata_constraints),
+    ):
+        if constraints:
+            records.problem(
+                place,
+                f"{constraints!r:.60} cannot be applied; the question would be scored as another one. Name the "
+                "relevant documents in sourceIds instead",
+            )
     metadata = {
         **record.kept("id", "query", "relevant"),
         **relevant.kept("source_ids", "any_of_source_id_prefixes"),

@@ -34,7 +34,8 @@ class ExperimentConfig(Generic[U]):
         level: The evaluation type at which rankings are scored.
         corpus: The documents; by default those of the dataset.
         metrics: The metrics to report, or their names; by default those of the level, such as `DEFAULT_TOKEN_METRICS`.
-        k: Numbers of results at which rankings are cut; the first is the run's k.
+        k: Numbers of results at which rankings are cut; the first is the run's k. By default that of the dataset, else
+            5 and 10.
         config: How the evaluation is measured and kept.
         chunk_id: How the dataset names chunks, where its ids do not follow from the content; chunk level only.
         notes: Notes on the dataset and the corpus, shown with the result.
@@ -63,7 +64,7 @@ class ExperimentConfig(Generic[U]):
         *,
         corpus: Corpus | None = None,
         metrics: Metrics[U] | None = None,
-        k: int | Sequence[int] = (5, 10),
+        k: int | Sequence[int] | None = None,
         config: EvaluationConfig | None = None,
     ) -> None:
         given: Any = dataset  # whatever it is, and refused as such if it is not a dataset
@@ -77,7 +78,7 @@ class ExperimentConfig(Generic[U]):
         level: Level[U],
         corpus: Corpus | None,
         metrics: Metrics[U] | None,
-        k: int | Sequence[int],
+        k: int | Sequence[int] | None,
         config: EvaluationConfig | None,
         chunk_id: NameChunk | None,
     ) -> None:
@@ -91,7 +92,7 @@ class ExperimentConfig(Generic[U]):
             )
         own, read_at = dataset.level.evaluation_type, level.evaluation_type
         truth = f"dataset {dataset.name!r} is {own}" + ("" if own == read_at else f", read at {read_at}")
-        ks = Cutoff.parse_k(k)
+        ks = Cutoff.parse_k((dataset.k or (5, 10)) if k is None else k)
         if not ks and not measured.budgets:
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k=[5, 10]")
         given = rules.default_metrics.values() if metrics is None else metrics
@@ -162,7 +163,7 @@ class DocumentLevelExperimentConfig(ExperimentConfig[DocumentId]):
         *,
         corpus: Corpus | None = None,
         metrics: Metrics[DocumentId] | None = None,
-        k: int | Sequence[int] = (5, 10),
+        k: int | Sequence[int] | None = None,
         config: EvaluationConfig | None = None,
     ) -> None:
         self._set_validated(retriever, dataset, DOCUMENT, corpus, metrics, k, config, None)
@@ -182,7 +183,7 @@ class ChunkLevelExperimentConfig(ExperimentConfig[ChunkId]):
         *,
         corpus: Corpus | None = None,
         metrics: Metrics[ChunkId] | None = None,
-        k: int | Sequence[int] = (5, 10),
+        k: int | Sequence[int] | None = None,
         config: EvaluationConfig | None = None,
         chunk_id: NameChunk | None = None,
     ) -> None:
@@ -199,7 +200,7 @@ class TokenLevelExperimentConfig(ExperimentConfig[CharacterSpan]):
         *,
         corpus: Corpus | None = None,
         metrics: Metrics[CharacterSpan] | None = None,
-        k: int | Sequence[int] = (5, 10),
+        k: int | Sequence[int] | None = None,
         config: EvaluationConfig | None = None,
     ) -> None:
         self._set_validated(retriever, dataset, TOKEN, corpus, metrics, k, config, None)

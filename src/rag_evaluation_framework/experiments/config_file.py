@@ -54,7 +54,7 @@ class ConfigFile(BaseModel):
     vector_store: ComponentConfig | None = None
     reranker: ComponentConfig | None = None
     metrics: list[ComponentConfig] | None = None
-    k: int | list[int] = Field(default=[5, 10])
+    k: int | list[int] | None = None
     chunk_id: str | None = None
     experiment_name: str | None = None
     budgets: list[str] = Field(default=["4000ch"])
@@ -85,7 +85,7 @@ class ConfigFile(BaseModel):
         retriever = self._retriever(part)
         metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
         config = self._evaluation_config(folder)
-        if not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
+        if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
         corpus = Corpus.from_folder(normpath(folder / self.corpus), self.glob)
         dataset: Any = _dataset(normpath(folder / self.dataset), corpus)

@@ -40,7 +40,7 @@ from rag_evaluation_framework.scoring.score_checks import Metrics
 def evaluate(
     retriever: Pipeline,
     dataset: Dataset[U],
-    k: int | Sequence[int] = (5, 10),
+    k: int | Sequence[int] | None = None,
     budgets: Sequence[str | Cutoff] = ("4000ch",),
     tokenizer: Any = None,
     *,
@@ -58,7 +58,7 @@ def evaluate(
     Args:
         retriever: The retriever to evaluate.
         dataset: The queries and their ground truth.
-        k: Numbers of results at which rankings are cut.
+        k: Numbers of results at which rankings are cut; by default that of the dataset, else 5 and 10.
         budgets: Context budgets at which rankings are cut, in characters (`4000ch`) or tokens (`1000tok`).
         tokenizer: The tokenizer that counts budgets in tokens.
         metrics: The metrics to report, objects or names; by default those of the level.
@@ -108,13 +108,16 @@ class Evaluation(ABC, Generic[U]):
         checked_corpus(self.corpus)
         check_dataset_level(self.dataset, self.level)
 
+    def _cut_at(self, k: int | Sequence[int] | None) -> int | Sequence[int]:
+        return (self.dataset.k or 5) if k is None else k
+
     @abstractmethod
     def experiment(
         self,
         retriever: Pipeline,
         *,
         metrics: Metrics[U] | None,
-        k: int | Sequence[int],
+        k: int | Sequence[int] | None,
         config: EvaluationConfig | None,
     ) -> ExperimentConfig[U]:
         """Return the experiment that `run` runs."""
@@ -124,7 +127,7 @@ class Evaluation(ABC, Generic[U]):
         chunker: Chunker | PositionAwareChunker | Callable[[str], Any] | None = None,
         embedder: Embedder | Callable[[list[str]], Any] | None = None,
         vector_store: VectorStore | None = None,
-        k: int | Sequence[int] = 5,
+        k: int | Sequence[int] | None = None,
         reranker: Reranker | Callable[[str, list[str]], Any] | None = None,
         metrics: Metrics[U] | None = None,
         config: EvaluationConfig | None = None,
@@ -139,7 +142,8 @@ class Evaluation(ABC, Generic[U]):
             chunker: Cuts the documents; a chunker or a function `(text) -> list of texts`.
             embedder: Turns chunks and queries into vectors; an embedder or a function `(texts) -> vectors`.
             vector_store: Stores and searches the vectors.
-            k: Numbers of results at which rankings are cut; the first is the run's k.
+            k: Numbers of results at which rankings are cut; the first is the run's k. By default that of the dataset,
+                else 5.
             reranker: Reorders the first 50 results of the retriever; a reranker or a function
                 `(query, texts) -> scores`. `RerankedRetriever` takes another number.
             metrics: The metrics to report, objects or names; by default those of the level.
@@ -166,7 +170,7 @@ class Evaluation(ABC, Generic[U]):
         chunker: Chunker | PositionAwareChunker | Callable[[str], Any] | None = None,
         embedder: Embedder | Callable[[list[str]], Any] | None = None,
         vector_store: VectorStore | None = None,
-        k: int | Sequence[int] = 5,
+        k: int | Sequence[int] | None = None,
         reranker: Reranker | Callable[[str, list[str]], Any] | None = None,
         metrics: Metrics[U] | None = None,
         config: EvaluationConfig | None = None,
@@ -207,12 +211,12 @@ class DocumentLevelEvaluation(Evaluation[DocumentId]):
         retriever: Pipeline,
         *,
         metrics: Metrics[DocumentId] | None = None,
-        k: int | Sequence[int] = 5,
+        k: int | Sequence[int] | None = None,
         config: EvaluationConfig | None = None,
     ) -> DocumentLevelExperimentConfig:
         """Return the experiment that `run` runs."""
         return DocumentLevelExperimentConfig(
-            retriever, self.dataset, corpus=self.corpus, metrics=metrics, k=k, config=config
+            retriever, self.dataset, corpus=self.corpus, metrics=metrics, k=self._cut_at(k), config=config
         )
 
 
@@ -237,7 +241,7 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
         retriever: Pipeline,
         *,
         metrics: Metrics[ChunkId] | None = None,
-        k: int | Sequence[int] = 5,
+        k: int | Sequence[int] | None = None,
         config: EvaluationConfig | None = None,
     ) -> ChunkLevelExperimentConfig:
         """Return the experiment that `run` runs."""
@@ -246,7 +250,7 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
             self.dataset,
             corpus=self.corpus,
             metrics=metrics,
-            k=k,
+            k=self._cut_at(k),
             config=config,
             chunk_id=self.chunk_id,
         )
@@ -266,10 +270,10 @@ class TokenLevelEvaluation(Evaluation[CharacterSpan]):
         retriever: Pipeline,
         *,
         metrics: Metrics[CharacterSpan] | None = None,
-        k: int | Sequence[int] = 5,
+        k: int | Sequence[int] | None = None,
         config: EvaluationConfig | None = None,
     ) -> TokenLevelExperimentConfig:
         """Return the experiment that `run` runs."""
         return TokenLevelExperimentConfig(
-            retriever, self.dataset, corpus=self.corpus, metrics=metrics, k=k, config=config
+            retriever, self.dataset, corpus=self.corpus, metrics=metrics, k=self._cut_at(k), config=config
         )
