@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.data.documents import Corpus
@@ -109,7 +109,7 @@ class Dataset(Generic[U]):
         Raises:
             DatasetError: They ask for different numbers; a run cuts all of them at the same.
         """
-        default = _top_k(self.metadata.get("defaults"))
+        default = _top_k(self._defaults)
         asked: dict[int | None, list[str]] = {}
         for query in self.queries:
             asked.setdefault(_top_k(query.metadata) or default, []).append(query.id)
@@ -120,6 +120,11 @@ class Dataset(Generic[U]):
                 "give k (on the command line --k), or make a dataset for each"
             )
         return next(iter(asked), default)
+
+    @property
+    def _defaults(self) -> Mapping[str, Any]:
+        kept: Any = self.metadata.get("defaults")
+        return cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
 
     def with_corpus(self, corpus: Corpus) -> "Dataset[U]":
         """Return a copy of the dataset with this corpus; `corpus_hash` is unchanged."""
@@ -168,11 +173,9 @@ class Dataset(Generic[U]):
             checked = f"labelled spans that carry no text to compare: {unread}"
             checked = checked if unread else "all labelled spans still match"
             notes.append(f"the corpus has changed since the dataset was labelled{f'; {checked}' if spans else ''}")
-        defaults: Any = self.metadata.get("defaults")
-        defaults = defaults if isinstance(defaults, Mapping) else {}
-        if any(kept.get("scopePrefix") for kept in (defaults, *(query.metadata for query in self.queries))):
+        if any(kept.get("scopePrefix") for kept in (self._defaults, *(query.metadata for query in self.queries))):
             notes.append("scopePrefix of the dataset is not applied: every question searches all documents")
-        if defaults.get("thresholds"):
+        if self._defaults.get("thresholds"):
             notes.append("thresholds of the dataset are not applied: they decide nothing about this result")
         return tuple(notes)
 
@@ -206,8 +209,8 @@ def check_dataset_level(dataset: Any, level: Level[Any]) -> None:
         )
 
 
-def _top_k(kept: Any) -> int | None:
-    k: Any = kept.get("topK") if isinstance(kept, Mapping) else None
+def _top_k(kept: Mapping[str, Any]) -> int | None:
+    k = kept.get("topK")
     return k if type(k) is int and k >= 1 else None
 
 
