@@ -32,8 +32,10 @@ class Chunk:
     metadata: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
 
     def __post_init__(self) -> None:
-        check_texts(self, SpanError, "id", "content", "doc_id")
-        freeze_metadata(self, SpanError)
+        if not type(self.id) is type(self.content) is type(self.doc_id) is str:
+            check_texts(self, SpanError, "id", "content", "doc_id")
+        if type(self.metadata) is not FrozenDict:
+            freeze_metadata(self, SpanError)
 
 
 @dataclass(frozen=True, slots=True)
