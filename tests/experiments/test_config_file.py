@@ -468,7 +468,7 @@ def test_without_imports_your_own_code_is_refused_before_it_is_imported(folder, 
         {"retriever": {"type": "reranked", "retriever": "bm25", "reranker": {"type": "{own}:search"}}},
         {"embedder": {"type": "cached", "embedder": "{own}:search"}},
         {"chunker": "rag_evaluation_framework.chunkers.function:FunctionChunker:function={own}:search"},
-        {"embedder": {"type": "rag_evaluation_framework:FunctionEmbedder", "function": "{own}:search"}},
+        {"embedder": {"type": "rag_evaluation_framework.embedders:FunctionEmbedder", "function": "{own}:search"}},
     ],
     ids=str,
 )

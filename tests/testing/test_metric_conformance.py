@@ -52,6 +52,15 @@ class TestSpanDCG(SpanMetricConformance):
         return rag.SpanDCG()
 
 
+class TestSpanU(SpanMetricConformance):
+    def make(self):
+        return rag.SpanU()
+
+    def score(self, metric, retrieved, truth):
+        table = rag.score_spans({"q": truth}, {"q": retrieved}, [(metric, "400ch")])
+        return table.mean["span_u@400ch"] or 0.0
+
+
 class TestPrecisionOmega(SpanMetricConformance):
     def make(self):
         return rag.PrecisionOmega()

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Generic
 
 from rag_evaluation_framework.contracts.metric import Metric
@@ -33,6 +33,10 @@ class MetricConformance(ABC, Generic[U]):
     def make(self) -> Metric[U]:
         """Return the metric under test."""
 
+    def score(self, metric: Metric[U], retrieved: Sequence[U], truth: Sequence[U]) -> float:
+        """Return the score of one ranking: that of `calculate`, unless the metric needs more than two lists."""
+        return metric.calculate(retrieved, truth)
+
     @abstractmethod
     def random_cases(self) -> Iterator[tuple[list[U], list[U]]]:
         """Yield retrieved and relevant units, the same ones each time."""
@@ -40,7 +44,7 @@ class MetricConformance(ABC, Generic[U]):
     def test_scores_are_finite_numbers_in_range(self) -> None:
         """A score is a finite float, in [0, 1] if the metric is `bounded`, also if units repeat."""
         for retrieved, truth in self.random_cases():
-            score = self.make().calculate(retrieved, truth)
+            score = self._score(retrieved, truth)
             assert isinstance(score, float), f"score {score!r} is a {type(score).__name__}, expected a float"
             assert math.isfinite(score), f"score {score} of {retrieved} against {truth}"
             if self.bounded:
@@ -54,17 +58,17 @@ class MetricConformance(ABC, Generic[U]):
     def test_the_same_input_has_the_same_score(self) -> None:
         """Scores do not depend on what was scored before."""
         metric, cases = self.make(), list(self.random_cases())[:20]
-        first = [metric.calculate(*case) for case in cases]
-        assert [metric.calculate(*case) for case in cases] == first, "the second pass gave other scores"
-        assert [self.make().calculate(*case) for case in cases] == first, "an equal metric gave other scores"
+        first = [self.score(metric, *case) for case in cases]
+        assert [self.score(metric, *case) for case in cases] == first, "the second pass gave other scores"
+        assert [self._score(*case) for case in cases] == first, "an equal metric gave other scores"
 
     def test_the_inputs_are_not_changed(self) -> None:
         """Lists that are passed in are not changed, and tuples are accepted."""
         for retrieved, truth in self.random_cases():
             given = list(retrieved), list(truth)
-            score = self.make().calculate(*given)
+            score = self._score(*given)
             assert given == (retrieved, truth), f"changed to {given}"
-            assert self.make().calculate(tuple(retrieved), tuple(truth)) == score, "tuples score differently from lists"
+            assert self._score(tuple(retrieved), tuple(truth)) == score, "tuples score differently from lists"
 
     def test_the_name_can_be_read_back(self) -> None:
         """The name followed by a cutoff is a valid score name."""
@@ -73,8 +77,8 @@ class MetricConformance(ABC, Generic[U]):
         printed = f"{name}@5"
         assert ScoreName.parse(printed) == ScoreName(name, Cutoff(5)), f"{printed!r} is read as something else"
 
-    def _score(self, retrieved: list[U], truth: list[U]) -> float:
-        return self.make().calculate(retrieved, truth)
+    def _score(self, retrieved: Sequence[U], truth: Sequence[U]) -> float:
+        return self.score(self.make(), retrieved, truth)
 
     def _assert_score(self, retrieved: list[U], truth: list[U], expected: float) -> None:
         score = self._score(retrieved, truth)
