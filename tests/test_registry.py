@@ -89,6 +89,8 @@ class TestBuildFromText:
         chunker = build("chunker", "fixed-token:tokens=50,tokenizer=o200k_base")
         assert chunker == rag.FixedTokenChunker(tokens=50, tokenizer="o200k_base")
         assert build("retriever", "bm25:k1=0.9,b=0.4") == rag.BM25Retriever(k1=0.9, b=0.4)
+        assert build("retriever", "bm25:language=german") == rag.BM25Retriever(language="german")
+        assert build("retriever", "bm25:language=null") == rag.BM25Retriever(language=None)
 
     def test_a_text_with_an_equals_sign_in_its_value_is_read(self, own_parts):
         assert build("chunker", "fixed-token:tokenizer=a=b") == rag.FixedTokenChunker(tokenizer="a=b")
@@ -237,7 +239,7 @@ class TestErrors:
             build("chunker", "recursive-character:chunk_sise=5")
 
     def test_private_state_is_no_parameter(self):
-        with pytest.raises(ConfigError, match=r"has no parameter '_index'; it has chunker, k1, b$"):
+        with pytest.raises(ConfigError, match=r"has no parameter '_index'; it has chunker, k1, b, language$"):
             build("retriever", {"type": "bm25", "_index": None})
 
     def test_a_part_without_parameters_says_so(self):

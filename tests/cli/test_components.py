@@ -15,7 +15,10 @@ def test_every_component_is_listed_with_its_parameters(rag_eval):
     outcome = rag_eval("components")
     assert outcome.code == 0
     assert all(name in outcome.out for kind in KINDS for name in registry.components(kind))
-    assert "bm25:chunker=RecursiveCharacterChunker(chunk_size=800, overlap=0),k1=1.5,b=0.75" in outcome.out
+    assert (
+        "bm25:chunker=RecursiveCharacterChunker(chunk_size=800, overlap=0),k1=1.5,b=0.75,language=english"
+        in outcome.out
+    )
 
 
 def test_parameters_without_a_default_are_marked_and_lists_of_parts_are_named(rag_eval):

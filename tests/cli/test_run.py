@@ -25,6 +25,16 @@ def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, 
     assert f"Saved to {run}" in outcome.out
 
 
+def test_the_language_of_bm25_is_an_option(rag_eval, folder):
+    outcome = rag_eval("run", *FLAGS, "--retriever", "bm25:language=german", "--json")
+    printed = json.loads(outcome.out)
+    assert printed["name"] == "BM25Retriever(language='german')"
+    assert load_result(printed["run"]).config["retriever"]["language"] == "german"
+    refused = rag_eval("run", *FLAGS, "--retriever", "bm25:language=klingon")
+    assert refused.code == 2
+    assert "language='klingon'; expected arabic, " in refused.err
+
+
 def test_a_question_that_misses_shows_its_answer_and_where_it_was_met(rag_eval, folder):
     (folder / "own.py").write_text("def search(query, k):\n    return ['Install the agent first.']\n")
     outcome = rag_eval("run", *FLAGS, "--retriever", "own:search")

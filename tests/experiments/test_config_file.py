@@ -126,6 +126,8 @@ def test_the_glob_chooses_the_documents(folder):
             VectorRAGRetriever(RecursiveCharacterChunker(50), LsaEmbedder(8)),
         ),
         ({"retriever": "bm25:k1=2,b=0.5"}, BM25Retriever(k1=2, b=0.5)),
+        ({"retriever": {"type": "bm25", "language": "german"}}, BM25Retriever(language="german")),
+        ({"retriever": {"type": "bm25", "language": None}}, BM25Retriever(language=None)),
         ({"retriever": "vector-rag", "embedder": "lsa"}, VectorRAGRetriever()),
         (
             {
@@ -141,7 +143,7 @@ def test_the_glob_chooses_the_documents(folder):
             ),
         ),
     ],
-    ids=["embedder", "short", "mapping", "parameters", "parts beside", "nested"],
+    ids=["embedder", "short", "mapping", "parameters", "language", "no language", "parts beside", "nested"],
 )
 def test_components_are_written_short_or_nested(folder, content, retriever):
     assert experiment(folder, **content).retriever == retriever
@@ -263,8 +265,9 @@ def test_your_own_metric_is_named_by_its_module(folder, own):
         ("{own}:search:depth=3", "takes no parameters"),
         ("{own}:Mine:depth=3", "has no parameter 'depth'; it has text"),
         ("{own}:Mine:depth", "expected parameter=value"),
-        ("bm25:k2=3", "has no parameter 'k2'; it has chunker, k1, b"),
+        ("bm25:k2=3", "has no parameter 'k2'; it has chunker, k1, b, language"),
         ("bm25:b=7", "b=7; expected"),
+        ("bm25:language=klingon", "language='klingon'; expected arabic, .*, yiddish, or None"),
         ({"chunker": "recursive-character"}, "expected a 'type'"),
         (
             {"type": "vector-rag", "embedder": "nobody"},

@@ -4,7 +4,11 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId
+from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
+from rag_evaluation_framework.registry import describe
+from rag_evaluation_framework.retrievers.terms import LANGUAGES
+from rag_evaluation_framework.types import Query, QueryId, QueryText
 from support.chunkers import Lines
 
 
@@ -30,7 +34,7 @@ class TestRanking:
 
     def test_scores_are_those_of_the_formula(self):
         # Lucene's variant: idf = ln(1 + (N - n + 0.5) / (n + 0.5)), tf / (tf + k1 (1 - b + b length / mean length))
-        retriever = lines("server server agent", "agent", "login page", k1=1.2, b=0.5)
+        retriever = lines("server servers agent", "agent", "login page", k1=1.2, b=0.5)
         (hit,) = retriever.retrieve("server", 5).hits
         idf = math.log(1 + (3 - 1 + 0.5) / (1 + 0.5))
         assert hit.score == pytest.approx(idf * 2 / (2 + 1.2 * (0.5 + 0.5 * 3 / 2)), rel=1e-5)
@@ -55,9 +59,6 @@ class TestRanking:
     def test_case_plays_no_part(self):
         assert texts(lines("The SERVER", "other"), "server") == ["The SERVER"]
 
-    def test_words_are_compared_whole(self):
-        assert texts(lines("servers", "other"), "server") == []
-
     def test_punctuation_and_underscores_separate_words(self):
         assert texts(lines("e-mail: api_key=5", "other"), "KEY") == ["e-mail: api_key=5"]
 
@@ -75,6 +76,76 @@ class TestRanking:
 
     def test_asking_for_more_than_there_is_gives_all(self):
         assert len(texts(lines("server a", "server b"), "server", 1_000)) == 2
+
+
+class TestLanguage:
+    @pytest.mark.parametrize("question", ["refund", "Refunds", "refunding?"])
+    def test_forms_of_a_word_are_one_word(self, question):
+        assert texts(lines("Refunds are available", "other"), question) == ["Refunds are available"]
+
+    def test_without_a_language_words_are_compared_whole(self):
+        retriever = lines("servers", "to the other", language=None)
+        assert texts(retriever, "server") == []
+        assert texts(retriever, "the server") == ["to the other"]
+
+    def test_stop_words_of_a_question_find_nothing(self):
+        retriever = lines("how do I", "the refund policy")
+        assert texts(retriever, "How do I get the refund?") == ["the refund policy"]
+        assert texts(retriever, "How do I get an invoice?") == []
+
+    def test_a_question_of_nothing_but_stop_words_is_searched_by_all_of_them(self):
+        assert texts(lines("The Who", "an agent"), "Who are they?") == ["The Who"]
+
+    def test_stop_words_of_chunks_count_as_their_length(self):
+        assert texts(lines("a refund of it all", "refund", "other"), "refund") == ["refund", "a refund of it all"]
+
+    def test_each_language_has_its_stems_and_stop_words(self):
+        texts_of = ("Die Häuser stehen leer", "die Rechnung", "other")
+        assert texts(lines(*texts_of, language="german"), "Wo ist die Haus?") == ["Die Häuser stehen leer"]
+        assert texts(lines(*texts_of), "Haus") == []
+
+    def test_texts_of_another_language_are_found_by_their_own_words(self):
+        retriever = lines("Die Häuser stehen leer", "Дома пусты", "other")
+        assert texts(retriever, "häuser") == ["Die Häuser stehen leer"]
+        assert texts(retriever, "дома") == ["Дома пусты"]
+
+    def test_scripts_without_spaces_are_not_stemmed(self):
+        for language in ("english", None):
+            assert texts(lines("検索の評価", "天気予報", language=language), "評価") == ["検索の評価"]
+
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_every_language_finds_a_word(self, language):
+        assert texts(lines("xylophon", "other", language=language), "xylophon") == ["xylophon"]
+
+    def test_a_language_without_a_list_has_no_stop_words(self):
+        assert texts(lines("ja talot", "muut", language="finnish"), "Ja talo") == ["ja talot"]
+        assert texts(lines("ja talot", "ja muut", language="finnish"), "ja") == ["ja talot", "ja muut"]
+
+    @pytest.mark.parametrize("language", ["klingon", "porter", "English", "en", "", 5, True, ["english"]])
+    def test_an_unknown_language_is_refused_with_those_there_are(self, language):
+        with pytest.raises(ConfigError, match=r"BM25Retriever: language=.*arabic, .*english, .*yiddish, or None"):
+            BM25Retriever(language=language)
+
+    def test_the_record_and_the_name_say_the_language(self):
+        assert describe(BM25Retriever())["language"] == "english"
+        assert describe(BM25Retriever(language=None))["language"] is None
+        assert BM25Retriever(language="german").name == "BM25Retriever(language='german')"
+        assert BM25Retriever(language=None).name == "BM25Retriever(language=None)"
+
+    def test_a_result_says_the_language(self):
+        result = rag.evaluate(BM25Retriever(), load_handbook(), k=1, budgets=[])
+        assert result.config["retriever"]["language"] == "english"
+
+    def test_the_question_of_the_help_center_finds_its_only_document(self):
+        corpus = Corpus([Document(DocumentId("refund-policy"), "Refunds are available within 30 days...")])
+        asked = Query(QueryId("q"), QueryText("How long do I have to request a refund?"))
+        dataset = rag.Dataset([rag.DocumentLevelGroundTruth(asked, ["refund-policy"])], rag.DOCUMENT)
+        assert rag.DocumentLevelEvaluation(corpus, dataset).run(k=10).metrics["recall@10"] == 1.0
+
+    def test_the_public_help_center_sample_is_found_out_of_the_box(self, shared):
+        path = shared / "data/harness_samples/seed004-help-center-mini.json"
+        result = rag.evaluate(BM25Retriever(), rag.load_dataset(path, rag.DOCUMENT))
+        assert result.metrics["recall@10"] == 1.0
 
 
 class TestHits:

@@ -1,0 +1,59 @@
+"""What of a text a lexical search compares: its words, their stems by Snowball, and which of them are stop words."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+from unicodedata import category, normalize
+
+import Stemmer
+from bm25s import stopwords
+
+# Scripts that write words without spaces are indexed by the character; combining marks belong to their word.
+_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)).startswith("M"))
+_WORD = re.compile(f"[{_UNSPACED}]|[^\\W_](?:[^\\W_]|[{re.escape(_MARKS)}])*")
+
+_snowball: Any = Stemmer
+_lists: Any = stopwords
+
+# Of the two English lists the longer one: the other keeps "how" and "do", and less is found.
+_STOP_WORDS: dict[str | None, frozenset[str]] = {
+    "danish": frozenset(_lists.STOPWORDS_DANISH),
+    "dutch": frozenset(_lists.STOPWORDS_DUTCH),
+    "english": frozenset(_lists.STOPWORDS_EN_PLUS),
+    "french": frozenset(_lists.STOPWORDS_FRENCH),
+    "german": frozenset(_lists.STOPWORDS_GERMAN),
+    "italian": frozenset(_lists.STOPWORDS_ITALIAN),
+    "norwegian": frozenset(_lists.STOPWORDS_NORWEGIAN),
+    "portuguese": frozenset(_lists.STOPWORDS_PORTUGUESE),
+    "russian": frozenset(_lists.STOPWORDS_RUSSIAN),
+    "spanish": frozenset(_lists.STOPWORDS_SPANISH),
+    "swedish": frozenset(_lists.STOPWORDS_SWEDISH),
+    "turkish": frozenset(_lists.STOPWORDS_TURKISH),
+}
+
+LANGUAGES: tuple[str, ...] = tuple(sorted(name for name in _snowball.algorithms() if "porter" not in name))
+"""The languages that Snowball stems; Porter's two first stemmers are no languages."""
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case; of scripts without spaces, the characters."""
+    return _WORD.findall(normalize("NFC", text).lower())
+
+
+def stemmer(language: str | None) -> Callable[[str], str]:
+    """Return what makes a stem of a word in lower case; without a language, the word itself.
+
+    It is not safe to share between threads.
+    """
+    return str if language is None else _snowball.Stemmer(language).stemWord
+
+
+def question_words(question: str, language: str | None) -> list[str]:
+    """Return the words of a question without stop words, or all of them if there are no others.
+
+    A language of which there is no list has no stop words.
+    """
+    every = words(question)
+    stop_words = _STOP_WORDS.get(language, frozenset())
+    return [word for word in every if word not in stop_words] or every
