@@ -192,8 +192,8 @@ def main() -> None:
         )
         return
     print(f"{'variant':24} finds", *(f"{key.replace('recall_at_', 'r@'):>15}" for key in rows["BM25Retriever"]))
-    for name, row in sorted(rows.items(), key=lambda item: -item[1]["mean"]):
-        print_row(name, finds[name], row)
+    for name, of_row in sorted(rows.items(), key=lambda item: -item[1]["mean"]):
+        print_row(name, finds[name], of_row)
     for data, (_, chunkers) in cells.items() if arguments.each else ():
         for chunking in chunkers:
             print(f"\n{data}, {chunking}\n{'variant':24} finds", *(f"{key:>15}" for key in SCORES))
