@@ -96,11 +96,12 @@ class Backwards(Reranker):
         return list(chunks)[::-1][:top_k]
 
 
+WORDS = BM25Retriever(SMALL, language=None)  # with the stop words of a question, every ranking fills the budgets
 BUILT_IN = {
-    "bm25": BM25Retriever(SMALL),
+    "bm25": WORDS,
     "vectors": VectorRAGRetriever(SMALL, LsaEmbedder(dimensions=16)),
     "hybrid": HybridRetriever([BM25Retriever(SMALL), VectorRAGRetriever(SMALL, LsaEmbedder(dimensions=16))]),
-    "reranked": RerankedRetriever(BM25Retriever(SMALL), Backwards(), candidates=100),
+    "reranked": RerankedRetriever(WORDS, Backwards(), candidates=100),
 }
 
 
