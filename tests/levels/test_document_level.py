@@ -29,6 +29,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import Hit, QueryId, QueryText
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.levels import RULES
 
 NAMES = ("a.md", "guides/b.md", "guides/c.md", "d.md")
 CORPUS = Corpus(Document(DocumentId(name), f"This is {name}. " * 5) for name in NAMES)
@@ -227,11 +228,12 @@ def test_a_pipeline_that_returns_documents_is_not_asked_beyond_the_budget():
 
 
 def test_a_pipeline_whose_texts_are_unknown_is_asked_once():
-    asked = Asked("chunk_id")
-    result = evaluate(asked, dataset("a.md"), k=5, budgets=["40ch"])
-    assert asked.ks == [5]
+    for k in (5, 7, 20):
+        asked = Asked("chunk_id")
+        result = evaluate(asked, dataset("a.md"), k=k, budgets=["40ch"])
+        assert asked.ks == [k]
     assert not any("ran out" in note for note in result.notes)
-    assert result.metrics["hit@5"] == 0.0
+    assert result.metrics["hit@20"] == 0.0
     assert result.metrics["hit@40ch"] is None
     assert any(
         "rankings of results whose length is not known: 1 of 1; scores at budgets are not available" in note
@@ -253,6 +255,14 @@ def test_at_token_level_a_hit_with_only_a_document_is_the_whole_document():
         "span_precision@5ch": 4 / 5,
     }
     assert result.counts["unlocated_hits"] == 0
+
+
+def test_a_prefix_is_found_by_what_begins_with_it_and_a_document_by_itself():
+    found = RULES["document-level"].found
+    assert found("guide/*", "guide/a.md")
+    assert found("guide/*", "guide/*")
+    assert not found("guide/*", "other/guide/a.md")
+    assert not found("guide/", "guide/a.md")
 
 
 class MirroredDocuments(DocumentLevelGroundTruth):

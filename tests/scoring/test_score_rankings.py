@@ -232,6 +232,10 @@ class TestChunkIds:
     def test_one_chunk_with_two_gains_is_refused(self):
         with pytest.raises(DatasetError, match=rf"question 'q': chunk '{PLAIN}' has two gains, 1 and 2; keep one"):
             score_rankings({"q": {PLAIN: 1, PLACED: 2}}, {"q": [PLAIN]})
+        with pytest.raises(DatasetError, match="has two gains, 2 and 1; keep one"):
+            score_rankings({"q": {PLAIN: 2, PLACED: 1}}, {"q": [PLAIN]})
+        alike = score_rankings({"q": {PLAIN: float("1.5"), PLACED: float("1.5")}}, {"q": [PLAIN]}, ["recall"])
+        assert alike.mean == {"recall": 1.0}
         for gain in (nan, inf, "1"):
             with pytest.raises(InputError, match="gain"):
                 score_rankings({"q": {PLAIN: gain}}, {"q": [PLAIN]})
