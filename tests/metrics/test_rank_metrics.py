@@ -88,6 +88,22 @@ def test_calculate_of_a_short_list_knows_no_k():
     assert at_5 == {"precision@5": 1 / 5, "f1@5": 2 / 6, "ndcg@5": 1.0}
 
 
+@pytest.mark.parametrize("metric", METRICS, ids=NAMES)
+def test_calculate_knows_a_chunk_by_both_of_its_ids(metric):
+    placed, plain = "pa_chunk_2cf24dba5fb0", "chunk_2cf24dba5fb0"
+    assert metric.calculate([placed, "x"], [plain]) == metric.calculate([plain, "x"], [placed]) > 0
+    assert metric.calculate([placed, plain], [plain, placed]) == metric.calculate([7, 7], [7])
+
+
+def test_calculate_divides_by_results_and_score_rankings_by_different_ids():
+    assert Precision().calculate(list("bba"), ["b"]) == 1 / 3
+    assert F1().calculate(list("bba"), ["b"]) == 2 / 4
+    assert score_rankings({"q": ["b"]}, {"q": list("bba")}, ["precision", "f1"]).mean == {
+        "precision": 1 / 2,
+        "f1": 2 / 3,
+    }
+
+
 @pytest.mark.parametrize(("k", "expected"), [(1, 1 / 3), (2, 1 / 3), (3, 2 / 3), (4, 2 / 3)])
 def test_r_precision_at_k_reads_no_further_than_k_and_the_number_of_relevant_units(k, expected):
     table = score_rankings({"q": list("abc")}, {"q": list("axbc")}, [f"r_precision@{k}"])

@@ -2,11 +2,11 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence, Set
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.columns import Numbers
-from rag_evaluation_framework.data.ids import EvaluationType, RelevanceId
+from rag_evaluation_framework.data.ids import EvaluationType, RelevanceId, canonical_chunk_id
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging.ranks import RankJudgements
 
@@ -27,14 +27,20 @@ class RankMetric(Metric[RelevanceId]):
     def calculate(self, retrieved: Sequence[RelevanceId], ground_truth: Sequence[RelevanceId]) -> float:
         """Score one ranking as it is; 0.0 where nothing is relevant or nothing was retrieved.
 
-        No k is known here: precision and F1 divide by the results that are given, also where they are fewer than the k
-        that they were cut at, and the ideal order of nDCG is that of all relevant units. `score_rankings` takes a k.
+        No k is known here: precision and F1 divide by the results that are given, those that repeat a unit included,
+        also where they are fewer than the k that they were cut at; and the ideal order of nDCG is that of all relevant
+        units. `score_rankings` takes a k, and leaves repeats out. Both ids of a chunk are that chunk.
 
         Raises:
             ConfigError: What was retrieved has no order.
         """
         if isinstance(retrieved, str | bytes | Mapping | Set):
             raise ConfigError(f"{self.name}: retrieved is {retrieved!r:.80}; expected a list of ids, best first")
-        right = list(dict.fromkeys(ground_truth))
-        judged = RankJudgements.from_lists([retrieved], [right], [[1.0] * len(right)])
+        right = list(dict.fromkeys(_units(ground_truth)))
+        judged = RankJudgements.from_lists([_units(retrieved)], [right], [[1.0] * len(right)])
         return float(self.score(judged)[0])
+
+
+def _units(ids: Sequence[Any]) -> list[Any]:
+    """Return both ids of a chunk as one; ids may be numbers, too."""
+    return [canonical_chunk_id(unit) if isinstance(unit, str) else unit for unit in ids]
