@@ -160,6 +160,23 @@ def test_questions_that_count_as_zero_are_compared_as_such():
     assert "the two count different questions that were not scored as 0" in mixed.notes
 
 
+def test_zeros_of_questions_that_were_not_scored_make_no_row():
+    class OnlyA(TokenLevelMetric):
+        def calculate(self, retrieved, ground_truth):
+            return 1.0 if ground_truth[0].end == 20 else float("nan")
+
+    class NotA(OnlyA):
+        name = "only_a"
+
+        def calculate(self, retrieved, ground_truth):
+            return 1.0 if ground_truth[0].end != 20 else float("nan")
+
+    truth = {"a": [(0, 20)], "b": [(0, 10)], "none": []}
+    zeros = {"count_as_zero": ["no-answer"]}
+    comparison = run(10, truth, metrics=[OnlyA()], **zeros).compare(run(10, truth, metrics=[NotA()], **zeros))
+    assert comparison.deltas.get("only_a@1", {}) == {}
+
+
 def test_a_metric_that_failed_for_a_question_leaves_the_question_out():
     class Shaky(TokenLevelMetric):
         def calculate(self, retrieved, ground_truth):

@@ -21,6 +21,7 @@ from rag_evaluation_framework import (
     evaluate,
     score,
 )
+from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.data import Hit, QueryRanking, Rankings
 
 ANSWER = "The refund takes five days."
@@ -109,3 +110,17 @@ def test_the_ideal_of_ndcg_at_a_budget_is_that_of_all_relevant_documents():
     ideal = sum(1 / log2 for log2 in (1, 1.584962500721156, 2, 2.321928094887362, 2.584962500721156))
     assert result.metrics["ndcg@1"] == 1.0  # the ideal order is cut where the ranking is
     assert result.metrics["ndcg@10ch"] == pytest.approx(1 / ideal)
+
+
+def test_that_a_ranking_of_unknown_lengths_ran_out_is_not_said():
+    unknown, known = [{"chunk_id": "?"}, place(0, 50)], [place(0, 50)]
+    assert not any("ran out" in note for note in run(*unknown, budgets=["140ch"], k=2).notes)
+    assert any("ran out" in note for note in run(*known, budgets=["140ch"], k=2).notes)
+
+
+def test_names_that_are_no_ids_of_the_corpus_are_noted_in_rankings_made_by_hand():
+    ranking = QueryRanking(QUESTION, (Hit(DocumentId("a"), 100, 120), Hit(DocumentId("a.md"), text="?")))
+    with collected() as notes:
+        table = score(Rankings.of([ranking], CORPUS), TRUTH, [SpanRecall()], [2])
+    assert notes[0].startswith("results of documents that the corpus does not have: 1, the first 'a.md'; they count")
+    assert table.mean == {"span_recall@2": 20 / len(ANSWER)}

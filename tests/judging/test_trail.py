@@ -1,6 +1,7 @@
 """Trails: what each relevant character earns, in characters and in tokens that are spread over the text."""
 
 from math import fsum
+from random import Random
 
 import numpy as np
 import pytest
@@ -69,6 +70,20 @@ def test_fractions_are_the_same_to_the_last_bit_whatever_else_is_judged(pairs, b
     for number, pair in enumerate(pairs):
         alone = judged([pair], budget)
         assert (alone.earned[0], alone.ideal[0]) == (together.earned[number], together.ideal[number])
+
+
+def test_fractions_are_summed_in_the_order_of_reading_however_documents_are_numbered():
+    def first_met(order):
+        return [(CharacterSpan(name, 0, 5), 0, 2) for name in order], [], 1
+
+    source = Random(21)
+    for _ in range(30):
+        starts = [source.randrange(60) for _ in range(9)]
+        places = [CharacterSpan(source.choice("xyz"), start, start + source.randrange(3, 12)) for start in starts]
+        question = ([(place, 0, source.randrange(1, 10)) for place in places], places, 0.3)
+        alone = judged([question], 40).earned[0]
+        for order in ("xyz", "zyx", "yxz", "xzy"):
+            assert judged([first_met(order), question], 40).earned[1] == alone
 
 
 def test_several_blocks_are_judged_as_one():

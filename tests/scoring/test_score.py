@@ -560,6 +560,15 @@ def sentences(query, k):
     return places[:k]
 
 
+def test_in_tokens_a_result_of_uneven_words_never_scores_above_1():
+    uneven = Corpus([Document(DocumentId("d"), "a b c d e f " + "x" * 41)])
+    truth = Dataset(dataset(a=[(4, 11)]).ground_truth, TOKEN, corpus=uneven)
+    whole = evaluate(
+        lambda query, k: [{"doc_id": "d"}], truth, k=[], budgets=["6tok"], tokenizer=str.split, metrics=[SpanU()]
+    )
+    assert whole.metrics == {"span_u@6tok": 1.0}
+
+
 @pytest.mark.parametrize("cutoff", ["2tok", "6tok", "6tok_whole", "9tok", "30tok"])
 def test_in_tokens_each_character_counts_at_its_share_of_its_result(cutoff):
     right = [(30, 35), (7, 20), (40, 45), (42, 44)]

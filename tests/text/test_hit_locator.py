@@ -142,3 +142,9 @@ def test_results_of_unknown_documents_keep_their_rank_and_are_noted_with_an_exam
         "the retriever name documents as the corpus does, or leave doc_id out to have their texts looked for everywhere"
     ]
     assert result.counts["unlocated_hits"] == (2 if level is TOKEN else 0)
+
+
+def test_the_next_free_place_in_documents_of_one_name_is_any_of_them():
+    corpus = Corpus([Document(DocumentId("x/guide.md"), "ab. " * 25), Document(DocumentId("y/guide.md"), "ab. ")])
+    ranking = HitLocator(corpus).place((Hit(DocumentId("guide.md"), text="ab."),) * 26)
+    assert len({hit.span for hit in ranking}) == 26

@@ -217,12 +217,16 @@ def _wordings(
 def _paired(
     baseline: ScoreTable, candidate: ScoreTable, names: Sequence[str], query_ids: Sequence[str]
 ) -> tuple[ScoreTable, ScoreTable]:
-    """Return the scores of these queries in both tables; a query that lacks a score in one lacks it in both."""
+    """Return the scores of these queries in both tables; a query that lacks a score in one lacks it in both.
+
+    Zeros of queries that were not scored complete a column, and never make one.
+    """
     columns: tuple[dict[str, Numbers], dict[str, Numbers]] = {}, {}
     rows = [[table.rows[query_id] for query_id in query_ids] for table in (baseline, candidate)]
     for name in names:
         old, new = baseline.column(name)[rows[0]], candidate.column(name)[rows[1]]
-        unscored = np.isnan(old) | np.isnan(new)
+        scored = ~np.isnan(baseline.columns[name][rows[0]] + candidate.columns[name][rows[1]])
+        unscored = np.isnan(old) | np.isnan(new) if scored.any() else ~scored
         columns[0][name], columns[1][name] = np.where(unscored, np.nan, old), np.where(unscored, np.nan, new)
     answerable = np.ones(len(query_ids), dtype=np.bool_)
     old_table, new_table = (ScoreTable(tuple(query_ids), chosen, answerable) for chosen in columns)

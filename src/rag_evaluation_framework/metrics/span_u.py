@@ -23,7 +23,8 @@ class SpanU(SpanMetric):
     1.
 
     It is scored at budgets only, as in `span_u@4000ch`. With `_whole`, the result that does not fit is not read, nor
-    are those behind it. In a budget of tokens, those of a result are spread evenly over its characters.
+    are those behind it. In a budget of tokens, those of a result are spread evenly over its characters, so that the
+    mean and the comparison hold nearly, not exactly, and scores are capped at 1.
 
     Formula: Σ over the relevant characters read of (L - n + 1), / the same of reading T first
     Range: [0, 1].

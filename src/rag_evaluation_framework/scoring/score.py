@@ -33,6 +33,7 @@ from rag_evaluation_framework.scoring.score_checks import (
     check_metrics,
     check_rankings,
     matched,
+    note_unknown_documents,
     note_unknown_lengths,
     note_unread,
 )
@@ -108,6 +109,7 @@ def score(
         LevelMismatch: The dataset cannot be read at this level, or a metric cannot score it.
     """
     check_rankings(rankings)
+    note_unknown_documents(rankings)
     rankings = rankings.with_table(HitReader(rankings.corpus).with_documents(rankings.hits.table))
     wanted = getattr(dataset, "level", TOKEN) if level is None else checked_level(level)
     check_dataset_level(dataset, wanted)

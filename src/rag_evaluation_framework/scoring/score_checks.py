@@ -126,6 +126,18 @@ def note_unread(rankings: Rankings, level: Level[Any], noun: str) -> None:
         note(f"results without a {noun}: {unread} of {len(known)}; they count as retrieved and not relevant")
 
 
+def note_unknown_documents(rankings: Rankings) -> None:
+    """Note how many hits name a document that the corpus does not have; `evaluate` resolves names, `score` does not."""
+    hits, corpus = rankings.hits.flat, rankings.corpus
+    absent = hits.doc_id.numbers(lambda doc_id: doc_id not in corpus)
+    if absent.any():
+        name = hits[int(absent.argmax())].doc_id
+        note(
+            f"results of documents that the corpus does not have: {int(absent.sum())}, the first {name!r}; they count "
+            "as retrieved and not relevant. Name documents by their ids in the corpus"
+        )
+
+
 def note_unknown_lengths(rankings: Rankings, cutter: RankingCutter) -> None:
     """Note how many rankings no budget is available for, and how many hits of others cost nothing."""
     if not cutter.budgets:

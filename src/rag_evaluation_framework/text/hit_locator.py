@@ -135,3 +135,4 @@ class _Search:
                 return self.places[0] if self.places else None
             self.limit *= 2
             self.places = self.find(self.limit)
+            self.number = 0  # of several documents, places of the first may have come between

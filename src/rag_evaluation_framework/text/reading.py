@@ -157,9 +157,8 @@ class ContextBudget:
         if not self.cutoff.whole:
             crossing = np.flatnonzero((left > 0) & (left < costs))
             read = self._characters(hits, crossing, left[crossing])
-            worth = (read > before[crossing]) | ~hits.placed[crossing]
             hits = self._cut(hits, crossing, read - before[crossing])
-            bought[crossing[worth]] = True
+            bought[crossing[read > before[crossing]]] = True
         rows = np.flatnonzero(bought)
         counts = np.bincount(rankings.query[rows], minlength=len(rankings))
         ends = np.cumsum(counts)
