@@ -80,7 +80,7 @@ def tabulate(
     for name, metric in scores.items():
         column = _column(metric, cuts[name.cutoff], on_error)
         rows = None if failures is None and reads_judgements(metric) else scorable
-        for row in column.errors if on_error == "collect" else sorted(column.errors):
+        for row in sorted(column.errors):
             query_id = query_ids[row if rows is None else int(rows[row])]
             failure = Failure.collected(query_id, f"score {name}", column.errors[row], on_error)
             failed[query_id] = (*failed.get(query_id, ()), failure)
