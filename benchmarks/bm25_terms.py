@@ -112,7 +112,7 @@ class Variant(IndexedRetriever[tuple[list[PositionAwareChunk], dict[str, int], A
 
     def terms_of(self, text: str, chunk: bool = False) -> list[str]:
         """Return the terms of a chunk or of a question."""
-        every = words(text)
+        every = words(text, "english")
         if not (chunk and self.left_out == "question"):
             kept = [word for word in every if word not in STOP_WORDS[self.stop_words]]
             every = kept if chunk else kept or every

@@ -109,6 +109,27 @@ class TestLanguage:
         assert texts(retriever, "häuser") == ["Die Häuser stehen leer"]
         assert texts(retriever, "дома") == ["Дома пусты"]
 
+    @pytest.mark.parametrize(
+        ("question", "text"),
+        [
+            ("istanbul", "İstanbul büyük"),
+            ("iade", "İADE koşulları"),
+            ("iade", "I\u0307ADE koşulları"),
+            ("ışık", "IŞIK hızlı"),
+            ("IŞIK", "ışık hızlı"),
+            ("İADE", "iade koşulları"),
+        ],
+    )
+    def test_turkish_has_two_letters_i_of_which_each_has_a_capital(self, question, text):
+        assert texts(lines(text, "other", language="turkish"), question) == [text]
+
+    def test_turkish_stop_words_are_stop_words_in_capitals(self):
+        assert texts(lines("için", "iade", language="turkish"), "İADE İÇİN") == ["iade"]
+
+    @pytest.mark.parametrize("language", ["english", None])
+    def test_the_small_letter_of_i_has_a_dot_in_other_languages(self, language):
+        assert texts(lines("IN ITALY", "other", language=language), "italy") == ["IN ITALY"]
+
     def test_scripts_without_spaces_are_not_stemmed(self):
         for language in ("english", None):
             assert texts(lines("検索の評価", "天気予報", language=language), "評価") == ["検索の評価"]
@@ -125,6 +146,15 @@ class TestLanguage:
     def test_an_unknown_language_is_refused_with_those_there_are(self, language):
         with pytest.raises(ConfigError, match=r"BM25Retriever: language=.*arabic, .*english, .*yiddish, or None"):
             BM25Retriever(language=language)
+
+    def test_the_refusal_says_that_scripts_without_spaces_need_no_language(self):
+        said = (
+            "; scripts without spaces, such as Japanese, are compared by the character whatever the language: the "
+            "default will do"
+        )
+        with pytest.raises(ConfigError) as caught:
+            BM25Retriever(language="japanese")
+        assert str(caught.value).endswith(said)
 
     def test_the_record_and_the_name_say_the_language(self):
         assert describe(BM25Retriever())["language"] == "english"

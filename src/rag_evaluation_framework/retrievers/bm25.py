@@ -62,7 +62,8 @@ class BM25Retriever(IndexedRetriever[_Index]):
             known = ", ".join(LANGUAGES)
             raise ConfigError(
                 f"BM25Retriever: language={self.language!r}; expected {known}, or None (null in configurations) to "
-                "compare words whole"
+                "compare words whole; scripts without spaces, such as Japanese, are compared by the character whatever "
+                "the language: the default will do"
             )
 
     def index(self, corpus: Corpus) -> None:
@@ -72,7 +73,10 @@ class BM25Retriever(IndexedRetriever[_Index]):
         vocabulary: dict[str, int] = {}
         stem = cache(stemmer(self.language))  # each word once
         steps = tqdm(chunks, desc="Counting words", unit="chunk", delay=2, disable=None, leave=False)
-        numbers = [[vocabulary.setdefault(stem(word), len(vocabulary)) for word in words(c.content)] for c in steps]
+        numbers = [
+            [vocabulary.setdefault(stem(word), len(vocabulary)) for word in words(c.content, self.language)]
+            for c in steps
+        ]
         scorer: Any = bm25s.BM25(k1=self.k1, b=self.b)
         if vocabulary:  # bm25s cannot index a corpus without any word
             scorer.index(Tokenized(ids=numbers, vocab=vocabulary), show_progress=False)

@@ -33,12 +33,17 @@ _STOP_WORDS: dict[str | None, frozenset[str]] = {
 }
 
 LANGUAGES: tuple[str, ...] = tuple(sorted(name for name in _snowball.algorithms() if "porter" not in name))
-"""The languages that Snowball stems; Porter's two first stemmers are no languages."""
+"""The languages that Snowball stems; `porter` and `dutch_porter` are second stemmers of English and Dutch."""
+
+_TURKISH_LOWER_CASE = str.maketrans("Iİ", "ıi")  # not that of Unicode's default: I and ı, İ and i are pairs
 
 
-def words(text: str) -> list[str]:
-    """Return the words of a text in lower case; of scripts without spaces, the characters."""
-    return _WORD.findall(normalize("NFC", text).lower())
+def words(text: str, language: str | None) -> list[str]:
+    """Return the words of a text in the lower case of the language; of scripts without spaces, the characters."""
+    text = normalize("NFC", text)
+    if language == "turkish":
+        text = text.translate(_TURKISH_LOWER_CASE)
+    return _WORD.findall(text.lower())
 
 
 def stemmer(language: str | None) -> Callable[[str], str]:
@@ -54,6 +59,6 @@ def question_words(question: str, language: str | None) -> list[str]:
 
     A language of which there is no list has no stop words.
     """
-    every = words(question)
+    every = words(question, language)
     stop_words = _STOP_WORDS.get(language, frozenset())
     return [word for word in every if word not in stop_words] or every
