@@ -131,6 +131,19 @@ def test_whole_numbers_of_numpy_become_those_of_python(number):
     assert {type(offset) for value in (span, chunk) for offset in (value.start, value.end)} == {int}
 
 
+@pytest.mark.parametrize(
+    ("content", "fix"),
+    [
+        (b"text", r"expected a text (str): decode it with .decode('utf-8')"),
+        (7, "expected a text (str): make one with str(...) if that is what you mean"),
+    ],
+)
+def test_the_fix_of_what_is_not_a_text_is_a_sentence(content, fix):
+    with pytest.raises(CorpusError) as caught:
+        Document("a.md", content)
+    assert str(caught.value).endswith(f"; {fix}")
+
+
 NOTED = {"tags": ["billing"], "by": {"team": "support"}, "pair": ([1], 2)}
 WITH_METADATA = [
     Document("a.md", "text", NOTED),
@@ -183,6 +196,17 @@ def test_what_becomes_of_the_callers_dict_is_of_no_consequence(kind):
     given["tags"].append("a")
     given["seen"] = True
     assert document.metadata == {"tags": ["billing"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"), [({1, 2}, frozenset({1, 2})), (bytearray(b"x"), b"x")], ids=["set", "bytearray"]
+)
+def test_sets_and_bytearrays_become_what_cannot_change(given, kept):
+    document = Document("a.md", "text", {"deep": [(given,)]})
+    given.clear()
+    (inside,) = document.metadata["deep"][0]
+    assert inside == kept
+    assert type(inside) is type(kept)
 
 
 @each

@@ -40,7 +40,9 @@ class FrozenList(list[V]):
 
 
 def frozen(value: Any) -> Any:
-    """Return a copy of a value in which no dict, list or tuple holds what can be changed; other objects are kept.
+    """Return a copy of a value in which no dict, list, tuple, set or bytearray can be changed; others are kept.
+
+    Sets become frozensets, bytearrays bytes.
 
     Raises:
         RecursionError: The value holds itself, or is nested too deeply.
@@ -52,4 +54,8 @@ def frozen(value: Any) -> Any:
         return FrozenDict({key: frozen(item) for key, item in entries.items()})
     if isinstance(value, list):
         return FrozenList(map(frozen, cast("list[object]", value)))
+    if isinstance(value, set):
+        return frozenset(cast("set[object]", value))
+    if isinstance(value, bytearray):
+        return bytes(value)
     return tuple(map(frozen, cast("tuple[object, ...]", value))) if type(value) is tuple else value

@@ -38,6 +38,6 @@ class Query:
         """Return a query whose id is derived from its text.
 
         Raises:
-            DatasetError: It is no text.
+            DatasetError: It is not a text.
         """
         return cls(generate_query_id(str(text)), QueryText(text))

@@ -12,8 +12,9 @@ def check_texts(value: object, error: type[InputError], *names: str) -> None:
     for name in names:
         given: Any = getattr(value, name)
         if not isinstance(given, str):
-            fix = ".decode('utf-8')" if isinstance(given, bytes) else " with str(...) if that is what you mean"
-            raise error(f"{_field(value, name, given)}; expected a text (str): make one{fix}")
+            decode = isinstance(given, bytes)
+            fix = "decode it with .decode('utf-8')" if decode else "make one with str(...) if that is what you mean"
+            raise error(f"{_field(value, name, given)}; expected a text (str): {fix}")
 
 
 def check_offsets(value: object, error: type[InputError]) -> None:
@@ -29,7 +30,7 @@ def check_offsets(value: object, error: type[InputError]) -> None:
 
 
 def freeze_metadata(value: object, error: type[InputError]) -> None:
-    """Make the metadata of a value a copy that cannot be changed; raise the error if it is no mapping."""
+    """Make the metadata of a value a copy that cannot be changed; raise the error if it is not a mapping."""
     given: Any = getattr(value, "metadata")  # noqa: B009
     if type(given) is FrozenDict:
         return

@@ -167,8 +167,9 @@ class _Reader:
             raise DatasetError(problem_list(str(self.path), list(self.clash_problems(parser, blocks))))
         if parser.entries_in_comments:
             note(
-                f"{self.path}: lines that start with # are skipped as comments, as trec_eval skips them; of these, are "
-                f"like {self.kind.name}: {parser.entries_in_comments}. Ids that start with # need a header or JSONL"
+                f"{self.path}: lines that start with # are skipped as comments, as trec_eval skips them, though some "
+                f"read like {self.kind.name}: {parser.entries_in_comments}. Ids that start with # need a "
+                "header or JSONL"
             )
         if not self.by_query:
             raise self.nothing()
