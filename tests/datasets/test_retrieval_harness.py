@@ -192,8 +192,37 @@ def test_what_is_not_applied_is_noted_with_every_result(tmp_path):
     assert thresholds == "thresholds of the dataset are not applied: they decide nothing about this result"
     (scope,) = run_at(loaded(tmp_path, three_documents(asked(1, [], scopePrefix="eval:"), asked(2, [])))).notes
     assert scope == "scopePrefix of the dataset is not applied: every question searches all documents"
-    nothing = {"scopePrefix": "", "thresholds": {}, "mode": "retrieve", "topK": 3}
+    nothing = {"scopePrefix": "", "thresholds": {}, "mode": "retrieve"}
     assert run_at(loaded(tmp_path, three_documents(asked(1, [], scopePrefix=""), defaults=nothing))).notes == ()
+
+
+NOT_APPLIED = {
+    "scopePrefix": ("eval:", "scopePrefix of the dataset is not applied: "),
+    "thresholds": ({"min": {"hitAtK": 0.9}}, "thresholds of the dataset are not applied: "),
+    "rerankTopK": (50, "rerankTopK of the dataset is not applied: the reranker of the run says how many candidates"),
+}
+
+
+@pytest.mark.parametrize("place", ["top", "defaults", "question", "relevant"])
+@pytest.mark.parametrize("name", NOT_APPLIED)
+def test_what_is_not_applied_is_noted_wherever_it_stands(tmp_path, recwarn, place, name):
+    value, said = NOT_APPLIED[name]
+    kept = {name: value}
+    question = asked(1, [], relevant=kept if place == "relevant" else {}, **(kept if place == "question" else {}))
+    fields = kept if place == "top" else {"defaults": kept} if place == "defaults" else {}
+    dataset = loaded(tmp_path, three_documents(question, asked(2, []), **fields))
+    assert not recwarn.list
+    (noted,) = run_at(dataset).notes
+    assert noted.startswith(said)
+    again = load_dataset(save_dataset(dataset, tmp_path / "native.json"), DOCUMENT, corpus=dataset.corpus)
+    assert run_at(again).notes == (noted,)
+
+
+def test_top_k_at_the_top_of_the_file_is_noted_as_not_applied(tmp_path):
+    dataset = loaded(tmp_path, three_documents(asked(1, []), topK=2, mode="retrieve"))
+    result = run_at(dataset)
+    assert result.cutoffs == ("5", "10")
+    assert result.notes == ("topK at the top of the dataset is not applied: expected in its defaults or questions",)
 
 
 def test_with_a_given_corpus_documents_may_be_named_by_their_stem(tmp_path, corpus):
@@ -220,18 +249,18 @@ def test_relevant_documents_that_do_not_exist_are_kept_with_a_warning(tmp_path):
 
 def test_unknown_fields_are_kept_with_a_warning_each(tmp_path):
     content = harness(
-        asked(1, relevant={"containsText": "five"}, owner="me"),
+        asked(1, relevant={"grade": "five"}, owner="me"),
         documents=[document(language="en")],
-        defaults={"rerankTopK": 50},
+        defaults={"rerank": 50},
         team="search",
     )
     with pytest.warns(UserWarning, match="unknown key") as caught:
         dataset = loaded(tmp_path, content)
-    keys = ("team", "rerankTopK", "owner", "containsText", "language")
+    keys = ("team", "rerank", "owner", "grade", "language")
     assert sorted(any(f"{key!r}" in str(warning.message) for warning in caught) for key in keys) == [True] * 5
     assert len(caught) == 5
-    assert dataset.metadata == {"id": "help", "defaults": {"rerankTopK": 50}, "team": "search"}
-    assert dataset.queries[0].metadata == {"containsText": "five", "owner": "me"}
+    assert dataset.metadata == {"id": "help", "defaults": {"rerank": 50}, "team": "search"}
+    assert dataset.queries[0].metadata == {"grade": "five", "owner": "me"}
     assert dataset.corpus[REFUNDS].metadata == {"language": "en"}
 
 
@@ -298,6 +327,15 @@ LOADER = {"sourceId": SUPPORT, "loaderRef": "faq.md"}
             harness(documents=[document(), document(SUPPORT, assets=[{"url": "https://x"}])]),
             "$.documents[1].assets: [{'url': 'https://x'}] cannot be read; expected text, as content",
         ),
+        (harness(mode="rerank"), "$.mode: "),
+        (harness(asked(mode="rerank")), "$.queries[0].mode: "),
+        (harness(topK=0), "$.topK: "),
+        (harness(defaults={"rerankTopK": 0}), "$.defaults.rerankTopK: "),
+        (harness(asked(thresholds=0.5)), "$.queries[0].thresholds: "),
+        (
+            harness(asked(relevant={"topK": 3})),
+            "$.queries[0].relevant.topK: 3 does not belong here; expected beside relevant",
+        ),
         (without(harness(), "queries"), "$.queries: expected a list of at least one query, got None"),
         (harness(queries=[]), "$.queries: expected a list of at least one query"),
         (harness(queries={}), "$.queries: expected a list of at least one query"),
@@ -342,6 +380,49 @@ def test_a_bad_value_is_named_by_its_json_path(tmp_path, content, place):
     with pytest.raises(DatasetError) as caught:
         loaded(tmp_path, content)
     assert str(caught.value).startswith(f"{tmp_path / 'set.json'}: {place}")
+
+
+NOT_APPLICABLE = {
+    "metadataConstraints": ({"lang": "en"}, "cannot be applied; the question would be scored as another one"),
+    "containsText": ("five", "cannot be applied; the question would be scored as another one"),
+    "containsRegex": ("fi.e", "cannot be applied; the question would be scored as another one"),
+    "metadataKeyEquals": ({"lang": "en"}, "cannot be applied; the question would be scored as another one"),
+    "assets": ([{"url": "https://x"}], "cannot be read; expected text, as content"),
+    "mode": ("retrieve+rerank", "is not supported; expected 'retrieve'. Pass the reranker to the run instead"),
+}
+PLACES = {
+    "$": lambda kept: harness(**kept),
+    "$.defaults": lambda kept: harness(defaults=kept),
+    "$.documents[1]": lambda kept: harness(documents=[document(), document(SUPPORT, **kept)]),
+    "$.queries[1]": lambda kept: harness(asked(), asked(2, **kept)),
+    "$.queries[1].relevant": lambda kept: harness(asked(), asked(2, relevant=kept)),
+    "$.queries[0].relevant.matchers[1].all": lambda kept: harness(asked(relevant={"matchers": [{}, {"all": kept}]})),
+    "$.defaults['of chunks']": lambda kept: harness(defaults={"of chunks": kept}),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", NOT_APPLICABLE)
+def test_what_would_change_the_scores_is_refused_wherever_it_stands(tmp_path, place, name):
+    value, said = NOT_APPLICABLE[name]
+    with pytest.raises(DatasetError) as caught:
+        loaded(tmp_path, PLACES[place]({name: value}))
+    assert str(caught.value).startswith(f"{tmp_path / 'set.json'}: {place}.{name}: {value!r} {said}")
+
+
+def test_metadata_and_notes_may_be_called_as_they_like(tmp_path, recwarn):
+    words = {name: value for name, (value, _) in NOT_APPLICABLE.items()}
+    dataset = loaded(tmp_path, harness(asked(notes=[words]), documents=[document(metadata=words)]))
+    assert dataset.queries[0].metadata == {"notes": [words]}
+    assert dataset.corpus[REFUNDS].metadata == words
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("place", list(PLACES)[:5])
+@pytest.mark.parametrize("name", list(NOT_APPLICABLE)[:5])
+def test_what_asks_for_nothing_is_kept(tmp_path, recwarn, place, name):
+    loaded(tmp_path, PLACES[place]({name: None}))
+    assert not recwarn.list
 
 
 def test_all_problems_are_reported_at_once(tmp_path):

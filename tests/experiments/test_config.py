@@ -19,6 +19,7 @@ from rag_evaluation_framework import (
     SpanHit,
     SpanIoU,
     SpanRecall,
+    TokenLevelEvaluation,
     TokenLevelGroundTruth,
     evaluate,
     load_dataset,
@@ -210,6 +211,24 @@ def test_given_values_are_kept_as_tuples_and_never_shared():
 @pytest.mark.parametrize(("k", "expected"), [(3, (3,)), ("3", (3,)), ((1, 2), (1, 2)), (range(1, 4), (1, 2, 3))])
 def test_k_is_one_number_or_several(k, expected):
     assert ExperimentConfig(FixedRetriever(), GOOD, k=k).k == expected
+
+
+@pytest.mark.parametrize("kept", [{"defaults": {"topK": 2}}, {}], ids=["defaults", "question"])
+def test_k_that_comes_from_the_dataset_is_noted(kept):
+    def nothing(query, k):
+        return []
+
+    query = Query.from_text("Which?") if kept else Query("q1", "Which?", {"topK": 2})
+    asked = Dataset([TokenLevelGroundTruth(query, [span(0, 16)])], TOKEN, corpus=CORPUS, metadata=kept)
+    for result in (
+        evaluate(nothing, asked),
+        TokenLevelEvaluation(CORPUS, asked).run(retriever=nothing),
+    ):
+        assert result.cutoffs[0] == "2"
+        assert "k=2 is the topK of the dataset" in result.notes
+    given = evaluate(nothing, asked, k=2)
+    assert not [noted for noted in given.notes if "topK" in noted]
+    assert not [noted for noted in evaluate(nothing, GOOD).notes if "topK" in noted]
 
 
 def test_budgets_alone_are_enough_and_the_first_stands_for_the_k_of_the_run():

@@ -20,6 +20,14 @@ from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 
 _MOST_PROBLEMS = 5
 
+_NOT_APPLIED = {
+    "scopePrefix": "scopePrefix of the dataset is not applied: every question searches all documents",
+    "thresholds": "thresholds of the dataset are not applied: they decide nothing about this result",
+    "rerankTopK": (
+        "rerankTopK of the dataset is not applied: the reranker of the run says how many candidates it reorders"
+    ),
+}
+
 
 @dataclass(frozen=True, init=False, repr=False)
 class Dataset(Generic[U]):
@@ -35,7 +43,7 @@ class Dataset(Generic[U]):
         metadata: Anything else, as a copy that cannot be changed; unknown keys of a dataset file are kept here.
 
     Raises:
-        DatasetError: Two questions share an id, or an entry is no ground truth.
+        DatasetError: Two questions share an id, or an entry is not ground truth.
         LevelMismatch: A ground truth belongs to another evaluation type.
     """
 
@@ -173,10 +181,10 @@ class Dataset(Generic[U]):
             checked = f"labelled spans that carry no text to compare: {unread}"
             checked = checked if unread else "all labelled spans still match"
             notes.append(f"the corpus has changed since the dataset was labelled{f'; {checked}' if spans else ''}")
-        if any(kept.get("scopePrefix") for kept in (self._defaults, *(query.metadata for query in self.queries))):
-            notes.append("scopePrefix of the dataset is not applied: every question searches all documents")
-        if self._defaults.get("thresholds"):
-            notes.append("thresholds of the dataset are not applied: they decide nothing about this result")
+        places = (self.metadata, self._defaults, *(query.metadata for query in self.queries))
+        notes += [text for name, text in _NOT_APPLIED.items() if any(kept.get(name) for kept in places)]
+        if self.metadata.get("topK"):
+            notes.append("topK at the top of the dataset is not applied: expected in its defaults or questions")
         return tuple(notes)
 
     def __len__(self) -> int:

@@ -1,6 +1,7 @@
 """Datasets of the retrieval regression harness, version 1: document level, camelCase, in JSON or YAML."""
 
-from collections.abc import Collection
+from collections import deque
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
 
@@ -8,7 +9,7 @@ from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.records import RecordReader
+from rag_evaluation_framework._support.records import RecordReader, json_path
 from rag_evaluation_framework._support.strict_json import Json
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
@@ -21,24 +22,44 @@ from rag_evaluation_framework.errors import DatasetError
 
 _Text = Annotated[str, Field(min_length=1)]
 
+_ANOTHER_QUESTION = (
+    "cannot be applied; the question would be scored as another one. Name the relevant documents in sourceIds instead"
+)
+_REFUSED = {
+    "metadataConstraints": _ANOTHER_QUESTION,
+    "containsText": _ANOTHER_QUESTION,
+    "containsRegex": _ANOTHER_QUESTION,
+    "metadataKeyEquals": _ANOTHER_QUESTION,
+    "assets": "cannot be read; expected text, as content",
+}
+_FREE = {"metadata", "notes", "description"}  # what people write there asks for nothing
+
 
 class _Item(BaseModel):
     # Not the snake_case of the native format: a harness would not read that.
     model_config = ConfigDict(extra="allow", strict=True, alias_generator=AliasGenerator(alias=to_camel))
+
+    # Refused wherever they stand, unless they are empty; documents and questions of design document 004 have some.
+    metadata_constraints: Any = None
+    contains_text: Any = None
+    contains_regex: Any = None
+    metadata_key_equals: Any = None
+    assets: Any = None
 
     def kept(self, *left_out: str) -> dict[str, Any]:
         """Return the fields set in the file, unknown ones included, under the names used there."""
         return self.model_dump(by_alias=True, exclude_unset=True, exclude={*left_out})
 
 
-class _Defaults(_Item):
-    top_k: Annotated[int, Field(ge=1)] = 10
-    scope_prefix: str = ""
+class _Settings(_Item):
+    top_k: Annotated[int, Field(ge=1)] | None = None
+    rerank_top_k: Annotated[int, Field(ge=1)] | None = None
+    scope_prefix: str | None = None
     mode: Literal["retrieve", "retrieve+rerank"] = "retrieve"
     thresholds: dict[str, Any] = {}
 
 
-class _Head(_Item):
+class _Head(_Settings):
     version: Literal["1"]
     id: _Text
     description: str | None = None
@@ -49,23 +70,18 @@ class _Document(_Item):
     source_id: _Text
     content: _Text | None = None
     loader_ref: _Text | None = None
-    assets: list[Any] = []
     metadata: dict[str, Any] = {}
 
 
-class _Relevant(_Item):
+class _Relevant(_Settings):
     source_ids: list[_Text]
     any_of_source_id_prefixes: list[_Text] = []
-    metadata_constraints: Any = None  # here in design document 004, beside it in other files
 
 
-class _QueryRecord(_Item):
+class _QueryRecord(_Settings):
     id: _Text
     query: _Text
     relevant: dict[str, Any]
-    top_k: Annotated[int, Field(ge=1)] | None = None
-    scope_prefix: str | None = None
-    metadata_constraints: Any = None
     notes: Any = None
     tags: list[str] = []
 
@@ -80,22 +96,20 @@ def read_harness(content: dict[str, Any], path: Path, corpus: Corpus | None) -> 
 
     Fields that are not part of the ground truth are kept under their own names: `topK`, `scopePrefix`, `notes` and
     `tags` in the metadata of the question; `id`, `description` and `defaults` in the metadata of the dataset, which
-    reads its `k` there. Documents with inline content become its corpus, unless a corpus is given.
+    reads its `k` there, and notes with every result what of them is not applied. Documents with inline content become
+    its corpus, unless a corpus is given.
 
     Raises:
         DatasetError: Lists every problem with its JSON path. A field that would change what is measured and cannot be
-            applied is one: constraints on metadata, assets, the mode `retrieve+rerank`.
+            applied is one, wherever it stands: constraints on metadata, matchers of chunks, assets, the mode
+            `retrieve+rerank`.
     """
     records = RecordReader(str(path))
     head = records.validate(_Head, {key: content[key] for key in content.keys() - {"documents", "queries"}}, "$")
     if is_object(content.get("defaults")):
-        defaults = records.validate(_Defaults, content["defaults"], "$.defaults")
-        if defaults is not None and defaults.mode != "retrieve":
-            records.problem(
-                "$.defaults.mode",
-                f"{defaults.mode!r} is not supported; expected 'retrieve'. Pass the reranker to the run instead (on "
-                "the command line --reranker)",
-            )
+        records.validate(_Settings, content["defaults"], "$.defaults")
+    for where, problem in _refused(content):
+        records.problem(where, problem)
     corpus = _corpus(content.get("documents"), path, records, corpus)
     resolver = DocumentResolver(corpus) if corpus is not None else None
     queries = content.get("queries")
@@ -108,6 +122,29 @@ def read_harness(content: dict[str, Any], path: Path, corpus: Corpus | None) -> 
     records.warn()
     truth = [entry for entry in entries if entry is not None]
     return Dataset(truth, DOCUMENT, name=head.id, corpus=corpus, metadata=head.kept("version"))
+
+
+def _refused(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield place and problem of every field that would change what is measured and cannot be applied."""
+    pending: deque[tuple[str, Json]] = deque([("$", content)])
+    while pending:
+        where, value = pending.popleft()
+        if is_list(value):
+            pending.extend((f"{where}[{number}]", item) for number, item in enumerate(value))
+        elif is_object(value):
+            for key, item in value.items():
+                place = f"{where}{json_path((key,))}"
+                if key == "mode" and item == "retrieve+rerank":
+                    yield (
+                        place,
+                        f"{item!r} is not supported; expected 'retrieve'. Pass the reranker to the run instead (on the "
+                        "command line --reranker)",
+                    )
+                elif key in _REFUSED:
+                    if item:
+                        yield place, f"{item!r:.60} {_REFUSED[key]}"
+                elif key not in _FREE:
+                    pending.append((place, item))
 
 
 def _corpus(items: Json, path: Path, records: RecordReader, given: Corpus | None) -> Corpus | None:
@@ -135,8 +172,6 @@ def _corpus(items: Json, path: Path, records: RecordReader, given: Corpus | None
         metadata = {**record.metadata, **record.kept("source_id", "content", "metadata")}
         doc_id = DocumentId(record.source_id)
         documents[doc_id] = Document(doc_id, record.content or "", metadata)
-        if record.assets:
-            records.problem(f"{where}.assets", f"{record.assets!r:.60} cannot be read; expected text, as content")
     if given is None:
         return Corpus(documents.values(), {"source": str(path)})
     _note_differences(documents.values(), given, records)
@@ -169,16 +204,8 @@ def _entry(
     relevant = records.validate(_Relevant, record.relevant, f"{where}.relevant")
     if relevant is None:
         return None
-    for place, constraints in (
-        (f"{where}.metadataConstraints", record.metadata_constraints),
-        (f"{where}.relevant.metadataConstraints", relevant.metadata_constraints),
-    ):
-        if constraints:
-            records.problem(
-                place,
-                f"{constraints!r:.60} cannot be applied; the question would be scored as another one. Name the "
-                "relevant documents in sourceIds instead",
-            )
+    if relevant.top_k is not None:  # it would be read as that of the question
+        records.problem(f"{where}.relevant.topK", f"{relevant.top_k} does not belong here; expected beside relevant")
     metadata = {
         **record.kept("id", "query", "relevant"),
         **relevant.kept("source_ids", "any_of_source_id_prefixes"),

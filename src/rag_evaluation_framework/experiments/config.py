@@ -92,7 +92,8 @@ class ExperimentConfig(Generic[U]):
             )
         own, read_at = dataset.level.evaluation_type, level.evaluation_type
         truth = f"dataset {dataset.name!r} is {own}" + ("" if own == read_at else f", read at {read_at}")
-        ks = Cutoff.parse_k((dataset.k or (5, 10)) if k is None else k)
+        asked = dataset.k if k is None else None
+        ks = Cutoff.parse_k((asked or (5, 10)) if k is None else k)
         if not ks and not measured.budgets:
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k=[5, 10]")
         given = rules.default_metrics.values() if metrics is None else metrics
@@ -109,7 +110,11 @@ class ExperimentConfig(Generic[U]):
             "k": tuple(cutoff.size for cutoff in ks),
             "config": measured,
             "chunk_id": chunk_id,
-            "notes": (*dataset.check(documents), *rules.check(dataset, documents, pipeline, chunk_id)),
+            "notes": (
+                *([] if asked is None else [f"k={asked} is the topK of the dataset"]),
+                *dataset.check(documents),
+                *rules.check(dataset, documents, pipeline, chunk_id),
+            ),
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)

@@ -108,8 +108,9 @@ class Evaluation(ABC, Generic[U]):
         checked_corpus(self.corpus)
         check_dataset_level(self.dataset, self.level)
 
-    def _cut_at(self, k: int | Sequence[int] | None) -> int | Sequence[int]:
-        return (self.dataset.k or 5) if k is None else k
+    def _cut_at(self, k: int | Sequence[int] | None) -> int | Sequence[int] | None:
+        """Return the given k, else None if the dataset has one, which the experiment then notes, else 5."""
+        return 5 if k is None and self.dataset.k is None else k
 
     @abstractmethod
     def experiment(
