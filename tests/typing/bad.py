@@ -3,7 +3,7 @@
 A `type: ignore` that is not needed is an error of both, so a wrong line that began to pass would be noticed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rag_evaluation_framework import (
@@ -16,6 +16,7 @@ from rag_evaluation_framework import (
     TOKEN,
     AnyChunk,
     BM25Retriever,
+    CachedEmbedder,
     CharacterSpan,
     Chunk,
     ChunkId,
@@ -26,6 +27,7 @@ from rag_evaluation_framework import (
     ChunkRecall,
     ChunkRegistry,
     Corpus,
+    CrossEncoderReranker,
     Dataset,
     Document,
     DocumentId,
@@ -37,17 +39,24 @@ from rag_evaluation_framework import (
     EvaluationConfig,
     EvaluationResult,
     ExperimentConfig,
+    FixedTokenChunker,
+    HybridRetriever,
+    LsaEmbedder,
     Metric,
     PositionAwareChunk,
     Query,
     Recall,
+    RecursiveCharacterChunker,
+    RerankedRetriever,
     Retriever,
+    SemanticChunker,
     SpanIoU,
     SpanRecall,
     TokenLevelEvaluation,
     TokenLevelExperimentConfig,
     TokenLevelGroundTruth,
     TokenLevelMetric,
+    VectorRAGRetriever,
     evaluate,
     generate_chunk_id,
     generate_pa_chunk_id,
@@ -60,7 +69,9 @@ from rag_evaluation_framework import (
     score_span_arrays,
     score_spans,
 )
+from rag_evaluation_framework.chunkers import ChunkerPositionAdapter
 from rag_evaluation_framework.data import Cutoff, Hit, Level
+from rag_evaluation_framework.retrievers import chunk_corpus, embed_chunks
 
 
 class FirstChunk(ChunkLevelMetric):
@@ -271,6 +282,28 @@ class Unfinished(Retriever):
 
 
 evaluate(without_k, token_truth)  # type: ignore[arg-type]
+BM25Retriever(5)  # type: ignore[arg-type]
+BM25Retriever(by_number)  # type: ignore[arg-type]
+BM25Retriever(k1="1.2")  # type: ignore[arg-type]
+BM25Retriever(LsaEmbedder())  # type: ignore[arg-type]
+BM25Retriever(language="english", stemmer="porter")  # type: ignore[call-arg]
+VectorRAGRetriever(embedder=by_number)  # type: ignore[arg-type]
+VectorRAGRetriever(embedder=by_nothing)  # type: ignore[arg-type]
+VectorRAGRetriever(vector_store=without_k)  # type: ignore[arg-type]
+RerankedRetriever(without_k, CrossEncoderReranker("model"))  # type: ignore[arg-type]
+RerankedRetriever(retriever, without_k)  # type: ignore[arg-type]
+RerankedRetriever(retriever)  # type: ignore[call-arg]
+HybridRetriever([retriever, without_k])  # type: ignore[list-item]
+HybridRetriever(retriever)  # type: ignore[arg-type]
+CachedEmbedder(by_number)  # type: ignore[arg-type]
+CachedEmbedder()  # type: ignore[call-arg]
+SemanticChunker(embedder=by_number)  # type: ignore[arg-type]
+SemanticChunker(LsaEmbedder(), max_size="400")  # type: ignore[arg-type]
+chunk_corpus(corpus, by_number)  # type: ignore[arg-type]
+embed_chunks([placed], by_number)  # type: ignore[arg-type]
+ChunkerPositionAdapter(FixedTokenChunker())  # type: ignore[arg-type]
+retriever.chunker = RecursiveCharacterChunker()  # type: ignore[misc]
+wrong_part: Callable[[str], Any] = retriever.chunker  # type: ignore[assignment]
 Unfinished()  # type: ignore[abstract]
 
 # Scoring what others have retrieved.

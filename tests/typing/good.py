@@ -94,7 +94,7 @@ from rag_evaluation_framework import (
     score_span_arrays,
     score_spans,
 )
-from rag_evaluation_framework.chunkers import FunctionChunker
+from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
 from rag_evaluation_framework.contracts import Engine, QuestionStrategy, Tokenizer
 from rag_evaluation_framework.data import (
     Cutoff,
@@ -113,6 +113,7 @@ from rag_evaluation_framework.embedders import FunctionEmbedder
 from rag_evaluation_framework.experiments import AnyExperimentConfig, load_config
 from rag_evaluation_framework.metrics import RankMetric
 from rag_evaluation_framework.rerankers import FunctionReranker
+from rag_evaluation_framework.retrievers import chunk_corpus, embed_chunks
 
 
 class OwnSentences(Chunker):
@@ -451,6 +452,32 @@ assert_type(evaluation.run(lambda text: text.split("\n\n")), EvaluationResult[Ch
 BM25Retriever(chunker=FunctionChunker(paragraphs))
 VectorRAGRetriever(embedder=FunctionEmbedder(embed_elsewhere))
 RerankedRetriever(BM25Retriever(), FunctionReranker(lengths))
+
+# Functions are parts, too; what they become is read as the part it is.
+by_function = BM25Retriever(paragraphs)
+assert_type(by_function.chunker, Chunker | PositionAwareChunker)
+assert_type(BM25Retriever(paragraphs, 1.2, 0.5, language=None).k1, float)
+vectors_of_functions = VectorRAGRetriever(paragraphs, embed_elsewhere, InMemoryVectorStore(), 64)
+assert_type(vectors_of_functions.chunker, Chunker | PositionAwareChunker)
+assert_type(vectors_of_functions.embedder, Embedder)
+assert_type(vectors_of_functions.vector_store, VectorStore | None)
+VectorRAGRetriever(vector_store=InMemoryVectorStore())
+reranked = RerankedRetriever(search, lengths, candidates=20)
+assert_type(reranked.retriever, Retriever)
+assert_type(reranked.reranker, Reranker)
+fused = HybridRetriever([BM25Retriever(), search_elsewhere], [1, 0.5], rrf_k=10, depth=20)
+assert_type(fused.retrievers, Sequence[Retriever])
+HybridRetriever((search, search))
+assert_type(CachedEmbedder(embed_elsewhere, root=Path("kept")).embedder, Embedder)
+assert_type(SemanticChunker(embedder=embed_elsewhere).embedder, Embedder)
+SemanticChunker(embed_elsewhere, 90, 2, 100, max_size=400, length="cl100k_base")
+chunks = chunk_corpus(corpus, paragraphs)
+assert_type(chunks, list[AnyChunk])
+embed_chunks(chunks, embed_elsewhere)
+assert_type(position_aware(paragraphs), PositionAwareChunker)
+assert_type(ChunkerPositionAdapter(paragraphs).chunker, Chunker)
+VectorRAGRetriever(lambda text: text.split("\n"), lambda texts: [[len(text)] for text in texts])
+
 assert_type(evaluation.experiment(BM25Retriever()), TokenLevelExperimentConfig)
 
 by_chunk = ChunkLevelEvaluation(corpus, chunk_truth)

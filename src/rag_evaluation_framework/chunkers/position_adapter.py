@@ -1,7 +1,7 @@
 """Position adapter: finds in the document the chunks of a chunker that returns only texts."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -20,10 +20,10 @@ _NEAR = 2_000
 Place = tuple[int, int]
 
 
-def position_aware(chunker: Chunker | PositionAwareChunker) -> PositionAwareChunker:
+def position_aware(chunker: Chunker | PositionAwareChunker | Callable[[str], Any]) -> PositionAwareChunker:
     """Return the chunker itself if it knows positions, else wrapped in a `ChunkerPositionAdapter`."""
-    chunker = as_component("chunker", chunker, "position_aware")
-    return chunker if isinstance(chunker, PositionAwareChunker) else ChunkerPositionAdapter(chunker)
+    positioned: Chunker | PositionAwareChunker = as_component("chunker", chunker, "position_aware")
+    return positioned if isinstance(positioned, PositionAwareChunker) else ChunkerPositionAdapter(positioned)
 
 
 class ChunkerPositionAdapter(PositionAwareChunker):
@@ -41,7 +41,7 @@ class ChunkerPositionAdapter(PositionAwareChunker):
         skipped_chunks: How many chunks could not be found so far.
     """
 
-    def __init__(self, chunker: Chunker) -> None:
+    def __init__(self, chunker: Chunker | Callable[[str], Any]) -> None:
         self.chunker: Chunker = as_component("chunker", chunker, "ChunkerPositionAdapter")
         self.skipped_chunks = 0
 

@@ -1,9 +1,9 @@
 """Semantic chunking: cuts where the subject changes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,18 @@ class SemanticChunker(PositionAwareChunker):
     min_size: int = 0
     max_size: int | None = None
     length: Any = "characters"
+
+    if TYPE_CHECKING:  # what is given may be a function, what is read is a component
+
+        def __init__(
+            self,
+            embedder: Embedder | Callable[[list[str]], Any],
+            percentile: float = 95,
+            buffer: int = 1,
+            min_size: int = 0,
+            max_size: int | None = None,
+            length: Any = "characters",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "embedder", as_component("embedder", self.embedder, "SemanticChunker"))

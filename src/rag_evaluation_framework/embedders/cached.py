@@ -1,10 +1,10 @@
 """Embedding cache around any embedder."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,10 @@ class CachedEmbedder(Embedder):
 
     embedder: Embedder
     root: str | Path = field(default=".rag-eval", repr=False, compare=False)
+
+    if TYPE_CHECKING:  # what is given may be a function, what is read is a component
+
+        def __init__(self, embedder: Embedder | Callable[[list[str]], Any], root: str | Path = ".rag-eval") -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "embedder", as_component("embedder", self.embedder, "CachedEmbedder"))

@@ -1,11 +1,11 @@
 """BM25: lexical retrieval over chunks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import inf
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bm25s
 from bm25s.tokenization import Tokenized
@@ -53,6 +53,16 @@ class BM25Retriever(IndexedRetriever[_Index]):
     k1: float = 1.5
     b: float = 0.75
     language: str | None = "english"
+
+    if TYPE_CHECKING:  # what is given may be a function, what is read is a component
+
+        def __init__(
+            self,
+            chunker: Chunker | PositionAwareChunker | Callable[[str], Any] = DEFAULT_CHUNKER,
+            k1: float = 1.5,
+            b: float = 0.75,
+            language: str | None = "english",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "chunker", as_component("chunker", self.chunker, "BM25Retriever"))

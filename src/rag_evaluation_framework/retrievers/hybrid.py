@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import fsum, inf
 from numbers import Real
 from time import perf_counter
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieve
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
-from rag_evaluation_framework.retrievers.function import as_retriever
+from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
 from rag_evaluation_framework.statistics.selection import top_k
 from rag_evaluation_framework.text.hit_locator import HitLocator
@@ -60,6 +60,16 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
     weights: Sequence[float] | None = None
     rrf_k: int = 60
     depth: int = 100
+
+    if TYPE_CHECKING:  # what is given may be a function, what is read is a component
+
+        def __init__(
+            self,
+            retrievers: Sequence[Pipeline] = ...,
+            weights: Sequence[float] | None = None,
+            rrf_k: int = 60,
+            depth: int = 100,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "retrievers", _checked_retrievers(self.retrievers))

@@ -1,6 +1,6 @@
 """The three steps of indexing: chunk the corpus, embed the chunks, fill the store. Each can be shared by pipelines."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ DEFAULT_CHUNKER = RecursiveCharacterChunker(chunk_size=800)
 """About 200 tokens of English, without overlap."""
 
 
-def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker) -> list[AnyChunk]:
+def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | Callable[[str], Any]) -> list[AnyChunk]:
     """Cut every document into chunks, in the order of the documents.
 
     Chunks of a chunker that does not know positions are looked for in their document. Those that are not text of it are
@@ -73,26 +73,29 @@ class EmbeddedChunks(NamedTuple):
     truncated: NDArray[np.bool_]
 
 
-def embed_chunks(chunks: Sequence[AnyChunk], embedder: Embedder, batch_size: int = 256) -> EmbeddedChunks:
+def embed_chunks(
+    chunks: Sequence[AnyChunk], embedder: Embedder | Callable[[list[str]], Any], batch_size: int = 256
+) -> EmbeddedChunks:
     """Embed chunks, each distinct text once.
 
     Args:
         chunks: What to embed.
-        embedder: An embedder that has nothing to learn any more: what `fit` returned.
+        embedder: An embedder that has nothing to learn any more: what `fit` returned; or a function
+            `(texts) -> vectors`.
         batch_size: How many texts are embedded at a time.
 
     Raises:
         InputError: The embedder returned other than one vector, or one flag, per text.
     """
-    embedder = as_component("embedder", embedder, "embed_chunks")
+    made: Embedder = as_component("embedder", embedder, "embed_chunks")
     rows = {text: row for row, text in enumerate(dict.fromkeys(chunk.content for chunk in chunks))}
     texts = list(rows)
     batches = [texts[first : first + batch_size] for first in range(0, len(texts), batch_size)]
-    vectors: list[NDArray[np.float32]] = [np.zeros((0, embedder.dimension), dtype=np.float32)]
+    vectors: list[NDArray[np.float32]] = [np.zeros((0, made.dimension), dtype=np.float32)]
     flags: list[NDArray[np.bool_]] = [np.zeros(0, dtype=np.bool_)]
     for batch in tqdm(batches, desc="Embedding", unit="batch", delay=2, disable=None, leave=False):
-        vectors.append(_vectors(embedder, batch))
-        flags.append(_truncated(embedder, batch))  # right after the batch was read: it need not be read again
+        vectors.append(_vectors(made, batch))
+        flags.append(_truncated(made, batch))  # right after the batch was read: it need not be read again
     embedded = EmbeddedChunks(np.concatenate(vectors), np.concatenate(flags))
     if len(texts) == len(chunks):
         return embedded

@@ -1,10 +1,10 @@
 """Retrieve and rerank: a reranker around any retriever."""
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
@@ -23,7 +23,7 @@ from rag_evaluation_framework.data.ids import (
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry import as_component
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
-from rag_evaluation_framework.retrievers.function import as_retriever
+from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.hit_locator import HitLocator
 
 _Place = tuple[DocumentId | None, int | None, int | None, str | None]
@@ -53,6 +53,15 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
     retriever: Retriever
     reranker: Reranker
     candidates: int = 50
+
+    if TYPE_CHECKING:  # what is given may be a function, what is read is a component
+
+        def __init__(
+            self,
+            retriever: Pipeline,
+            reranker: Reranker | Callable[[str, list[str]], Any],
+            candidates: int = 50,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "retriever", as_retriever(self.retriever))

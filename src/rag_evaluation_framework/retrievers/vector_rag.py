@@ -1,9 +1,9 @@
 """Vector retrieval: chunk, embed and search."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,16 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
     embedder: Embedder = field(default_factory=LsaEmbedder)
     vector_store: VectorStore | None = field(default=None, metadata={"stands_for": InMemoryVectorStore})
     batch_size: int = 256
+
+    if TYPE_CHECKING:  # what is given may be a function, what is read is a component
+
+        def __init__(
+            self,
+            chunker: Chunker | PositionAwareChunker | Callable[[str], Any] = DEFAULT_CHUNKER,
+            embedder: Embedder | Callable[[list[str]], Any] = ...,
+            vector_store: VectorStore | None = None,
+            batch_size: int = 256,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "chunker", as_component("chunker", self.chunker, "VectorRAGRetriever"))
