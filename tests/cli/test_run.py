@@ -55,6 +55,8 @@ def test_json_is_one_object_on_standard_output(rag_eval, folder):
     assert list(printed["metrics"]) == ["span_recall@1", "span_recall@2", "span_recall@50ch"]
     assert printed["counts"]["no_answer"] == 1
     assert (printed["counts"]["answerable"], printed["counts"]["skipped"]) == (4, 2)
+    assert printed["headline"] == "scored 2 of 4 answerable questions (2 skipped, 0 failed)"
+    assert printed["headline"] == load_result(printed["run"]).headline
     assert (folder / printed["run"] / "report.json").is_file()
 
 

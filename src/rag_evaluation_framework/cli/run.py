@@ -129,6 +129,7 @@ def _summary(result: rag.EvaluationResult[Any], folder: Path | None, worst: int)
         "run": str(folder),
         "name": result.name,
         "metrics": result.metrics,
+        "headline": result.headline,
         "counts": result.counts,
         "notes": list(result.notes),
         "failures": {query: [asdict(failure) for failure in failures] for query, failures in result.failures.items()},
