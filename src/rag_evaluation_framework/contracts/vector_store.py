@@ -13,8 +13,8 @@ from rag_evaluation_framework.data.chunks import AnyChunk
 class VectorStore(Component, ABC):
     """Keeps chunks with their vectors; every chunk stays that is added.
 
-    The key is document, start and end or, of chunks without a place (`Chunk`), document and the number among these. So
-    equal texts are all kept, at two places as well as without a place.
+    The key is the order of adding, never the id: equal texts have equal ids, and are all kept, at two places, at the
+    same place, and without a place (`Chunk`).
     """
 
     @abstractmethod
