@@ -146,7 +146,7 @@ def test_three_of_many_removed_queries_are_named():
 
 def test_failed_questions_are_left_out_and_counted(comparison):
     assert "bad" not in comparison.deltas["span_recall@1"]
-    assert "questions that failed, and are not compared: 0 before, 1 after" in comparison.notes
+    assert "answerable questions that failed, and are not compared: 0 before, 1 after" in comparison.notes
 
 
 def test_questions_that_count_as_zero_are_compared_as_such():
@@ -154,7 +154,7 @@ def test_questions_that_count_as_zero_are_compared_as_such():
     comparison = run(10, **options).compare(run(10, failing=["bad"], **options))
     assert comparison.deltas["span_recall@1"]["bad"] == -1.0
     assert comparison.deltas["span_recall@1"]["none"] == 0.0
-    assert comparison.notes == ("questions that failed, and are compared as 0: 0 before, 1 after",)
+    assert comparison.notes == ("answerable questions that failed, and are compared as 0: 0 before, 1 after",)
     mixed = run(10).compare(run(10, **options))
     assert "none" not in mixed.deltas["span_recall@1"]
     assert "the two count different questions that were not scored as 0" in mixed.notes
@@ -186,6 +186,15 @@ def test_a_metric_that_failed_for_a_question_leaves_the_question_out():
     assert set(comparison.deltas["shaky@1"]) == {"a", "c", "d", "bad"}
 
 
+def test_failures_of_questions_without_an_answer_are_told_apart_as_the_headlines_do():
+    comparison = run(10, failing=["bad", "none"]).compare(run(10, failing=["bad"]))
+    assert comparison.headlines == ("scored 4 of 5 answerable questions (0 skipped, 1 failed)",) * 2
+    assert comparison.notes == (
+        "answerable questions that failed, and are not compared: 1 before, 1 after",
+        "questions without an answer that failed, and are not compared: 1 before, 0 after",
+    )
+
+
 def test_what_is_said_of_failed_questions_is_what_the_rows_hold():
     # of the baseline's two only one is in the candidate; what failed there does not count as 0, and is in no row
     both = run(10, failing=["a", "bad"], count_as_zero=["failed"]).compare(
@@ -194,8 +203,8 @@ def test_what_is_said_of_failed_questions_is_what_the_rows_hold():
     assert set(both.deltas["span_recall@1"]) == {"a", "b"}
     assert both.means["span_recall@1"] == (pytest.approx(0.25), pytest.approx(0.75))
     assert both.notes[-2:] == (
-        "questions that failed, and are compared as 0: 1 before, 0 after",
-        "questions that failed, and are not compared: 0 before, 1 after",
+        "answerable questions that failed, and are compared as 0: 1 before, 0 after",
+        "answerable questions that failed, and are not compared: 0 before, 1 after",
     )
 
 
@@ -215,7 +224,7 @@ def test_each_row_stands_on_the_questions_that_have_its_score_in_both():
     *_, recall, other, note = repr(comparison).splitlines()
     assert recall.split()[:2] == ["span_recall@1", "4"]
     assert other.split() == ["shaky@1", "2", "1.000", "1.000", "+0.000", "0", "0"]
-    assert note == "! questions that failed, and are not compared: 0 before, 1 after"
+    assert note == "! answerable questions that failed, and are not compared: 0 before, 1 after"
 
 
 def test_a_question_whose_budget_is_not_available_in_one_result_is_not_in_that_row():
@@ -310,7 +319,7 @@ def test_the_comparison_reads_as_a_table_with_everything_that_makes_it_doubtful(
         "after: scored 4 of 5 answerable questions (0 skipped, 1 failed)",
         "               in both  before  after   delta  better  worse",
         "span_recall@1        4   0.625  0.219  -0.406       0      3",
-        "! questions that failed, and are not compared: 0 before, 1 after",
+        "! answerable questions that failed, and are not compared: 0 before, 1 after",
     ]
 
 

@@ -250,15 +250,24 @@ def _notes(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], na
 
 
 def _of_failed(baseline: ScoreTable, candidate: ScoreTable, change: ScoreTable) -> list[str]:
-    """Return what became of the questions that failed in one of the tables, as the deltas have it."""
+    """Return what became of the questions that failed in one of the tables, as the deltas have it.
+
+    Those without an answer are told apart, as headlines count only those that have one.
+    """
     compared = ~np.isnan([*change.columns.values()]).all(axis=0)
+    answerable = baseline.answerable[[baseline.rows[query_id] for query_id in change.query_ids]]
     failed = [
         np.array([table.statuses[table.rows[query_id]] == "failed" for query_id in change.query_ids], dtype=np.bool_)
         for table in (baseline, candidate)
     ]
+    kinds = (("answerable questions that", answerable), ("questions without an answer that", ~answerable))
     groups = (("are compared as 0", compared), ("are not compared", ~compared))
-    counts = [(what, *(int((rows & some).sum()) for some in failed)) for what, rows in groups]
-    return [f"questions that failed, and {what}: {old} before, {new} after" for what, old, new in counts if old or new]
+    counts = [
+        (f"{which} failed, and {what}", *(int((rows & some & told).sum()) for told in failed))
+        for which, some in kinds
+        for what, rows in groups
+    ]
+    return [f"{what}: {old} before, {new} after" for what, old, new in counts if old or new]
 
 
 def _named(comparison: Comparison) -> list[str]:
