@@ -140,6 +140,16 @@ def test_questions_that_count_as_zero_are_among_the_worst():
     assert [query.query_id for query in result.worst(3)] == ["worst", "bad", "half"]
 
 
+def test_the_worst_questions_print_with_the_score_that_put_them_there():
+    result = run(count_as_zero=["failed"])
+    assert [*map(str, result.worst(2, "span_precision@5ch"))] == [
+        "worst  span_precision@5ch 0.000  worst",
+        "bad  span_precision@5ch 0.000  bad",
+    ]
+    assert str(result.worst(1, "span_precision")[0]) == "worst  span_precision@2 0.000  worst"
+    assert str(result.worst(4)[-1]) == "half too  span_recall@2 0.500  half too"
+
+
 def test_a_question_prints_as_one_line_with_its_first_score(result):
     assert [str(query) for query in result.queries[1:3]] == ["best  span_recall@2 1.000  best", "none  no-answer  none"]
 
@@ -256,6 +266,18 @@ def test_what_failed_beside_another_failure_is_shown_too():
     text = repr(run(metrics=[Never(), Odd()], k=1, budgets=[]))
     assert "! worst and 3 more: score never@1: ValueError: returned nan; expected a finite number" in text
     assert "! worst and 1 more: score odd@1: ValueError: odd" in text
+
+
+def test_what_fails_a_metric_alike_at_several_cutoffs_is_said_once():
+    class Broken(TokenLevelMetric):
+        name = "broken"
+
+        def calculate(self, retrieved, ground_truth):
+            raise ValueError("no vocabulary")
+
+    text = repr(run(metrics=[Broken(), SpanRecall()]))
+    assert text.count("no vocabulary") == 1
+    assert "! worst and 3 more: score broken at 3 cutoffs: ValueError: no vocabulary" in text.splitlines()
 
 
 def test_of_many_kinds_of_failures_a_few_are_shown_and_the_rest_counted():

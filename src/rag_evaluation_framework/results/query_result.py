@@ -18,7 +18,7 @@ from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.rankings import Rankings
-from rag_evaluation_framework.data.score_table import ScoreTable, Status
+from rag_evaluation_framework.data.score_table import ScoreTable, Status, full_name
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ResultError
 
@@ -113,10 +113,12 @@ class QueryResult(Generic[U]):
     Attributes:
         results: The results of all queries.
         row: Which of them this is.
+        by: The score for which it was chosen, and which is printed; by default the first.
     """
 
     results: QueryResults[U]
     row: int
+    by: str | None = None
 
     @property
     def query_id(self) -> str:
@@ -192,5 +194,8 @@ class QueryResult(Generic[U]):
         return f"QueryResult({self})"
 
     def __str__(self) -> str:
-        name, score = next(iter(self.scores.items()), (self.status, None))
+        table, scores = self.results.table, self.scores
+        if self.by is not None:
+            scores = {str(full_name(self.by, table.columns)): table.per_query(self.by)[self.query_id]}
+        name, score = next(iter(scores.items()), (self.status, None))
         return f"{self.query_id}  {name}{'' if score is None else f' {score:.3f}'}  {self.text}"

@@ -103,6 +103,8 @@ class EvaluationResult(Generic[U]):
     def worst(self, n: int = 5, name: str | None = None) -> list[QueryResult[U]]:
         """Return the queries with the lowest scores, the worst first, ties in the order of the dataset.
 
+        Printed, each shows the score by which it is among them.
+
         Args:
             n: How many; queries without a score are not among them.
             name: By which score; by default the first one.
@@ -112,11 +114,10 @@ class EvaluationResult(Generic[U]):
         """
         if n < 0:
             raise ConfigError(f"worst(n={n!r}): expected 0 or more")
-        scores = self.per_query(self.metric_names[0] if name is None else name)
-        scored = [
-            (score, query) for score, query in zip(scores.values(), self.queries, strict=True) if score is not None
-        ]
-        return [query for _, query in sorted(scored, key=lambda pair: pair[0])[:n]]
+        by = self.metric_names[0] if name is None else name
+        scores = enumerate(self.per_query(by).values())
+        scored = [(score, row) for row, score in scores if score is not None]
+        return [QueryResult(self.queries, row, by) for _, row in sorted(scored)[:n]]
 
     @property
     def failures(self) -> dict[str, tuple[Failure, ...]]:
@@ -202,24 +203,30 @@ class EvaluationResult(Generic[U]):
         return parts
 
     def _notes(self) -> list[str]:
-        alike: dict[str, list[str]] = {}
-        for query_id, failures in self.failures.items():
-            for failure in failures:
-                what = f"{failure.stage}: {failure.kind}: {failure.message}"
-                alike.setdefault(what, []).append(query_id)
-        notes = [
-            f"{ids[0]}{f' and {len(ids) - 1} more' if len(ids) > 1 else ''}: {what}"
-            for what, ids in list(alike.items())[:_FAILURES_SHOWN]
-        ]
-        if len(alike) > _FAILURES_SHOWN:
-            notes.append(f"failures of other kinds: {len(alike) - _FAILURES_SHOWN}")
-        notes += self._partial()
+        notes = [*self._of_failures(), *self._partial()]
         unlocated, hits = self.counts["unlocated_hits"], self.counts["hits"]
         if unlocated:
             share = f"{unlocated / hits:.0%}"
             noun = RULES[self.evaluation_type].noun
             notes.append(f"{unlocated} of {hits} results ({share}) have no {noun}; they count as not relevant")
         return notes + list(self.notes)
+
+    def _of_failures(self) -> list[str]:
+        """Return what failed, once for all questions and for all cutoffs of a metric."""
+        alike: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
+        for query_id, failures in self.failures.items():
+            for failure in failures:
+                stage, what = failure.stage.partition("@")[0], f"{failure.kind}: {failure.message}"
+                ids, stages = alike.setdefault((stage, what), ({}, {}))
+                ids[query_id] = stages[failure.stage] = None
+        notes = [
+            f"{next(iter(ids))}{f' and {len(ids) - 1} more' if len(ids) > 1 else ''}: "
+            f"{next(iter(stages)) if len(stages) == 1 else f'{stage} at {len(stages)} cutoffs'}: {what}"
+            for (stage, what), (ids, stages) in list(alike.items())[:_FAILURES_SHOWN]
+        ]
+        if len(alike) > _FAILURES_SHOWN:
+            notes.append(f"failures of other kinds: {len(alike) - _FAILURES_SHOWN}")
+        return notes
 
     def _partial(self) -> list[str]:
         """Return what is to be said of scores that only some of the scored queries have."""
