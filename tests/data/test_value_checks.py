@@ -26,7 +26,7 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.errors import CorpusError, DatasetError, SpanError
+from rag_evaluation_framework.errors import CorpusError, DatasetError, LevelMismatch, SpanError
 
 QUERY = Query.from_text("How long does a refund take?")
 DOCUMENT = Document("a.md", "Refunds take five days.")
@@ -75,6 +75,17 @@ SPAN = CHUNK.to_span()
         (lambda: Corpus([DOCUMENT], "docs"), CorpusError, "Corpus: metadata='docs' is of type str; expected a dict"),
         (lambda: Dataset([], TOKEN, metadata=[]), DatasetError, r"Dataset: metadata=\[\] is of type list"),
         (lambda: Dataset([SPAN], TOKEN), DatasetError, r"dataset 'dataset': CharacterSpan\(.*; expected ground truth"),
+        (
+            lambda: Dataset(TokenLevelGroundTruth(QUERY, [SPAN]), TOKEN),
+            DatasetError,
+            r"dataset 'dataset': ground_truth=TokenLevelGroundTruth\(.*; expected a list of ground truths",
+        ),
+        (lambda: Dataset([], "token-level"), LevelMismatch, "level='token-level': expected TOKEN, CHUNK or DOCUMENT"),
+        (
+            lambda: Dataset([], TOKEN, corpus="docs"),
+            CorpusError,
+            r"corpus='docs': expected a Corpus; Corpus.from_folder",
+        ),
     ],
 )
 def test_a_wrong_type_is_refused_when_the_value_is_made_and_named(make, error, says):

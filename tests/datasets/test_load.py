@@ -3,7 +3,7 @@ import json
 import pytest
 
 from rag_evaluation_framework import CHUNK, DOCUMENT, TOKEN, Corpus, Document, DocumentId, load_dataset
-from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+from rag_evaluation_framework.errors import CorpusError, DatasetError, LevelMismatch
 
 TEXT = "The sky is blue. Grass is green."
 SPAN = {"doc_id": "a.md", "start": 0, "end": 16}
@@ -51,6 +51,13 @@ def test_native_files_need_no_corpus(tmp_path, name):
     dataset = load_dataset(tmp_path / name)
     assert len(dataset) == 1
     assert dataset.corpus is None
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_folder_in_place_of_a_corpus_is_refused(tmp_path, name):
+    (tmp_path / name).write_bytes(FILES[name].encode())
+    with pytest.raises(CorpusError, match=r"corpus='docs': expected a Corpus; Corpus.from_folder\(path\) reads one"):
+        load_dataset(tmp_path / name, corpus="docs")
 
 
 @pytest.mark.parametrize("name", ["quotes.jsonl", "quotes.csv", "quotes.tsv", "chunking.csv"])

@@ -4,7 +4,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes, load_dataset
 from rag_evaluation_framework.data.ids import generate_query_id
-from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.errors import CorpusError, DatasetError
 
 REFUNDS = "Refunds take five working days."
 INSTALL = "Install the agent."
@@ -223,6 +223,11 @@ def test_a_table_that_cannot_be_used_is_refused_where_it_is_wrong(tmp_path, corp
     with pytest.raises(DatasetError, match=message) as caught:
         check_quotes(path, corpus)
     assert str(path) in str(caught.value)
+
+
+def test_a_folder_in_place_of_a_corpus_is_refused(tmp_path):
+    with pytest.raises(CorpusError, match=r"corpus='docs': expected a Corpus; Corpus.from_folder\(path\) reads one"):
+        check_quotes(tmp_path / "q.csv", "docs")
 
 
 def test_a_table_that_is_missing_is_refused(tmp_path, corpus):

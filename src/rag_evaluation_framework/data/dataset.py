@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any, Generic, cast
 
 from rag_evaluation_framework._support.files import is_list
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.documents import Corpus, check_corpus_type
 from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ground_truth import GroundTruth, span_problem
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
-from rag_evaluation_framework.data.levels import TOKEN, Level, U
+from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.value_checks import freeze_metadata
@@ -43,8 +43,9 @@ class Dataset(Generic[U]):
         metadata: Anything else, as a copy that cannot be changed; unknown keys of a dataset file are kept here.
 
     Raises:
-        DatasetError: Two questions share an id, or an entry is not ground truth.
-        LevelMismatch: A ground truth belongs to another evaluation type.
+        CorpusError: The corpus is not a `Corpus`.
+        DatasetError: Two questions share an id, or what is given is not ground truth.
+        LevelMismatch: A ground truth belongs to another evaluation type, or the level is not one.
     """
 
     ground_truth: tuple[GroundTruth[U], ...]
@@ -66,7 +67,15 @@ class Dataset(Generic[U]):
         chunking: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        entries = tuple(ground_truth)
+        given: Any = ground_truth
+        if isinstance(given, GroundTruth) or not isinstance(given, Iterable):
+            raise DatasetError(
+                f"dataset {name!r}: ground_truth={given!r:.80}; expected a list of ground truths, such as "
+                "[TokenLevelGroundTruth(query, spans)]"
+            )
+        entries, level = tuple(ground_truth), checked_level(level)
+        if corpus is not None:
+            check_corpus_type(corpus)
         values: dict[str, Any] = {
             "ground_truth": entries,
             "level": level,
@@ -81,10 +90,10 @@ class Dataset(Generic[U]):
         freeze_metadata(self, DatasetError)
         seen: set[str] = set()
         for entry in entries:
-            given: Any = entry
-            if not isinstance(given, GroundTruth):
+            item: Any = entry
+            if not isinstance(item, GroundTruth):
                 expected = "expected ground truth, such as TokenLevelGroundTruth(query, spans)"
-                raise DatasetError(f"dataset {name!r}: {given!r:.80}; {expected}")
+                raise DatasetError(f"dataset {name!r}: {item!r:.80}; {expected}")
             if entry.level is not level:
                 raise LevelMismatch(
                     f"question {entry.query.id!r} has {entry.level.evaluation_type} ground truth, the dataset is "

@@ -146,11 +146,17 @@ def checked_corpus(corpus: Any) -> Corpus:
     """
     if corpus is None:
         raise CorpusError("no corpus was given, and no dataset that knows its own; pass corpus=Corpus.from_folder(...)")
-    if not isinstance(corpus, Corpus):
-        raise CorpusError(f"corpus={corpus!r:.80}: expected a Corpus; Corpus.from_folder(path) reads one")
+    check_corpus_type(corpus)
     if not len(corpus):
         raise CorpusError("the corpus is empty: it has no documents to search")
-    return corpus
+    known: Corpus = corpus
+    return known
+
+
+def check_corpus_type(corpus: object) -> None:
+    """Check that what is given is a `Corpus`, which may be empty; raise CorpusError otherwise."""
+    if not isinstance(corpus, Corpus):
+        raise CorpusError(f"corpus={corpus!r:.80}: expected a Corpus; Corpus.from_folder(path) reads one")
 
 
 def _checked(document: Any) -> Document:

@@ -10,7 +10,7 @@ from rag_evaluation_framework._support.strict_json import Json
 from rag_evaluation_framework._support.strict_yaml import parse_yaml
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, check_level, checked_level
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.chunking_evaluation import COLUMNS, read_chunking_evaluation
@@ -73,10 +73,12 @@ def load_dataset(
         ground_truth_key: The key of `outputs` that holds the ground truth; by default any key known for the level.
 
     Raises:
+        CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: The file cannot be used; the message names each problem and where it is.
         LevelMismatch: The file holds another level than the one asked for.
     """
     path, level = Path(path), checked_level(level)
+    corpus = None if corpus is None else checked_corpus(corpus)
     ending = path.suffix.lower()
     dataset: Dataset[Any]
     if ending in (".json", ".jsonl", ".yaml", ".yml"):

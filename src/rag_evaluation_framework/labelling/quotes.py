@@ -20,7 +20,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.records import problem_list
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
 from rag_evaluation_framework.data.ids import QueryId, QueryText, generate_query_id
 from rag_evaluation_framework.data.levels import TOKEN
@@ -149,9 +149,10 @@ def check_quotes(path: str | Path, corpus: Corpus) -> QuoteCheck:
     Similarity is never enough: a quote that was not found is shown with the nearest passage.
 
     Raises:
+        CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: The file cannot be read, lacks a column, or has a row without a question.
     """
-    path = Path(path)
+    path, corpus = Path(path), checked_corpus(corpus)
     locator, resolver = TextLocator(corpus), DocumentResolver(corpus)
     records = list(_csv_records(path) if path.suffix.lower() in (".csv", ".tsv") else _jsonl_records(path))
     if not records:
