@@ -8,7 +8,7 @@ from rag_evaluation_framework import Corpus, load_dataset
 def test_init_says_what_was_located_and_the_command_it_prints_works(rag_eval, folder):
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
     assert outcome.code == 0
-    assert "2 of 5 quotes located, 1 ambiguous, 1 missing; 1 without an answer" in outcome.out
+    assert "2 of 4 quotes located, 1 ambiguous, 1 missing; 1 question without an answer" in outcome.out
     assert "billing.md[47:61], guides/start.md[34:48]" in outcome.out
     assert "Install the agent first." in outcome.out  # the passage nearest to the missing quote
     printed = next(line for line in outcome.out.splitlines() if line.startswith("  rag-eval run"))
@@ -81,6 +81,14 @@ def test_a_custom_root_is_part_of_the_printed_command(rag_eval, folder):
     assert "rag-eval run eval/questions.yaml --root eval" in outcome.out
 
 
+def test_rows_without_a_quote_are_questions_and_not_quotes(rag_eval, folder):
+    rows = "question,quote\nWhen?,Invoices are sent on the first day.\nWho?,\nWho?,\nWhere?,\n"
+    (folder / "questions.csv").write_text(rows)
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    assert "1 of 1 quote located, 0 ambiguous, 0 missing; 2 questions without an answer\n" in outcome.out
+
+
 def test_one_quote_reads_right(rag_eval, folder):
     (folder / "questions.csv").write_text("question,quote\nWhen?,Invoices are sent on the first day.\n")
-    assert "1 of 1 quote located" in rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").out
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    assert "1 of 1 quote located, 0 ambiguous, 0 missing; 0 questions without an answer\n" in outcome.out

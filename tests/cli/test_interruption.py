@@ -165,7 +165,7 @@ def test_a_question_that_exits_has_failed_and_is_shown(folder, step, arguments, 
     done = run(folder, step, *arguments)
     assert done.returncode == 2
     assert said in done.stdout
-    assert "no question was scored; the run is saved in" in done.stderr
+    assert "no question has a score; the run is saved in" in done.stderr
     allowed = run(folder, step, *arguments, "--allow-failures", "9")
     assert allowed.returncode == 2  # nothing was measured
 
@@ -173,7 +173,7 @@ def test_a_question_that_exits_has_failed_and_is_shown(folder, step, arguments, 
 def test_a_metric_that_exits_has_no_score(folder):
     done = run(folder, "metric", "--metric", "own:Score", "--metric", "span_recall")
     assert done.returncode == 2
-    assert "score score@5: SystemExit: called sys.exit(0) (own.py, line 12)" in done.stdout
+    assert "score score at 3 cutoffs: SystemExit: called sys.exit(0) (own.py, line 12)" in done.stdout
     assert (
         run(folder, "metric", "--metric", "own:Score", "--metric", "span_recall", "--allow-failures", "9").returncode
         == 0

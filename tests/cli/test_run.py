@@ -98,6 +98,28 @@ def test_failed_questions_are_shown_and_end_in_exit_code_2_unless_allowed(rag_ev
     assert rag_eval("run", *FLAGS, "--retriever", "own:search", "--allow-failures", "1").code == 0
 
 
+def test_a_failed_question_that_counts_as_zero_is_shown_alike_everywhere(rag_eval, folder):
+    (folder / "own.py").write_text(
+        "def search(query, k):\n"
+        "    if 'invoices' in query:\n"
+        "        raise OSError('index \\x1b[31mgone')\n"
+        "    return ['Install the agent first.']\n"
+    )
+    (folder / "zero.yaml").write_text(
+        "corpus: docs\ndataset: questions.csv\nretriever: own:search\nk: 1\nbudgets: []\ncount_as_zero: [failed]\n"
+    )
+    outcome = rag_eval("run", "zero.yaml", "--metric", "span_recall", "--allow-failures", "1")
+    shown = " ".join(outcome.out[outcome.out.index("Weakest") :].split())
+    assert "0.000 When do invoices come?" in shown
+    failed = "retrieval failed: OSError: index \N{REPLACEMENT CHARACTER}[31mgone"
+    assert f"billing.md {failed} “Invoices are sent on the first day.”" in shown
+    assert "not in" not in shown
+    (saved,) = (folder / ".rag-eval/runs").iterdir()
+    assert re.search(r"\| 0\.000 \| \S+ \| When do invoices come\?", (saved / "summary.md").read_text())
+    printed = json.loads(rag_eval("run", "zero.yaml", "--metric", "span_recall", "--json").out)
+    assert printed["worst"][0]["span_recall@1"] == 0.0
+
+
 def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_eval, folder):
     (folder / "own.py").write_text(
         "from rag_evaluation_framework import Retriever\n"
@@ -162,7 +184,34 @@ def test_a_run_that_scores_nothing_ends_in_exit_code_2(rag_eval, folder):
     (folder / "none.csv").write_text("question,quote\nWho is the chief?,\n")
     outcome = rag_eval("run", "--corpus", "docs", "--dataset", "none.csv")
     assert outcome.code == 2
-    assert "no question was scored" in outcome.err
+    assert "no question has a score" in outcome.err
+
+
+def test_a_run_in_which_no_question_has_a_score_ends_in_exit_code_2_whatever_is_allowed(rag_eval, folder):
+    (folder / "own.py").write_text(
+        "from rag_evaluation_framework import TokenLevelMetric\n"
+        "class NoNumber(TokenLevelMetric):\n"
+        "    def calculate(self, retrieved, ground_truth): return float('nan')\n"
+    )
+    outcome = rag_eval("run", *FLAGS, "--metric", "own:NoNumber", "--allow-failures", "9")
+    assert outcome.code == 2
+    assert "error: no question has a score; the run is saved in " in outcome.err
+    assert "no_number" in outcome.out
+    both = rag_eval("run", *FLAGS, "--metric", "own:NoNumber", "--metric", "span_recall", "--allow-failures", "9")
+    assert both.code == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "expected"),
+    [("--on-error", "ignore", "'collect' or 'raise'"), ("--evaluation-type", "page", "'chunk-level' or 'token-level'")],
+)
+@pytest.mark.parametrize("given", [("plain.yaml",), FLAGS], ids=["a file", "no file"])
+def test_a_wrong_option_is_called_by_its_name(rag_eval, folder, given, option, value, expected):
+    (folder / "plain.yaml").write_text("corpus: docs\ndataset: questions.csv\n")
+    outcome = rag_eval("run", *given, option, value)
+    assert outcome.code == 2
+    assert outcome.err.startswith(f"error: {option}: input should be ")
+    assert outcome.err.endswith(f"{expected}, got {value!r}\n")
 
 
 def test_a_retriever_flag_takes_the_place_of_the_files_pipeline(rag_eval, folder):
@@ -267,10 +316,22 @@ def test_the_weakest_questions_of_every_level_fit_a_narrow_terminal(rag_eval, la
     assert shown[1].split()[:3] == ["0.000", "Where", "is"]
     query = load_result(next((labelled / ".rag-eval/runs").iterdir())).queries[1]
     unit = "guides/start.md" if level != "chunk-level" else query.relevant[0]
-    assert shown[2].split()[0] == unit
-    assert re.search(r"first found at rank \d|not in \d+ results?", shown[2])
+    comma = "" if level == "token-level" else ","
+    assert shown[2].split()[0] == f"{unit}{comma}"
+    assert re.search(rf"{comma} (first found at rank \d|not in \d+ results?)", shown[2])
     assert all(len(line.rstrip()) <= 80 for line in lines if not line.startswith("Saved to"))
     assert "…" not in outcome.out
+
+
+def test_a_span_that_no_chunk_holds_reads_as_one_sentence_among_the_weakest(rag_eval, labelled):
+    (labelled / "own.py").write_text(
+        "from rag_evaluation_framework import Chunker\n"
+        "class Beginnings(Chunker):\n"
+        "    def chunk(self, text): return [text[:9]]\n"
+    )
+    flags = ["--dataset", "token-level.json", "--evaluation-type", "chunk-level", "--chunker", "own:Beginnings"]
+    outcome = rag_eval("run", "--corpus", "docs", *flags, "--k", "1")
+    assert re.search(r"billing\.md\[11:41\], which no chunk holds, not in 0 results\s", outcome.out)
 
 
 @pytest.mark.parametrize(

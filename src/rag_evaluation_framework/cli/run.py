@@ -16,6 +16,9 @@ from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import components_print_to_stderr
 from rag_evaluation_framework.errors import ConfigError
 
+_OPTIONS = {"metrics": "--metric", "budgets": "--budget", "save_results_path": "--root"}
+"""Options that are not called like the key that they set."""
+
 
 def run(
     config: Annotated[Path | None, typer.Argument(help="A YAML or JSON configuration; options override it.")] = None,
@@ -98,8 +101,8 @@ def run(
         reports.show_result(console, result)
         reports.show_worst(console, result, experiment.corpus, worst)
         console.print(f"\nSaved to {kept}", highlight=False, markup=False, soft_wrap=True)
-    if not result.counts["scored"]:
-        raise ConfigError(f"no question was scored; the run is saved in {kept}")
+    if all(mean is None for mean in result.metrics.values()):
+        raise ConfigError(f"no question has a score; the run is saved in {kept}")
     if failed > allow_failures:
         raise ConfigError(
             f"{failed} of {result.counts['questions']} questions failed, --allow-failures allows {allow_failures}; "
@@ -109,6 +112,7 @@ def run(
 
 def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.ConfigFile, Path]:
     """Return what is to be run, and the folder to which its paths are relative."""
+    options = {key: _OPTIONS.get(key) or f"--{key.replace('_', '-')}" for key in flags}
     keep = {"save_results_path": str(Path(".rag-eval").absolute())}
     if config is None:
         missing = [f"--{key}" for key in ("corpus", "dataset") if key not in flags]
@@ -116,11 +120,11 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
             raise ConfigError(
                 f"{' and '.join(missing)} missing; expected a configuration file, or --corpus and --dataset"
             )
-        return experiments.parse_config({**keep, **flags}, "flags"), Path()
+        return experiments.parse_config({**keep, **flags}, "the options", options), Path()
     written = experiments.load_config(config).model_dump(exclude_unset=True)
     if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
         written = {key: value for key, value in written.items() if key not in ("chunker", "embedder", "vector_store")}
-    return experiments.parse_config({**keep, **written, **flags}, str(config)), config.parent
+    return experiments.parse_config({**keep, **written, **flags}, str(config), options), config.parent
 
 
 def _summary(result: rag.EvaluationResult[Any], folder: Path | None, worst: int) -> dict[str, Any]:

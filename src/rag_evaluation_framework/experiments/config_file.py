@@ -1,6 +1,6 @@
 """Configuration files: experiments in YAML or JSON, parsed and validated."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from os.path import normpath
@@ -168,12 +168,13 @@ def load_config(path: str | Path) -> ConfigFile:
     return parse_config(content, str(path))
 
 
-def parse_config(content: Any, source: str) -> ConfigFile:
+def parse_config(content: Any, source: str, options: Mapping[str, str] | None = None) -> ConfigFile:
     """Validate a configuration.
 
     Args:
         content: The parsed file: a mapping.
         source: Where it comes from, for messages.
+        options: The keys that were given otherwise, and what messages call them: `{"on_error": "--on-error"}`.
 
     Raises:
         ConfigError: It is not a mapping, or holds an unknown key or a wrong value.
@@ -185,16 +186,19 @@ def parse_config(content: Any, source: str) -> ConfigFile:
     try:
         return ConfigFile.model_validate(content)
     except ValidationError as error:
-        problems = [f"$.{_path(item['loc'])}: {_message(item)}" for item in error.errors()]
-        raise ConfigError(f"{source}: {'; '.join(dict.fromkeys(problems))}") from error
+        items, named = error.errors(), options or {}
+        names = [named.get(str(item["loc"][0])) for item in items]
+        problems = [f"{name or _path(item['loc'])}: {_message(item)}" for name, item in zip(names, items, strict=True)]
+        where = "" if all(names) else f"{source}: "
+        raise ConfigError(f"{where}{'; '.join(dict.fromkeys(problems))}") from error
 
 
 def _path(location: tuple[int | str, ...]) -> str:
-    """Return the path of a value in the file, such as `metrics[0]`.
+    """Return the path of a value in the file, such as `$.metrics[0]`.
 
     Only the first key and the indices belong to the file; other parts of the location name alternatives of its type.
     """
-    return str(location[0]) + "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
+    return f"$.{location[0]}" + "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
 
 
 def _message(item: ErrorDetails) -> str:

@@ -14,6 +14,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.labelling.quotes import QuoteCheck, skipped_questions
 from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.reports.tables import Column, show_table
 from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult
@@ -72,7 +73,8 @@ def best_in_green(means: Sequence[float | None], written: Callable[[float | None
 def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None:
     """Print the weakest questions, each with its answers and the rank at which they were first found."""
     name = result.score_names[0]
-    worst = [query for query in result.worst(n) if (query.scores.get(name) or 0.0) < 1.0]
+    scores = result.per_query(name)
+    worst = [query for query in result.worst(n) if (scores[query.query_id] or 0.0) < 1.0]
     if not worst:
         return
     console.print(Text(f"Weakest questions by {name}", style="bold"))
@@ -83,17 +85,18 @@ def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None
             Padding(_answer(unit, corpus, query, result.evaluation_type), (0, 0, 0, 2), expand=False)
             for unit in query.relevant[:3]
         )
-        grid.add_row(Text(number(query.scores.get(name)), style="red"), Group(title, *answers))
+        grid.add_row(Text(number(scores[query.query_id]), style="red"), Group(title, *answers))
     console.print(grid)
 
 
 def show_quotes(console: Console, check: QuoteCheck) -> None:
     """Print how many quotes were located, and every quote that was not."""
     counts = Counter(row.status for row in check.rows)
+    quotes = len(check.rows) - counts["no-answer"]
+    unanswered = len({row.id or row.question for row in check.rows if row.status == "no-answer"})
     console.print(
-        f"{counts['located']} of {len(check.rows)} quote{'s' * (len(check.rows) != 1)} located, "
-        f"{counts['ambiguous']} ambiguous, "
-        f"{counts['missing']} missing; {counts['no-answer']} without an answer",
+        f"{counts['located']} of {quotes} quote{'s' * (quotes != 1)} located, {counts['ambiguous']} ambiguous, "
+        f"{counts['missing']} missing; {unanswered} question{'s' * (unanswered != 1)} without an answer",
         highlight=False,
     )
     for row in check.problems:
@@ -116,12 +119,23 @@ def detectable_difference(questions: int) -> float:
 
 def _answer(unit: Any, corpus: Corpus, query: QueryResult[Any], evaluation_type: EvaluationType) -> Text:
     rules = RULES[evaluation_type]
+    where, text = map(printable, rules.shown(unit, corpus))
+    became = _became(unit, query, rules)
+    if not text:
+        return Text.assemble((f"{where}, ", "cyan"), (became, "dim"))
+    return Text.assemble((f"{where} ", "cyan"), (f"{became} ", "dim"), f"“{_shortened(text)}”")
+
+
+def _became(unit: Any, query: QueryResult[Any], rules: LevelRules[Any]) -> str:
+    """Return at which rank a relevant unit was found, or why it was not."""
+    if query.status == "failed":
+        failure = next(failure for failure in query.failures if failure.stage == "retrieve")
+        return f"retrieval failed: {_shortened(printable(f'{failure.kind}: {failure.message}'))}"
     count = len(query.hits)
     found = (rules.level.read(hit) for hit in query.hits)
     ranks = [number for number, hit in enumerate(found, 1) if hit is not None and rules.found(unit, hit)]
-    rank = f"first found at rank {ranks[0]}" if ranks else f"not in {count} result{'s' * (count != 1)}"
-    where, text = map(printable, rules.shown(unit, corpus))
-    if not text:
-        return Text.assemble((f"{where} ", "cyan"), (rank, "dim"))
-    shown = text if len(text) <= _QUOTE_LENGTH else f"{text[: _QUOTE_LENGTH - 1]}…"
-    return Text.assemble((f"{where} ", "cyan"), (f"{rank} ", "dim"), f"“{shown}”")
+    return f"first found at rank {ranks[0]}" if ranks else f"not in {count} result{'s' * (count != 1)}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _QUOTE_LENGTH else f"{text[: _QUOTE_LENGTH - 1]}…"
