@@ -723,3 +723,18 @@ def test_a_zero_dimensional_ranking_is_refused():
 def test_a_row_that_continues_after_its_padding_is_refused(unit):
     with pytest.raises(DatasetError, match=r"row 1 holds a unit after -1, at 2; expected -1 at the end only"):
         score_ranking_arrays([[5], [5]], [[5, 6, -1], [1, -1, unit]])
+
+
+def test_gains_of_arrays_that_are_no_numbers_are_refused():
+    with pytest.raises(DatasetError, match="gains: could not convert string to float: .*; expected numbers, above 0"):
+        score_ranking_arrays([[0]], [[0]], ["recall"], gains=[["much"]])
+
+
+def test_what_cannot_be_read_for_another_reason_is_said_with_the_questions_read_together():
+    class Odd(dict[str, float]):
+        def values(self):
+            raise ValueError("out of values")
+
+    rankings = {"a": {"x": 1.0}, "b": Odd(x=1.0)}
+    with pytest.raises(DatasetError, match="questions 'a' to 'b' cannot be read: out of values"):
+        score_rankings({"a": ["x"], "b": ["x"]}, rankings, ["recall"])
