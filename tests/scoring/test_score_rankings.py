@@ -726,7 +726,7 @@ def test_a_row_that_continues_after_its_padding_is_refused(unit):
 
 
 def test_gains_of_arrays_that_are_no_numbers_are_refused():
-    with pytest.raises(DatasetError, match="gains: could not convert string to float: .*; expected numbers, above 0"):
+    with pytest.raises(DatasetError, match=r"gains: could not convert string to float: .*; expected numbers, above 0"):
         score_ranking_arrays([[0]], [[0]], ["recall"], gains=[["much"]])
 
 
