@@ -259,6 +259,40 @@ class TestChunkIds:
         scores = score_rankings(truth, {q: [ids[0].removeprefix("pa_")] for q, ids in truth.items() if ids}, ["recall"])
         assert scores.mean == {"recall": 1.0}
 
+    @pytest.mark.parametrize(
+        "given",
+        [
+            lambda ids: ["x", *ids],
+            lambda ids: {"x": 1, **dict.fromkeys(ids, 1)},
+            lambda ids: {*ids, *map(str, range(50))},
+            lambda ids: [7, None, *ids],
+            lambda ids: iter(["x", *ids]),
+            lambda ids: np.array(["x", *ids]),
+        ],
+        ids=["list", "mapping", "set", "other types", "iterator", "array"],
+    )
+    def test_they_are_recognised_wherever_they_are(self, given):
+        for first in (["a"], iter(["a"])):
+            truth = {"p": first, "q": given([PLACED])}
+            score = score_rankings(truth, {"p": ["a"], "q": [PLAIN]}, ["hit@1"])
+            assert score.per_query("hit@1") == {"p": 1, "q": 1}
+
+    def test_an_id_is_that_of_a_chunk_by_its_beginning_alone(self):
+        for ids in (["a_chunk_1"], ["chu", "nk_1"], ["PA_chunk_1", 7], [b"chunk_1"]):
+            scores = score_rankings({"q": ids}, {"q": [PLAIN, PLACED, *ids]}, ["mrr"])
+            assert scores.mean == {"mrr": pytest.approx(1 / 3)}
+
+    def test_one_question_of_chunks_among_thousands_is_recognised(self):
+        truth = {f"q{n}": ["a"] for n in range(3000)} | {"q1777": ["a", PLACED]}
+        scores = score_rankings(truth, {q: [PLAIN, PLACED, "a"] for q in truth}, ["mrr", "chunk_recall"])
+        assert scores.row("q1777") == {"mrr": 1, "chunk_recall": 1}
+        assert scores.counts["ties_or_duplicates"] == 3000  # the truth decides, for all questions alike
+
+    def test_ids_of_chunks_in_rankings_alone_stay_as_they_are(self):
+        scores = score_rankings({"q": ["a", "a chunk_"]}, {"q": [PLAIN, PLACED, "a"]}, ["precision"])
+        assert scores.mean == {"precision": pytest.approx(1 / 3)}
+        assert scores.counts["ties_or_duplicates"] == 0
+
     @given(all_truth, any_form)
     def test_chunks_score_as_their_numbers_do(self, truth, rankings):
         def named(units, form):

@@ -15,7 +15,7 @@ from rag_evaluation_framework.data.ids import ChunkId, DocumentId, QueryId
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.scoring.rank_checks import check_mapping, check_ranking, check_truth, refuse
-from rag_evaluation_framework.scoring.rank_chunks import chunk_gains, plain
+from rag_evaluation_framework.scoring.rank_chunks import chunk_gains, holds_chunk_ids, plain
 
 Scored = Mapping[str, float]
 """Gains or scores of the units of one query."""
@@ -46,16 +46,19 @@ def check_rank_mappings(ground_truth: Truth, rankings: IdRankings) -> None:
 
 
 def read_rank_mappings(
-    ground_truth: Truth, rankings: IdRankings, *, of_chunks: bool
-) -> tuple[RankJudgements, dict[str, int]]:
-    """Judge rankings that are mappings or lists by query id, `of_chunks` under the plain form of every chunk id.
+    ground_truth: Truth, rankings: IdRankings, *, of_chunks: bool = False
+) -> tuple[RankJudgements, dict[str, int], bool]:
+    """Judge rankings that are mappings or lists by query id.
+
+    As soon as a relevant id is that of a chunk, it starts anew, `of_chunks`: under the plain form of every chunk id. To
+    look at the ids of a block that was just read takes less time than to look at all of them beforehand.
 
     They are read in blocks, and only what is relevant is kept. The work per query, and per unit of it, is left to
     iterators written in C: a step of Python would cost more.
 
     Returns:
-        The judgements in the order of the ground truth, and the counts `queries_not_ranked`,
-        `queries_not_judged` and `ties_or_duplicates`.
+        The judgements in the order of the ground truth; the counts `queries_not_ranked`, `queries_not_judged` and
+        `ties_or_duplicates`; and whether they were read `of_chunks`.
 
     Raises:
         DatasetError: A truth or a ranking cannot be read.
@@ -75,6 +78,8 @@ def read_rank_mappings(
             raise
         except (TypeError, ValueError, OverflowError, struct.error) as error:
             refuse(block, given, ranked, error)
+        if not of_chunks and holds_chunk_ids(given):
+            return read_rank_mappings(ground_truth, rankings, of_chunks=True)
         irregular += out_of_order
         relevant = np.flatnonzero(gain > 0)
         blocks.append((query[relevant] + first, rank[relevant], gain[relevant], retrieved))
@@ -82,11 +87,12 @@ def read_rank_mappings(
         size = min(_MOST, 2 * size, max(_FEWEST, _RESULTS * len(block) // max(1, int(retrieved.sum()))))
     query, rank, gain, retrieved = (np.concatenate(column) for column in zip(*blocks, strict=True))
     unjudged = len(rankings) - (len(ground_truth) - missing)
-    return RankJudgements.from_ranks(query, rank, gain, retrieved), {
+    counts = {
         "queries_not_ranked": missing,
         "queries_not_judged": unjudged,
         "ties_or_duplicates": irregular,
     }
+    return RankJudgements.from_ranks(query, rank, gain, retrieved), counts, of_chunks
 
 
 def read_units(

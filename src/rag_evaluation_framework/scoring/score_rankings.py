@@ -13,7 +13,6 @@ from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.metrics.chunk_metric import ChunkMetric
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.scoring.rank_arrays import read_rank_arrays
-from rag_evaluation_framework.scoring.rank_chunks import holds_chunk_ids
 from rag_evaluation_framework.scoring.rank_mappings import (
     IdRankings,
     Truth,
@@ -31,9 +30,8 @@ def score_rankings(
     """Score rankings of ids that were made elsewhere.
 
     Queries are matched by id. A query that the rankings lack scores 0.0, one without ground truth is left out, one
-    without anything relevant has no score; all are counted. `pa_chunk_…` and `chunk_…` of one content are one chunk, if
-    the ground truth is of chunks (the first id of each question tells; of more than 1,024 questions, some are looked
-    at).
+    without anything relevant has no score; all are counted. `pa_chunk_…` and `chunk_…` of one content are one chunk, in
+    all questions, if the ground truth of any of them holds such an id; of ids in rankings alone they are two.
 
     Args:
         ground_truth: For each query its relevant ids, or its judged ids with their gains (0 or below: not relevant).
@@ -56,11 +54,10 @@ def score_rankings(
     """
     chosen = parse_rank_scores(metrics)
     check_rank_mappings(ground_truth, rankings)
-    truth: Any = ground_truth  # read once by built-in metrics, and again by others
-    if not (all(map(reads_judgements, chosen.values())) and isinstance(next(iter(truth.values())), Collection)):
+    truth: Any = ground_truth  # may be read more than once
+    if not all(issubclass(kind, Collection) for kind in set(map(type, truth.values()))):
         truth = dict(zip(truth, kept(truth.values()), strict=True))
-    of_chunks = holds_chunk_ids(truth)
-    judged, counts = read_rank_mappings(truth, rankings, of_chunks=of_chunks)
+    judged, counts, of_chunks = read_rank_mappings(truth, rankings)
     return _scored(tuple(truth), judged, chosen, counts, partial(read_units, truth, rankings, of_chunks=of_chunks))
 
 
