@@ -137,6 +137,18 @@ def test_an_id_that_matches_two_chunks_is_refused(prefix):
     assert (result.metrics["chunk_recall@1"], result.metrics["chunk_recall@2"]) == (0.0, 1.0)
 
 
+@pytest.mark.parametrize("shown", ["w29009", "w116065"])
+def test_an_id_that_matches_two_chunks_is_refused_with_the_text_of_the_second(shown):
+    texts = sorted(["w29009", "w116065"], key=lambda text: text == shown)
+    alike = Corpus([Document(DocumentId(f"{text}.md"), text) for text in texts])
+    chunks = [PositionAwareChunk.of(document, 0, len(document.content)) for document in alike]
+    digits = content_digest(shown)[:8]
+    truth = Dataset([ChunkLevelGroundTruth(Query.from_text("q"), [ChunkId(digits)])], CHUNK, corpus=alike)
+    for retriever in (Listing(sorted(chunks, key=lambda chunk: chunk.content == shown)), lambda query, k: texts):
+        with pytest.raises(DatasetError, match=rf"{content_digest(shown)[:12]} \(of '{shown}'\); write more digits"):
+            evaluate(retriever, truth, k=2)
+
+
 def test_texts_without_offsets_are_matched_by_hash_even_without_a_list_of_chunks():
     truth = dataset(short(1, 12), short(2, 12))
     for found in (

@@ -1,6 +1,7 @@
 """Chunk-level evaluation: did we find the right chunks? Bound to one chunking."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any, ClassVar
 
@@ -8,10 +9,9 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunk_registry import chunking_fingerprint
-from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.ground_truth import GroundTruth, renamed_gains
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.ids import ChunkId
 from rag_evaluation_framework.data.levels import CHUNK, Level
@@ -60,17 +60,17 @@ class ChunkRules(LevelRules[ChunkId]):
         if chunks is None and (projects or chunk_id is not None):
             raise ConfigError(f"{searched.retriever} cannot list its chunks: its `chunks` returned None")
         known = () if projects else (unit for entry in dataset for unit in entry.relevant)
-        ids = ChunkIds(known, chunks or (), chunk_id, HitReader(searched.corpus).original)
+        ids = ChunkIds(known, chunks, chunk_id, HitReader(searched.corpus).original)
         if chunks is None:
             note(f"{searched.retriever} cannot list its chunks; whether they are those of the dataset is not known")
-            return ProjectedTruth(CHUNK, dataset.ground_truth, ids.of)
+            return ProjectedTruth(CHUNK, _named(dataset, ids), ids.of)
         chunking = {"chunks": len(chunks), "fingerprint": chunking_fingerprint(chunks)}
         if not projects:
-            _check_presence(dataset, searched.retriever, chunks, ids)
+            _check_presence(dataset, searched.retriever, len(chunks), ids)
             if dataset.chunking not in (None, chunking["fingerprint"]):
                 note("the index holds other chunks than those from which the relevant ones were chosen")
-            return ProjectedTruth(CHUNK, dataset.ground_truth, ids.of, chunking)
-        projection = ChunkProjection(chunks, lambda chunk: next(ids.all_of(chunk)))
+            return ProjectedTruth(CHUNK, _named(dataset, ids), ids.of, chunking)
+        projection = ChunkProjection(chunks, ids.of_chunk)
         entries = projection.project(dataset)
         if projection.unplaced:
             note(f"{projection.unplaced} of {len(chunks)} chunks have no place, and cannot be relevant to a span")
@@ -111,26 +111,44 @@ class ChunkRules(LevelRules[ChunkId]):
             yield "whether both have the same chunks is not known"
 
 
-def _check_presence(dataset: Dataset[Any], retriever: str, chunks: Sequence[AnyChunk], ids: ChunkIds) -> None:
+def _named(dataset: Dataset[Any], ids: ChunkIds) -> tuple[GroundTruth[ChunkId], ...]:
+    """Return the ground truth with one id for each chunk.
+
+    Raises:
+        DatasetError: A chunk has two gains.
+    """
+    entries: Any = dataset.ground_truth
+    return tuple(
+        replace(
+            entry,
+            relevant_chunk_ids=tuple(map(ids.name, entry.relevant)),
+            gains=renamed_gains(entry.query, {unit: entry.gain(unit) for unit in entry.relevant}, ids.name),
+        )
+        if any(unit in ids.synonyms for unit in entry.relevant)
+        else entry
+        for entry in entries
+    )
+
+
+def _check_presence(dataset: Dataset[Any], retriever: str, chunks: int, ids: ChunkIds) -> None:
     """Note if only some of the relevant chunks are in the index.
 
     Raises:
         DatasetError: None of them is in the index.
     """
-    known = ids.known
-    present = known & {unit for chunk in chunks for unit in ids.all_of(chunk)}
-    if len(present) == len(known):
+    if not ids.absent:
         return
+    present, known = len(ids.present), len(ids.present) + len(ids.absent)
     advice = (
         "chunk-level truth belongs to one chunking: the same chunker with the same parameters, the same documents, and "
         "ids made in the same way (if not, name chunks by chunk_id=(chunk, number) -> id); or label spans"
     )
     if not present:
         raise DatasetError(
-            f"dataset {dataset.name!r}: none of its {len(known)} chunk ids ({min(known)}, …) is among the "
-            f"{len(chunks)} chunks of {retriever}; {advice}"
+            f"dataset {dataset.name!r}: none of its {known} chunk ids ({min(ids.absent)}, …) is among the "
+            f"{chunks} chunks of {retriever}; {advice}"
         )
     note(
-        f"{len(present) / len(known):.0%} of the relevant chunk ids are in the index ({len(present)} of {len(known)}); "
+        f"{present / known:.0%} of the relevant chunk ids are in the index ({present} of {known}); "
         f"the others cannot be found; {advice}"
     )

@@ -1,6 +1,6 @@
 """`score_rankings`: score existing rankings of ids, without corpus or retriever."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from rag_evaluation_framework.scoring.rank_mappings import (
     read_units,
 )
 from rag_evaluation_framework.scoring.score_names import DEFAULT_RANK_SCORES, IdScore, Score, parse_rank_scores
-from rag_evaluation_framework.scoring.tabulate import Cut, Units, kept, reads_judgements, tabulate
+from rag_evaluation_framework.scoring.tabulate import Cut, Units, kept, tabulate
 
 
 def score_rankings(
@@ -54,8 +54,8 @@ def score_rankings(
     """
     chosen = parse_rank_scores(metrics)
     check_rank_mappings(ground_truth, rankings)
-    truth: Any = ground_truth  # may be read more than once
-    if not all(issubclass(kind, Collection) for kind in set(map(type, truth.values()))):
+    truth: Any = ground_truth  # read more than once by metrics of one's own, and where chunks are found
+    if any(hasattr(kind, "__next__") for kind in set(map(type, truth.values()))):
         truth = dict(zip(truth, kept(truth.values()), strict=True))
     judged, counts, of_chunks = read_rank_mappings(truth, rankings)
     return _scored(tuple(truth), judged, chosen, counts, partial(read_units, truth, rankings, of_chunks=of_chunks))
