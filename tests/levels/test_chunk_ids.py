@@ -28,6 +28,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import Hit, QueryId, QueryText
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.levels.chunk_ids import ChunkIds
 from support.retrievers import Listing
 
 SENTENCES = ["Invoices come monthly.", "Refunds take five days.", "Support answers at once.", "The office is closed."]
@@ -379,3 +380,14 @@ def test_ground_truth_with_an_id_that_the_retriever_gives_to_several_texts_is_re
     truth = ChunkLevelGroundTruth(Query(QueryId("q"), QueryText("q")), [ChunkId("0")])
     with pytest.raises(ConfigError, match="gives the id '0', which the dataset names, to several texts"):
         ChunkLevelEvaluation(PAGES, Dataset([truth], CHUNK, corpus=PAGES)).run(retriever=Listing(NUMBERED))
+
+
+def test_ids_are_tried_by_length_and_those_with_their_prefix_first():
+    digits = content_digest("one")
+    known = [ChunkId(prefix + digits[:length]) for length in (8, 9, 10, 11, 13) for prefix in ("", "chunk_")]
+    forms = ChunkIds(known, (), None, lambda hit: hit.text or "").forms
+    assert forms == [(prefix, length) for length in (8, 9, 10, 11) for prefix in ("chunk_", "")] + [
+        ("chunk_", 12),
+        ("chunk_", 13),
+        ("", 13),
+    ]
