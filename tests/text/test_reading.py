@@ -60,6 +60,21 @@ def test_the_reader_reads_the_text_or_its_place(found, read, original, known):
     assert ContextBudget(Cutoff(100, "ch"), None, READER).cost(found) == len(read)
 
 
+@pytest.mark.parametrize(
+    ("found", "contradicts"),
+    [
+        (hit(0, 7, "One two"), False),
+        (hit(0, 7, "One\n  two"), False),
+        (hit(0, 7, "One too"), True),
+        (hit(0, 7), False),
+        (hit(text="elsewhere"), False),
+    ],
+    ids=["the same", "other white space", "other words", "no text", "no place"],
+)
+def test_a_text_contradicts_its_place_if_it_differs_in_more_than_white_space(found, contradicts):
+    assert READER.contradicts(found) is contradicts
+
+
 def test_a_hit_with_only_a_document_is_the_whole_document():
     given = [hit(), hit(doc_id="b.md"), hit(doc_id="x.md"), hit(chunk_id="c"), hit(text="own"), hit(0, 3), hit(2)]
     whole = [hit(0, 25), hit(0, 0, doc_id="b.md"), *given[2:]]
