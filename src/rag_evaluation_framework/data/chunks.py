@@ -47,7 +47,7 @@ class PositionAwareChunk:
 
     Attributes:
         id: `generate_pa_chunk_id(content)` of the text as it was chunked; it stays where the text is rewritten. Equal
-            texts share an id, so storage is keyed by position.
+            texts share an id, so no store takes it for a key.
         content: The text.
         doc_id: The document it was cut from.
         start: First character, 0-based.
