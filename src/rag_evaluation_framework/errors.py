@@ -20,9 +20,17 @@ Each class also inherits the built-in exception that a caller would catch anyway
 under way is not an exception but a `Failure` in the result, unless `on_error="raise"` asks for one.
 """
 
+from rag_evaluation_framework._outside import fit_to_show
+
 
 class RagEvalError(Exception):
-    """Base of all errors that this package raises on purpose; the message says what, where and how to fix it."""
+    """Base of all errors that this package raises on purpose; the message says what, where and how to fix it.
+
+    As a text it is fit to be shown whatever it quotes: without control codes and secrets, and of bounded length.
+    """
+
+    def __str__(self) -> str:
+        return fit_to_show(super().__str__())
 
 
 class InputError(RagEvalError, ValueError):
@@ -77,7 +85,7 @@ class QueryFailed(RagEvalError, RuntimeError):
         self.query_id = query_id
 
     def __str__(self) -> str:
-        return str(self.args[0])
+        return fit_to_show(str(self.args[0]))
 
 
 class ResultError(RagEvalError, ValueError):

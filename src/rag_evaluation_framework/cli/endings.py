@@ -4,6 +4,7 @@ import os
 import sys
 from contextlib import suppress
 
+from rag_evaluation_framework._outside import fit_to_show, said
 from rag_evaluation_framework._support.exits import exit_text
 from rag_evaluation_framework._support.interrupts import INTERRUPTED, first_interrupt
 from rag_evaluation_framework.cli.output import OutputClosed
@@ -60,7 +61,7 @@ def _told_of(error: BaseException) -> int:
             # The last resort: people get a message, developers a traceback on request.
             if os.environ.get("RAG_EVAL_DEBUG"):
                 raise error
-            return _failed(f"{type(error).__name__}: {error} (set RAG_EVAL_DEBUG=1 to see where)")
+            return _failed(f"{type(error).__name__}: {said(error)} (set RAG_EVAL_DEBUG=1 to see where)")
 
 
 def _failed(message: str) -> int:
@@ -69,11 +70,6 @@ def _failed(message: str) -> int:
 
 def _say(message: str, code: int) -> int:
     with suppress(BrokenPipeError):  # nobody reads it; the exit code still tells
-        sys.stderr.write(f"{_harmless(message)}\n")
+        sys.stderr.write(f"{fit_to_show(message)}\n")
         sys.stderr.flush()
     return code
-
-
-def _harmless(message: str) -> str:
-    """Return a message without control codes, since it may quote a file or a plug-in."""
-    return "".join(character if character.isprintable() or character == "\n" else "\ufffd" for character in message)

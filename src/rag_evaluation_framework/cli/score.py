@@ -15,6 +15,7 @@ from rich.text import Text
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import rankings as rank_files
 from rag_evaluation_framework import reports
+from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.errors import DatasetError
 
@@ -61,7 +62,7 @@ def score(
     counts = _qrels_counts(judged)
     again = f", {counts['repeated']} repeated" if counts["repeated"] else ""
     title = f"{qrels.name}: {counts['judgements']} judgement{'s' * (counts['judgements'] != 1)}{again}"
-    console.print(Text(reports.printable(title), style="bold"))
+    console.print(Text(one_line(title), style="bold"))
     _show(console, scored)
     if per_query:
         _show_questions(console, scored)
@@ -162,14 +163,14 @@ def _shortened(name: str, longest: int) -> str:
 def _name(path: Path, scored: list[Scored]) -> str:
     """Return the name of a rankings file, or its whole path if another file has the same name."""
     same = sum(path.name == other.name for other, _, _ in scored)
-    return reports.printable(path.name if same == 1 else str(path))
+    return one_line(path.name if same == 1 else str(path))
 
 
 def _show_questions(console: Console, scored: list[Scored]) -> None:
     """Print one line per question. Scores come first, so that long ids need no padding."""
     for path, scores, _ in scored:
         typer.echo(f"\n{_name(path, scored)}")
-        queries = [reports.printable(query_id) for query_id in scores.query_ids]
+        queries = [one_line(query_id) for query_id in scores.query_ids]
         longest = min(max(map(cell_len, ("question", *queries))), _LONGEST_QUESTION)
         widths = {name: max(len(name), 6) for name in scores.columns}
         for part in reports.side_by_side([*widths.values()], console.width - longest - 2, gap=2):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from rag_evaluation_framework._outside import said
 from rag_evaluation_framework._support.exits import exit_text
 from rag_evaluation_framework.errors import QueryFailed
 
@@ -30,7 +31,7 @@ class Failure:
     @classmethod
     def of(cls, stage: str, error: "Raised") -> "Failure":
         """Return what an error of a component says."""
-        message = exit_text(error) if isinstance(error, SystemExit) else str(error)
+        message = exit_text(error) if isinstance(error, SystemExit) else said(error)
         return cls(stage, type(error).__name__, message)
 
     @classmethod

@@ -3,7 +3,6 @@ from .tables import show_table as show_table
 from .tables import side_by_side as side_by_side
 from .terminal import best_in_green as best_in_green
 from .terminal import detectable_difference as detectable_difference
-from .terminal import printable as printable
 from .terminal import show_comparison as show_comparison
 from .terminal import show_quotes as show_quotes
 from .terminal import show_result as show_result

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.labelling.quotes import QuoteCheck, skipped_questions
@@ -20,31 +21,25 @@ from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import number
 
-_CONTROL = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), "\N{REPLACEMENT CHARACTER}")
 _QUOTE_LENGTH = 160
 _DETECTABLE = 0.85
 
 Result = EvaluationResult[Any]
 
 
-def printable(text: str) -> str:
-    """Return text on one line, with control characters replaced."""
-    return " ".join(text.split()).translate(_CONTROL)
-
-
 def show_result(console: Console, result: Result) -> None:
     """Print the means of a result, with its counts and notes."""
     summary = result.summary()
     names, *means = (
-        Column(Text(header or "metric"), [Text(printable(cell)) for cell in cells])
+        Column(Text(header or "metric"), [Text(one_line(cell)) for cell in cells])
         for header, *cells in zip(summary.header, *summary.rows, strict=True)
     )
-    console.print(Text(printable(summary.title), style="bold"))
+    console.print(Text(one_line(summary.title), style="bold"))
     for line in summary.headline:
-        console.print(Text(printable(line), style="dim"))
+        console.print(Text(one_line(line), style="dim"))
     show_table(console, [names], means)
     for note in summary.notes:
-        console.print(Text(f"! {printable(note)}", style="yellow"))
+        console.print(Text(f"! {one_line(note)}", style="yellow"))
 
 
 def show_comparison(console: Console, results: Sequence[tuple[str, str, Result]], scores: Sequence[str]) -> None:
@@ -56,8 +51,8 @@ def show_comparison(console: Console, results: Sequence[tuple[str, str, Result]]
         scores: The columns.
     """
     words = [
-        Column(Text("retriever"), [Text(printable(retriever)) for retriever, _, _ in results]),
-        Column(Text("chunker"), [Text(printable(chunker)) for _, chunker, _ in results]),
+        Column(Text("retriever"), [Text(one_line(retriever)) for retriever, _, _ in results]),
+        Column(Text("chunker"), [Text(one_line(chunker)) for _, chunker, _ in results]),
     ]
     headers = [Text(name.replace("_", "\n").replace("@", "\n@")) for name in scores]
     means = [best_in_green([result.metrics[name] for _, _, result in results], number) for name in scores]
@@ -80,7 +75,7 @@ def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None
     console.print(Text(f"Weakest questions by {name}", style="bold"))
     grid = Table.grid(padding=(0, 2, 0, 0))
     for query in worst:
-        title = Text.assemble(f"{printable(query.text)} ", (f"({printable(query.query_id)})", "dim"))
+        title = Text.assemble(f"{one_line(query.text)} ", (f"({one_line(query.query_id)})", "dim"))
         answers = (
             Padding(_answer(unit, corpus, query, result.evaluation_type), (0, 0, 0, 2), expand=False)
             for unit in query.relevant[:3]
@@ -100,9 +95,9 @@ def show_quotes(console: Console, check: QuoteCheck) -> None:
         highlight=False,
     )
     for row in check.problems:
-        console.print(Text(printable(str(row)), style="yellow"))
+        console.print(Text(one_line(str(row)), style="yellow"))
         console.print(
-            Padding(Text(f"“{printable(row.quote)[:_QUOTE_LENGTH]}”", style="dim"), (0, 0, 0, 2), expand=False)
+            Padding(Text(f"“{one_line(row.quote)[:_QUOTE_LENGTH]}”", style="dim"), (0, 0, 0, 2), expand=False)
         )
     if check.problems:
         console.print(Text(skipped_questions(len(check.left_out)), style="yellow"))
@@ -119,7 +114,7 @@ def detectable_difference(questions: int) -> float:
 
 def _answer(unit: Any, corpus: Corpus, query: QueryResult[Any], evaluation_type: EvaluationType) -> Text:
     rules = RULES[evaluation_type]
-    where, text = map(printable, rules.shown(unit, corpus))
+    where, text = map(one_line, rules.shown(unit, corpus))
     became = _became(unit, query, rules)
     if not text:
         return Text.assemble((f"{where}, ", "cyan"), (became, "dim"))
@@ -130,7 +125,7 @@ def _became(unit: Any, query: QueryResult[Any], rules: LevelRules[Any]) -> str:
     """Return at which rank a relevant unit was found, or why it was not."""
     if query.status == "failed":
         failure = next(failure for failure in query.failures if failure.stage == "retrieve")
-        return f"retrieval failed: {_shortened(printable(f'{failure.kind}: {failure.message}'))}"
+        return f"retrieval failed: {_shortened(one_line(f'{failure.kind}: {failure.message}'))}"
     count = len(query.hits)
     found = (rules.level.read(hit) for hit in query.hits)
     ranks = [number for number, hit in enumerate(found, 1) if hit is not None and rules.found(unit, hit)]

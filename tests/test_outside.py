@@ -1,0 +1,90 @@
+import pytest
+
+from rag_evaluation_framework._outside import (
+    bounded,
+    fit_to_show,
+    harmless,
+    is_secret,
+    one_line,
+    said,
+    shown,
+    without_secrets,
+)
+from rag_evaluation_framework.data.failures import Failure
+from rag_evaluation_framework.errors import DatasetError, MissingDependency, QueryFailed
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+    __repr__ = __str__
+
+
+@pytest.mark.parametrize(
+    "harm", ["\x1b[31m", "\x07", "\x9b2J", "\x85", "\u2028", "\u202e", "\u2067", "\ud800", "\r", "\0", "\x7f"]
+)
+def test_what_acts_on_a_terminal_is_replaced(harm):
+    assert harmless(f"a{harm}b") == f"a\N{REPLACEMENT CHARACTER}{harm[1:]}b"
+
+
+@pytest.mark.parametrize("text", ["naïve ✓ 漢字", "two\nlines", "می\u200cخواهم", "👩\u200d🔬", ""])
+def test_what_only_appears_stays(text):
+    assert harmless(text) == text
+
+
+def test_one_line_is_one_line():
+    assert one_line(" a\r\n\tb\x1b[0m ") == "a b\N{REPLACEMENT CHARACTER}[0m"
+
+
+def test_of_long_text_begin_and_end_stay():
+    text = bounded("a" * 5000 + "b" * 5000, 300)
+    assert text == "a" * 200 + " … (9,700 characters left out) … " + "b" * 100
+    assert bounded("a" * 300, 300) == "a" * 300
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("http://me:pass@host/x and https://token@h", "http://***@host/x and https://***@h"),
+        ("https://host/a?api_key=abc&b=1", "https://host/a?api_key=***&b=1"),
+        ("{'password': 'abc', 'user': 'me'}", "{'password': '***', 'user': 'me'}"),
+        ("Client(access_token=abc)", "Client(access_token=***)"),
+        ("mail me@host, http://host:80/a@b, chunk_size=3", "mail me@host, http://host:80/a@b, chunk_size=3"),
+        ("expected tokens=100, token: got 3", "expected tokens=100, token: got 3"),
+    ],
+)
+def test_secrets_in_a_text_are_hidden(text, expected):
+    assert without_secrets(text) == expected
+
+
+@pytest.mark.parametrize("name", ["api_key", "openai_api_key", "password", "token", "auth_token", "client-secret"])
+def test_names_of_secrets_are_known(name):
+    assert is_secret(name)
+
+
+@pytest.mark.parametrize("name", ["tokens", "tokenizer", "key", "keys", "chunk_size", "max_tokens", "language"])
+def test_names_of_other_parameters_are_none(name):
+    assert not is_secret(name)
+
+
+def test_a_value_is_shown_whatever_its_repr_does():
+    assert shown("a\x1b") == r"'a\x1b'"
+    assert shown([1] * 1000, 10) == "[1, 1, 1,…"
+    assert shown(Mute()) == "<Mute whose repr raises RuntimeError>"
+
+
+def test_an_error_is_told_whatever_its_str_does():
+    assert said(ValueError("\x1bboo http://a:b@c")) == "\N{REPLACEMENT CHARACTER}boo http://***@c"
+    assert said(Mute()) == "(its message cannot be read: RuntimeError)"
+    assert Failure.of("retrieve", Mute()) == Failure("retrieve", "Mute", said(Mute()))
+
+
+@pytest.mark.parametrize("kind", [DatasetError, MissingDependency, lambda message: QueryFailed(message, "q1")])
+def test_our_errors_are_fit_to_be_shown(kind):
+    message = f"x.json: \x1b[2J {'a' * 100_000} of http://me:pass@host/; expected another"
+    text = str(kind(message))
+    assert text == fit_to_show(message)
+    assert len(text) < 4100
+    assert "\x1b" not in text
+    assert text.endswith("of http://***@host/; expected another")
