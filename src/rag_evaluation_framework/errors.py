@@ -14,11 +14,14 @@ RagEvalError                     base of all errors that this package raises on 
 ├── ComponentExited (RuntimeError)    a component, or the code that makes one, called `sys.exit`
 ├── QueryFailed (RuntimeError)   a query failed, and the evaluation was to end there: `on_error="raise"`
 └── ResultError (ValueError)     a stored result cannot be read
+    └── SaveFailed               a result cannot be saved; the error has it
 ```
 
 Each class also inherits the built-in exception that a caller would catch anyway. A query that fails while a run is
 under way is not an exception but a `Failure` in the result, unless `on_error="raise"` asks for one.
 """
+
+from typing import Any
 
 from rag_evaluation_framework._outside import fit_to_show
 
@@ -90,3 +93,20 @@ class QueryFailed(RagEvalError, RuntimeError):
 
 class ResultError(RagEvalError, ValueError):
     """A stored result cannot be read."""
+
+
+class SaveFailed(ResultError):
+    """A result could not be saved; nothing that was there was changed, and the result is not lost.
+
+    Attributes:
+        why: What went wrong, where, and what to do.
+        result: The `EvaluationResult`: it can be shown, and saved elsewhere.
+    """
+
+    def __init__(self, why: str, result: Any) -> None:
+        super().__init__(why, result)
+        self.why = fit_to_show(why)
+        self.result = result
+
+    def __str__(self) -> str:
+        return f"{self.why}. The result is kept: error.result.save(...) saves it elsewhere"

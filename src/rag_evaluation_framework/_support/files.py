@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from rag_evaluation_framework._support.strict_json import Json, parse_json
+from rag_evaluation_framework._support.unfinished import unfinished
 from rag_evaluation_framework.errors import DatasetError, InputError
 
 
@@ -99,20 +100,18 @@ def write_new(path: Path, text: str) -> None:
     Raises:
         DatasetError: The file already exists (it is not overwritten), or it cannot be written.
     """
-    # Not made by tempfile, whose files only their owner can read. The name is unique, so no other writer can touch the
-    # file once it is published.
-    part = path.with_name(f".{os.urandom(16).hex()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("xb") as file:
-            # A lone surrogate, which UTF-8 cannot hold, becomes its JSON escape.
-            file.write(text.encode("utf-8", "backslashreplace"))
-        if not _published(part, path):
-            raise DatasetError(f"{path}: already exists and is not overwritten; choose another name or move the file")
+        with unfinished(path.parent) as folder:
+            part = folder / "part"
+            with part.open("xb") as file:
+                # A lone surrogate, which UTF-8 cannot hold, becomes its JSON escape.
+                file.write(text.encode("utf-8", "backslashreplace"))
+            if not _published(part, path):
+                raise DatasetError(
+                    f"{path}: already exists and is not overwritten; choose another name or move the file"
+                )
     except OSError as error:
         raise DatasetError(f"{path}: cannot be written ({error.strerror}); choose another path") from error
-    finally:
-        _remove(part)
 
 
 def _published(part: Path, path: Path) -> bool:

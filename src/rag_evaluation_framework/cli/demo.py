@@ -16,6 +16,7 @@ from rag_evaluation_framework import demo as built_in
 from rag_evaluation_framework import reports, results
 from rag_evaluation_framework._support.optional import install_command, missing_extras
 from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.errors import ResultError, SaveFailed
 
 _SIZES = (250, 800, 2000)
 _WIDTH = 80
@@ -38,15 +39,26 @@ def demo(
     rows: list[Row] = []
     for kind, size, retriever in tqdm(_cells(bool(missing)), desc="Evaluating", delay=2, disable=None, leave=False):
         rows.append((kind, f"recursive {size}", rag.evaluate(retriever, dataset)))
-    folders = [result.save(root=root) for _, _, result in rows]
+    saved = [_saved(result, root) for _, _, result in rows]
     if as_json:
         runs = [
-            {"run": str(folder), "name": result.name, "metrics": result.metrics, "counts": result.counts}
-            for (_, _, result), folder in zip(rows, folders, strict=True)
+            {**where, "name": result.name, "metrics": result.metrics, "counts": result.counts}
+            for (_, _, result), where in zip(rows, saved, strict=True)
         ]
         typer.echo(json.dumps({"runs": runs, "missing_extras": missing}, allow_nan=False))
-        return
-    _show(dataset, rows, folders, missing)
+    else:
+        _show(dataset, rows, [Path(where["run"]) for where in saved if where["run"] is not None], missing)
+    problems = [where["not_saved"] for where in saved if where["not_saved"] is not None]
+    if problems:
+        raise ResultError(f"the results are shown, but not saved: {len(problems)} of {len(rows)}: {problems[0]}")
+
+
+def _saved(result: rag.EvaluationResult[rag.CharacterSpan], root: Path) -> dict[str, str | None]:
+    """Save a result, and return where it is, or why it is not saved."""
+    try:
+        return {"run": str(result.save(root=root)), "not_saved": None}
+    except SaveFailed as error:
+        return {"run": None, "not_saved": error.why}
 
 
 def _cells(words_only: bool) -> list[tuple[str, int, rag.Retriever]]:
@@ -80,11 +92,12 @@ def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: lis
     reports.show_worst(console, best[2], corpus, 5)
     if missing:
         console.print(f"\nTo add vectors: {install_command(*missing)}", highlight=False, markup=False)
-    console.print(
-        f"\nSaved {len(folders)} runs to {folders[0].parent}, the first as {folders[0].name}",
-        highlight=False,
-        markup=False,
-    )
+    if folders:
+        console.print(
+            f"\nSaved {len(folders)} runs to {folders[0].parent}, the first as {folders[0].name}",
+            highlight=False,
+            markup=False,
+        )
 
 
 def _verdict(rows: list[Row], detectable: float) -> str:

@@ -14,7 +14,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, reports
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import components_print_to_stderr
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, ResultError, SaveFailed
 
 _OPTIONS = {"metrics": "--metric", "budgets": "--budget", "save_results_path": "--root"}
 """Options that are not called like the key that they set."""
@@ -91,22 +91,37 @@ def run(
     run_file, folder = _run_file(config, {key: value for key, value in flags.items() if value is not None})
     with components_print_to_stderr():
         experiment = run_file.experiment(folder, imports=not no_import)
-        result: rag.EvaluationResult[Any] = rag.run_experiment(experiment)
-    kept = result.folder
-    failed = result.counts["failed"] + result.counts["metric_failed"]
+        result, problem = _made(experiment)
     if as_json:
-        typer.echo(json.dumps(_summary(result, kept, worst), ensure_ascii=False, allow_nan=False))
+        typer.echo(json.dumps(_summary(result, problem, worst), ensure_ascii=False, allow_nan=False))
     else:
         console = stdout()
         reports.show_result(console, result)
         reports.show_worst(console, result, experiment.corpus, worst)
-        console.print(f"\nSaved to {kept}", highlight=False, markup=False, soft_wrap=True)
+        if result.folder is not None:
+            console.print(f"\nSaved to {result.folder}", highlight=False, markup=False, soft_wrap=True)
+    if problem is not None:
+        raise ResultError(f"the result is shown, but not saved: {problem.why}") from problem
+    _check(result, allow_failures)
+
+
+def _made(experiment: rag.ExperimentConfig[Any]) -> tuple[rag.EvaluationResult[Any], SaveFailed | None]:
+    """Return the result of an experiment, and why it is not saved, if it is not."""
+    try:
+        return rag.run_experiment(experiment), None
+    except SaveFailed as error:
+        return error.result, error
+
+
+def _check(result: rag.EvaluationResult[Any], allow_failures: int) -> None:
+    """Raise ConfigError if the result cannot be relied on."""
+    failed = result.counts["failed"] + result.counts["metric_failed"]
     if all(mean is None for mean in result.metrics.values()):
-        raise ConfigError(f"no question has a score; the run is saved in {kept}")
+        raise ConfigError(f"no question has a score; the run is saved in {result.folder}")
     if failed > allow_failures:
         raise ConfigError(
             f"{failed} of {result.counts['questions']} questions failed, --allow-failures allows {allow_failures}; "
-            f"the run is saved in {kept}"
+            f"the run is saved in {result.folder}"
         )
 
 
@@ -127,10 +142,11 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
     return experiments.parse_config({**keep, **written, **flags}, str(config), options), config.parent
 
 
-def _summary(result: rag.EvaluationResult[Any], folder: Path | None, worst: int) -> dict[str, Any]:
+def _summary(result: rag.EvaluationResult[Any], problem: SaveFailed | None, worst: int) -> dict[str, Any]:
     name = result.score_names[0]
     return {
-        "run": str(folder),
+        "run": None if result.folder is None else str(result.folder),
+        "not_saved": None if problem is None else problem.why,
         "name": result.name,
         "metrics": result.metrics,
         "headline": result.headline,

@@ -16,7 +16,7 @@ from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationTyp
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import Means, ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.errors import ConfigError, ResultError, SaveFailed
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
 from rag_evaluation_framework.registry import load_installed
@@ -277,11 +277,16 @@ class EvaluationResult(Generic[U]):
             The folder.
 
         Raises:
-            ResultError: The folder exists and is not empty: nothing is ever overwritten.
+            SaveFailed: The folder exists and is not empty (nothing is ever overwritten), cannot be written, or what is
+                to be written cannot be. The error has the result, which can be saved elsewhere.
         """
-        if folder is not None:
-            return store.write_folder(Path(folder), self._write)
-        return store.write_run(root, self.created, self.config["dataset"]["name"], self._write)
+        try:
+            if folder is not None:
+                return store.write_folder(Path(folder), self._write)
+            return store.write_run(root, self.created, self.config["dataset"]["name"], self._write)
+        except Exception as error:
+            why = str(error) if isinstance(error, ResultError) else store.reason(error)
+            raise SaveFailed(why, self) from error
 
     def _write(self, folder: Path) -> None:
         """Write the files of the result."""

@@ -1,18 +1,20 @@
 """The folder of results: one folder per run, written whole or not at all, never overwritten."""
 
+import errno
 import hashlib
 import json
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from itertools import count
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
+from rag_evaluation_framework._outside import said
 from rag_evaluation_framework._support.strict_json import Json, parse_json
+from rag_evaluation_framework._support.unfinished import unfinished
 from rag_evaluation_framework.errors import ConfigError, ResultError
 
 ROOT = Path(".rag-eval")
@@ -23,6 +25,7 @@ RANKINGS = "rankings.jsonl.gz"
 SUMMARY = "summary.md"
 SCHEMA_VERSION = 2
 READ_VERSIONS = (1, SCHEMA_VERSION)
+_TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
 
 
 def _refuse_constant(name: str) -> None:
@@ -35,6 +38,11 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 def check_root(root: Path) -> None:
     """Raise ConfigError if results cannot be saved there: better before the work than after it."""
     runs = root.absolute() / RUNS
+    try:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            runs.stat()
+    except (OSError, ValueError) as error:  # a name that no file can have
+        raise ConfigError(f"results are to be saved in {root}: {reason(error)}; choose another folder") from error
     existing = next(path for path in (runs, *runs.parents) if path.exists())
     if not existing.is_dir():
         raise ConfigError(f"results are to be saved in {root}, but {existing} is a file; choose another folder")
@@ -70,24 +78,35 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> Path:
     """Create a folder with the files that `write` writes into the folder it is given, all at once.
 
     Raises:
-        ResultError: The folder exists and is not empty, or cannot be created.
+        ResultError: The folder exists and is not empty, or cannot be created or written.
     """
+    made: Path | None = None
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        with unfinished(folder.parent) as made:
+            write(made)
+            made.chmod(0o755)
+            _publish(made, folder)
     except OSError as error:
-        raise ResultError(f"{folder}: cannot be created ({error.strerror}); choose another folder") from error
-    try:
-        write(part)
-        part.chmod(0o755)
-        part.rename(folder)  # replaces nothing but an empty folder
-    except OSError as error:
+        what = "created" if made is None else "written"
         raise ResultError(
-            f"{folder}: exists already or cannot be written ({error.strerror}); nothing was overwritten"
+            f"{folder}: cannot be {what} ({reason(error)}); make room, or choose another folder"
         ) from error
-    finally:
-        shutil.rmtree(part, ignore_errors=True)  # renamed if all went well; an interrupt leaves nothing either
     return folder
+
+
+def _publish(made: Path, folder: Path) -> None:
+    """Move a folder to its place, where nothing may be but an empty folder."""
+    try:
+        made.rename(folder)
+    except OSError as error:
+        if error.errno not in _TAKEN:
+            raise
+        raise ResultError(f"{folder}: exists already, and nothing was overwritten; choose another folder") from error
+
+
+def reason(error: Exception) -> str:
+    """Return why something cannot be written."""
+    return (error.strerror if isinstance(error, OSError) else None) or f"{type(error).__name__}: {said(error)}"
 
 
 def write_lines(file: Path, lines: Iterable[str]) -> None:
