@@ -15,6 +15,7 @@ RagEvalError                     base of all errors that this package raises on 
 ├── QueryFailed (RuntimeError)   a query failed, and the evaluation was to end there: `on_error="raise"`
 └── ResultError (ValueError)     a stored result cannot be read
     └── SaveFailed               a result cannot be saved; the error has it
+Interrupted (KeyboardInterrupt)  a run was interrupted; what was finished is kept
 ```
 
 Each class also inherits the built-in exception that a caller would catch anyway. A query that fails while a run is
@@ -110,3 +111,19 @@ class SaveFailed(ResultError):
 
     def __str__(self) -> str:
         return f"{self.why}. The result is kept: error.result.save(...) saves it elsewhere"
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run was interrupted, by Ctrl-C or SIGTERM; the text says how much was finished, and where it is saved.
+
+    Attributes:
+        result: What would have been returned: an `EvaluationResult`, or the `Rankings` of `retrieve`. Questions that
+            were not answered are failures in it. None if no question was answered.
+    """
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message, result)
+        self.result = result
+
+    def __str__(self) -> str:
+        return fit_to_show(str(self.args[0]))

@@ -1,12 +1,16 @@
 """Pipelines that end the program, and people who do: by real processes, as exit codes and signals are theirs."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+
+from rag_evaluation_framework import load_result
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +103,9 @@ class Mine(Retriever):
         if "{step}" == "index":
             self.wait()
     def retrieve(self, query, k):
-        self.wait()
+        if "{step}" == "retrieve" or query.startswith("Who"):
+            self.wait()
+        return ["Install the agent first."]
     def wait(self):
         Path("waiting").touch()
         time.sleep(600)
@@ -108,7 +114,7 @@ class Mine(Retriever):
 
 class Slow(Mine):
     async def retrieve(self, query, k):
-        self.wait()
+        return Mine.retrieve(self, query, k)
 """
 
 
@@ -207,23 +213,108 @@ def test_no_error_of_a_part_is_taken_for_a_success_or_a_gate(folder, error):
 )
 @pytest.mark.parametrize(("part", "step"), [("Mine", "index"), ("Mine", "retrieve"), ("Slow", "retrieve")])
 def test_an_interrupt_closes_the_retriever_and_leaves_nothing_behind(folder, number, code, said, part, step):
+    done = interrupted(folder, number, step, "--retriever", f"own:{part}")
+    assert done.returncode == code
+    assert done.stdout == ""
+    assert done.stderr.splitlines()[-1] == f"{said}: no question was answered, and nothing is saved"
+    assert "Traceback" not in done.stderr
+    assert (folder / "closed").exists()
+    assert not (folder / ".rag-eval").exists()
+
+
+def interrupted(folder, number, step, *arguments):
+    """Run until a retriever waits, interrupt that, and return how it ended."""
     (folder / "own.py").write_text(WAITING.format(step=step))
     process = subprocess.Popen(
-        command("run", *FLAGS, "--retriever", f"own:{part}"), cwd=folder, stderr=subprocess.PIPE, text=True
+        command("run", *FLAGS, *arguments), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
         give_up = time.monotonic() + 60
         while not (folder / "waiting").exists() and time.monotonic() < give_up:
             time.sleep(0.05)
         process.send_signal(number)
-        _, printed = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode == code
-    assert printed.splitlines()[-1] == said
-    assert "Traceback" not in printed
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+@pytest.mark.parametrize("part", ["Mine", "Slow"])
+def test_what_was_answered_before_an_interrupt_is_shown_and_saved(folder, number, code, said, part):
+    done = interrupted(folder, number, "later", "--retriever", f"own:{part}")
+    assert done.returncode == code
+    (kept,) = (folder / ".rag-eval" / "runs").iterdir()
+    assert done.stderr.splitlines()[-1] == f"{said}: 2 of 3 questions were answered; the result is saved in {kept}"
+    assert "Traceback" not in done.stderr
+    assert "interrupted: 2 of 3 questions were answered" in done.stdout
+    assert f"Saved to {kept}" in done.stdout
+    result = load_result(kept)
+    assert [query.status for query in result.queries] == ["scored", "scored", "failed"]
+    assert {failure.kind for (failure,) in result.failures.values()} == {"Interrupted"}
     assert (folder / "closed").exists()
-    assert not (folder / ".rag-eval").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupted_run_in_json_is_one_object(folder):
+    done = interrupted(folder, signal.SIGINT, "later", "--retriever", "own:Mine", "--json")
+    assert done.returncode == 130
+    shown = json.loads(done.stdout)
+    assert Path(shown["run"]).is_dir()
+    assert shown["not_saved"] is None
+    assert shown["notes"][0] == "interrupted: 2 of 3 questions were answered"
+    assert len(shown["failures"]) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupted_run_that_cannot_be_saved_is_shown(folder):
+    script = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n" + WHILE_ASKING
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 130
+    assert "span_recall" in done.stdout
+    assert "Saved to" not in done.stdout
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("interrupted: 2 of 3 questions were answered; the result is not saved: ")
+    assert "File too large" in last
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupted_demo_says_which_runs_are_kept(folder):
+    script = WHILE_ASKING.replace("> 2:", "> 80:").replace(RUN, "['rag-eval', 'demo']")
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 130
+    runs = folder / ".rag-eval" / "runs"
+    assert len(list(runs.iterdir())) == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("interrupted: 1 of ")
+    assert last.endswith(f" evaluations were made; they are saved in {runs.relative_to(folder)}")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_that_python_cannot_raise_is_told_without_a_traceback(folder):
+    # What is raised inside `__del__` is printed and forgotten by Python.
+    (folder / "own.py").write_text(
+        "import os, signal\n"
+        "class Part:\n"
+        "    def __del__(self):\n"
+        f"        os.kill(os.getpid(), {int(signal.SIGINT)})\n"
+        "        for _ in range(1000):\n            pass\n"
+        "def search(query, k):\n"
+        "    if query.startswith('Who'):\n        Part()\n"
+        "    return ['Install the agent first.']\n"
+    )
+    done = finished(folder, *FLAGS, "--retriever", "own:search")
+    assert done.returncode == 130
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert "2 of 3 questions were answered" in done.stderr
 
 
 SWALLOWING = """
@@ -239,6 +330,22 @@ def search(query, k):
     except BaseException:
         {instead}
     return ["Install the agent first."]
+"""
+RUN = "['rag-eval', 'run', '--corpus', 'docs', '--dataset', 'questions.csv']"
+# Runs the command line, and sends it an interrupt when a question is asked.
+WHILE_ASKING = f"""
+import os, sys
+from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
+real, asked = BM25Retriever.retrieve, []
+def retrieve(self, query, k):
+    asked.append(query)
+    if len(asked) > 2:
+        os.kill(os.getpid(), {int(signal.SIGINT)})
+    return real(self, query, k)
+BM25Retriever.retrieve = retrieve
+sys.argv = {RUN}
+from rag_evaluation_framework.cli.main import main
+main()
 """
 # Runs the command line, and sends it a signal where it begins to import a module.
 WHILE_IMPORTING = """
@@ -279,7 +386,7 @@ def test_an_interrupt_that_a_component_swallows_still_ends_the_run(folder, numbe
     process.send_signal(number)
     printed, complained = process.communicate(timeout=60)
     assert process.returncode == code
-    assert complained.splitlines()[-1] == said
+    assert complained.splitlines()[-1] == f"{said}: no question was answered, and nothing is saved"
     assert "Traceback" not in complained
     assert printed == ""
     assert len((folder / "asked").read_text()) <= 2  # it is asked no more than once after the interrupt

@@ -5,10 +5,13 @@ Handlers are installed by programs, with `remembered`; the library only asks whe
 
 import os
 import signal
+import sys
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 
 class Interrupt(NamedTuple):
@@ -53,16 +56,20 @@ def remembered() -> Generator[None]:
 
     Until `clean_up` is called, either ends the process at once. Then the first raises `KeyboardInterrupt`, and another
     one, later than half a second, ends the process whatever a component does with the exception. A signal that the
-    process was told to ignore, as `nohup` and the shell's `&` do, stays ignored.
+    process was told to ignore, as `nohup` and the shell's `&` do, stays ignored. Where Python cannot raise, as inside
+    `__del__`, the interrupt is remembered, and Python's complaint about that is left out.
     """
     _Memory.first, _Memory.at_once = None, True
     before = {number: signal.getsignal(number) for number in _INTERRUPTS}
     answered = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    complain = sys.unraisablehook
+    sys.unraisablehook = lambda lost: None if lost.exc_type is Interruption else complain(lost)
     for number in answered:
         signal.signal(number, _answer)
     try:
         yield
     finally:
+        sys.unraisablehook = complain
         for number in answered:
             signal.signal(number, before[number])
         _Memory.first = None
@@ -82,6 +89,18 @@ def stop_if_interrupted() -> None:
     """Raise `KeyboardInterrupt` once more if a component swallowed the first."""
     if _Memory.first is not None:
         raise Interruption
+
+
+def finished(work: Callable[[], T]) -> tuple[T, KeyboardInterrupt | None]:
+    """Do short work that follows long work to its end, and return what it returns, and the interrupt that came.
+
+    It is begun anew after an interrupt, so it has to be repeatable. A second interrupt is raised.
+    """
+    try:
+        done = work()
+    except KeyboardInterrupt as interrupt:
+        return work(), interrupt
+    return done, None if _Memory.first is None else Interruption()
 
 
 def _answer(number: int, _frame: object) -> None:

@@ -16,7 +16,7 @@ from rag_evaluation_framework import demo as built_in
 from rag_evaluation_framework import reports, results
 from rag_evaluation_framework._support.optional import install_command, missing_extras
 from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.errors import ResultError, SaveFailed
+from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
 
 _SIZES = (250, 800, 2000)
 _WIDTH = 80
@@ -37,9 +37,16 @@ def demo(
     dataset = built_in.load_handbook()
     missing = missing_extras(rag.LsaEmbedder.requires)
     rows: list[Row] = []
-    for kind, size, retriever in tqdm(_cells(bool(missing)), desc="Evaluating", delay=2, disable=None, leave=False):
-        rows.append((kind, f"recursive {size}", rag.evaluate(retriever, dataset)))
-    saved = [_saved(result, root) for _, _, result in rows]
+    saved: list[dict[str, str | None]] = []
+    cells = _cells(bool(missing))
+    try:
+        for kind, size, retriever in tqdm(cells, desc="Evaluating", delay=2, disable=None, leave=False):
+            rows.append((kind, f"recursive {size}", rag.evaluate(retriever, dataset)))
+            saved.append(_saved(rows[-1][2], root))
+    except KeyboardInterrupt as interrupt:
+        folders = [where["run"] for where in saved if where["run"] is not None]
+        where = f"they are saved in {root / 'runs'}" if folders else "nothing is saved"
+        raise Interrupted(f"{len(saved)} of {len(cells)} evaluations were made; {where}") from interrupt
     if as_json:
         runs = [
             {**where, "name": result.name, "metrics": result.metrics, "counts": result.counts}

@@ -6,9 +6,9 @@ from contextlib import suppress
 
 from rag_evaluation_framework._outside import fit_to_show, said
 from rag_evaluation_framework._support.exits import exit_text
-from rag_evaluation_framework._support.interrupts import INTERRUPTED, first_interrupt
+from rag_evaluation_framework._support.interrupts import INTERRUPTED, Interrupt, first_interrupt
 from rag_evaluation_framework.cli.output import OutputClosed
-from rag_evaluation_framework.errors import RagEvalError
+from rag_evaluation_framework.errors import Interrupted, RagEvalError
 
 RUN_ERROR = 2
 OUTPUT_CLOSED = 141  # what a shell reports for a program that SIGPIPE ended
@@ -30,7 +30,7 @@ def told(error: BaseException | None) -> int:
     """
     came = first_interrupt()
     if came is not None:  # also if a component made something else of it
-        return _say(came.word, came.code)
+        return _interrupted(came, error.error if isinstance(error, Ended) else error)
     match error:
         case None:
             return 0
@@ -56,12 +56,17 @@ def _told_of(error: BaseException) -> int:
         case RagEvalError():
             return _failed(str(error))
         case KeyboardInterrupt():
-            return _say(INTERRUPTED.word, INTERRUPTED.code)
+            return _interrupted(INTERRUPTED, error)
         case _:
             # The last resort: people get a message, developers a traceback on request.
             if os.environ.get("RAG_EVAL_DEBUG"):
                 raise error
             return _failed(f"{type(error).__name__}: {said(error)} (set RAG_EVAL_DEBUG=1 to see where)")
+
+
+def _interrupted(came: Interrupt, error: BaseException | None) -> int:
+    kept = f": {error}" if isinstance(error, Interrupted) else ""
+    return _say(f"{came.word}{kept}", came.code)
 
 
 def _failed(message: str) -> int:

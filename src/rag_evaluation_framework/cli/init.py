@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import errors, reports, results
+from rag_evaluation_framework import reports, results
 from rag_evaluation_framework._support.files import write_new
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.errors import ConfigError
@@ -77,7 +77,7 @@ def init(
     rag.save_dataset(dataset, target)
     try:
         write_new(config, settings)
-    except errors.DatasetError:
+    except BaseException:  # an interrupt too: half of what was to be written would be in the way of the next time
         target.unlink()
         raise
     kept = "" if root == Path(".rag-eval") else f" --root {shlex.quote(str(root))}"

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +16,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, reports
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import components_print_to_stderr
-from rag_evaluation_framework.errors import ConfigError, ResultError, SaveFailed
+from rag_evaluation_framework.errors import ConfigError, Interrupted, ResultError, SaveFailed
 
 _OPTIONS = {"metrics": "--metric", "budgets": "--budget", "save_results_path": "--root"}
 """Options that are not called like the key that they set."""
@@ -89,7 +91,7 @@ def run(
         "save_results_path": str(root.absolute()) if root else None,
     }
     run_file, folder = _run_file(config, {key: value for key, value in flags.items() if value is not None})
-    with components_print_to_stderr():
+    with components_print_to_stderr(), _nothing_kept():
         experiment = run_file.experiment(folder, imports=not no_import)
         result, problem = _made(experiment)
     if as_json:
@@ -100,17 +102,28 @@ def run(
         reports.show_worst(console, result, experiment.corpus, worst)
         if result.folder is not None:
             console.print(f"\nSaved to {result.folder}", highlight=False, markup=False, soft_wrap=True)
-    if problem is not None:
+    if isinstance(problem, SaveFailed):
         raise ResultError(f"the result is shown, but not saved: {problem.why}") from problem
+    if problem is not None:
+        raise problem
     _check(result, allow_failures)
 
 
-def _made(experiment: rag.ExperimentConfig[Any]) -> tuple[rag.EvaluationResult[Any], SaveFailed | None]:
-    """Return the result of an experiment, and why it is not saved, if it is not."""
+def _made(experiment: rag.ExperimentConfig[Any]) -> tuple[rag.EvaluationResult[Any], SaveFailed | Interrupted | None]:
+    """Return the result of an experiment, and what is to be told after it was shown."""
     try:
         return rag.run_experiment(experiment), None
-    except SaveFailed as error:
-        return error.result, error
+    except (SaveFailed, Interrupted) as problem:
+        return problem.result, problem
+
+
+@contextmanager
+def _nothing_kept() -> Generator[None]:
+    """Say of an interrupt inside that there is nothing to show."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        raise Interrupted("no question was answered, and nothing is saved") from interrupt
 
 
 def _check(result: rag.EvaluationResult[Any], allow_failures: int) -> None:
@@ -142,11 +155,15 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
     return experiments.parse_config({**keep, **written, **flags}, str(config), options), config.parent
 
 
-def _summary(result: rag.EvaluationResult[Any], problem: SaveFailed | None, worst: int) -> dict[str, Any]:
+def _summary(result: rag.EvaluationResult[Any], problem: SaveFailed | Interrupted | None, worst: int) -> dict[str, Any]:
     name = result.score_names[0]
     return {
         "run": None if result.folder is None else str(result.folder),
-        "not_saved": None if problem is None else problem.why,
+        "not_saved": None
+        if result.folder is not None
+        else problem.why
+        if isinstance(problem, SaveFailed)
+        else str(problem),
         "name": result.name,
         "metrics": result.metrics,
         "headline": result.headline,

@@ -255,6 +255,7 @@ class HitCollector:
         scores: Sequence[float | None],
     ) -> int:
         """Add a ranking of which the columns are given, and return its number."""
+        self._drop_unfinished()
         known = (self._doc_ids, self._chunk_ids, self._texts)
         for codes, numbers, column in zip(self._codes, known, (doc_ids, chunk_ids, texts), strict=True):
             codes.extend([-1 if text is None else numbers[text] for text in column])
@@ -264,6 +265,14 @@ class HitCollector:
         self._bounds.append(len(self._scores))
         return len(self._bounds) - 2
 
+    def _drop_unfinished(self) -> None:
+        """Take out what an interrupt left of a ranking that was being added."""
+        end = self._bounds[-1]
+        if len(self._codes[0]) > end:  # the first to grow
+            columns: tuple[array[Any], ...] = (*self._codes, *self._places, self._scores)
+            for column in columns:
+                del column[end:]
+
     def ranked(self, numbers: Sequence[int]) -> RankedHits:
         """Return the rankings of these numbers, in this order; all that are asked for share one table."""
         bounds, chosen = np.frombuffer(self._bounds, dtype=np.int64), np.array(numbers, dtype=np.int64)
@@ -272,6 +281,7 @@ class HitCollector:
     @cached_property
     def _table(self) -> HitTable:
         """The columns; nothing can be added any more."""
+        self._drop_unfinished()
         names = (self._doc_ids, self._chunk_ids, self._texts)
         coded = [Coded(_array(codes, np.int32), tuple(texts)) for codes, texts in zip(self._codes, names, strict=True)]
         start, end = (_array(offsets, np.int64) for offsets in self._places)

@@ -1,7 +1,7 @@
 """`Asker`: asks a retriever for rankings: of one question alone, of many together, of several side by side."""
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from time import perf_counter
 from typing import Any
@@ -53,6 +53,8 @@ class Asker:
         concurrency: How many questions are asked side by side; at least 1.
         on_error: Whether a failure is returned, or raised as a `QueryFailed`.
         calls: How many rankings it was asked for.
+        answered: By query id, what was returned before it was fetched: by threads, or for many questions together.
+            Whoever fetches it takes it out; what is left after an interrupt is answered as well.
     """
 
     retriever: Retriever
@@ -60,6 +62,7 @@ class Asker:
     concurrency: int
     on_error: OnError = "collect"
     calls: int = 0
+    answered: dict[str, Returned] = field(default_factory=dict[str, Returned])
 
     def alone(self, query: Query, depth: int) -> Returned:
         """Ask for one question, and tell how long it took."""
@@ -74,7 +77,8 @@ class Asker:
             depths: How many results to ask for, of each.
         """
         if not self.together:
-            for answer in side_by_side(self._retrieve, [*zip(queries, depths, strict=True)], self.concurrency):
+            ask = self._retrieve if self.concurrency == 1 else self._kept
+            for answer in side_by_side(ask, [*zip(queries, depths, strict=True)], self.concurrency):
                 self.calls += 1
                 yield answer
             return
@@ -104,8 +108,15 @@ class Asker:
             )
             yield from (self.alone(query, depth) for query in queries)
         else:
+            stop_if_interrupted()
             for query, results in zip(queries, listed, strict=True):
-                yield self._read(query, results, depth)
+                self.answered[query.id] = self._read(query, results, depth)
+            yield from (self.answered[query.id] for query in queries)
+
+    def _kept(self, asked: tuple[Query, int]) -> Returned:
+        """Ask for one question in a thread, and keep the answer until it is fetched."""
+        answer = self.answered[asked[0].id] = self._retrieve(asked)
+        return answer
 
     def _retrieve(self, asked: tuple[Query, int]) -> Returned:
         """Ask for one question at a depth. Threads call this."""
@@ -125,6 +136,7 @@ class Asker:
 
     def _failed(self, query: Query, error: Raised, depth: int) -> Returned:
         """Return that a question failed, or raise it."""
+        stop_if_interrupted()
         stop_if_cancelled()  # what was cancelled did not fail
         failure = Failure.collected(query.id, "retrieve", error, self.on_error, query.text)
         return Returned(Retrieval(()), depth, failure)

@@ -1,8 +1,9 @@
 """`Ranker`: asks a retriever for rankings that are deep enough for all cutoffs, as seldom as that can be."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,14 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from rag_evaluation_framework._support.coroutines import stop_if_cancelled
-from rag_evaluation_framework._support.interrupts import stop_if_interrupted
+from rag_evaluation_framework._support.interrupts import finished, stop_if_interrupted
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.failures import Failure, OnError
 from rag_evaluation_framework.data.hit_table import HitCollector, RankedHits
-from rag_evaluation_framework.data.hits import Stage
+from rag_evaluation_framework.data.hits import Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import Rankings, StageRow, stage_columns, stage_rows
 from rag_evaluation_framework.experiments.asker import Asker, Returned
@@ -27,6 +28,8 @@ from rag_evaluation_framework.text.reading import RankingCutter
 _FIRST_DEPTH = 10
 _MOST_TIMED = 50
 _TIMED_SIDE_BY_SIDE = 32  # one in so many
+NOT_ANSWERED = Failure("retrieve", "Interrupted", "not answered, as the run was interrupted")
+_NOT_ANSWERED = Returned(Retrieval(()), 0, NOT_ANSWERED)
 _SHORTER = 4  # than the mean: how much shorter chunks are provided for in the first request
 
 
@@ -80,6 +83,7 @@ class Ranker:
         on_error: Whether failures are collected, or the first one that is known is raised.
         timed: How many questions were asked one at a time.
         depth: The most results that were asked for.
+        interrupt: What ended the asking before all questions were answered at every cutoff, or None.
     """
 
     retriever: Retriever
@@ -90,6 +94,7 @@ class Ranker:
     on_error: OnError = "collect"
     timed: int = 0
     depth: int = 0
+    interrupt: KeyboardInterrupt | None = None
 
     def __post_init__(self) -> None:
         self._largest = max(self.cutter.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
@@ -100,7 +105,10 @@ class Ranker:
         self._hits = HitCollector()
 
     def rankings(self, queries: Sequence[Query]) -> Rankings:
-        """Return the ranking of every query, or how its retrieval failed; notes go to whoever collects them."""
+        """Return the ranking of every query, or how its retrieval failed; notes go to whoever collects them.
+
+        An interrupt while questions are asked makes failures of those that were not answered.
+        """
         first = self._first(queries, self._first_depth())
         at: dict[Cutoff, list[_Seen]] = {}
         if self.retriever.prefix_stable is False:
@@ -108,8 +116,19 @@ class Ranker:
             at = {cutoff: self._ask(queries, [cutoff.size] * len(queries)) for cutoff in others}
             at[self._largest] = first
         deepest = self._deepest(queries, first)
-        stop_if_interrupted()
         stop_if_cancelled()
+        rankings, interrupt = finished(lambda: self._joined(queries, first, at, deepest))
+        self.interrupt = self.interrupt or interrupt
+        return rankings
+
+    def _joined(
+        self,
+        queries: Sequence[Query],
+        first: Sequence[_Seen],
+        at: Mapping[Cutoff, Sequence[_Seen]],
+        deepest: Sequence[_Seen],
+    ) -> Rankings:
+        """Return the rankings of which these are the answers: those of the first asking, per k, and the deepest."""
         failures = _failures(queries, (first, *at.values(), deepest))
         worked = np.array([query.id not in failures for query in queries], dtype=np.bool_)
         stages = stage_columns(
@@ -179,17 +198,7 @@ class Ranker:
         elif self._asker.together:
             self.timed = min(_MOST_TIMED, len(queries))
         alone = [number * len(queries) // self.timed for number in range(self.timed)]
-        others = sorted({*range(len(queries))} - {*alone})
-        answers: dict[int, _Seen] = {}
-        with (
-            _progress("Retrieving", len(queries)) as bar,
-            closing(self._asker.many([queries[row] for row in others], [depth] * len(others))) as found,
-        ):
-            for row in alone:
-                answers[row] = self._seen(self._asker.alone(queries[row], depth), bar)
-            for row, answer in zip(others, found, strict=True):
-                answers[row] = self._seen(answer.untimed(), bar)
-        return self._noted([answers[row] for row in range(len(queries))])
+        return self._all("Retrieving", queries, [depth] * len(queries), alone)
 
     def _deepest(self, queries: Sequence[Query], first: Sequence[_Seen]) -> list[_Seen]:
         """Ask again where a budget is not filled and there may be more, and return the deepest answers."""
@@ -201,7 +210,8 @@ class Ranker:
             answers = self._ask([queries[row] for row in depths], [*depths.values()])
             before = {row: deepest[row].hits for row in depths}
             for row, answer in zip(depths, answers, strict=True):
-                deepest[row] = answer
+                if answer.failure != NOT_ANSWERED or not deepest[row].exhausted:  # else there was nothing more to get
+                    deepest[row] = answer
             asking = [row for row in depths if deepest[row].hits > before[row]]
         return deepest
 
@@ -210,19 +220,43 @@ class Ranker:
         return 1 << (depth - 1).bit_length() if self._asker.together else depth
 
     def _ask(self, queries: Sequence[Query], depths: Sequence[int]) -> list[_Seen]:
-        """Ask questions again, each at a depth of its own; those of one depth one after the other."""
-        order = sorted(range(len(queries)), key=depths.__getitem__)
-        with (
-            _progress("Retrieving again", len(queries)) as bar,
-            closing(self._asker.many([queries[row] for row in order], [depths[row] for row in order])) as answers,
-        ):
-            seen = dict(zip(order, (self._seen(answer, bar) for answer in answers), strict=True))
-        return self._noted([seen[row] for row in range(len(queries))])
+        """Ask questions again, each at a depth of its own."""
+        return self._all("Retrieving again", queries, depths, [])
 
-    def _seen(self, answer: Returned, bar: "tqdm[Any]") -> _Seen:
+    def _all(self, doing: str, queries: Sequence[Query], depths: Sequence[int], alone: Sequence[int]) -> list[_Seen]:
+        """Ask every question: some alone, the others as may be, those of one depth one after the other.
+
+        An interrupt ends that, now and for what would be asked later. The answers that are there by then are kept.
+        """
+        others = sorted({*range(len(queries))} - {*alone}, key=lambda row: (depths[row], row))
+        answers: dict[int, _Seen] = {}
+        if self.interrupt is None:
+            try:
+                with (
+                    _progress(doing, len(queries)) as bar,
+                    closing(
+                        self._asker.many([queries[row] for row in others], [depths[row] for row in others])
+                    ) as found,
+                ):
+                    one_by_one = (self._asker.alone(queries[row], depths[row]) for row in alone)
+                    for row, answer in chain(
+                        zip(alone, one_by_one, strict=True),
+                        zip(others, (answer.untimed() for answer in found), strict=True),
+                    ):
+                        stop_if_interrupted()  # a component may have swallowed it, and answered anything
+                        answers[row] = self._seen(answer)
+                        self._asker.answered.pop(queries[row].id, None)
+                        bar.update()
+            except KeyboardInterrupt as interrupt:
+                self.interrupt = interrupt
+        for row, query in enumerate(queries):
+            if row not in answers:
+                answers[row] = self._seen(self._asker.answered.pop(query.id, _NOT_ANSWERED).untimed())
+        return self._noted([answers[row] for row in range(len(queries))])
+
+    def _seen(self, answer: Returned) -> _Seen:
         """Locate the hits of an answer in the corpus, and collect those that a cutoff reaches."""
         self.depth = max(self.depth, answer.depth)
-        bar.update()
         found = answer.found
         hits = self._locator.place(found.hits)
         reached, unfilled = self.cutter.reach(hits)

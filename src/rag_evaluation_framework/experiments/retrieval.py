@@ -21,8 +21,8 @@ from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import Rankings
-from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError
-from rag_evaluation_framework.experiments.ranker import Ranker
+from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError, Interrupted
+from rag_evaluation_framework.experiments.ranker import NOT_ANSWERED, Ranker
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.reading import RankingCutter
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
@@ -66,6 +66,7 @@ def retrieve(
             The retriever is one of ours and in use by another run.
         DatasetError: Two queries share an id.
         ComponentExited: The retriever called `sys.exit` before or after the queries.
+        Interrupted: Ctrl-C came when some queries were answered: `result` has the rankings, in which the others failed.
         Exception: Whatever else the retriever raises while it indexes.
     """
     check_count("retrieve", "max_concurrency", max_concurrency)
@@ -182,6 +183,7 @@ class Index:
 
         Raises:
             QueryFailed: A query failed, and `on_error` is `"raise"`.
+            Interrupted: Ctrl-C, or the program's SIGTERM, came when some queries were answered: it has their rankings.
         """
         start = perf_counter()
         if batch_queries:
@@ -190,7 +192,14 @@ class Index:
         rankings = ranker.rankings(queries)
         seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
         prepared = batch_queries and type(self.pipeline).prepare is not Retriever.prepare
-        return replace(rankings, seconds=seconds, prepared=prepared)
+        rankings = replace(rankings, seconds=seconds, prepared=prepared)
+        if ranker.interrupt is None:
+            return rankings
+        unanswered = sum(failure == NOT_ANSWERED for failure in rankings.failures.values())
+        if unanswered == len(queries):
+            raise ranker.interrupt
+        answered = f"{len(queries) - unanswered} of {len(queries)} questions were answered"
+        raise Interrupted(answered, rankings) from ranker.interrupt
 
     def _prepare(self, queries: Sequence[Query]) -> None:
         """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""

@@ -2,14 +2,19 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from time import perf_counter
 from typing import Any, overload
 
 from rag_evaluation_framework._support.exits import no_exit
-from rag_evaluation_framework._support.interrupts import stop_if_interrupted
+from rag_evaluation_framework._support.interrupts import finished
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.data.levels import U
+from rag_evaluation_framework.data.projected_truth import ProjectedTruth
+from rag_evaluation_framework.data.rankings import Rankings
+from rag_evaluation_framework.errors import Interrupted, SaveFailed
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
+from rag_evaluation_framework.experiments.ranker import NOT_ANSWERED
 from rag_evaluation_framework.experiments.retrieval import indexed
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.query_result import QueryResults
@@ -41,6 +46,10 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
         ComponentExited: A component called `sys.exit` before or after the queries.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`: the first that is known, in the order of
             the queries. Nothing is saved.
+        SaveFailed: The result could not be saved; the error has it.
+        Interrupted: Ctrl-C came when some queries were answered; it has their result, which is saved as any other. The
+            other queries are failures in it.
+        KeyboardInterrupt: Ctrl-C came before.
         Exception: Whatever else the retriever raises while it indexes.
     """
     measured = config.config
@@ -49,23 +58,58 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
     cutter = RankingCutter(config.cutoffs, measured.tokenizer, config.corpus)
     created = datetime.now(UTC).isoformat(timespec="seconds")
     with no_exit("a component", "the run"), collected() as notes:
+        truth, rankings, interrupt = _ranked(config, cutter)
+        result, late = finished(lambda: _scored(config, cutter, truth, rankings, created))
+    unanswered = sum(failure == NOT_ANSWERED for failure in rankings.failures.values())
+    answered = f"{len(rankings) - unanswered} of {len(rankings)} questions were answered"
+    told = [f"interrupted: {answered}"] if unanswered else []
+    result = replace(result, notes=tuple(dict.fromkeys([*told, *config.notes, *notes])))
+    return _kept(result, measured.save_results_path, answered, interrupt or late)
+
+
+def _ranked(
+    config: ExperimentConfig[Any], cutter: RankingCutter
+) -> tuple[ProjectedTruth[Any], Rankings, KeyboardInterrupt | None]:
+    """Return the truth and the rankings, and the interrupt that came before all was done."""
+    measured = config.config
+    ranked: tuple[ProjectedTruth[Any], Rankings, KeyboardInterrupt | None] | None = None
+    try:
         with indexed(config.retriever, config.corpus) as index:
             truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
-            rankings = index.rank(
-                config.dataset.queries,
-                cutter,
-                batch_queries=measured.batch_queries,
-                max_concurrency=measured.max_concurrency,
-                on_error=measured.on_error,
-            )
-        start = perf_counter()
-        rankings = truth.with_dataset_ids(rankings)
-        table = score_checked(rankings, truth, config.metrics, cutter, measured.on_error)
-        seconds = perf_counter() - start
-    stop_if_interrupted()
-    queries = QueryResults[Any].of(truth.entries, rankings, replace(table, count_as_zero=measured.count_as_zero))
+            try:
+                rankings = index.rank(
+                    config.dataset.queries,
+                    cutter,
+                    batch_queries=measured.batch_queries,
+                    max_concurrency=measured.max_concurrency,
+                    on_error=measured.on_error,
+                )
+                ranked = truth, rankings, None
+            except Interrupted as interrupt:
+                ranked = truth, interrupt.result, interrupt
+    except KeyboardInterrupt as interrupt:
+        if ranked is None:
+            raise
+        return *ranked[:2], interrupt  # it came while the retriever was closed
+    return ranked
+
+
+def _scored(
+    config: ExperimentConfig[Any],
+    cutter: RankingCutter,
+    truth: ProjectedTruth[Any],
+    rankings: Rankings,
+    created: str,
+) -> EvaluationResult[Any]:
+    """Return the result of rankings; its notes are still to come."""
+    start = perf_counter()
+    rankings = truth.with_dataset_ids(rankings)
+    table = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error)
+    seconds = perf_counter() - start
+    table = replace(table, count_as_zero=config.config.count_as_zero)
+    queries = QueryResults[Any].of(truth.entries, rankings, table)
     known = config.level.known(queries.hits.table)
-    result = EvaluationResult[Any](
+    return EvaluationResult[Any](
         name=config.name,
         evaluation_type=config.level.evaluation_type,
         queries=queries,
@@ -79,10 +123,32 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
             "chunking": truth.chunking,
         },
         timings={**rankings.seconds, "score": seconds},
-        notes=tuple(dict.fromkeys([*config.notes, *notes])),
+        notes=(),
         created=created,
         hits={"hits": len(known), "unlocated_hits": len(known) - int(known.sum())},
     )
-    if measured.save_results_path is None:
-        return result
-    return replace(result, folder=result.save(root=measured.save_results_path))
+
+
+def _kept(
+    result: EvaluationResult[Any], root: Path | None, answered: str, interrupt: KeyboardInterrupt | None
+) -> EvaluationResult[Any]:
+    """Save a result, if that is wanted, and return it.
+
+    Raises:
+        SaveFailed: It could not be saved.
+        Interrupted: The run was interrupted, before or just now.
+    """
+    where = "the result is not saved"
+    if root is not None:
+        try:
+            folder, late = finished(lambda: result.save(root=root))
+        except SaveFailed as error:
+            if interrupt is None:
+                raise
+            where = f"{where}: {error.why}"
+        else:
+            result, interrupt = replace(result, folder=folder), interrupt or late
+            where = f"the result is saved in {folder}"
+    if interrupt is not None:
+        raise Interrupted(f"{answered}; {where}", result) from interrupt
+    return result
