@@ -471,7 +471,7 @@ def test_a_refused_parameter_that_a_class_keeps_out_of_its_repr_is_not_shown(tmp
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError) as caught:
         build("embedder", "secret_parts_of_test:E:key=TOPSECRET,x=9")
-    assert str(caught.value) == "embedder 'secret_parts_of_test:E' refuses {'key': '...', 'x': 9}: bad x"
+    assert str(caught.value) == "embedder 'secret_parts_of_test:E' refuses {'key': '***', 'x': 9}: bad x"
     nested = {"type": "secret_parts_of_test:R", "embedder": "secret_parts_of_test:E:key=TOPSECRET", "x": 9}
     with pytest.raises(ConfigError, match="bad x") as caught:
         build("retriever", nested)

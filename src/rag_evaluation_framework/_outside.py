@@ -3,35 +3,60 @@
 Components, files and other people's errors are outside. Whatever they hold, showing it ends in a text.
 """
 
+import json
 import re
-import unicodedata
 
 _MESSAGE = 4000  # characters: no message of ours is as long, and what it quotes may be
+_NAME = 200
 _VALUE = 80
-_HARMFUL = ("Cc", "Cs", "Zl", "Zp")  # control codes, lone surrogates, line and paragraph separators
-_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # text is shown in another order
-_LOGIN = re.compile(r"(?<=://)[^\s/?#@]*@")
-_CREDENTIAL = r"api[_-]?key|access[_-]?key|(?:access|auth|bearer)[_-]?token|(?:client[_-]?)?secret|passw(?:or)?d"
-_NAMED = re.compile(rf"(?i)((?:{_CREDENTIAL})[\"']?\s*[=:]\s*[\"']?)([^\s\"'&,;)\]}}]+)")
-_SECRET_NAME = re.compile(rf"(?i)(?:^|[_-])(?:{_CREDENTIAL}|token|credentials?)$")
+# Control codes, line and paragraph separators, what shows text in another order, lone surrogates.
+_HARMFUL = re.compile("[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 HIDDEN = "***"
+
+# Lengths are bounded where a search would else begin again at every character of what follows.
+_LOGIN = re.compile(
+    r"""((?<=://)|(?<=[a-z]{2}:/)(?!/))  # a path that was made of a URL has one slash
+    (?:[^\s/"'<>@:]{0,200}:(?!\d+[/?\#])[^\s"'<>]{0,200}|[^\s/?\#"'<>]*)@""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_CREDENTIAL = (
+    r"(?:api|access|account|private|secret|shared[_-]?access)[_-]?keys?|(?:secret[_-]?)?access[_-]?key[_-]?id"
+    r"|(?:api|access|auth|bearer|client|hf|github|gitlab|hub|id|oauth|refresh|sas|security|service|session|user)[_-]?token"
+    r"|(?:client[_-]?)?secrets?|passw(?:or)?ds?|passphrase|pwd|authorization|credentials"
+)
+_NAMED = re.compile(
+    rf"""((?:{_CREDENTIAL}|\bauth(?==|["']\s*:)|\btoken(?=\s*=\s*["']|["']\s*:)|(?<=[?&])token)\\*["']?\s*[=:]\s*)
+    (?!(?:None|True|False|null)\b|\*\*\*)
+    (?:(?P<open>\\+["'])(?:(?!(?P=open)).)*(?:(?P=open)|$)
+    |[bru]?(?P<quote>["'])(?:\\.|(?!(?P=quote)).)*(?:(?P=quote)|$)
+    |[\w.]*[(\[{{][^()\[\]{{}}\n]*[)\]}}]?
+    |(?:(?:bearer|basic|token|digest)\s+)?[^\s"'&,;)\]}}]+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_SHAPED = re.compile(
+    r"\b(?:sk-(?:[a-z]{2,8}\d{0,2}-){0,2}[A-Za-z0-9_]{16}[\w-]*|[rs]k_(?:live|test)_\w{10,}|hf_[A-Za-z0-9]{16,}"
+    r"|gh[opsu]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abp]-[\w-]{10,}|AKIA[A-Z0-9]{12,}"
+    r"|AIza[\w-]{30,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+)"
+)
+_BEARER = re.compile(r"\b(Bearer|Basic) (?=\S{0,100}\d)[\w.~+/=-]{12,}")
+_SECRET_NAME = re.compile(rf"(?i)(?:^token|(?:^|[._-])(?:{_CREDENTIAL}|auth))$")  # but not: mask_token
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]{5,}")
 
 
 def harmless(text: str) -> str:
     """Return text whose characters do nothing to a terminal but appear; newlines stay."""
-    if text.isprintable() and _TURNING.isdisjoint(text):
-        return text
-    return "".join(
-        "\N{REPLACEMENT CHARACTER}"
-        if character != "\n" and (unicodedata.category(character) in _HARMFUL or character in _TURNING)
-        else character
-        for character in text
-    )
+    return _HARMFUL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def one_line(text: str) -> str:
-    """Return harmless text on one line, its white space being single spaces."""
-    return harmless(" ".join(text.split()))
+def one_line(text: str, most: int = _MESSAGE) -> str:
+    """Return harmless text on one line, its white space being single spaces, bounded to `most` characters."""
+    return harmless(bounded(" ".join(text.split()), most))
+
+
+def name_line(text: str) -> str:
+    """Return a name or an id on one line, bounded so that it fits beside others."""
+    return one_line(text, _NAME)
 
 
 def bounded(text: str, most: int = _MESSAGE) -> str:
@@ -43,18 +68,42 @@ def bounded(text: str, most: int = _MESSAGE) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """Return text without the logins of URLs, and without the values of what is called a key, password or secret."""
-    return _NAMED.sub(rf"\g<1>{HIDDEN}", _LOGIN.sub(f"{HIDDEN}@", text))
+    """Return text without the logins of URLs, the values of what is called a key or password, and what looks like one.
+
+    `tokens=100` and `key="id"` stay: what is hidden is called a secret, or has the form of a known kind of key.
+    """
+    text = _NAMED.sub(_hidden, _LOGIN.sub(f"{HIDDEN}@", text))
+    return _SHAPED.sub(HIDDEN, _BEARER.sub(rf"\1 {HIDDEN}", text))
+
+
+def _hidden(found: re.Match[str]) -> str:
+    quote = found["open"] or found["quote"] or ""
+    return f"{found[1]}{quote}{HIDDEN}{quote}"
 
 
 def is_secret(name: str) -> bool:
-    """Return whether a parameter of this name holds a secret: `api_key`, `password`, `auth_token`."""
-    return _SECRET_NAME.search(name) is not None
+    """Return whether a parameter of this name holds a secret: `api_key`, `password`, `authToken`, `Authorization`."""
+    return _SECRET_NAME.search(_HUMP.sub("_", name)) is not None
+
+
+def json_text(value: object, indent: int | None = None, *, ascii_only: bool = False) -> str:
+    """Return a value as JSON that is equal to it and harmless to a terminal: what acts on one is escaped.
+
+    Raises:
+        ValueError: A number is not finite.
+    """
+    written = json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, indent=indent)
+    return _HARMFUL.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+
+
+def fit_to_keep(text: str) -> str:
+    """Return text for a record: without secrets, and without the addresses of objects, which no two runs share."""
+    return _ADDRESS.sub("", without_secrets(text))
 
 
 def fit_to_show(text: str) -> str:
-    """Return a message that may quote anything: harmless, bounded, without secrets."""
-    return harmless(bounded(without_secrets(text)))
+    """Return a message that may quote anything: harmless, bounded, without secrets and addresses."""
+    return harmless(bounded(fit_to_keep(text)))
 
 
 def shown(value: object, most: int = _VALUE) -> str:
@@ -63,7 +112,7 @@ def shown(value: object, most: int = _VALUE) -> str:
         written = repr(value)
     except Exception as error:  # noqa: BLE001  it is anybody's code
         return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
-    written = harmless(without_secrets(written))
+    written = harmless(fit_to_keep(written))
     return written if len(written) <= most else f"{written[: most - 1]}…"
 
 

@@ -20,6 +20,7 @@ from pathlib import Path, PurePath
 from types import FunctionType, MethodType
 from typing import Any, Literal, cast, get_args
 
+from rag_evaluation_framework._outside import HIDDEN, fit_to_keep, is_secret
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.exits import exit_text, no_exit
 from rag_evaluation_framework._support.notes import note
@@ -180,7 +181,7 @@ def as_component(kind: Kind, given: Any, owner: str) -> Any:
 def _shown(target: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters for a message: what a class keeps out of its repr may be a secret."""
     secret = {field.name for field in fields(target) if not field.repr} if is_dataclass(target) else set[str]()
-    return {key: "..." if key in secret else value for key, value in values.items()}
+    return {key: HIDDEN if key in secret or is_secret(key) else value for key, value in values.items()}
 
 
 def _accepted(kind: Kind, name: str, target: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
@@ -213,7 +214,7 @@ def describe(component: object) -> dict[str, Any]:
     """Return how a component would be written in a configuration: its type and parameters, for records."""
     name = "" if is_dataclass(component) else getattr(component, "name", "")
     if name not in ("", type(component).__name__):
-        return {"type": _type_name(component), "name": str(name)}
+        return {"type": _type_name(component), "name": fit_to_keep(str(name))}
     return {
         "type": _type_name(component),
         **{key: plain(value) for key, value in recorded_parameters(component).items()},
@@ -451,11 +452,14 @@ def _type_name(component: object) -> str:
 
 
 def plain(value: object) -> Any:
-    """Return a parameter as a record can hold it: components described, functions named, other objects by class."""
-    if value is None or isinstance(value, bool | int | float | str):
+    """Return a parameter as a record can hold it: components described, functions named, other objects by class.
+
+    Secrets are hidden: the values of a dictionary that are called like one, and what texts show to be one.
+    """
+    if value is None or isinstance(value, bool | int | float):
         return value
-    if isinstance(value, PurePath):
-        return str(value)
+    if isinstance(value, str | PurePath):
+        return fit_to_keep(str(value))
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real):
@@ -464,11 +468,11 @@ def plain(value: object) -> Any:
         return describe(value)
     if isinstance(value, dict):
         entries = cast("dict[object, object]", value)
-        return {str(key): plain(item) for key, item in entries.items()}
+        return {str(key): HIDDEN if is_secret(str(key)) else plain(item) for key, item in entries.items()}
     if isinstance(value, list | tuple):
         items: list[object] = [*value]
         return [plain(item) for item in items]
     name = getattr(value, "__qualname__", None) or getattr(value, "name", None)
-    return (
+    return fit_to_keep(
         f"{getattr(value, '__module__', '')}:{name}" if name else f"{type(value).__module__}:{type(value).__qualname__}"
     )

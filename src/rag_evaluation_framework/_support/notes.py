@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
+from rag_evaluation_framework._outside import fit_to_keep, fit_to_show
+
 _PACKAGE = __name__.partition(".")[0]
 
 
@@ -23,11 +25,12 @@ def note(text: str) -> None:
 
     During an evaluation it becomes a note of the result, once however often it is said; elsewhere it is a
     `UserWarning`. Evaluations side by side in threads keep their notes apart. A thread that a component starts itself
-    belongs to no evaluation: note what it found when it is done.
+    belongs to no evaluation: note what it found when it is done. Secrets and addresses of objects in it are left out.
     """
+    text = fit_to_keep(str(text))
     collector = _collector.get()
     if collector is None:
-        warnings.warn(text, UserWarning, stacklevel=_level_of_the_caller())
+        warnings.warn(fit_to_show(text), UserWarning, stacklevel=_level_of_the_caller())
     elif text not in collector.seen:
         collector.seen.add(text)
         collector.notes.append(text)

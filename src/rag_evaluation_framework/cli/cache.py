@@ -12,7 +12,11 @@ from typing import Annotated, Any
 import typer
 
 from rag_evaluation_framework import embedders
+from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.errors import ConfigError, InputError
+
+_EMBEDDER = 1000  # characters of an embedder and its parameters
 
 
 class Action(StrEnum):
@@ -41,7 +45,10 @@ def cache(
     embeddings.clear()
     if exports.exists():
         _remove(exports)
-    typer.echo(json.dumps({"root": str(root), "freed_bytes": freed}) if as_json else f"removed {freed:,} bytes")
+    if as_json:
+        print_json({"root": str(root), "freed_bytes": freed})
+    else:
+        print_text(f"removed {freed:,} bytes")
 
 
 def _described(embeddings: embedders.EmbeddingCache, exports: Path) -> dict[str, Any]:
@@ -61,15 +68,16 @@ def _described(embeddings: embedders.EmbeddingCache, exports: Path) -> dict[str,
 
 def _show(found: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(found, indent=1))
+        print_json(found, indent=1)
         return
-    typer.echo(f"{found['folder']}: {found['vectors']:,} vectors, {found['bytes']:,} bytes")
+    print_text(f"{one_line(found['folder'])}: {found['vectors']:,} vectors, {found['bytes']:,} bytes")
     for entry in found["embedders"]:
         given = ", ".join(f"{key}={value!r}" for key, value in entry["embedder"]["parameters"].items())
         kind = entry["embedder"]["type"].partition(":")[2]
-        typer.echo(f"  {kind}({given}): {entry['vectors']:,} vectors of dimension {entry['dimension']}")
+        called = one_line(f"{kind}({given})", _EMBEDDER)
+        print_text(f"  {called}: {entry['vectors']:,} vectors of dimension {entry['dimension']}")
     if found["onnx_exports"]:
-        typer.echo(f"exported models: {found['onnx_exports']}, {found['onnx_bytes']:,} bytes")
+        print_text(f"exported models: {found['onnx_exports']}, {found['onnx_bytes']:,} bytes")
 
 
 def _size(folder: Path) -> int:

@@ -1,12 +1,15 @@
 """The command `rag-eval` and its subcommands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from functools import wraps
 from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from rag_evaluation_framework._outside import fit_to_show
 from rag_evaluation_framework._support.optional import DISTRIBUTION
 from rag_evaluation_framework.cli.cache import cache
 from rag_evaluation_framework.cli.components import components
@@ -16,7 +19,34 @@ from rag_evaluation_framework.cli.init import init
 from rag_evaluation_framework.cli.run import run
 from rag_evaluation_framework.cli.score import score
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+class Commands(TyperGroup):
+    """The commands, which refuse arguments in words that are fit to be shown."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments of all commands."""
+        with _fit_refusals():
+            return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Read the arguments of a command, and run it."""
+        with _fit_refusals():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _fit_refusals() -> Generator[None]:
+    """Make the message of a refusal fit to be shown; what a command raises is in `Ended`, and has no message."""
+    try:
+        yield
+    except Exception as error:
+        told = vars(error)
+        if isinstance(told.get("message"), str):
+            told["message"] = fit_to_show(told["message"])
+        raise
+
+
+app = typer.Typer(cls=Commands, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 def _reporting(command: Callable[..., None]) -> Callable[..., None]:

@@ -1,17 +1,18 @@
 """`rag-eval components`: list the components that a configuration can name."""
 
-import json
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING
-from math import inf
+from math import inf, isfinite
 from shutil import get_terminal_size
 from typing import Annotated, Any
 
 import typer
 
 from rag_evaluation_framework import registry
+from rag_evaluation_framework._outside import name_line, one_line, said
 from rag_evaluation_framework._support.optional import install_command, missing_extras
+from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.contracts.component import Component, default_parameters
 
 
@@ -19,22 +20,22 @@ def components(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.
     """List the available components, their parameters and the extras they need."""
     listed = {kind: [_described(kind, name) for name in registry.components(kind)] for kind in registry.KINDS}
     if as_json:
-        typer.echo(json.dumps(listed, indent=1))
+        print_json(listed, indent=1)
         return
     width = get_terminal_size().columns - 2 if sys.stdout.isatty() else inf  # one line each for grep
     for kind, entries in listed.items():
         typer.secho(kind, bold=True)
         for entry in entries:
             needs = f"needs: {entry['install']}" if entry["install"] else ""
-            problem = f"broken: {entry['problem']}" if entry["problem"] else ""
-            for line in _lines(entry["name"], entry["parameters"], needs or problem, width):
-                typer.echo(f"  {line}")
+            problem = f"broken: {one_line(entry['problem'])}" if entry["problem"] else ""
+            for line in _lines(name_line(entry["name"]), entry["parameters"], needs or problem, width):
+                print_text(f"  {line}")
     typer.echo("\nYour own component is named module:attribute, as in --retriever my_module:search")
 
 
 def _lines(name: str, parameters: Mapping[str, Any], remark: str, width: float) -> list[str]:
     """Return a component as it is written on a command line, broken where a terminal ends."""
-    parts = [f"{key}={value}," for key, value in parameters.items()]
+    parts = [f"{key}={one_line(str(value))}," for key, value in parameters.items()]
     lines, indent = [f"{name}:" if parts else name], " " * (len(name) + 1)
     for part in [*parts[:-1], *(last.removesuffix(",") for last in parts[-1:])]:
         if len(lines[-1]) + len(part) > width:
@@ -49,7 +50,7 @@ def _described(kind: registry.Kind, name: str) -> dict[str, Any]:
     try:
         target = registry.load(kind, name)
     except Exception as error:  # noqa: BLE001  a plug-in may fail in any way; the others are still listed
-        return {"name": name, "parameters": {}, "install": None, "problem": f"{type(error).__name__}: {error}"}
+        return {"name": name, "parameters": {}, "install": None, "problem": f"{type(error).__name__}: {said(error)}"}
     extras = missing_extras(getattr(target, "requires", {}))
     return {
         "name": name,
@@ -66,4 +67,6 @@ def _shown(value: object) -> Any:
     if isinstance(value, tuple):
         items: list[object] = [*value]
         return [_shown(item) for item in items]
+    if isinstance(value, float) and not isfinite(value):  # JSON knows no such numbers
+        return str(value)
     return value.name if isinstance(value, Component) else registry.plain(value)

@@ -3,7 +3,6 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-import json
 import textwrap
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -14,8 +13,10 @@ from tqdm import tqdm
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import demo as built_in
 from rag_evaluation_framework import reports, results
+from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.optional import install_command, missing_extras
 from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.output import print_json
 from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
 
 _SIZES = (250, 800, 2000)
@@ -52,7 +53,7 @@ def demo(
             {**where, "name": result.name, "metrics": result.metrics, "counts": result.counts}
             for (_, _, result), where in zip(rows, saved, strict=True)
         ]
-        typer.echo(json.dumps({"runs": runs, "missing_extras": missing}, allow_nan=False))
+        print_json({"runs": runs, "missing_extras": missing})
     else:
         _show(dataset, rows, [Path(where["run"]) for where in saved if where["run"] is not None], missing)
     problems = [where["not_saved"] for where in saved if where["not_saved"] is not None]
@@ -81,7 +82,7 @@ def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: lis
     detectable = reports.detectable_difference(scored)
     if corpus is None:
         return
-    console.print("[bold]How well does each chunker help retrieval find the answer?[/bold]")
+    console.print("How well does each chunker help retrieval find the answer?", style="bold")
     console.print(
         f"A handbook of {len(corpus)} documents, {len(dataset)} questions with verbatim answers.", style="dim"
     )
@@ -90,21 +91,16 @@ def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: lis
         "Chunk sizes are in characters. @5 and @10: the first 5 and 10 results; @4000ch:\n"
         "the results that fit into 4,000 characters of context, the last one truncated.\n"
         f"With {scored} questions, differences below about {detectable:.2f} cannot be detected.\n"
-        f"{_verdict(rows, detectable)}\nA fixed number of results favours large chunks.\n",
-        highlight=False,
-        markup=False,
+        f"{_verdict(rows, detectable)}\nA fixed number of results favours large chunks.\n"
     )
     best = _best(rows, _AT_BUDGET)
-    console.print(f"In detail: {best[0]}, {best[1]}", style="dim", highlight=False)
+    console.print(f"In detail: {best[0]}, {best[1]}", style="dim")
     reports.show_worst(console, best[2], corpus, 5)
     if missing:
-        console.print(f"\nTo add vectors: {install_command(*missing)}", highlight=False, markup=False)
+        console.print(f"\nTo add vectors: {install_command(*missing)}")
     if folders:
-        console.print(
-            f"\nSaved {len(folders)} runs to {folders[0].parent}, the first as {folders[0].name}",
-            highlight=False,
-            markup=False,
-        )
+        place = one_line(str(folders[0].parent))
+        console.print(f"\nSaved {len(folders)} runs to {place}, the first as {folders[0].name}")
 
 
 def _verdict(rows: list[Row], detectable: float) -> str:

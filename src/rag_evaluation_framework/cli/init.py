@@ -15,6 +15,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import reports, results
 from rag_evaluation_framework._support.files import write_new
 from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.output import print_text
 from rag_evaluation_framework.errors import ConfigError
 
 _CONFIG = """\
@@ -81,7 +82,7 @@ def init(
         target.unlink()
         raise
     kept = "" if root == Path(".rag-eval") else f" --root {shlex.quote(str(root))}"
-    typer.echo(f"Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}")
+    print_text(f"Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}")
 
 
 def _yaml_path(path: Path, start: Path) -> str:

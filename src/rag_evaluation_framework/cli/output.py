@@ -1,11 +1,15 @@
-"""Standard output whose reader may leave, as `head` does: that is the end of the command, and not an error."""
+"""Standard output, which may be of any encoding, and whose reader may leave, as `head` does: neither is an error."""
 
+import codecs
 import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager, redirect_stdout
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO, cast
+
+from rag_evaluation_framework._outside import harmless, json_text
 
 
 class OutputClosed(Exception):
@@ -35,11 +39,27 @@ class _Watched:
 
 
 def open_streams() -> None:
-    """Give a process that was started with a closed standard stream (`>&-`) one that nobody reads."""
+    """Give a process that was started with a closed standard stream (`>&-`) one that nobody reads.
+
+    What the encoding of standard output lacks is escaped there, as it is on standard error.
+    """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             nobody = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  as long as the process runs
             setattr(sys, name, nobody)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def print_text(text: str) -> None:
+    """Print lines that may quote anything."""
+    sys.stdout.write(f"{harmless(text)}\n")
+
+
+def print_json(value: object, indent: int | None = None) -> None:
+    """Print a value as JSON, which is equal to it whatever the encoding of standard output."""
+    utf_8 = codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
+    sys.stdout.write(f"{json_text(value, indent, ascii_only=not utf_8)}\n")
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-import json
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -14,8 +13,9 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, reports
+from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.output import components_print_to_stderr
+from rag_evaluation_framework.cli.output import components_print_to_stderr, print_json
 from rag_evaluation_framework.errors import ConfigError, Interrupted, ResultError, SaveFailed
 
 _OPTIONS = {"metrics": "--metric", "budgets": "--budget", "save_results_path": "--root"}
@@ -95,13 +95,13 @@ def run(
         experiment = run_file.experiment(folder, imports=not no_import)
         result, problem = _made(experiment)
     if as_json:
-        typer.echo(json.dumps(_summary(result, problem, worst), ensure_ascii=False, allow_nan=False))
+        print_json(_summary(result, problem, worst))
     else:
         console = stdout()
         reports.show_result(console, result)
         reports.show_worst(console, result, experiment.corpus, worst)
         if result.folder is not None:
-            console.print(f"\nSaved to {result.folder}", highlight=False, markup=False, soft_wrap=True)
+            console.print(f"\nSaved to {one_line(str(result.folder))}", soft_wrap=True)
     if isinstance(problem, SaveFailed):
         raise ResultError(f"the result is shown, but not saved: {problem.why}") from problem
     if problem is not None:

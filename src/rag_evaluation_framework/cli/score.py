@@ -3,7 +3,6 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -15,8 +14,9 @@ from rich.text import Text
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import rankings as rank_files
 from rag_evaluation_framework import reports
-from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.errors import DatasetError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def score(
     judged = rank_files.RankFile.of_qrels(qrels)
     scored = [_scored(qrels, judged, path, metric) for path in rankings]
     if as_json:
-        typer.echo(json.dumps(_as_json(qrels, judged, scored, per_query), ensure_ascii=False, allow_nan=False))
+        print_json(_as_json(qrels, judged, scored, per_query))
         return
     console = stdout()
     counts = _qrels_counts(judged)
@@ -131,7 +131,10 @@ def _show(console: Console, scored: list[Scored]) -> None:
     counted = [name for name in _COUNTS if any(counts[name] for _, _, counts in scored)]
     means = [reports.best_in_green([scores.mean[name] for _, scores, _ in scored], _number) for name in names]
     counts = [[Text(str(counts[name]), style="dim") for _, _, counts in scored] for name in counted]
-    rows = [*map(Text, names), *(Text(name.replace("_", " "), style="dim") for name in counted)]
+    rows = [
+        *(Text(name_line(name)) for name in names),
+        *(Text(name.replace("_", " "), style="dim") for name in counted),
+    ]
     room = console.width - max(row.cell_len for row in rows) - _EDGES - _GAP
     headers = map(Text, _headers([_name(path, scored) for path, _, _ in scored], room))
     columns = map(reports.Column, headers, zip(*means, *counts, strict=True))
@@ -163,25 +166,25 @@ def _shortened(name: str, longest: int) -> str:
 def _name(path: Path, scored: list[Scored]) -> str:
     """Return the name of a rankings file, or its whole path if another file has the same name."""
     same = sum(path.name == other.name for other, _, _ in scored)
-    return one_line(path.name if same == 1 else str(path))
+    return name_line(path.name if same == 1 else str(path))
 
 
 def _show_questions(console: Console, scored: list[Scored]) -> None:
     """Print one line per question. Scores come first, so that long ids need no padding."""
     for path, scores, _ in scored:
-        typer.echo(f"\n{_name(path, scored)}")
-        queries = [one_line(query_id) for query_id in scores.query_ids]
+        print_text(f"\n{_name(path, scored)}")
+        queries = [name_line(query_id) for query_id in scores.query_ids]
         longest = min(max(map(cell_len, ("question", *queries))), _LONGEST_QUESTION)
         widths = {name: max(len(name), 6) for name in scores.columns}
         for part in reports.side_by_side([*widths.values()], console.width - longest - 2, gap=2):
             names = list(widths)[part]
             columns = [map(_number, scores.per_query(name).values()) for name in names]
             if part.start:
-                typer.echo()
-            typer.echo("  ".join(f"{name:>{widths[name]}}" for name in names) + "  question")
+                print_text("")
+            print_text("  ".join(f"{name:>{widths[name]}}" for name in names) + "  question")
             for query, *values in zip(queries, *columns, strict=True):
                 cells = (f"{value:>{widths[name]}}" for value, name in zip(values, names, strict=True))
-                typer.echo(f"{'  '.join(cells)}  {query}")
+                print_text(f"{'  '.join(cells)}  {query}")
 
 
 def _number(value: float | None) -> str:

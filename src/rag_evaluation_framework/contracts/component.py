@@ -2,9 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar
 
+from rag_evaluation_framework._outside import is_secret, shown
 from rag_evaluation_framework.errors import ConfigError
+
+_VALUE = 4000  # characters of a parameter in a name
 
 
 class Component:
@@ -12,6 +16,16 @@ class Component:
 
     requires: ClassVar[Mapping[str, str]] = {}
     """Optional modules that it imports when it is used, each with the extra that installs it."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Give a dataclass the `repr` of a component, which it would replace by one that tells its secrets."""
+        super().__init_subclass__(**options)
+        if cls.__repr__ is Component.__repr__:
+            setattr(cls, "__repr__", Component.__repr__)  # noqa: B010  mypy assigns to no method
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{key}={shown(value, _VALUE)}" for key, value in parameters(self).items())
+        return f"{type(self).__qualname__}({given})"
 
     @property
     def name(self) -> str:
@@ -23,11 +37,12 @@ class Component:
 def parameters(component: object) -> dict[str, Any]:
     """Return the parameters of a dataclass component in order; what is not a dataclass has none that could be known.
 
-    A field with `repr=False` is not a parameter: keys and other secrets stay out of names and records.
+    A field with `repr=False`, or that is called like a secret, is not a parameter: keys and passwords stay out of names
+    and records, and two components that differ in nothing else are alike.
     """
     if not is_dataclass(component):
         return {}
-    return {field.name: getattr(component, field.name) for field in fields(component) if field.init and field.repr}
+    return {field.name: getattr(component, field.name) for field in fields(component) if _is_parameter(field)}
 
 
 def recorded_parameters(component: object) -> dict[str, Any]:
@@ -56,7 +71,11 @@ def default_parameters(kind: Callable[..., Any]) -> dict[str, Any]:
     """
     if not is_dataclass(kind):
         return {}
-    return {field.name: _default(field) for field in fields(kind) if field.init and field.repr}
+    return {field.name: _default(field) for field in fields(kind) if _is_parameter(field)}
+
+
+def _is_parameter(field: Field[Any]) -> bool:
+    return field.init and field.repr and not is_secret(field.name)
 
 
 def _default(field: Field[Any]) -> Any:
@@ -66,12 +85,13 @@ def _default(field: Field[Any]) -> Any:
 def _shown(value: object) -> str:
     if isinstance(value, Component):
         return value.name
-    text = repr(value)
+    if isinstance(value, FunctionType | BuiltinFunctionType | type):
+        return value.__qualname__
     if isinstance(value, tuple):
         items: list[object] = [*value]
         if any(isinstance(item, Component) for item in items):
-            text = f"({', '.join(map(_shown, items))})"
-    return text
+            return f"({', '.join(map(_shown, items))})"
+    return shown(value, _VALUE)
 
 
 def check_count(owner: str, name: str, value: object, least: int = 1) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, cast
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.data.documents import Corpus, check_corpus_type
 from rag_evaluation_framework.data.frozen import FrozenDict
@@ -205,7 +206,7 @@ class Dataset(Generic[U]):
     def __repr__(self) -> str:
         unanswered = sum(not entry.relevant for entry in self.ground_truth)
         note = f", {unanswered} without an answer" if unanswered else ""
-        return f"Dataset({self.name!r}, {self.level.evaluation_type}, {len(self)} questions{note})"
+        return f"Dataset({shown(self.name)}, {self.level.evaluation_type}, {len(self)} questions{note})"
 
 
 def check_dataset_level(dataset: Any, level: Level[Any]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
@@ -161,7 +162,8 @@ class ScoreTable:
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{name} {'–' if value is None else f'{value:.4f}'}" for name, value in self.mean.items())
+        written = ((name_line(name), value) for name, value in self.mean.items())
+        means = ", ".join(f"{name} {'–' if value is None else f'{value:.4f}'}" for name, value in written)
         counts: dict[str, int] = {**(self.counts or Counter[str](self.statuses)), "failed metric": self._failed_metrics}
         shown = ", ".join(f"{name.replace('_', ' ')}: {number}" for name, number in counts.items() if number)
         return f"ScoreTable({means}; {shown or 'no questions'})"

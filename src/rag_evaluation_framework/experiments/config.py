@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeAlias
 
+from rag_evaluation_framework._outside import fit_to_keep
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.cutoffs import Cutoff
@@ -127,12 +128,11 @@ class ExperimentConfig(Generic[U]):
     @property
     def name(self) -> str:
         """The name of the result."""
-        return self.config.experiment_name or self.retriever.name
+        return self.config.experiment_name or fit_to_keep(self.retriever.name)
 
     @property
     def record(self) -> dict[str, Any]:
         """The record kept with the result: the components and their parameters, dataset and corpus."""
-        source = self.corpus.metadata.get("source")
         return {
             "retriever": describe(self.retriever),
             "metrics": [describe(metric) for metric in self.metrics],
@@ -148,7 +148,7 @@ class ExperimentConfig(Generic[U]):
                 "hash": self.dataset.content_hash,
             },
             "corpus": {
-                "source": None if source is None else str(Path(str(source)).resolve()),
+                "source": _source(self.corpus.metadata.get("source")),
                 "glob_pattern": self.corpus.metadata.get("glob_pattern"),
                 "documents": len(self.corpus),
                 "characters": sum(len(document.content) for document in self.corpus),
@@ -156,6 +156,17 @@ class ExperimentConfig(Generic[U]):
             },
             "chunk_id": None if self.chunk_id is None else plain(self.chunk_id),
         }
+
+
+def _source(source: object) -> str | None:
+    """Return where a corpus comes from, for the record: a whole path, or what the corpus says if that is not a path."""
+    if source is None:
+        return None
+    told = fit_to_keep(str(source))
+    try:
+        return told if "://" in told else str(Path(told).resolve())
+    except (OSError, ValueError):  # characters that no path can have
+        return told
 
 
 class DocumentLevelExperimentConfig(ExperimentConfig[DocumentId]):

@@ -15,6 +15,7 @@ from typing import Literal
 
 from tqdm import tqdm
 
+from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework._support.files import json_lines, read_text, table_rows
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.records import problem_list
@@ -31,10 +32,11 @@ from rag_evaluation_framework.text.text_locator import TextLocator
 
 QuoteStatus = Literal["located", "ambiguous", "missing", "no-answer"]
 
+_MOST_ROWS = 200
 _COLUMNS = ("question", "quote", "document", "id")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class QuoteRow:
     """One row of a file of quotes, and whether its quote was located.
 
@@ -62,12 +64,15 @@ class QuoteRow:
     metadata: Mapping[str, str]
 
     def __str__(self) -> str:
-        where = ", ".join(f"{span.doc_id}[{span.start}:{span.end}]" for span in self.places[:3])
+        where = ", ".join(map(_place, self.places[:3]))
         more = f" and {len(self.places) - 3} more" if len(self.places) > 3 else ""
-        return f"line {self.number:<4} {self.status:<10} {where}{more}{' ' if where else ''}{self.advice}"
+        return f"line {self.number:<4} {self.status:<10} {where}{more}{' ' if where else ''}{one_line(self.advice)}"
+
+    def __repr__(self) -> str:
+        return f"QuoteRow({self})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class QuoteCheck:
     """Result of checking the quotes of a file against the corpus, row by row.
 
@@ -115,12 +120,15 @@ class QuoteCheck:
         return Dataset(entries, TOKEN, name=name or Path(self.source).stem, corpus=self.corpus, metadata=metadata)
 
     def summary(self) -> str:
-        """Return the number of rows by status, and every row whose quote is ambiguous or missing."""
-        return "\n".join([self._counted(), *map(str, self.problems)])
+        """Return the number of rows by status, and the rows whose quote is ambiguous or missing: the first 200."""
+        return "\n".join([self._counted(), *_first(self.problems)])
 
     def __str__(self) -> str:
-        """Return every row, and the number of rows by status."""
-        return "\n".join([*map(str, self.rows), self._counted()])
+        """Return the rows, of many the first 200, and the number of rows by status."""
+        return "\n".join([*_first(self.rows), self._counted()])
+
+    def __repr__(self) -> str:
+        return f"QuoteCheck({self._counted()})"
 
     def _counted(self) -> str:
         counts = Counter(row.status for row in self.rows)
@@ -128,7 +136,17 @@ class QuoteCheck:
             f"{counts[status]} {status}" for status in ("located", "ambiguous", "missing", "no-answer")
         )
         left_out = f"; {skipped_questions(len(self.left_out))}" if self.left_out else ""
-        return f"{self.source}: {len(self.rows)} row{'s' * (len(self.rows) != 1)}: {statuses}{left_out}"
+        return f"{one_line(self.source)}: {len(self.rows)} row{'s' * (len(self.rows) != 1)}: {statuses}{left_out}"
+
+
+def _first(rows: tuple[QuoteRow, ...]) -> list[str]:
+    """Return the rows as lines, of many the first ones and how many more there are."""
+    more = len(rows) - _MOST_ROWS
+    return [*map(str, rows[:_MOST_ROWS]), *([f"… and {more:,} more rows"] if more > 0 else [])]
+
+
+def _place(span: CharacterSpan) -> str:
+    return f"{name_line(span.doc_id)}[{span.start}:{span.end}]"
 
 
 def skipped_questions(count: int) -> str:
@@ -224,8 +242,8 @@ def locate_quote(
     places = locator.places(quote, doc_id)
     elsewhere = [] if places or doc_id is None else locator.places(quote, limit=3)
     if elsewhere:
-        found = ", ".join(f"{span.doc_id}[{span.start}:{span.end}]" for span in elsewhere)
-        return "missing", [], f"found in {found}, not in {doc_id}: correct the document"
+        found = ", ".join(map(_place, elsewhere))
+        return "missing", [], f"found in {found}, not in {name_line(str(doc_id))}: correct the document"
     if len(places) == 1:
         return "located", places, ""
     if places:
@@ -241,8 +259,7 @@ def _nearest(quote: str, locator: TextLocator) -> str:
     span, similarity = nearest
     text = " ".join(span.text.split())
     shown = text if len(text) <= 120 else f"{text[:119]}…"
-    where = f"{span.doc_id}[{span.start}:{span.end}]"
-    return f"nearest passage ({similarity:.0f} % similar): {where} “{shown}”; quote it verbatim"
+    return f"nearest passage ({similarity:.0f} % similar): {_place(span)} “{shown}”; quote it verbatim"
 
 
 def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.labelling.quotes import QuoteCheck, skipped_questions
@@ -21,6 +21,8 @@ from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import number
 
+_LINE = 1000
+_MOST_QUOTES = 100
 _QUOTE_LENGTH = 160
 _DETECTABLE = 0.85
 
@@ -31,15 +33,15 @@ def show_result(console: Console, result: Result) -> None:
     """Print the means of a result, with its counts and notes."""
     summary = result.summary()
     names, *means = (
-        Column(Text(header or "metric"), [Text(one_line(cell)) for cell in cells])
+        Column(Text(header or "metric"), [Text(cell) for cell in cells])
         for header, *cells in zip(summary.header, *summary.rows, strict=True)
     )
-    console.print(Text(one_line(summary.title), style="bold"))
+    console.print(Text(summary.title, style="bold"))
     for line in summary.headline:
-        console.print(Text(one_line(line), style="dim"))
+        console.print(Text(line, style="dim"))
     show_table(console, [names], means)
     for note in summary.notes:
-        console.print(Text(f"! {one_line(note)}", style="yellow"))
+        console.print(Text(f"! {note}", style="yellow"))
 
 
 def show_comparison(console: Console, results: Sequence[tuple[str, str, Result]], scores: Sequence[str]) -> None:
@@ -51,10 +53,10 @@ def show_comparison(console: Console, results: Sequence[tuple[str, str, Result]]
         scores: The columns.
     """
     words = [
-        Column(Text("retriever"), [Text(one_line(retriever)) for retriever, _, _ in results]),
-        Column(Text("chunker"), [Text(one_line(chunker)) for _, chunker, _ in results]),
+        Column(Text("retriever"), [Text(name_line(retriever)) for retriever, _, _ in results]),
+        Column(Text("chunker"), [Text(name_line(chunker)) for _, chunker, _ in results]),
     ]
-    headers = [Text(name.replace("_", "\n").replace("@", "\n@")) for name in scores]
+    headers = [Text(name_line(name).replace("_", "\n").replace("@", "\n@")) for name in scores]
     means = [best_in_green([result.metrics[name] for _, _, result in results], number) for name in scores]
     show_table(console, words, list(map(Column, headers, means)))
 
@@ -72,10 +74,10 @@ def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None
     worst = [query for query in result.worst(n) if (scores[query.query_id] or 0.0) < 1.0]
     if not worst:
         return
-    console.print(Text(f"Weakest questions by {name}", style="bold"))
+    console.print(Text(f"Weakest questions by {name_line(name)}", style="bold"))
     grid = Table.grid(padding=(0, 2, 0, 0))
     for query in worst:
-        title = Text.assemble(f"{one_line(query.text)} ", (f"({one_line(query.query_id)})", "dim"))
+        title = Text.assemble(f"{one_line(query.text, _LINE)} ", (f"({name_line(query.query_id)})", "dim"))
         answers = (
             Padding(_answer(unit, corpus, query, result.evaluation_type), (0, 0, 0, 2), expand=False)
             for unit in query.relevant[:3]
@@ -85,7 +87,7 @@ def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None
 
 
 def show_quotes(console: Console, check: QuoteCheck) -> None:
-    """Print how many quotes were located, and every quote that was not."""
+    """Print how many quotes were located, and the quotes that were not: the first hundred."""
     counts = Counter(row.status for row in check.rows)
     quotes = len(check.rows) - counts["no-answer"]
     unanswered = len({row.id or row.question for row in check.rows if row.status == "no-answer"})
@@ -94,11 +96,11 @@ def show_quotes(console: Console, check: QuoteCheck) -> None:
         f"{counts['missing']} missing; {unanswered} question{'s' * (unanswered != 1)} without an answer",
         highlight=False,
     )
-    for row in check.problems:
+    for row in check.problems[:_MOST_QUOTES]:
         console.print(Text(one_line(str(row)), style="yellow"))
-        console.print(
-            Padding(Text(f"“{one_line(row.quote)[:_QUOTE_LENGTH]}”", style="dim"), (0, 0, 0, 2), expand=False)
-        )
+        console.print(Padding(Text(f"“{_shortened(one_line(row.quote))}”", style="dim"), (0, 0, 0, 2), expand=False))
+    if len(check.problems) > _MOST_QUOTES:
+        console.print(Text(f"… and {len(check.problems) - _MOST_QUOTES:,} more such quotes", style="yellow"))
     if check.problems:
         console.print(Text(skipped_questions(len(check.left_out)), style="yellow"))
 
@@ -114,7 +116,8 @@ def detectable_difference(questions: int) -> float:
 
 def _answer(unit: Any, corpus: Corpus, query: QueryResult[Any], evaluation_type: EvaluationType) -> Text:
     rules = RULES[evaluation_type]
-    where, text = map(one_line, rules.shown(unit, corpus))
+    place, quote = rules.shown(unit, corpus)
+    where, text = name_line(place), one_line(quote)
     became = _became(unit, query, rules)
     if not text:
         return Text.assemble((f"{where}, ", "cyan"), (became, "dim"))

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeAlias, cast
 
 import numpy as np
 
+from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.data.columns import Numbers, OnDemand
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ground_truth import GroundTruth
@@ -198,4 +199,5 @@ class QueryResult(Generic[U]):
         if self.by is not None:
             scores = {str(full_name(self.by, table.columns)): table.per_query(self.by)[self.query_id]}
         name, score = next(iter(scores.items()), (self.status, None))
-        return f"{self.query_id}  {name}{'' if score is None else f' {score:.3f}'}  {self.text}"
+        measured = f"{name_line(name)}{'' if score is None else f' {score:.3f}'}"
+        return f"{name_line(self.query_id)}  {measured}  {one_line(self.text)}"

@@ -1,16 +1,26 @@
 """Summaries of results as text, Markdown and HTML."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, cast
 
+from rag_evaluation_framework._outside import fit_to_keep, name_line, one_line
+
 Row = tuple[str, ...]
+
+_LINE = 1000
+_MOST_NOTES = 25
+
+# What Markdown makes something of, anywhere and at the beginning of a block. Inside of a word `_` is nothing.
+_INLINE = re.compile(r"[\\`*\[\]<>|#~&$]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
+_BLOCK = re.compile(r"^(\d*)([-+=:.)])")
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A summary of a result, ready to be printed.
+    """A summary of a result, ready to be printed: its texts are made fit to be shown, each on one line.
 
     Attributes:
         title: The name of the result.
@@ -31,6 +41,22 @@ class Summary:
     worst_title: str
     worst: tuple[Row, ...]
     facts: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        left_out = len(self.notes) - _MOST_NOTES
+        notes = [*map(_told, self.notes[:_MOST_NOTES]), *([f"{left_out:,} more notes"] if left_out > 0 else [])]
+        fit: dict[str, Any] = {
+            "title": one_line(fit_to_keep(self.title), _LINE),
+            "headline": tuple(map(_told, self.headline)),
+            "header": tuple(map(name_line, self.header)),
+            "rows": tuple(tuple(map(name_line, row)) for row in self.rows),
+            "notes": tuple(notes),
+            "worst_title": _told(self.worst_title),
+            "worst": tuple((*map(name_line, row[:-1]), one_line(row[-1], _LINE)) for row in self.worst),
+            "facts": tuple(map(_told, self.facts)),
+        }
+        for name, value in fit.items():
+            object.__setattr__(self, name, value)
 
     def as_text(self) -> str:
         """Return the summary as a terminal shows it."""
@@ -57,16 +83,16 @@ class Summary:
 
     def as_markdown(self) -> str:
         """Return the summary as a Markdown page, the weakest questions included."""
-        lines = [f"# {_plain(self.title)}", ""]
+        lines = [f"# {_in_line(self.title)}", ""]
         for line in self.headline:
-            lines += [_plain(line), ""]
+            lines += [_literal(line), ""]
         lines += _table(self.header, self.rows)
         if self.notes:
-            lines += ["", "## Notes", "", *(f"- {_plain(note)}" for note in self.notes)]
+            lines += ["", "## Notes", "", *(f"- {_literal(note)}" for note in self.notes)]
         if self.worst:
-            lines += ["", f"## {_plain(self.worst_title)}", "", *_table(("score", "id", "question"), self.worst)]
+            lines += ["", f"## {_in_line(self.worst_title)}", "", *_table(("score", "id", "question"), self.worst)]
         if self.facts:
-            lines += ["", "## Run", "", *(f"- {_plain(fact)}" for fact in self.facts)]
+            lines += ["", "## Run", "", *(f"- {_literal(fact)}" for fact in self.facts)]
         return "\n".join(lines) + "\n"
 
 
@@ -90,11 +116,19 @@ def vector_stores(record: object) -> Iterator[str]:
 
 
 def _table(header: Row, rows: tuple[Row, ...]) -> list[str]:
-    lines = [f"| {' | '.join(map(_plain, row))} |" for row in (header, *rows)]
+    lines = [f"| {' | '.join(map(_in_line, row))} |" for row in (header, *rows)]
     return [lines[0], "|" + "---|" * len(header), *lines[1:]]
 
 
-def _plain(text: str) -> str:
-    """Return text on one line, escaped so that Markdown shows it as it is."""
-    line = " ".join(text.split())
-    return "".join(f"\\{character}" if character in r"\`*[]<>|#" else character for character in line)
+def _told(text: str) -> str:
+    return one_line(fit_to_keep(text), _LINE)
+
+
+def _literal(text: str) -> str:
+    """Return text of one line escaped so that Markdown shows it as it is, also where a block begins."""
+    return _BLOCK.sub(r"\1\\\2", _in_line(text))
+
+
+def _in_line(text: str) -> str:
+    """Return text of one line escaped so that Markdown shows it as it is within a line."""
+    return _INLINE.sub(r"\\\g<0>", text)
