@@ -2,6 +2,7 @@ import pytest
 
 from rag_evaluation_framework._outside import (
     bounded,
+    fit_to_keep,
     fit_to_show,
     harmless,
     is_secret,
@@ -50,6 +51,24 @@ def test_of_long_text_begin_and_end_stay():
         ("https://host/a?api_key=abc&b=1", "https://host/a?api_key=***&b=1"),
         ("{'password': 'abc', 'user': 'me'}", "{'password': '***', 'user': 'me'}"),
         ("Client(access_token=abc)", "Client(access_token=***)"),
+        ("postgresql://u:p@ss/w@h/db, http:/me:pass@h", "postgresql://***@h/db, http:/***@h"),
+        ("https://h/?token=abc&x=1", "https://h/?token=***&x=1"),
+        ("{'password': 'my \\'pass word', 'user': 'me'}", "{'password': '***', 'user': 'me'}"),
+        (r"{\"api_key\": \"abc\", \"b\": 1}", r"{\"api_key\": \"***\", \"b\": 1}"),
+        ("f(api_key=SecretStr('abc'), b=2)", "f(api_key=***, b=2)"),
+        ("api_keys=['a', 'b'], auth=('me', 'p')", "api_keys=***, auth=***"),
+        ("Authorization: Bearer abc.def", "Authorization: ***"),
+        ("{'Authorization': 'Bearer x', 'X-Api-Key': b'y'}", "{'Authorization': '***', 'X-Api-Key': '***'}"),
+        ("user=me password=x host=h", "user=me password=*** host=h"),
+        ("sent Bearer abcdefghijklmn123", "sent Bearer ***"),
+        ("sk-proj-abcDEF1234567890ABCD hf_abcdefghijklmnop12", "*** ***"),
+        ("partial(<function f>, api_key='abc')", "partial(<function f>, api_key='***')"),
+        ("OPENAI_API_KEY=abc x", "OPENAI_API_KEY=*** x"),
+        ("password: 'cut off in the m", "password: '***'"),
+        ("token='abc', mask_token='[M]'", "token='***', mask_token='[M]'"),
+        ("api_key=None, author=me, authors: x, key='id'", "api_key=None, author=me, authors: x, key='id'"),
+        ("sk-2024-annual-report-v2, Basic authentication", "sk-2024-annual-report-v2, Basic authentication"),
+        ("C:/a@b, tokens=100, tokenizer=x, secretary=y", "C:/a@b, tokens=100, tokenizer=x, secretary=y"),
         ("mail me@host, http://host:80/a@b, chunk_size=3", "mail me@host, http://host:80/a@b, chunk_size=3"),
         ("expected tokens=100, token: got 3", "expected tokens=100, token: got 3"),
     ],
@@ -58,14 +77,32 @@ def test_secrets_in_a_text_are_hidden(text, expected):
     assert without_secrets(text) == expected
 
 
-@pytest.mark.parametrize("name", ["api_key", "openai_api_key", "password", "token", "auth_token", "client-secret"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("api_key", "openai_api_key", "password", "token", "auth_token", "client-secret", "apiKey", "openaiApiKey"),
+        *("X-Api-Key", "Authorization", "auth", "api_keys", "aws_secret_access_key", "pwd"),
+    ],
+)
 def test_names_of_secrets_are_known(name):
     assert is_secret(name)
 
 
-@pytest.mark.parametrize("name", ["tokens", "tokenizer", "key", "keys", "chunk_size", "max_tokens", "language"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("tokens", "tokenizer", "key", "keys", "chunk_size", "max_tokens", "language", "mask_token", "eos_token"),
+        *("author", "sort_key", "session_id", "api_key_env", "secretary"),
+    ],
+)
 def test_names_of_other_parameters_are_none(name):
     assert not is_secret(name)
+
+
+def test_what_is_kept_holds_no_address_of_an_object():
+    text = "<function f at 0x7f0123456789>, <a.B object at 0x00007F0123456789>, byte at 0x80"
+    assert fit_to_keep(text) == "<function f>, <a.B object>, byte at 0x80"
+    assert shown(object()) == "<object object>"
 
 
 def test_a_value_is_shown_whatever_its_repr_does():
@@ -78,6 +115,12 @@ def test_an_error_is_told_whatever_its_str_does():
     assert said(ValueError("\x1bboo http://a:b@c")) == "\N{REPLACEMENT CHARACTER}boo http://***@c"
     assert said(Mute()) == "(its message cannot be read: RuntimeError)"
     assert Failure.of("retrieve", Mute()) == Failure("retrieve", "Mute", said(Mute()))
+
+
+def test_what_a_component_exits_with_is_fit_to_be_shown():
+    failure = Failure.of("retrieve", SystemExit(f"\x1b no login, password=abc {'a' * 100_000}"))
+    assert failure.message.startswith("called sys.exit('\\x1b no login, password=***")
+    assert len(failure.message) < 200
 
 
 @pytest.mark.parametrize("kind", [DatasetError, MissingDependency, lambda message: QueryFailed(message, "q1")])

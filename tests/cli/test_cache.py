@@ -42,6 +42,15 @@ def test_the_same_as_json(rag_eval, filled):
     assert (found["onnx_exports"], found["onnx_bytes"]) == (1, 1_002)
 
 
+def test_secrets_that_an_earlier_version_kept_are_not_shown(rag_eval, tmp_path):
+    secrets = {"api_key": "s3cr3t", "url": "http://me:s3cr3t@host", "size": 3, "content": None}
+    identity = json.dumps({"type": "own:Own", "parameters": secrets})
+    EmbeddingCache(tmp_path).put(identity, {"text": Embedding(np.ones(3, dtype=np.float32), False)})
+    outcomes = [rag_eval("cache", "info", "--root", tmp_path, *more) for more in ((), ("--json",))]
+    assert not any("s3cr3t" in outcome.out for outcome in outcomes)
+    assert all("http://***@host" in outcome.out for outcome in outcomes)
+
+
 def test_nothing_is_removed_without_yes(rag_eval, filled):
     outcome = rag_eval("cache", "clear", "--root", filled)
     assert outcome.code == 2

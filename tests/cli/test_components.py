@@ -6,6 +6,9 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
+
+import pytest
 
 from rag_evaluation_framework import registry
 from rag_evaluation_framework.registry import KINDS
@@ -48,6 +51,26 @@ def test_a_broken_plug_in_is_listed_as_such_beside_the_others(rag_eval, monkeypa
     assert outcome.code == 0
     assert "bad   (broken: ConfigError: 'no_such_module_at_all:Embedder'" in outcome.out
     assert "lsa" in outcome.out
+
+
+def test_a_default_that_json_has_no_number_for_is_listed_as_text(rag_eval, monkeypatch):
+    (Path.cwd() / "endless_parts.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from rag_evaluation_framework import Chunker\n"
+        "@dataclass(frozen=True)\n"
+        "class Endless(Chunker):\n"
+        "    most: float = float('inf')\n"
+        "    def chunk(self, text): ...\n"
+    )
+    monkeypatch.syspath_prepend(Path.cwd())
+    real = registry.built_in
+    endless = {"endless": "endless_parts:Endless"}
+    monkeypatch.setattr(registry, "built_in", lambda kind: {**real(kind), **(endless if kind == "chunker" else {})})
+    registry.components.cache_clear()
+    outcome = rag_eval("components", "--json")
+    registry.components.cache_clear()
+    listed = json.loads(outcome.out, parse_constant=pytest.fail)
+    assert {"most": "inf"} in [entry["parameters"] for entry in listed["chunker"]]
 
 
 def test_on_a_terminal_no_line_is_longer_than_it_is_wide(monkeypatch):

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from traceback import extract_tb
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.errors import ComponentExited
 
 
@@ -29,7 +30,7 @@ def no_exit(who: str, step: str) -> Generator[None]:
 
 def exit_text(leaving: SystemExit) -> str:
     """Return what was called, and where: `called sys.exit(0) (search.py, line 12)`."""
-    code = "" if leaving.code is None else repr(leaving.code)
+    code = "" if leaving.code is None else shown(leaving.code)
     frames = extract_tb(leaving.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"called sys.exit({code}){place}"

@@ -15,6 +15,7 @@ from rag_evaluation_framework import embedders
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.registry import plain
 
 _EMBEDDER = 1000  # characters of an embedder and its parameters
 
@@ -58,7 +59,7 @@ def _described(embeddings: embedders.EmbeddingCache, exports: Path) -> dict[str,
         "vectors": sum(entry.vectors for entry in contents),
         "bytes": embeddings.size(),
         "embedders": [
-            {"embedder": json.loads(entry.identity), "vectors": entry.vectors, "dimension": entry.dimension}
+            {"embedder": plain(json.loads(entry.identity)), "vectors": entry.vectors, "dimension": entry.dimension}
             for entry in contents
         ],
         "onnx_exports": len(list(exports.glob("*/export.json"))),

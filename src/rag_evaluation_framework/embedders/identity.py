@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from pathlib import PurePath
 from typing import Any, cast
 
+from rag_evaluation_framework._outside import HIDDEN, is_secret, without_secrets
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.errors import ConfigError
@@ -17,7 +18,9 @@ def embedder_identity(embedder: Embedder) -> str:
     """Return, as JSON, all that an embedder's vectors depend on but the text.
 
     That is the class with its source code, if it is not one of ours, the parameters, and the hash of the weights if the
-    embedder has a `content_hash`; the same of components among its parameters.
+    embedder has a `content_hash`; the same of components among its parameters. No vector depends on a secret: what is
+    called like one is left out, so that a new API key finds the vectors of the old one. A text that holds one, such as
+    a URL with a login, may say more than that: it is there without the secret, and with a hash.
 
     Raises:
         ConfigError: The embedder cannot be cached (`check_cacheable`).
@@ -35,22 +38,30 @@ def check_cacheable(embedder: Embedder) -> None:
 
 
 def _described(value: object, *, weights: bool) -> Any:
-    if value is None or isinstance(value, bool | str):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, str):
+        return _described_text(value)
     if isinstance(value, Integral):
         return int(value)
     if isinstance(value, Real):
         return float(value)
     if isinstance(value, PurePath):
-        return {"path": str(value)}
+        return {"path": _described_text(str(value))}
     if isinstance(value, list | tuple):
         return [_described(item, weights=weights) for item in cast("Sequence[object]", value)]
     if isinstance(value, dict):
         entries = cast("dict[object, object]", value)
-        return {"entries": [[_described(item, weights=weights) for item in entry] for entry in entries.items()]}
+        items = ((key, HIDDEN if is_secret(str(key)) else value) for key, value in entries.items())
+        return {"entries": [[_described(item, weights=weights) for item in entry] for entry in items]}
     if isinstance(value, Component):
         return _described_component(value, weights=weights)
     raise ConfigError(f"a parameter of type {type(value).__qualname__} is not told apart by its value")
+
+
+def _described_text(text: str) -> Any:
+    known = without_secrets(text)
+    return text if known == text else {"text": known, "sha256": _sha256(text)}
 
 
 def _described_component(component: Component, *, weights: bool) -> dict[str, Any]:
@@ -82,7 +93,11 @@ def _source(kind: type) -> str | None:
     code = _code(kind) or "".join(_code(method) for method in methods if inspect.isfunction(method))
     if not code:
         raise ConfigError(f"the source code of {kind.__qualname__} cannot be read, so a change would not be noticed")
-    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
+    return _sha256(code)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _code(item: Any) -> str:

@@ -128,7 +128,7 @@ class ExperimentConfig(Generic[U]):
     @property
     def name(self) -> str:
         """The name of the result."""
-        return self.config.experiment_name or fit_to_keep(self.retriever.name)
+        return fit_to_keep(str(self.config.experiment_name or self.retriever.name))
 
     @property
     def record(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class ExperimentConfig(Generic[U]):
             "metrics": [describe(metric) for metric in self.metrics],
             "k": list(self.k),
             "budgets": [str(budget) for budget in self.config.budgets],
-            "tokenizer": None if self.config.tokenizer is None else self.config.tokenizer.name,
+            "tokenizer": None if self.config.tokenizer is None else fit_to_keep(self.config.tokenizer.name),
             "max_concurrency": self.config.max_concurrency,
             "dataset": {
                 "name": self.dataset.name,

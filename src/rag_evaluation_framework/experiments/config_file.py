@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from rag_evaluation_framework._outside import fit_to_show
 from rag_evaluation_framework._support.files import read_text
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework._support.strict_yaml import parse_yaml
@@ -64,6 +65,11 @@ class ConfigFile(BaseModel):
     max_concurrency: int = Field(default=1, ge=1)
     on_error: OnError = "collect"
     save_results_path: str | None = None
+
+    def __repr__(self) -> str:
+        return fit_to_show(super().__repr__())
+
+    __str__ = __repr__
 
     def experiment(self, folder: Path, *, imports: bool = True) -> AnyExperimentConfig:
         """Build the experiment, reading corpus and dataset.

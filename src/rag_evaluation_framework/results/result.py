@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 import numpy as np
 from pydantic import TypeAdapter
 
+from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework._support.optional import DISTRIBUTION, require
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
@@ -220,8 +221,8 @@ class EvaluationResult(Generic[U]):
                 ids, stages = alike.setdefault((stage, what), ({}, {}))
                 ids[query_id] = stages[failure.stage] = None
         notes = [
-            f"{next(iter(ids))}{f' and {len(ids) - 1} more' if len(ids) > 1 else ''}: "
-            f"{next(iter(stages)) if len(stages) == 1 else f'{stage} at {len(stages)} cutoffs'}: {what}"
+            f"{name_line(next(iter(ids)))}{f' and {len(ids) - 1} more' if len(ids) > 1 else ''}: "
+            f"{name_line(next(iter(stages))) if len(stages) == 1 else f'{stage} at {len(stages)} cutoffs'}: {what}"
             for (stage, what), (ids, stages) in list(alike.items())[:_FAILURES_SHOWN]
         ]
         if len(alike) > _FAILURES_SHOWN:
