@@ -47,8 +47,9 @@ def open_streams() -> None:
         if getattr(sys, name) is None:
             nobody = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  as long as the process runs
             setattr(sys, name, nobody)
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
+    stream: Any = sys.stdout
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
 
 
 def print_text(text: str) -> None:

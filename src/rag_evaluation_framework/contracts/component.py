@@ -87,10 +87,9 @@ def _shown(value: object) -> str:
         return value.name
     if isinstance(value, FunctionType | BuiltinFunctionType | type):
         return value.__qualname__
-    if isinstance(value, tuple):
-        items: list[object] = [*value]
-        if any(isinstance(item, Component) for item in items):
-            return f"({', '.join(map(_shown, items))})"
+    items: list[object] = [*value] if isinstance(value, tuple) else []
+    if any(isinstance(item, Component) for item in items):
+        return f"({', '.join(map(_shown, items))})"
     return shown(value, _VALUE)
 
 
