@@ -2,6 +2,7 @@ import pytest
 
 from rag_evaluation_framework._outside import (
     bounded,
+    class_name,
     fit_to_keep,
     fit_to_show,
     harmless,
@@ -131,3 +132,50 @@ def test_our_errors_are_fit_to_be_shown(kind):
     assert len(text) < 4100
     assert "\x1b" not in text
     assert text.endswith("of http://***@host/; expected another")
+
+
+class _Named(type):
+    @property
+    def __name__(cls):
+        return "another\nname"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (ValueError, "ValueError"),
+        (_Named("Odd", (), {}), "Odd"),
+        (type("two\nlines\x1b", (), {}), "two lines�"),
+        (type("", (), {}), "(no name)"),
+    ],
+)
+def test_the_name_of_a_class_is_fit_to_be_shown_whatever_its_metaclass_says(kind, name):
+    assert class_name(kind()) == name
+
+
+def test_the_name_of_a_class_is_bounded():
+    assert len(class_name(type("L" * 1_000_000, (), {})())) < 200
+
+
+def test_what_raises_no_ordinary_error_when_it_is_shown_is_shown_all_the_same():
+    class Leaving(Exception):
+        def __str__(self):
+            raise SystemExit(3)
+
+        __repr__ = __str__
+
+    assert said(Leaving()) == "(its message cannot be read: SystemExit)"
+    assert shown(Leaving()) == "<Leaving whose repr raises SystemExit>"
+
+
+def test_ctrl_c_gets_through_what_is_shown():
+    class Slow(Exception):
+        def __str__(self):
+            raise KeyboardInterrupt
+
+        __repr__ = __str__
+
+    with pytest.raises(KeyboardInterrupt):
+        said(Slow())
+    with pytest.raises(KeyboardInterrupt):
+        shown(Slow())

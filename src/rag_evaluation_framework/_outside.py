@@ -6,12 +6,14 @@ Components, files and other people's errors are outside. Whatever they hold, sho
 import json
 import re
 from functools import lru_cache
+from typing import Any
 
 _MESSAGE = 4000  # characters: no message of ours is as long, and what it quotes may be
 _NAME = 200
 _VALUE = 80
 # Control codes, line and paragraph separators, what shows text in another order, lone surrogates.
 _HARMFUL = re.compile("[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+_CLASS_NAME: Any = vars(type)["__name__"]
 HIDDEN = "***"
 
 # Lengths are bounded where a search would else begin again at every character of what follows.
@@ -117,12 +119,20 @@ def fit_to_show(text: str) -> str:
     return harmless(bounded(fit_to_keep(text)))
 
 
+def class_name(value: object) -> str:
+    """Return the name of the class of a value, fit to be shown, whatever its metaclass says that it is."""
+    name: str = _CLASS_NAME.__get__(type(value))
+    return one_line(name, _VALUE) or "(no name)"
+
+
 def shown(value: object, most: int = _VALUE) -> str:
     """Return how a value looks in Python, fit to be shown and cut to `most` characters, also if its `repr` raises."""
     try:
-        written = repr(value)
-    except Exception as error:  # noqa: BLE001  it is anybody's code
-        return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+        written = str.__str__(repr(value))  # which may be of a subclass with methods of its own
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  it is anybody's code
+        return f"<{class_name(value)} whose repr raises {class_name(error)}>"
     written = harmless(fit_to_keep(written))
     return written if len(written) <= most else f"{written[: most - 1]}…"
 
@@ -130,7 +140,9 @@ def shown(value: object, most: int = _VALUE) -> str:
 def said(error: BaseException) -> str:
     """Return what an error says, fit to be shown, also if its `str` raises."""
     try:
-        text = str(error)
-    except Exception as another:  # noqa: BLE001  it is anybody's code
-        return f"(its message cannot be read: {type(another).__name__})"
+        text = str.__str__(str(error))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as another:  # noqa: BLE001  it is anybody's code
+        return f"(its message cannot be read: {class_name(another)})"
     return fit_to_show(text)

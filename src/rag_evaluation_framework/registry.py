@@ -20,11 +20,11 @@ from pathlib import Path, PurePath
 from types import FunctionType, MethodType
 from typing import Any, Literal, cast, get_args
 
-from rag_evaluation_framework._outside import HIDDEN, fit_to_keep, is_secret
+from rag_evaluation_framework._outside import HIDDEN, class_name, fit_to_keep, is_secret, said
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.exits import exit_text, no_exit
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.contracts.component import Component, recorded_parameters
+from rag_evaluation_framework.contracts.component import Component, component_name, recorded_parameters
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 
 Kind = Literal["chunker", "embedder", "vector_store", "reranker", "retriever", "metric"]
@@ -150,7 +150,7 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     except RagEvalError:
         raise
     except (TypeError, ValueError) as error:
-        raise ConfigError(f"{kind} {name!r} refuses {_shown(target, nested)}: {error}") from error
+        raise ConfigError(f"{kind} {name!r} refuses {_shown(target, nested)}: {said(error)}") from error
 
 
 def as_component(kind: Kind, given: Any, owner: str) -> Any:
@@ -166,6 +166,7 @@ def as_component(kind: Kind, given: Any, owner: str) -> Any:
     """
     contract = _contract(kind)
     if isinstance(given, contract):
+        component_name(given)
         return adapted(given)
     if inspect.isclass(given):
         name = given.__name__
@@ -212,9 +213,9 @@ def _item(place: str, kind: Kind, component: Any, imports: bool) -> Any:
 
 def describe(component: object) -> dict[str, Any]:
     """Return how a component would be written in a configuration: its type and parameters, for records."""
-    name = "" if is_dataclass(component) else getattr(component, "name", "")
-    if name not in ("", type(component).__name__):
-        return {"type": _type_name(component), "name": fit_to_keep(str(name))}
+    named = isinstance(component, Component) and not is_dataclass(component)
+    if named and (name := component_name(component)) != type(component).__name__:
+        return {"type": _type_name(component), "name": name}
     return {
         "type": _type_name(component),
         **{key: plain(value) for key, value in recorded_parameters(component).items()},
@@ -247,8 +248,8 @@ def load_installed(reference: str) -> Any:
     try:
         target = import_module(module_name)
     except (Exception, SystemExit) as error:
-        kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
-        reason = exit_text(error) if isinstance(error, SystemExit) else f"{kind}{error}"
+        kind = "" if isinstance(error, ImportError) else f"{class_name(error)}: "
+        reason = exit_text(error) if isinstance(error, SystemExit) else f"{kind}{said(error)}"
         raise ConfigError(f"{reference!r}: module {module_name!r} cannot be imported: {reason}") from error
     for part in attribute.split("."):
         if not hasattr(target, part):
@@ -402,7 +403,7 @@ def _signature(target: Any) -> inspect.Signature:
     try:
         return inspect.signature(target)
     except (Exception, SystemExit) as error:
-        raise ValueError(f"its signature cannot be read: {type(error).__name__}: {error}") from error
+        raise ValueError(f"its signature cannot be read: {class_name(error)}: {said(error)}") from error
 
 
 def _what(target: Any) -> str:

@@ -94,10 +94,13 @@ class Timed(BM25Retriever):
     [
         (["search"], "returned the stage 'search'; expected a Stage with a name"),
         ([Stage(None, 1.0)], "expected a Stage with a name"),
-        ([Stage("search", float("nan"))], "the stage 'search' with nan seconds; expected a finite number, or None"),
+        (
+            [Stage("search", float("nan"))],
+            "the stage 'search' with nan seconds; expected a finite number of at least 0, or None",
+        ),
         ([Stage("search", "1 s")], "with '1 s' seconds"),
         ([Stage("search", 1.0, (5,))], "Timed, stage 'search', returned a result of type int"),
-        (5, "not iterable"),
+        (5, "stages=5; expected a tuple of Stage"),
     ],
 )
 def test_stages_that_are_none_are_a_failure_of_the_question(monkeypatch, stages, message):

@@ -228,7 +228,7 @@ def test_what_no_metric_could_give_is_no_zero_where_unscored_queries_count_as_ze
         ([place(-1, 2)], "start=-1, end=2; expected "),
         ([place(0.0, 2.5)], "float"),
         ([Hit(DocumentId("d"), 5, 2)], "start=5, end=2; expected "),
-        ([Hit(chunk_id=5)], "returned a hit whose chunk_id is 5; expected a text"),
+        ([Hit(chunk_id=5)], "returned a hit whose chunk_id is 5, of type int; expected a text"),
     ],
     ids=["None", "text", "dict", "number", "numbers", "no place", "end first", "below 0", "fractions", "hit", "id"],
 )

@@ -207,7 +207,7 @@ class TestAsHits:
 
     @pytest.mark.parametrize(("start", "end"), [(-1, 5), (5, 4), ("0", "5"), (0.0, 5.0), (0, "5")])
     def test_impossible_offsets_are_refused(self, start, end):
-        with pytest.raises(InputError, match=r"expected 0 <= start <= end|that is not a number"):
+        with pytest.raises(InputError, match=r"expected 0 <= start <= end|expected a whole number"):
             as_hits([{"doc_id": "a.md", "start": start, "end": end}], "search")
 
     def test_a_score_that_is_no_number_is_refused(self):

@@ -375,7 +375,8 @@ def test_a_tokenizer_may_be_named():
         (SpanRecall(), r"expected a list, such as \['span_recall'\] or \[SpanRecall\(\)\]"),
         ([], "no metrics were given"),
         ([SpanRecall(), SpanRecall()], "two metrics are called 'span_recall'"),
-        *([[Named(name)], f"a metric is called {name!r}; expected one word"] for name in ("", "a b", "a@5", None, 5)),
+        *([[Named(name)], f"a metric is called {name!r}; expected one word"] for name in ("a b", "a@5")),
+        *([[Named(name)], f"Named: its name is {name!r}; expected a text"] for name in ("", None, 5)),
     ],
 )
 def test_what_is_no_list_of_metrics_is_refused(metrics, message):

@@ -103,6 +103,14 @@ def finished(work: Callable[[], T]) -> tuple[T, KeyboardInterrupt | None]:
     return done, None if _Memory.first is None else Interruption()
 
 
+def pass_on_interrupt(error: BaseException) -> None:
+    """Raise an error again that is an interrupt, or a group with one: whatever else a component raises is a failure."""
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    if isinstance(error, BaseExceptionGroup) and error.subgroup(KeyboardInterrupt) is not None:
+        raise error
+
+
 def _answer(number: int, _frame: object) -> None:
     came = _INTERRUPTS[signal.Signals(number)]
     now = time.monotonic()

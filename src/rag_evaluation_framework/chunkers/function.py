@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework.contracts.chunker import Chunker
 from rag_evaluation_framework.contracts.component import check_function, function_name
+from rag_evaluation_framework.data.plain import all_chunks
 from rag_evaluation_framework.errors import InputError
 
 
@@ -41,9 +43,14 @@ class FunctionChunker(Chunker):
         """
         returned: Any = resolved(self.function(text))
         if isinstance(returned, Iterable) and not isinstance(returned, str | Mapping | Set):
-            pieces: list[Any] = [*returned]
+            pieces: list[Any] | None = all_chunks(returned, len(text))
+            if pieces is None:
+                raise InputError(
+                    f"the chunker function {self.name} returned more texts than the document has "
+                    "characters; expected a list that has an end"
+                )
             if all(isinstance(piece, str) for piece in pieces):
                 return pieces
         raise InputError(
-            f"the chunker function {self.name} returned {returned!r:.60}; expected a list of texts, in reading order"
+            f"the chunker function {self.name} returned {shown(returned)}; expected a list of texts, in reading order"
         )

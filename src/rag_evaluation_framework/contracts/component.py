@@ -5,7 +5,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar
 
-from rag_evaluation_framework._outside import is_secret, shown
+from rag_evaluation_framework._outside import class_name, fit_to_keep, is_secret, one_line, said, shown
 from rag_evaluation_framework.errors import ConfigError
 
 _VALUE = 4000  # characters of a parameter in a name
@@ -32,6 +32,23 @@ class Component:
         """How tables call it: the class and, for a dataclass, its parameters that differ from their defaults."""
         given = ", ".join(f"{key}={_shown(value)}" for key, value in changed_parameters(self).items())
         return f"{type(self).__name__}({given})" if given else type(self).__name__
+
+
+def component_name(component: Any) -> str:
+    """Return what a component is called, made fit to show.
+
+    Raises:
+        ConfigError: That cannot be told, or is not a text.
+    """
+    try:
+        name = component.name
+    except Exception as error:
+        raise ConfigError(
+            f"{class_name(component)}: its name cannot be read: {class_name(error)}: {said(error)}; expected a text"
+        ) from error
+    if not isinstance(name, str) or not (fit := one_line(fit_to_keep(str.__str__(name)))):
+        raise ConfigError(f"{class_name(component)}: its name is {shown(name)}; expected a text")
+    return fit
 
 
 def parameters(component: object) -> dict[str, Any]:
@@ -114,4 +131,5 @@ def check_components(owner: str, **components: tuple[object, type]) -> None:
     """Check that each component is an instance of its class; raise ConfigError otherwise."""
     for name, (component, kind) in components.items():
         if not isinstance(component, kind):
-            raise ConfigError(f"{owner}: {name}={component!r:.80}; expected an instance of {kind.__name__}")
+            raise ConfigError(f"{owner}: {name}={shown(component)}; expected an instance of {kind.__name__}")
+        component_name(component)

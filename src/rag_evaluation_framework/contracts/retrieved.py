@@ -1,17 +1,26 @@
 """What a retriever may return, and how it is read as hits."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set, Sized
+from contextlib import suppress
+from itertools import islice
 from math import isfinite
-from numbers import Real
-from operator import index
-from typing import Any, TypeGuard, cast
+from types import NoneType
+from typing import Any, TypeGuard, TypeVar, cast
 
+import numpy as np
+
+from rag_evaluation_framework._outside import class_name, fit_to_keep, name_line, one_line, shown
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
+from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.plain import all_chunks, at_most, plain_number, plain_offset, plain_text
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, InputError
+
+T = TypeVar("T")
+
+_TEXT = (str, NoneType)
 
 Result = Hit | AnyChunk | CharacterSpan | str | Mapping[str, Any]
 """One result of a pipeline, with whatever is known of it."""
@@ -32,13 +41,53 @@ _ENOUGH = ("doc_id", "document_id", "docId", "chunk_id", "chunkId")
 _RUN_OUTPUTS = ("retrieved_chunk_ids", "retrieved_spans")
 
 
-def as_hits(results: Any, source: str) -> tuple[Hit, ...]:
-    """Read what a retriever returned as hits.
+def as_retrieval(results: Any, source: str, k: int) -> Retrieval:
+    """Read what a retriever returned: its first `k` results, and what else a `Retrieval` tells, in plain values.
+
+    Args:
+        results: What `as_hits` reads.
+        source: The retriever's name, for messages.
+        k: How many results are read, of an answer without end too.
+
+    Raises:
+        InputError: It is nothing of the kind, or a field holds something else than it is for.
+    """
+    hits = as_hits(results, source, k)
+    if not isinstance(results, Retrieval):
+        return Retrieval(hits)
+    limit: Any = results.limit
+    complete: Any = results.complete
+    if limit is not None and not isinstance(limit, str):
+        raise InputError(f"{source} returned a Retrieval with the limit {shown(limit)}; expected a text, or None")
+    if not isinstance(complete, bool | np.bool_):
+        raise InputError(f"{source} returned a Retrieval with complete={shown(complete)}; expected True or False")
+    named = None if limit is None else one_line(fit_to_keep(plain_text(limit)))
+    return Retrieval(hits, _as_stages(results.stages, source), named, bool(complete))
+
+
+def one_each(rankings: Any, questions: int, source: str) -> list[Any]:
+    """Return one ranking per question, of an answer without end too.
+
+    Raises:
+        InputError: There are more or fewer, or it is nothing of the kind.
+    """
+    if isinstance(rankings, str | Mapping) or not isinstance(rankings, Iterable):
+        raise InputError(f"{source} returned {shown(rankings)}; expected one ranking per question")
+    listed: list[Any] | None = at_most(rankings, questions)
+    if listed is None or len(listed) < questions:
+        number = f"more than {questions}" if listed is None else len(listed)
+        raise InputError(f"{source} returned {number} rankings for {questions} questions")
+    return listed
+
+
+def as_hits(results: Any, source: str, most: int | None = None) -> tuple[Hit, ...]:
+    """Read what a retriever returned as hits, in plain values.
 
     Args:
         results: A `Retrieval`, an iterable of texts, chunks, hits or mappings, or one mapping with
             `retrieved_chunk_ids` or `retrieved_spans`.
         source: The retriever's name, for messages.
+        most: How many are read, of an iterable without end too; by default all.
 
     Raises:
         InputError: It is nothing of the kind.
@@ -48,47 +97,56 @@ def as_hits(results: Any, source: str) -> tuple[Hit, ...]:
     if isinstance(results, Mapping):
         results = _from_run_output(cast("Mapping[str, Any]", results), source)
     if _is_ranked(results):
-        return tuple(_sound(_as_hit(result, source), source) for result in results)
-    raise InputError(
-        f"{source} returned {type(results).__name__}; expected a list of texts, chunks or dicts, best first"
-    )
+        return tuple(_sound(_as_hit(result, source), source) for result in islice(results, most))
+    raise InputError(f"{source} returned {class_name(results)}; expected a list of texts, chunks or dicts, best first")
 
 
-def as_stages(stages: Any, source: str) -> tuple[Stage, ...]:
-    """Read the stages of a retrieval.
+def _as_stages(stages: Any, source: str) -> tuple[Stage, ...]:
+    if not isinstance(stages, tuple | list):
+        raise InputError(f"{source} returned a Retrieval with stages={shown(stages)}; expected a tuple of Stage")
+    given: Sequence[Any] = stages
+    return tuple(_as_stage(stage, source) for stage in islice(given, len(given)))
+
+
+def _as_stage(stage: Any, source: str) -> Stage:
+    name: Any = stage.name if isinstance(stage, Stage) else None
+    if not isinstance(name, str) or not (fit := name_line(fit_to_keep(plain_text(name)))):
+        raise InputError(f"{source} returned the stage {shown(stage)}; expected a Stage with a name")
+    seconds, hits = _as_seconds(stage.seconds, f"{source} returned the stage {fit!r}"), stage.hits
+    if hits is None:
+        return Stage(fit, seconds)
+    if not isinstance(hits, Sized):  # it may be longer than k, so that k does not end it
+        raise InputError(f"{source} returned the stage {fit!r} with hits={shown(hits)}; expected a tuple of hits")
+    return Stage(fit, seconds, as_hits(hits, f"{source}, stage {fit!r},", len(hits)))
+
+
+def _as_seconds(given: Any, where: str) -> float | None:
+    if given is None:
+        return None
+    with suppress(Exception):  # of anybody's number
+        seconds = plain_number(given)
+        if isfinite(seconds) and seconds >= 0:
+            return seconds
+    raise InputError(f"{where} with {shown(given)} seconds; expected a finite number of at least 0, or None")
+
+
+def as_chunks(listed: Any, source: str, corpus: Corpus) -> tuple[AnyChunk, ...] | None:
+    """Read what a retriever lists as all of its chunks of a corpus; None if it cannot list them.
 
     Raises:
-        InputError: They are not stages, or one has another name than a text, or other seconds than a number.
-    """
-    given: tuple[Any, ...] = tuple(stages)
-    for stage in given:
-        if not isinstance(stage, Stage) or not isinstance(cast("object", stage.name), str):
-            raise InputError(f"{source} returned the stage {stage!r:.80}; expected a Stage with a name")
-        seconds: object = stage.seconds
-        if seconds is not None and not (isinstance(seconds, Real) and isfinite(seconds)):
-            raise InputError(
-                f"{source} returned the stage {stage.name!r} with {stage.seconds!r:.40} seconds; expected "
-                "a finite number, or None"
-            )
-    return tuple(
-        stage if stage.hits is None else replace(stage, hits=as_hits(stage.hits, f"{source}, stage {stage.name!r},"))
-        for stage in given
-    )
-
-
-def as_chunks(listed: Any, source: str) -> tuple[AnyChunk, ...] | None:
-    """Read what a retriever lists as all of its chunks; None if it cannot list them.
-
-    Raises:
-        ConfigError: It is something other than chunks.
+        ConfigError: It is something other than chunks, or has no end: more of them than the corpus has characters.
     """
     if listed is None:
         return None
-    chunks: tuple[Any, ...] = tuple(listed)
+    if not isinstance(listed, Iterable):
+        raise ConfigError(f"{source} lists {shown(listed)}; expected chunks, or None")
+    chunks: list[Any] | None = all_chunks(listed, sum(len(document.content) for document in corpus))
+    if chunks is None:
+        raise ConfigError(f"{source} lists more chunks than the corpus has characters; expected a list that has an end")
     for chunk in chunks:
         if not isinstance(chunk, Chunk | PositionAwareChunk):
-            raise ConfigError(f"{source} lists {chunk!r:.80} as a chunk; expected a PositionAwareChunk or a Chunk")
-    return chunks
+            raise ConfigError(f"{source} lists {shown(chunk)} as a chunk; expected a PositionAwareChunk or a Chunk")
+    return tuple(chunks)
 
 
 def _from_run_output(output: Mapping[str, Any], source: str) -> Any:
@@ -122,7 +180,7 @@ def _as_hit(result: Result, source: str) -> Hit:
             return _from_mapping(result, source)
         case _:
             raise InputError(
-                f"{source} returned a result of type {type(result).__name__}; expected a text, a chunk, or a dict with "
+                f"{source} returned a result of type {class_name(result)}; expected a text, a chunk, or a dict with "
                 "'text', or with 'doc_id', 'start' and 'end'"
             )
 
@@ -137,13 +195,18 @@ def _from_mapping(result: Mapping[str, Any], source: str) -> Hit:
             "and 'end', or 'doc_id' or 'chunk_id' alone"
         )
     return Hit(
-        doc_id=None if doc_id is None else DocumentId(str(doc_id)),
+        doc_id=None if doc_id is None else DocumentId(_id(doc_id)),
         start=start if placed else None,
         end=end if placed else None,
-        chunk_id=None if chunk_id is None else str(chunk_id),
-        text=None if text is None else str(text),
+        chunk_id=None if chunk_id is None else _id(chunk_id),
+        text=text,
         score=score,
     )
+
+
+def _id(given: Any) -> Any:
+    """Return an id as a text: it may be a number, or a path. Bytes are refused as such later."""
+    return given if isinstance(given, str | bytes | bytearray) else str(given)
 
 
 def _known(result: Mapping[str, Any], keys: Sequence[str]) -> Any:
@@ -155,22 +218,48 @@ def _known(result: Mapping[str, Any], keys: Sequence[str]) -> Any:
 
 
 def _sound(hit: Hit, source: str) -> Hit:
-    """Return a hit with plain numbers: NumPy's become Python's, and a score that is not finite is not a score."""
-    texts: tuple[Any, ...] = (hit.doc_id, hit.chunk_id, hit.text)
-    for value in texts:
-        if value is not None and not isinstance(value, str):
-            name = ("doc_id", "chunk_id", "text")[texts.index(value)]
-            raise InputError(f"{source} returned a hit whose {name} is {value!r:.80}; expected a text")
-    try:
-        start = None if hit.start is None else index(hit.start)
-        end = None if hit.end is None else index(hit.end)
-        score = None if hit.score is None else float(hit.score)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{source} returned a start, end or score that is not a number: {error}") from error
+    """Return a hit with plain values: NumPy's become Python's, and a score that is not finite is not a score."""
+    start, end, score = hit.start, hit.end, hit.score
+    if (
+        type(hit) is Hit
+        and ((type(start) is type(end) is int and 0 <= start <= end) or start is end is None)
+        and type(hit.doc_id) in _TEXT
+        and type(hit.chunk_id) in _TEXT
+        and type(hit.text) in _TEXT
+        and (score is None or (type(score) is float and isfinite(score)))
+    ):
+        return hit
+    doc_id = _field(source, "doc_id", hit.doc_id, plain_text, "a text")
+    start = _field(source, "start", start, plain_offset, "a whole number")
+    end = _field(source, "end", end, plain_offset, "a whole number")
     if start is not None and end is not None and not 0 <= start <= end:
         raise InputError(f"{source} returned start={start}, end={end}; expected 0 <= start <= end")
-    if score is not None and not isfinite(score):
-        score = None
-    if type(hit.start) is type(start) and type(hit.end) is type(end) and type(hit.score) is type(score):
-        return hit
-    return replace(hit, start=start, end=end, score=score)
+    score = _field(source, "score", score, _score, "a number")
+    return Hit(
+        None if doc_id is None else DocumentId(doc_id),
+        start,
+        end,
+        _field(source, "chunk_id", hit.chunk_id, plain_text, "a text"),
+        _field(source, "text", hit.text, plain_text, "a text"),
+        score if score is not None and isfinite(score) else None,
+    )
+
+
+def _score(given: Any) -> float:
+    return float(plain_text(given)) if isinstance(given, str) else plain_number(given)  # of JSON it may be a text
+
+
+def _field(source: str, name: str, given: Any, plain: Callable[[Any], T], expected: str) -> T | None:
+    """Return the plain value of a field of a hit.
+
+    Raises:
+        InputError: It has none.
+    """
+    if given is None:
+        return None
+    try:
+        return plain(given)
+    except Exception as error:
+        raise InputError(
+            f"{source} returned a hit whose {name} is {shown(given)}, of type {class_name(given)}; expected {expected}"
+        ) from error

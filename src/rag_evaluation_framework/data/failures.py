@@ -3,15 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from rag_evaluation_framework._outside import said
+from rag_evaluation_framework._outside import class_name, said
 from rag_evaluation_framework._support.exits import exit_text
 from rag_evaluation_framework.errors import QueryFailed
 
 OnError = Literal["collect", "raise"]
 """What becomes of a query that fails: data, or the error that ends the run."""
-
-Raised = Exception | SystemExit
-"""What becomes a failure when a component raises it; an interrupt ends the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +26,13 @@ class Failure:
     message: str
 
     @classmethod
-    def of(cls, stage: str, error: "Raised") -> "Failure":
+    def of(cls, stage: str, error: BaseException) -> "Failure":
         """Return what an error of a component says."""
         message = exit_text(error) if isinstance(error, SystemExit) else said(error)
-        return cls(stage, type(error).__name__, message)
+        return cls(stage, class_name(error), message)
 
     @classmethod
-    def collected(cls, query: str, stage: str, error: "Raised", on_error: OnError, wording: str = "") -> "Failure":
+    def collected(cls, query: str, stage: str, error: BaseException, on_error: OnError, wording: str = "") -> "Failure":
         """Return what an error of a component says, if failures are collected.
 
         Raises:

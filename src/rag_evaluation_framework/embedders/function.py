@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import said, shown
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework.contracts.component import check_function, function_name
 from rag_evaluation_framework.contracts.embedder import Embedder
@@ -55,9 +56,9 @@ class FunctionEmbedder(Embedder):
         try:
             vectors = np.asarray(returned, dtype=np.float32)
         except (TypeError, ValueError) as error:
-            raise self._unusable(f"{returned!r:.60}", given, f": {error}") from error
+            raise self._unusable(shown(returned), given, f": {said(error)}") from error
         if vectors.ndim != 2 or len(vectors) != len(given) or not vectors.shape[1]:
-            told = f"shape {vectors.shape}" if vectors.ndim else f"{returned!r:.60}"
+            told = f"shape {vectors.shape}" if vectors.ndim else shown(returned)
             raise self._unusable(told, given)
         if not np.isfinite(vectors).all():
             raise self._unusable("numbers that are not finite", given)

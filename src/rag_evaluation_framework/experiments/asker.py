@@ -1,21 +1,20 @@
 """`Asker`: asks a retriever for rankings: of one question alone, of many together, of several side by side."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from time import perf_counter
 from typing import Any
 
 from rag_evaluation_framework._support.coroutines import stop_if_cancelled
-from rag_evaluation_framework._support.interrupts import stop_if_interrupted
+from rag_evaluation_framework._support.interrupts import pass_on_interrupt, stop_if_interrupted
 from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework._support.side_by_side import side_by_side
-from rag_evaluation_framework.contracts.retrieved import as_hits, as_stages
+from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.failures import Failure, OnError, Raised
+from rag_evaluation_framework.data.failures import Failure, OnError
 from rag_evaluation_framework.data.hits import Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.errors import InputError
 
 _TOGETHER = 256
 """How many questions are asked together: few enough for a progress bar, and for Ctrl-C."""
@@ -49,6 +48,7 @@ class Asker:
 
     Attributes:
         retriever: Has indexed the corpus.
+        name: What it is called.
         together: Whether it is asked for many questions together.
         concurrency: How many questions are asked side by side; at least 1.
         on_error: Whether a failure is returned, or raised as a `QueryFailed`.
@@ -58,6 +58,7 @@ class Asker:
     """
 
     retriever: Retriever
+    name: str
     together: bool
     concurrency: int
     on_error: OnError = "collect"
@@ -94,16 +95,13 @@ class Asker:
         self.calls += len(queries)
         try:
             given: Any = self.retriever.retrieve_many([query.text for query in queries], depth)
-            if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-                raise InputError(f"retrieve_many returned {given!r:.60}; expected one ranking per question")
-            listed: list[Any] = [*given]
-            if len(listed) != len(queries):
-                raise InputError(f"retrieve_many returned {len(listed)} rankings for {len(queries)} questions")
-        except (Exception, SystemExit) as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
+            listed = one_each(given, len(queries), "retrieve_many")
+        except BaseException as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
+            pass_on_interrupt(error)
             stop_if_cancelled()
             failure = Failure.of("retrieve", error)
             note(
-                f"{self.retriever.name} could not be asked for many questions together: {failure.kind}: "
+                f"{self.name} could not be asked for many questions together: {failure.kind}: "
                 f"{failure.message}; each was asked alone"
             )
             yield from (self.alone(query, depth) for query in queries)
@@ -127,16 +125,17 @@ class Asker:
         with collected() as notes:
             try:
                 results: Any = self.retriever.retrieve(query.text, depth)
-            except (Exception, SystemExit) as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
+            except BaseException as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
                 answer = self._failed(query, error, depth)
             else:
                 answer = self._read(query, results, depth, start)
         stop_if_cancelled()
         return replace(answer, notes=notes)
 
-    def _failed(self, query: Query, error: Raised, depth: int) -> Returned:
+    def _failed(self, query: Query, error: BaseException, depth: int) -> Returned:
         """Return that a question failed, or raise it."""
         stop_if_interrupted()
+        pass_on_interrupt(error)
         stop_if_cancelled()  # what was cancelled did not fail
         failure = Failure.collected(query.id, "retrieve", error, self.on_error, query.text)
         return Returned(Retrieval(()), depth, failure)
@@ -144,10 +143,9 @@ class Asker:
     def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
         """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
         try:
-            hits = as_hits(results, self.retriever.name)[:depth]
-            known = results if isinstance(results, Retrieval) else Retrieval(hits)
-            stages = as_stages(known.stages, self.retriever.name)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  a generator may raise anything
+            found = as_retrieval(results, self.name, depth)
+        except BaseException as error:  # noqa: BLE001  a generator may raise anything
             return self._failed(query, error, depth)
-        measured = () if start is None else (Stage("retrieve", perf_counter() - start),)
-        return Returned(replace(known, hits=hits, stages=stages or measured), depth)
+        if start is not None and not found.stages:
+            found = replace(found, stages=(Stage("retrieve", perf_counter() - start),))
+        return Returned(found, depth)

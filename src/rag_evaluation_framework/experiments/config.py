@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeAlias
 
 from rag_evaluation_framework._outside import fit_to_keep
+from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.cutoffs import Cutoff
@@ -128,7 +129,7 @@ class ExperimentConfig(Generic[U]):
     @property
     def name(self) -> str:
         """The name of the result."""
-        return fit_to_keep(str(self.config.experiment_name or self.retriever.name))
+        return fit_to_keep(self.config.experiment_name or component_name(self.retriever))
 
     @property
     def record(self) -> dict[str, Any]:

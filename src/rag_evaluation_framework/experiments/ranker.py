@@ -76,6 +76,7 @@ class Ranker:
 
     Attributes:
         retriever: Has indexed the corpus.
+        name: What it is called.
         chunks: Everything that could be retrieved, or None if that is not known.
         cutter: Where rankings are cut.
         together: Whether a retriever that can be asked for many questions together is asked so.
@@ -87,6 +88,7 @@ class Ranker:
     """
 
     retriever: Retriever
+    name: str
     chunks: Sequence[AnyChunk] | None
     cutter: RankingCutter
     together: bool = True
@@ -101,7 +103,7 @@ class Ranker:
         self._locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
         self._stage_locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
         together = self.together and self.retriever.takes_many and self.concurrency == 1
-        self._asker = Asker(self.retriever, together, self.concurrency, self.on_error)
+        self._asker = Asker(self.retriever, self.name, together, self.concurrency, self.on_error)
         self._hits = HitCollector()
 
     def rankings(self, queries: Sequence[Query]) -> Rankings:
@@ -144,7 +146,7 @@ class Ranker:
             tuple(queries),
             hits,
             self.cutter.reader.corpus,
-            self.retriever.name,
+            self.name,
             self.chunks,
             self.cutter.cutoffs,
             self.depth,

@@ -8,9 +8,11 @@ from threading import Lock
 from time import perf_counter
 from typing import Any
 
+from rag_evaluation_framework._outside import class_name, said, shown
 from rag_evaluation_framework._support.exits import no_exit
+from rag_evaluation_framework._support.interrupts import pass_on_interrupt
 from rag_evaluation_framework._support.notes import collected, note
-from rag_evaluation_framework.contracts.component import check_count
+from rag_evaluation_framework.contracts.component import check_count, component_name
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.retrieved import as_chunks
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -81,12 +83,12 @@ def retrieve(
 def _asked(queries: Any) -> list[Query]:
     if isinstance(queries, str | Query | Dataset) or not isinstance(queries, Iterable):
         raise ConfigError(
-            f"queries={queries!r:.80}: expected a list of queries or of their texts, such as dataset.queries"
+            f"queries={shown(queries)}: expected a list of queries or of their texts, such as dataset.queries"
         )
     items: list[Any] = [*queries]
     for item in items:
         if not isinstance(item, Query | str):
-            raise ConfigError(f"queries: {item!r:.60}; expected a Query or a text")
+            raise ConfigError(f"queries: {shown(item)}; expected a Query or a text")
     asked = [query if isinstance(query, Query) else Query.from_text(query) for query in items]
     twice = [query_id for query_id, number in Counter(query.id for query in asked).items() if number > 1]
     if twice:
@@ -101,27 +103,29 @@ def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
     An error while closing is noted, and never hides an earlier error or the result. Only `sys.exit` is an error then: a
     pipeline that ends the program must not look as if all went well.
     """
+    name = component_name(pipeline)
     with _reserved(pipeline):
         earlier: BaseException | None = None
         try:
             start = perf_counter()
-            with no_exit(pipeline.name, "index"):
+            with no_exit(name, "index"):
                 pipeline.index(corpus)
             seconds = perf_counter() - start
-            with no_exit(pipeline.name, "chunks"):
-                chunks = as_chunks(pipeline.chunks(), pipeline.name)
-            yield Index(pipeline, corpus, chunks, seconds)
+            with no_exit(name, "chunks"):
+                chunks = as_chunks(pipeline.chunks(), name, corpus)
+            yield Index(pipeline, name, corpus, chunks, seconds)
         except BaseException as error:
             earlier = error
             raise
         finally:
             try:
-                with no_exit(pipeline.name, "close"):
+                with no_exit(name, "close"):
                     pipeline.close()
-            except Exception as error:
+            except BaseException as error:
+                pass_on_interrupt(error)
                 if earlier is None and isinstance(error, ComponentExited):
                     raise
-                message = f"{pipeline.name} could not be closed: {type(error).__name__}: {error}"
+                message = f"{name} could not be closed: {class_name(error)}: {said(error)}"
                 if earlier is None:
                     note(message)
                 else:
@@ -155,20 +159,17 @@ class Index:
 
     Attributes:
         pipeline: The retriever.
+        retriever: What it is called.
         corpus: The documents.
         chunks: All chunks that could be retrieved, or None if the retriever cannot list them.
         seconds: How long indexing took.
     """
 
     pipeline: Retriever
+    retriever: str
     corpus: Corpus
     chunks: Sequence[AnyChunk] | None
     seconds: float
-
-    @property
-    def retriever(self) -> str:
-        """The retriever's name."""
-        return self.pipeline.name
 
     def rank(
         self,
@@ -188,7 +189,7 @@ class Index:
         start = perf_counter()
         if batch_queries:
             self._prepare(queries)
-        ranker = Ranker(self.pipeline, self.chunks, cutter, batch_queries, max_concurrency, on_error)
+        ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, batch_queries, max_concurrency, on_error)
         rankings = ranker.rankings(queries)
         seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
         prepared = batch_queries and type(self.pipeline).prepare is not Retriever.prepare
@@ -208,8 +209,9 @@ class Index:
                 self.pipeline.prepare([query.text for query in queries])
         except ComponentExited:
             raise
-        except Exception as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
+        except BaseException as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
+            pass_on_interrupt(error)
             note(
-                f"{self.retriever} could not prepare for all questions together: {type(error).__name__}: {error}; "
+                f"{self.retriever} could not prepare for all questions together: {class_name(error)}: {said(error)}; "
                 "each was asked alone"
             )

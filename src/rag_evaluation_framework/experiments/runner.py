@@ -1,5 +1,6 @@
 """`run_experiment`: index, retrieve, score, and save the result."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,10 +57,17 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
     if measured.save_results_path is not None:
         check_root(measured.save_results_path)
     cutter = RankingCutter(config.cutoffs, measured.tokenizer, config.corpus)
-    created = datetime.now(UTC).isoformat(timespec="seconds")
+    record = config.record
+    head: dict[str, Any] = {
+        "name": config.name,
+        "evaluation_type": config.level.evaluation_type,
+        "metric_names": tuple(metric.name for metric in config.metrics),
+        "cutoffs": tuple(map(str, config.cutoffs)),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+    }  # now, as what somebody's properties raise loses nothing yet
     with no_exit("a component", "the run"), collected() as notes:
         truth, rankings, interrupt = _ranked(config, cutter)
-        result, late = finished(lambda: _scored(config, cutter, truth, rankings, created))
+        result, late = finished(lambda: _scored(config, cutter, truth, rankings, head, record))
     unanswered = sum(failure == NOT_ANSWERED for failure in rankings.failures.values())
     answered = f"{len(rankings) - unanswered} of {len(rankings)} questions were answered"
     told = [f"interrupted: {answered}"] if unanswered else []
@@ -99,7 +107,8 @@ def _scored(
     cutter: RankingCutter,
     truth: ProjectedTruth[Any],
     rankings: Rankings,
-    created: str,
+    head: Mapping[str, Any],
+    record: Mapping[str, Any],
 ) -> EvaluationResult[Any]:
     """Return the result of rankings; its notes are still to come."""
     start = perf_counter()
@@ -110,13 +119,10 @@ def _scored(
     queries = QueryResults[Any].of(truth.entries, rankings, table)
     known = config.level.known(queries.hits.table)
     return EvaluationResult[Any](
-        name=config.name,
-        evaluation_type=config.level.evaluation_type,
+        **head,
         queries=queries,
-        metric_names=tuple(metric.name for metric in config.metrics),
-        cutoffs=tuple(map(str, config.cutoffs)),
         config={
-            **config.record,
+            **record,
             "depth": rankings.depth,
             "calls": rankings.calls,
             "latency": rankings.latency,
@@ -124,7 +130,6 @@ def _scored(
         },
         timings={**rankings.seconds, "score": seconds},
         notes=(),
-        created=created,
         hits={"hits": len(known), "unlocated_hits": len(known) - int(known.sum())},
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import said, shown
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework.contracts.component import check_function, function_name
 from rag_evaluation_framework.errors import InputError
@@ -46,9 +47,9 @@ class FunctionReranker(ScoringReranker):
         try:
             scores = np.asarray(returned, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise self._unusable(f"{returned!r:.60}", texts, f": {error}") from error
+            raise self._unusable(shown(returned), texts, f": {said(error)}") from error
         if scores.shape != (len(texts),):
-            raise self._unusable(f"shape {scores.shape}" if scores.ndim else f"{returned!r:.60}", texts)
+            raise self._unusable(f"shape {scores.shape}" if scores.ndim else shown(returned), texts)
         if not np.isfinite(scores).all():
             raise self._unusable("numbers that are not finite", texts)
         return scores

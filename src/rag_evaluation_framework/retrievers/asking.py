@@ -3,26 +3,22 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
 
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.contracts.retrieved import as_hits
+from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.hits import Ranking, Retrieval, Stage
-from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.text.hit_locator import HitLocator
 
 
 def ask(retriever: Retriever, query: str, k: int, locator: HitLocator) -> Retrieval:
     """Return what a retriever finds: at most `k` hits with their places, which its last stage keeps as its own."""
     start = perf_counter()
-    results: Any = retriever.retrieve(query, k)
-    found = as_hits(results, retriever.name)[:k]
+    found = as_retrieval(retriever.retrieve(query, k), retriever.name, k)
     seconds = perf_counter() - start
-    hits = _placed(retriever, found, locator)
-    known = results if isinstance(results, Retrieval) else Retrieval(hits)
-    *earlier, last = known.stages or (Stage("retrieve", seconds),)
-    return Retrieval(hits, (*earlier, replace(last, hits=hits)), known.limit)
+    hits = _placed(retriever, found.hits, locator)
+    *earlier, last = found.stages or (Stage("retrieve", seconds),)
+    return Retrieval(hits, (*earlier, replace(last, hits=hits)), found.limit)
 
 
 def ask_many(retriever: Retriever, queries: Sequence[str], k: int, locator: HitLocator) -> list[Retrieval]:
@@ -31,18 +27,10 @@ def ask_many(retriever: Retriever, queries: Sequence[str], k: int, locator: HitL
     Raises:
         InputError: The retriever returned more or fewer rankings than there are questions.
     """
-    rankings: list[Any] = [*retriever.retrieve_many(queries, k)]
-    if len(rankings) != len(queries):
-        raise InputError(
-            f"{retriever.name}.retrieve_many returned {len(rankings)} rankings for {len(queries)} questions"
-        )
-    return [
-        Retrieval(
-            _placed(retriever, as_hits(ranking, retriever.name)[:k], locator),
-            limit=ranking.limit if isinstance(ranking, Retrieval) else None,
-        )
-        for ranking in rankings
-    ]
+    name = retriever.name
+    rankings = one_each(retriever.retrieve_many(queries, k), len(queries), f"{name}.retrieve_many")
+    found = [as_retrieval(ranking, name, k) for ranking in rankings]
+    return [Retrieval(_placed(retriever, each.hits, locator), limit=each.limit) for each in found]
 
 
 def unique_name(name: str, taken: Collection[str]) -> str:

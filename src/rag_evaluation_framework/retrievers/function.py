@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from rag_evaluation_framework._outside import class_name, shown
 from rag_evaluation_framework._support.coroutines import adapted, resolved
-from rag_evaluation_framework.contracts.component import function_name
+from rag_evaluation_framework.contracts.component import component_name, function_name
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
@@ -79,11 +80,12 @@ def as_retriever(pipeline: Pipeline) -> Retriever:
         ConfigError: It is neither.
     """
     if isinstance(pipeline, Retriever):
+        component_name(pipeline)
         return adapted(pipeline)
     if isinstance(pipeline, type):
         raise ConfigError(f"{pipeline.__name__} is a class; pass an instance, {pipeline.__name__}(...)")
     if callable(pipeline):
-        return FunctionRetriever(pipeline)
+        return as_retriever(FunctionRetriever(pipeline))
     raise ConfigError(
-        f"{pipeline!r} is {type(pipeline).__name__}; expected a Retriever or a function (query, k) -> results"
+        f"{shown(pipeline)} is {class_name(pipeline)}; expected a Retriever or a function (query, k) -> results"
     )

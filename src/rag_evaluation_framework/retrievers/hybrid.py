@@ -13,6 +13,7 @@ import numpy as np
 
 from rag_evaluation_framework.contracts.component import check_count, parameters
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
+from rag_evaluation_framework.contracts.retrieved import as_chunks
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk
@@ -134,7 +135,7 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
         """Return everything that could be retrieved, each once, or None if a retriever cannot list it."""
         listed: dict[_Key, AnyChunk] = {}
         for retriever in self.retrievers:
-            chunks = retriever.chunks()
+            chunks = as_chunks(retriever.chunks(), retriever.name, self._indexed.corpus)
             if chunks is None:
                 return None
             for key, (number, _) in _first_ranks(tuple(map(Hit.of, chunks))).items():

@@ -1,12 +1,13 @@
 """The three steps of indexing: chunk the corpus, embed the chunks, fill the store. Each can be shared by pipelines."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from rag_evaluation_framework._outside import said, shown
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.chunkers.position_adapter import ChunkerPositionAdapter, position_aware
@@ -15,7 +16,8 @@ from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChu
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.documents import Corpus, Document
+from rag_evaluation_framework.data.plain import all_chunks
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry import as_component
 
@@ -39,10 +41,12 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | Calla
         if isinstance(positioned, ChunkerPositionAdapter):
             chunks += positioned.locate_chunks(document)
         else:
-            chunks += positioned.chunk_with_positions(document)
+            chunks += _whole(positioned, document)
     for chunk in chunks:
         if not _is_of(corpus, chunk, unplaced=isinstance(positioned, ChunkerPositionAdapter)):
-            raise InputError(f"{positioned.name} made {chunk!r:.80}; expected chunks of the document that it was given")
+            raise InputError(
+                f"{positioned.name} made {shown(chunk)}; expected chunks of the document that it was given"
+            )
     if not chunks:
         raise InputError(f"{positioned.name} made no chunks from {len(corpus)} documents: there is nothing to search")
     unplaced = [chunk for chunk in chunks if isinstance(chunk, Chunk)]
@@ -51,6 +55,19 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | Calla
             f"{len(unplaced)} of {len(chunks)} chunks are not text of their document, the first: {positioned.name}, "
             f"document {unplaced[0].doc_id!r}: {unplaced[0].content[:50]!r}. They are searched, and keep the chunker's "
             "text and id, but have no place: at token level they are not located. A position-aware chunker places them"
+        )
+    return chunks
+
+
+def _whole(chunker: PositionAwareChunker, document: Document) -> list[Any]:
+    returned: Any = chunker.chunk_with_positions(document)
+    if not isinstance(returned, Iterable):
+        raise InputError(f"{chunker.name} returned {shown(returned)} for {document.id!r}; expected a list of chunks")
+    chunks: list[Any] | None = all_chunks(returned, len(document.content))
+    if chunks is None:
+        raise InputError(
+            f"{chunker.name} made more chunks of {document.id!r} than it has characters; expected a list that has an "
+            "end"
         )
     return chunks
 
@@ -129,10 +146,10 @@ def _vectors(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
     returned: Any = embedder.embed(texts)
     try:
         vectors = np.asarray(returned, dtype=np.float32)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"{embedder.name}.embed returned {returned!r:.60} for {len(texts)} texts: {error}; expected numbers, "
-            f"shape ({len(texts)}, {embedder.dimension}), row i for text i"
+            f"{embedder.name}.embed returned {shown(returned)} for {len(texts)} texts: {said(error)}; expected "
+            f"numbers, shape ({len(texts)}, {embedder.dimension}), row i for text i"
         ) from error
     if vectors.shape != (len(texts), embedder.dimension):
         raise InputError(

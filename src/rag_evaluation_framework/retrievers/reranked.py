@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.reranker import Reranker
@@ -20,6 +21,7 @@ from rag_evaluation_framework.data.ids import (
     generate_chunk_id,
     generate_pa_chunk_id,
 )
+from rag_evaluation_framework.data.plain import at_most
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry import as_component
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
@@ -140,7 +142,7 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
             alike = waiting.get(_place(chunk))
             if not alike:
                 raise InputError(
-                    f"{self.reranker.name} returned {chunk!r:.80}, which it was not given, or not so often"
+                    f"{self.reranker.name} returned {shown(chunk)}, which it was not given, or not so often"
                 )
             hits.append(alike.popleft())
         if len(hits) < len(candidates):
@@ -151,10 +153,12 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
 
     def _order(self, query: str, chunks: Sequence[AnyChunk]) -> list[AnyChunk]:
         order: Any = self.reranker.rerank(query, [*chunks]) if chunks else []
-        listed: list[Any] = [*order] if isinstance(order, Iterable) else [order]
+        listed: list[Any] | None = at_most(order, len(chunks)) if isinstance(order, Iterable) else [order]
+        if listed is None:
+            raise InputError(f"{self.reranker.name} returned more than the {len(chunks)} chunks that it was given")
         for chunk in listed:
             if not isinstance(chunk, Chunk | PositionAwareChunk):
-                raise InputError(f"{self.reranker.name} returned {chunk!r:.80}; expected the chunks that it was given")
+                raise InputError(f"{self.reranker.name} returned {shown(chunk)}; expected the chunks that it was given")
         return listed
 
     def _as_chunk(self, hit: Hit) -> AnyChunk:

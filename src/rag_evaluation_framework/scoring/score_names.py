@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence, Set
 from difflib import get_close_matches
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
+from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.cutoffs import SPELLINGS, Cutoff, ScoreName
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
@@ -101,10 +102,10 @@ def checked_name(metric: Metric[Any]) -> str:
     """Return the name of a metric.
 
     Raises:
-        ConfigError: It is not one word without `@`.
+        ConfigError: It cannot be read, or is not one word without `@`.
     """
-    name: Any = metric.name
-    if not isinstance(name, str) or not name or "@" in name or name != "".join(name.split()):
+    name = component_name(metric)
+    if "@" in name or name != "".join(name.split()):
         raise ConfigError(f"a metric is called {name!r:.60}; expected one word without '@', such as 'my_recall'")
     return name
 

@@ -7,10 +7,13 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.interrupts import pass_on_interrupt
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
-from rag_evaluation_framework.data.failures import Failure, OnError, Raised
+from rag_evaluation_framework.data.failures import Failure, OnError
+from rag_evaluation_framework.data.plain import plain_number
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.judging.spans import SpanJudgements
@@ -41,7 +44,7 @@ class Cut:
 @dataclass(frozen=True, eq=False)
 class _Column:
     values: Numbers
-    errors: Mapping[int, Raised] = field(default_factory=dict[int, Raised])
+    errors: Mapping[int, BaseException] = field(default_factory=dict[int, BaseException])
 
 
 def tabulate(
@@ -118,21 +121,21 @@ def _column(metric: Metric[Any], cut: Cut, on_error: OnError) -> _Column:
         return _Column(np.full(len(judged.truth), np.nan))
     queries = len(judged.truth if isinstance(metric, SpanMetric) else judged.relevant)
     try:
-        values = np.asarray(metric.score(judged), dtype=np.float64)
-        if values.shape != (queries,):
-            raise ValueError(f"returned shape {values.shape} for {queries} questions; expected ({queries},)")
-    except (Exception, SystemExit) as error:  # noqa: BLE001  a user's metric may raise anything; it becomes data
+        values = _values(metric.score(judged), queries)
+    except BaseException as error:  # noqa: BLE001  a user's metric may raise anything; it becomes data
+        pass_on_interrupt(error)
         return _Column(np.full(queries, np.nan), dict.fromkeys(range(queries), error))
     return _finite(values)
 
 
 def _calculated(metric: Metric[Any], units: Iterable[Units], on_error: OnError) -> _Column:
     values: list[float] = []
-    errors: dict[int, Raised] = {}
+    errors: dict[int, BaseException] = {}
     for row, (retrieved, relevant) in enumerate(units):
         try:
-            values.append(float(metric.calculate(retrieved, relevant)))
-        except (Exception, SystemExit) as error:  # noqa: BLE001  a user's metric may raise anything; it becomes data
+            values.append(_value(metric.calculate(retrieved, relevant)))
+        except BaseException as error:  # noqa: BLE001  a user's metric may raise anything; it becomes data
+            pass_on_interrupt(error)
             values.append(np.nan)
             errors[row] = error
             if on_error == "raise":
@@ -140,7 +143,28 @@ def _calculated(metric: Metric[Any], units: Iterable[Units], on_error: OnError) 
     return _finite(np.array(values, dtype=np.float64), errors)
 
 
-def _finite(values: Numbers, errors: Mapping[int, Raised] | None = None) -> _Column:
+def _value(returned: object) -> float:
+    """Return what a metric returned as a number; True and False are 1 and 0."""
+    if isinstance(returned, bool | np.bool_):
+        return float(returned)
+    try:
+        return plain_number(returned)
+    except Exception as error:
+        raise TypeError(f"returned {shown(returned)}; expected a finite number") from error
+
+
+def _values(returned: Any, queries: int) -> Numbers:
+    """Return what a metric returned for all queries as an array of its own."""
+    given = np.asarray(returned)
+    if given.dtype.kind not in "biufO":
+        raise TypeError(f"returned {shown(returned)}; expected {queries} finite numbers")
+    values = np.array(given, dtype=np.float64)
+    if values.shape != (queries,):
+        raise ValueError(f"returned shape {values.shape} for {queries} questions; expected ({queries},)")
+    return values
+
+
+def _finite(values: Numbers, errors: Mapping[int, BaseException] | None = None) -> _Column:
     """Return a column in which values that are not finite are errors."""
     known = dict(errors or {})
     finite = np.isfinite(values)

@@ -1,0 +1,70 @@
+"""Plain values of what other people's code gives: texts, numbers, offsets, whatever their classes and methods are."""
+
+from collections.abc import Iterable, Sized
+from itertools import islice
+from numbers import Complex, Real
+from operator import index
+from typing import Any, SupportsFloat, TypeVar
+
+import numpy as np
+
+from rag_evaluation_framework._outside import shown
+
+T = TypeVar("T")
+
+
+def plain_text(value: object) -> str:
+    """Return a text as a `str`, also that of a subclass whose methods say something else.
+
+    Raises:
+        TypeError: It is not a text.
+    """
+    if type(value) is str:
+        return value
+    if not isinstance(value, str):
+        raise TypeError(f"{shown(value)}; expected a text")
+    return str.__str__(value)
+
+
+def plain_offset(value: Any) -> int:
+    """Return an offset as an `int`: Python's and NumPy's whole numbers.
+
+    Raises:
+        TypeError: It is not a whole number; True and False are none.
+    """
+    if isinstance(value, bool | np.bool_):
+        raise TypeError(f"{shown(value)}; expected a whole number")
+    return int.__int__(index(value))  # of a subclass, whose methods may be anything
+
+
+def plain_number(value: object) -> float:
+    """Return a number as a `float`, which may be NaN or infinite: Python's, NumPy's, a decimal, a fraction.
+
+    Raises:
+        TypeError: It is not one real number; True and False, texts and arrays of numbers are none.
+        OverflowError: It is too large.
+    """
+    if type(value) is float:
+        return value
+    if isinstance(value, float):
+        return float.__float__(value)
+    unreal = isinstance(value, Complex) and not isinstance(value, Real)
+    array = getattr(value, "ndim", 0) != 0
+    if unreal or array or isinstance(value, bool | np.bool_) or not isinstance(value, SupportsFloat):
+        raise TypeError(f"{shown(value)}; expected a number")
+    return float(value)
+
+
+def all_chunks(given: Iterable[T], characters: int) -> list[T] | None:
+    """Return all chunks of a text that somebody gives, or None if there is no end of them.
+
+    What has no length is taken to have no end when it gives far more chunks than the text has characters: however they
+    overlap, there is none that begins at every one.
+    """
+    return at_most(given, len(given) if isinstance(given, Sized) else characters + 1000)
+
+
+def at_most(given: Iterable[T], most: int) -> list[T] | None:
+    """Return what an iterable gives if that has an end after `most` items at most, else None; no more is read of it."""
+    items = list(islice(given, most + 1))
+    return items if len(items) <= most else None

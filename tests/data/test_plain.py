@@ -1,0 +1,80 @@
+"""Plain values of texts, numbers and offsets of any class; collections that may have no end."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from itertools import count
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework.data.plain import all_chunks, at_most, plain_number, plain_offset, plain_text
+
+
+class Text(str):
+    __slots__ = ()
+
+    def __str__(self):
+        return "another"
+
+
+class Whole(int):
+    def __index__(self):
+        return 7
+
+
+class Share(float):
+    def __float__(self):
+        return 0.75
+
+
+@pytest.mark.parametrize("given", ["a", Text("a"), np.str_("a")])
+def test_a_text_is_what_its_characters_are(given):
+    assert plain_text(given) == "a"
+    assert type(plain_text(given)) is str
+
+
+@pytest.mark.parametrize("given", [3, Whole(3), np.int8(3), np.uint64(3), np.array(3)])
+def test_a_whole_number_is_an_int(given):
+    assert plain_offset(given) == 3
+    assert type(plain_offset(given)) is int
+
+
+@pytest.mark.parametrize("given", [0.5, Share(0.5), np.float16(0.5), Fraction(1, 2), Decimal("0.5"), np.array(0.5)])
+def test_a_number_is_a_float(given):
+    assert plain_number(given) == 0.5
+    assert type(plain_number(given)) is float
+
+
+def test_numbers_that_are_not_finite_are_numbers():
+    assert math.isnan(plain_number(np.float32("nan")))
+    assert plain_number(Decimal("-Infinity")) == -math.inf
+
+
+@pytest.mark.parametrize(
+    ("plain", "given"),
+    [
+        *((plain_text, given) for given in (b"a", 5, None, ["a"])),
+        *((plain_offset, given) for given in (True, np.bool_(False), 0.0, "3", None, np.array([3]))),
+        *(
+            (plain_number, given)
+            for given in (True, np.bool_(False), "0.5", 1j, np.complex64(1), None, np.array([0.5]))
+        ),
+    ],
+)
+def test_anything_else_is_refused(plain, given):
+    with pytest.raises(TypeError):
+        plain(given)
+
+
+def test_no_more_is_read_of_what_has_no_end_than_tells_so():
+    numbers = count()
+    assert at_most(numbers, 5) is None
+    assert next(numbers) == 6
+    assert at_most(iter("abc"), 3) == ["a", "b", "c"]
+
+
+def test_chunks_that_have_a_length_have_an_end():
+    assert len(all_chunks([1] * 5_000, 10)) == 5_000
+    assert all_chunks(iter([1] * 5_000), 10) is None
+    assert all_chunks(iter([1] * 1_000), 0) == [1] * 1_000
