@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import cache, wraps
-from threading import Lock, Thread, current_thread
+from threading import Event, Lock, Thread, current_thread
 from types import FrameType, FunctionType, MemberDescriptorType
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -64,13 +64,30 @@ def resolved(value: Any) -> Any:
         coroutine.close()
         raise RuntimeError("a coroutine component was called from another one, where it has to be awaited")
     future = asyncio.run_coroutine_threadsafe(coroutine, _running_loop())
-    awaited = _awaited.get()
     try:
-        with nullcontext() if awaited is None else awaited.holding(future):
-            return future.result()
+        return waited_for(future)
     except BaseException:
         future.cancel()  # after Ctrl-C nobody waits for it any more
         raise
+
+
+def waited_for(future: "Future[T]", seconds: float | None = None) -> T:
+    """Return the result of a future, and wait no longer than that; it is cancelled with the work this is part of.
+
+    Raises:
+        TimeoutError: There is no result yet.
+        CancelledError: It, or the work that this is part of, was cancelled.
+    """
+    awaited = _awaited.get()
+    with nullcontext() if awaited is None else awaited.holding(future):
+        return future.result(seconds)
+
+
+def loop_is_blocked(seconds: float) -> bool:
+    """Return whether one coroutine, which does not await, keeps all others from going on for that long."""
+    free = Event()
+    _running_loop().call_soon_threadsafe(free.set)
+    return not free.wait(seconds)
 
 
 class Awaited:

@@ -16,6 +16,7 @@ from rag_evaluation_framework import experiments, reports
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import components_print_to_stderr, print_json
+from rag_evaluation_framework.data.failures import NOT_ASKED
 from rag_evaluation_framework.errors import ConfigError, Interrupted, ResultError, SaveFailed
 
 _OPTIONS = {"metrics": "--metric", "budgets": "--budget", "save_results_path": "--root"}
@@ -53,6 +54,10 @@ def run(
         int | None,
         typer.Option(min=1, help="How many questions are asked side by side; your own retriever has to allow it."),
     ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="How long one question may take; one that takes longer has failed."),
+    ] = None,
     experiment_name: Annotated[str | None, typer.Option(help="Name of the result.")] = None,
     root: Annotated[Path | None, typer.Option(help="Where runs are saved; by default .rag-eval.")] = None,
     worst: Annotated[int, typer.Option(min=0, help="How many of the weakest questions to show.")] = 5,
@@ -86,6 +91,7 @@ def run(
         "budgets": budget or None,
         "tokenizer": str(Path(tokenizer).absolute()) if tokenizer and Path(tokenizer).is_file() else tokenizer,
         "max_concurrency": max_concurrency,
+        "timeout": timeout,
         "experiment_name": experiment_name,
         "on_error": on_error,
         "save_results_path": str(root.absolute()) if root else None,
@@ -129,6 +135,12 @@ def _nothing_kept() -> Generator[None]:
 def _check(result: rag.EvaluationResult[Any], allow_failures: int) -> None:
     """Raise ConfigError if the result cannot be relied on."""
     failed = result.counts["failed"] + result.counts["metric_failed"]
+    not_asked = sum(NOT_ASKED in failures for failures in result.failures.values())
+    if not_asked:
+        raise ConfigError(
+            f"{not_asked} of {result.counts['questions']} questions were not asked, as the retriever did not answer "
+            f"{result.counts['failed'] - not_asked} others in time; the run is saved in {result.folder}"
+        )
     if all(mean is None for mean in result.metrics.values()):
         raise ConfigError(f"no question has a score; the run is saved in {result.folder}")
     if failed > allow_failures:

@@ -6,7 +6,8 @@ from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar
 
 from rag_evaluation_framework._outside import class_name, fit_to_keep, is_secret, one_line, said, shown
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework._support.exits import no_exit
+from rag_evaluation_framework.errors import ComponentExited, ConfigError
 
 _VALUE = 4000  # characters of a parameter in a name
 
@@ -39,9 +40,13 @@ def component_name(component: Any) -> str:
 
     Raises:
         ConfigError: That cannot be told, or is not a text.
+        ComponentExited: It called `sys.exit` instead.
     """
     try:
-        name = component.name
+        with no_exit(class_name(component), "name"):
+            name = component.name
+    except ComponentExited:
+        raise
     except Exception as error:
         raise ConfigError(
             f"{class_name(component)}: its name cannot be read: {class_name(error)}: {said(error)}; expected a text"

@@ -43,3 +43,9 @@ class Failure:
             return failure
         named = f"{query!r} ({wording!r:.80})" if wording else f"{query!r}"
         raise QueryFailed(f"question {named} failed: {stage}: {failure.kind}: {failure.message}", query) from error
+
+
+NOT_ASKED = Failure(
+    "retrieve", "NotAsked", "not asked: too many questions before it had no answer in time, and could not be stopped"
+)
+"""What becomes of the questions that are left when a run is stopped, as its retriever hangs again and again."""

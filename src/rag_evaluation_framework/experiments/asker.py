@@ -2,7 +2,9 @@
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
+from threading import Lock
 from time import perf_counter
 from typing import Any
 
@@ -10,11 +12,15 @@ from rag_evaluation_framework._support.coroutines import stop_if_cancelled
 from rag_evaluation_framework._support.interrupts import pass_on_interrupt, stop_if_interrupted
 from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework._support.side_by_side import side_by_side
+from rag_evaluation_framework._support.time_limit import OutOfTime, within
 from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.failures import Failure, OnError
+from rag_evaluation_framework.data.failures import NOT_ASKED, Failure, OnError
 from rag_evaluation_framework.data.hits import Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
+
+MOST_ABANDONED = 3
+"""How many questions may be left behind with the thread that they take up; after that, no other one is asked."""
 
 _TOGETHER = 256
 """How many questions are asked together: few enough for a progress bar, and for Ctrl-C."""
@@ -52,9 +58,11 @@ class Asker:
         together: Whether it is asked for many questions together.
         concurrency: How many questions are asked side by side; at least 1.
         on_error: Whether a failure is returned, or raised as a `QueryFailed`.
+        timeout: How many seconds one question may take; None for any number. Not for questions asked together.
         calls: How many rankings it was asked for.
         answered: By query id, what was returned before it was fetched: by threads, or for many questions together.
             Whoever fetches it takes it out; what is left after an interrupt is answered as well.
+        abandoned: How many of these it did not return in time, and goes on with.
     """
 
     retriever: Retriever
@@ -62,13 +70,17 @@ class Asker:
     together: bool
     concurrency: int
     on_error: OnError = "collect"
+    timeout: float | None = None
     calls: int = 0
     answered: dict[str, Returned] = field(default_factory=dict[str, Returned])
+    abandoned: int = 0
+    _counting: Lock = field(default_factory=Lock, repr=False)
 
     def alone(self, query: Query, depth: int) -> Returned:
         """Ask for one question, and tell how long it took."""
-        self.calls += 1
-        return self._retrieve((query, depth))
+        answer = self._retrieve((query, depth))
+        self.calls += answer.failure is not NOT_ASKED
+        return answer
 
     def many(self, queries: Sequence[Query], depths: Sequence[int]) -> Generator[Returned]:
         """Yield the answers to questions that need not be timed, in their order.
@@ -80,7 +92,7 @@ class Asker:
         if not self.together:
             ask = self._retrieve if self.concurrency == 1 else self._kept
             for answer in side_by_side(ask, [*zip(queries, depths, strict=True)], self.concurrency):
-                self.calls += 1
+                self.calls += answer.failure is not NOT_ASKED
                 yield answer
             return
         for depth, rows in groupby(range(len(queries)), depths.__getitem__):
@@ -117,10 +129,24 @@ class Asker:
         return answer
 
     def _retrieve(self, asked: tuple[Query, int]) -> Returned:
-        """Ask for one question at a depth. Threads call this."""
+        """Ask for one question at a depth, in its time. Threads call this."""
         query, depth = asked
         stop_if_interrupted()
         stop_if_cancelled()
+        if self.abandoned >= MOST_ABANDONED:
+            return Returned(Retrieval(()), depth, NOT_ASKED)
+        if self.timeout is None:
+            return self._answer(query, depth)
+        try:
+            return within(self.timeout, partial(self._answer, query, depth))
+        except OutOfTime as late:
+            with self._counting:
+                self.abandoned += late.abandoned
+            what = "what it waits for was left behind" if late.abandoned else "it was cancelled"
+            return self._failed(query, TimeoutError(f"no answer within {self.timeout:g} s; {what}"), depth)
+
+    def _answer(self, query: Query, depth: int) -> Returned:
+        """Ask for one question at a depth, however long it takes."""
         start = perf_counter()
         with collected() as notes:
             try:

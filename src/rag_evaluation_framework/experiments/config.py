@@ -141,6 +141,7 @@ class ExperimentConfig(Generic[U]):
             "budgets": [str(budget) for budget in self.config.budgets],
             "tokenizer": None if self.config.tokenizer is None else fit_to_keep(self.config.tokenizer.name),
             "max_concurrency": self.config.max_concurrency,
+            "timeout": self.config.timeout,
             "dataset": {
                 "name": self.dataset.name,
                 "evaluation_type": self.dataset.level.evaluation_type,

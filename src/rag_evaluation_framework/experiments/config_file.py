@@ -63,6 +63,7 @@ class ConfigFile(BaseModel):
     count_as_zero: list[Unscored] = Field(default=[])
     batch_queries: bool = True
     max_concurrency: int = Field(default=1, ge=1)
+    timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     on_error: OnError = "collect"
     save_results_path: str | None = None
 
@@ -118,6 +119,7 @@ class ConfigFile(BaseModel):
             count_as_zero=self.count_as_zero,
             batch_queries=self.batch_queries,
             max_concurrency=self.max_concurrency,
+            timeout=self.timeout,
             on_error=self.on_error,
             save_results_path=None if keep is None else normpath(folder / keep),
         )

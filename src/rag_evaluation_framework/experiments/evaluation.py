@@ -49,6 +49,7 @@ def evaluate(
     count_as_zero: Iterable[Unscored] = (),
     experiment_name: str | None = None,
     max_concurrency: int = 1,
+    timeout: float | None = None,
     on_error: OnError = "collect",
 ) -> EvaluationResult[U]:
     """Evaluate a retriever, or any function `(query, k) -> texts, chunks or dicts`, on a dataset, at its level.
@@ -67,6 +68,7 @@ def evaluate(
         experiment_name: The name of the result; by default the retriever's name.
         max_concurrency: How many questions are asked side by side: of a coroutine, or of a function or retriever that
             is safe to call from several threads.
+        timeout: How many seconds one question may take; by default any number.
         on_error: Whether a query that fails becomes a failure of the result, or ends the run (`"raise"`).
 
     Raises:
@@ -80,6 +82,7 @@ def evaluate(
         tokenizer=tokenizer,
         count_as_zero=count_as_zero,
         max_concurrency=max_concurrency,
+        timeout=timeout,
         on_error=on_error,
     )
     return run_experiment(ExperimentConfig(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))

@@ -17,6 +17,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
+from rag_evaluation_framework._support.time_limit import checked_timeout
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.failures import OnError
@@ -68,6 +69,9 @@ class EvaluationConfig(BaseModel, frozen=True):
             that of asking it alone.
         max_concurrency: How many queries are asked side by side: of a coroutine, or of a function or retriever that is
             safe to call from several threads. Results do not depend on it.
+        timeout: How many seconds one query may take; None for any number. One that takes longer fails, and what it
+            returns later is thrown away. A coroutine is cancelled; a function cannot be stopped, and goes on in a
+            thread that is left behind. After the third of these no other query is asked: those that are left fail.
         on_error: What becomes of a query whose retrieval fails, or a metric that raises: `"collect"` makes it a failure
             of the result, `"raise"` ends the run with the first one (`QueryFailed`), and nothing is saved.
         save_results_path: The root under whose `runs/` every result is saved; None saves nothing.
@@ -85,6 +89,7 @@ class EvaluationConfig(BaseModel, frozen=True):
     count_as_zero: Annotated[frozenset[Unscored], BeforeValidator(_statuses)]
     batch_queries: StrictBool
     max_concurrency: Annotated[int, Field(strict=True, ge=1)]
+    timeout: Annotated[float | None, BeforeValidator(checked_timeout)]
     on_error: OnError
     save_results_path: Path | None
 
@@ -97,6 +102,7 @@ class EvaluationConfig(BaseModel, frozen=True):
         count_as_zero: Iterable[Unscored] = (),
         batch_queries: bool = True,
         max_concurrency: int = 1,
+        timeout: float | None = None,
         on_error: OnError = "collect",
         save_results_path: str | Path | None = None,
     ) -> None:
@@ -108,6 +114,7 @@ class EvaluationConfig(BaseModel, frozen=True):
                 count_as_zero=count_as_zero,
                 batch_queries=batch_queries,
                 max_concurrency=max_concurrency,
+                timeout=timeout,
                 on_error=on_error,
                 save_results_path=save_results_path,
             )

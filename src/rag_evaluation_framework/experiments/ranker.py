@@ -16,7 +16,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.failures import Failure, OnError
+from rag_evaluation_framework.data.failures import NOT_ASKED, Failure, OnError
 from rag_evaluation_framework.data.hit_table import HitCollector, RankedHits
 from rag_evaluation_framework.data.hits import Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
@@ -82,6 +82,7 @@ class Ranker:
         together: Whether a retriever that can be asked for many questions together is asked so.
         concurrency: How many questions are asked side by side; at least 1.
         on_error: Whether failures are collected, or the first one that is known is raised.
+        timeout: How many seconds one question may take; None for any number. With a limit, none are asked together.
         timed: How many questions were asked one at a time.
         depth: The most results that were asked for.
         interrupt: What ended the asking before all questions were answered at every cutoff, or None.
@@ -94,6 +95,7 @@ class Ranker:
     together: bool = True
     concurrency: int = 1
     on_error: OnError = "collect"
+    timeout: float | None = None
     timed: int = 0
     depth: int = 0
     interrupt: KeyboardInterrupt | None = None
@@ -102,8 +104,9 @@ class Ranker:
         self._largest = max(self.cutter.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
         self._locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
         self._stage_locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
-        together = self.together and self.retriever.takes_many and self.concurrency == 1
-        self._asker = Asker(self.retriever, self.name, together, self.concurrency, self.on_error)
+        one_by_one = self.concurrency > 1 or self.timeout is not None
+        together = self.together and self.retriever.takes_many and not one_by_one
+        self._asker = Asker(self.retriever, self.name, together, self.concurrency, self.on_error, self.timeout)
         self._hits = HitCollector()
 
     def rankings(self, queries: Sequence[Query]) -> Rankings:
@@ -140,6 +143,12 @@ class Ranker:
         tops = {cutoff: self._ranked(found, worked) for cutoff, found in at.items()}
         if not tops:
             tops = self._tops(hits, self._ranked(first, worked))
+        not_asked = sum(failure == NOT_ASKED for failure in failures.values())
+        if not_asked:
+            note(
+                f"stopped: {not_asked} of {len(queries)} questions were not asked, as {self._asker.abandoned} before "
+                f"them had no answer within {self.timeout:g} s and could not be stopped"
+            )
         for text in self._notes(hits, [answer for answer, fine in zip(deepest, worked, strict=True) if fine]):
             note(text)
         return Rankings(
@@ -212,7 +221,9 @@ class Ranker:
             answers = self._ask([queries[row] for row in depths], [*depths.values()])
             before = {row: deepest[row].hits for row in depths}
             for row, answer in zip(depths, answers, strict=True):
-                if answer.failure != NOT_ANSWERED or not deepest[row].exhausted:  # else there was nothing more to get
+                if (
+                    answer.failure not in (NOT_ANSWERED, NOT_ASKED) or not deepest[row].exhausted
+                ):  # else there was nothing more to get
                     deepest[row] = answer
             asking = [row for row in depths if deepest[row].hits > before[row]]
         return deepest

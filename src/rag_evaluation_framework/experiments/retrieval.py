@@ -12,6 +12,7 @@ from rag_evaluation_framework._outside import class_name, said, shown
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import pass_on_interrupt
 from rag_evaluation_framework._support.notes import collected, note
+from rag_evaluation_framework._support.time_limit import checked_timeout
 from rag_evaluation_framework.contracts.component import check_count, component_name
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.retrieved import as_chunks
@@ -42,6 +43,7 @@ def retrieve(
     tokenizer: Any = None,
     batch_queries: bool = True,
     max_concurrency: int = 1,
+    timeout: float | None = None,
 ) -> Rankings:
     """Index a corpus and retrieve for every query, as deep as the cutoffs need.
 
@@ -58,12 +60,15 @@ def retrieve(
             can be.
         max_concurrency: How many queries are asked side by side: of a coroutine, or of a function or retriever that is
             safe to call from several threads.
+        timeout: How many seconds one query may take; by default any number. One that takes longer fails. When three
+            could not be stopped, as functions cannot, the queries that are left fail without being asked.
 
     Returns:
         One ranking per query, in order; every hit has its place in the corpus, if it could be found.
 
     Raises:
-        ConfigError: A cutoff is not valid, or counts tokens without a tokenizer; or what is given is not queries.
+        ConfigError: A cutoff or the timeout is not valid, or a cutoff counts tokens without a tokenizer; or what is
+            given is not queries; or the retriever has no name that can be read.
         CorpusError: The corpus is not a `Corpus`, or is empty.
             The retriever is one of ours and in use by another run.
         DatasetError: Two queries share an id.
@@ -72,11 +77,14 @@ def retrieve(
         Exception: Whatever else the retriever raises while it indexes.
     """
     check_count("retrieve", "max_concurrency", max_concurrency)
+    limit = checked_timeout(timeout)
     asked, cuts = _asked(queries), Cutoff.parse_all(cutoffs)
     counter = None if tokenizer is None else resolve_tokenizer(tokenizer)
     cutter = RankingCutter(cuts, counter, checked_corpus(corpus))
     with collected() as notes, indexed(as_retriever(retriever), corpus) as index:
-        rankings = index.rank(asked, cutter, batch_queries=batch_queries, max_concurrency=max_concurrency)
+        rankings = index.rank(
+            asked, cutter, batch_queries=batch_queries, max_concurrency=max_concurrency, timeout=limit
+        )
     return replace(rankings, notes=tuple(notes))
 
 
@@ -179,6 +187,7 @@ class Index:
         batch_queries: bool = True,
         max_concurrency: int = 1,
         on_error: OnError = "collect",
+        timeout: float | None = None,
     ) -> Rankings:
         """Return the ranking of every query, as `retrieve` does; notes go to whoever collects them.
 
@@ -189,7 +198,9 @@ class Index:
         start = perf_counter()
         if batch_queries:
             self._prepare(queries)
-        ranker = Ranker(self.pipeline, self.retriever, self.chunks, cutter, batch_queries, max_concurrency, on_error)
+        ranker = Ranker(
+            self.pipeline, self.retriever, self.chunks, cutter, batch_queries, max_concurrency, on_error, timeout
+        )
         rankings = ranker.rankings(queries)
         seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
         prepared = batch_queries and type(self.pipeline).prepare is not Retriever.prepare

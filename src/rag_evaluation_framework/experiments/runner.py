@@ -57,15 +57,16 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
     if measured.save_results_path is not None:
         check_root(measured.save_results_path)
     cutter = RankingCutter(config.cutoffs, measured.tokenizer, config.corpus)
-    record = config.record
-    head: dict[str, Any] = {
-        "name": config.name,
-        "evaluation_type": config.level.evaluation_type,
-        "metric_names": tuple(metric.name for metric in config.metrics),
-        "cutoffs": tuple(map(str, config.cutoffs)),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-    }  # now, as what somebody's properties raise loses nothing yet
     with no_exit("a component", "the run"), collected() as notes:
+        # Here, as what properties of components raise loses nothing yet.
+        record = config.record
+        head: dict[str, Any] = {
+            "name": config.name,
+            "evaluation_type": config.level.evaluation_type,
+            "metric_names": tuple(metric.name for metric in config.metrics),
+            "cutoffs": tuple(map(str, config.cutoffs)),
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
         truth, rankings, interrupt = _ranked(config, cutter)
         result, late = finished(lambda: _scored(config, cutter, truth, rankings, head, record))
     unanswered = sum(failure == NOT_ANSWERED for failure in rankings.failures.values())
@@ -91,6 +92,7 @@ def _ranked(
                     batch_queries=measured.batch_queries,
                     max_concurrency=measured.max_concurrency,
                     on_error=measured.on_error,
+                    timeout=measured.timeout,
                 )
                 ranked = truth, rankings, None
             except Interrupted as interrupt:

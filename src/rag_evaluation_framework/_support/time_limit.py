@@ -1,0 +1,78 @@
+"""Limits on time: work of others is done in a thread of its own, which is left behind if it takes too long."""
+
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from contextvars import copy_context
+from math import isfinite
+from numbers import Real
+from threading import TIMEOUT_MAX, Thread
+from typing import Any, TypeVar
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.coroutines import Awaited, loop_is_blocked, waited_for
+from rag_evaluation_framework.errors import ConfigError
+
+T = TypeVar("T")
+
+_GRACE = 1.0  # seconds: what a coroutine that was cancelled has to end
+
+
+class OutOfTime(Exception):
+    """Work was not done in time.
+
+    Attributes:
+        abandoned: Whether it goes on, and takes up a thread; a coroutine that was cancelled does not.
+    """
+
+    def __init__(self, *, abandoned: bool) -> None:
+        super().__init__(abandoned)
+        self.abandoned = abandoned
+
+
+def within(seconds: float, work: Callable[[], T]) -> T:
+    """Return what `work` returns, or raise what it raises.
+
+    It is done in a copy of the caller's context, in a thread that does not keep the program from ending. What it
+    returns after its time is thrown away. An interrupt, and the cancelling of what the caller does, end the waiting.
+
+    Raises:
+        OutOfTime: It takes longer; a coroutine that it awaits is cancelled.
+    """
+    done: Future[T] = Future()
+    awaited = Awaited()
+
+    def held() -> None:
+        with awaited.here(), suppress(InvalidStateError):  # nobody waits any more
+            try:
+                result = work()
+            except BaseException as error:  # noqa: BLE001  it is raised where the work is waited for
+                done.set_exception(error)
+            else:
+                done.set_result(result)
+
+    thread = Thread(target=copy_context().run, args=(held,), name="rag-eval-within", daemon=True)
+    thread.start()
+    try:
+        return waited_for(done, min(seconds, TIMEOUT_MAX))
+    except TimeoutError:
+        if done.done():  # it is the work's own, or came together with the result
+            return done.result()
+    finally:
+        done.cancel()
+        awaited.cancel()
+    thread.join(_GRACE)
+    raise OutOfTime(abandoned=thread.is_alive() or loop_is_blocked(_GRACE))
+
+
+def checked_timeout(given: Any) -> float | None:
+    """Return a limit in seconds, or None.
+
+    Raises:
+        ConfigError: It is neither a finite number above 0 nor None.
+    """
+    if given is None:
+        return None
+    if type(given) is not bool and isinstance(given, Real) and isfinite(given) and float(given) > 0:
+        return float(given)
+    raise ConfigError(f"timeout={shown(given)}: expected seconds, a finite number above 0, or None for no limit")
