@@ -98,6 +98,18 @@ def test_the_third_thread_that_is_left_behind_ends_the_asking_and_loses_nothing(
     assert load_result(result.save(tmp_path / "run"), TOKEN).counts == result.counts
 
 
+def test_a_question_that_was_to_be_asked_again_has_not_been_asked(release):
+    def search(query, k):
+        if k > 1:
+            release.wait(LONG)
+        return FOUND
+
+    result = evaluate(search, numbers(5), 1, ["40ch"], timeout=SHORT)
+    kinds = [failures[0].kind for failures in result.failures.values()]
+    assert kinds == ["TimeoutError"] * 3 + ["NotAsked"] * 2
+    assert result.config["calls"] == 8
+
+
 def test_side_by_side_what_is_under_way_is_answered_all_the_same(release):
     search = hanging(release, "0", "1", "2")
     result = evaluate(search, numbers(40), 1, [], timeout=SHORT, max_concurrency=4)

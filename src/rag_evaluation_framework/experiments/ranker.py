@@ -221,9 +221,8 @@ class Ranker:
             answers = self._ask([queries[row] for row in depths], [*depths.values()])
             before = {row: deepest[row].hits for row in depths}
             for row, answer in zip(depths, answers, strict=True):
-                if (
-                    answer.failure not in (NOT_ANSWERED, NOT_ASKED) or not deepest[row].exhausted
-                ):  # else there was nothing more to get
+                asked = answer.failure not in (NOT_ANSWERED, NOT_ASKED)
+                if asked or not deepest[row].exhausted:  # else there was nothing more to get
                     deepest[row] = answer
             asking = [row for row in depths if deepest[row].hits > before[row]]
         return deepest
