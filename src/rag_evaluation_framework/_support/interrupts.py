@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -107,7 +107,8 @@ def pass_on_interrupt(error: BaseException) -> None:
     """Raise an error again that is an interrupt, or a group with one: whatever else a component raises is a failure."""
     if isinstance(error, KeyboardInterrupt):
         raise error
-    if isinstance(error, BaseExceptionGroup) and error.subgroup(KeyboardInterrupt) is not None:
+    group: Any = error
+    if isinstance(error, BaseExceptionGroup) and group.subgroup(KeyboardInterrupt) is not None:
         raise error
 
 

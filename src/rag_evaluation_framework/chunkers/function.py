@@ -1,6 +1,6 @@
 """Functions as chunkers."""
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework.contracts.chunker import Chunker
 from rag_evaluation_framework.contracts.component import check_function, function_name
-from rag_evaluation_framework.data.plain import all_chunks
+from rag_evaluation_framework.data.plain import all_chunks, gives_items
 from rag_evaluation_framework.errors import InputError
 
 
@@ -42,7 +42,7 @@ class FunctionChunker(Chunker):
             InputError: It is not a list of texts.
         """
         returned: Any = resolved(self.function(text))
-        if isinstance(returned, Iterable) and not isinstance(returned, str | Mapping | Set):
+        if gives_items(returned, str, Mapping, Set):
             pieces: list[Any] | None = all_chunks(returned, len(text))
             if pieces is None:
                 raise InputError(

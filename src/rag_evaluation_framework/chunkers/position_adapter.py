@@ -1,7 +1,7 @@
 """Position adapter: finds in the document the chunks of a chunker that returns only texts."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChu
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.data.ids import generate_chunk_id, generate_pa_chunk_id
-from rag_evaluation_framework.data.plain import all_chunks, plain_text
+from rag_evaluation_framework.data.plain import all_chunks, gives_items, plain_text
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry import as_component
 
@@ -81,7 +81,7 @@ class ChunkerPositionAdapter(PositionAwareChunker):
 
 def _checked(returned: Any, name: str, characters: int) -> list[str]:
     """Return the texts that a chunker of somebody's returned, if that is what they are, as plain ones."""
-    if isinstance(returned, Iterable) and not isinstance(returned, str):
+    if gives_items(returned, str):
         texts: list[Any] | None = all_chunks(returned, characters)
         if texts is None:
             raise InputError(

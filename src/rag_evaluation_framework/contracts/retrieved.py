@@ -7,14 +7,20 @@ from math import isfinite
 from types import NoneType
 from typing import Any, TypeGuard, TypeVar, cast
 
-import numpy as np
-
 from rag_evaluation_framework._outside import class_name, fit_to_keep, name_line, one_line, shown
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.plain import all_chunks, at_most, plain_number, plain_offset, plain_text
+from rag_evaluation_framework.data.plain import (
+    all_chunks,
+    at_most,
+    gives_items,
+    is_truth,
+    plain_number,
+    plain_offset,
+    plain_text,
+)
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, InputError
 
@@ -59,7 +65,7 @@ def as_retrieval(results: Any, source: str, k: int) -> Retrieval:
     complete: Any = results.complete
     if limit is not None and not isinstance(limit, str):
         raise InputError(f"{source} returned a Retrieval with the limit {shown(limit)}; expected a text, or None")
-    if not isinstance(complete, bool | np.bool_):
+    if not is_truth(complete):
         raise InputError(f"{source} returned a Retrieval with complete={shown(complete)}; expected True or False")
     named = None if limit is None else one_line(fit_to_keep(plain_text(limit)))
     return Retrieval(hits, _as_stages(results.stages, source), named, bool(complete))
@@ -71,7 +77,7 @@ def one_each(rankings: Any, questions: int, source: str) -> list[Any]:
     Raises:
         InputError: There are more or fewer, or it is nothing of the kind.
     """
-    if isinstance(rankings, str | Mapping) or not isinstance(rankings, Iterable):
+    if not gives_items(rankings, str, Mapping):
         raise InputError(f"{source} returned {shown(rankings)}; expected one ranking per question")
     listed: list[Any] | None = at_most(rankings, questions)
     if listed is None or len(listed) < questions:
@@ -102,9 +108,9 @@ def as_hits(results: Any, source: str, most: int | None = None) -> tuple[Hit, ..
 
 
 def _as_stages(stages: Any, source: str) -> tuple[Stage, ...]:
+    given: Any = stages
     if not isinstance(stages, tuple | list):
-        raise InputError(f"{source} returned a Retrieval with stages={shown(stages)}; expected a tuple of Stage")
-    given: Sequence[Any] = stages
+        raise InputError(f"{source} returned a Retrieval with stages={shown(given)}; expected a tuple of Stage")
     return tuple(_as_stage(stage, source) for stage in islice(given, len(given)))
 
 
@@ -138,7 +144,7 @@ def as_chunks(listed: Any, source: str, corpus: Corpus) -> tuple[AnyChunk, ...] 
     """
     if listed is None:
         return None
-    if not isinstance(listed, Iterable):
+    if not gives_items(listed):
         raise ConfigError(f"{source} lists {shown(listed)}; expected chunks, or None")
     chunks: list[Any] | None = all_chunks(listed, sum(len(document.content) for document in corpus))
     if chunks is None:
@@ -220,9 +226,13 @@ def _known(result: Mapping[str, Any], keys: Sequence[str]) -> Any:
 def _sound(hit: Hit, source: str) -> Hit:
     """Return a hit with plain values: NumPy's become Python's, and a score that is not finite is not a score."""
     start, end, score = hit.start, hit.end, hit.score
+    if start is not None and end is not None:
+        located = type(start) is type(end) is int and 0 <= start <= end
+    else:
+        located = start is end is None
     if (
-        type(hit) is Hit
-        and ((type(start) is type(end) is int and 0 <= start <= end) or start is end is None)
+        located
+        and type(hit) is Hit
         and type(hit.doc_id) in _TEXT
         and type(hit.chunk_id) in _TEXT
         and type(hit.text) in _TEXT

@@ -4,13 +4,11 @@ from collections.abc import Iterable, Sized
 from itertools import islice
 from numbers import Complex, Real
 from operator import index
-from typing import Any, SupportsFloat, TypeVar
+from typing import Any
 
 import numpy as np
 
 from rag_evaluation_framework._outside import shown
-
-T = TypeVar("T")
 
 
 def plain_text(value: object) -> str:
@@ -32,12 +30,12 @@ def plain_offset(value: Any) -> int:
     Raises:
         TypeError: It is not a whole number; True and False are none.
     """
-    if isinstance(value, bool | np.bool_):
+    if is_truth(value):
         raise TypeError(f"{shown(value)}; expected a whole number")
     return int.__int__(index(value))  # of a subclass, whose methods may be anything
 
 
-def plain_number(value: object) -> float:
+def plain_number(value: Any) -> float:
     """Return a number as a `float`, which may be NaN or infinite: Python's, NumPy's, a decimal, a fraction.
 
     Raises:
@@ -48,14 +46,16 @@ def plain_number(value: object) -> float:
         return value
     if isinstance(value, float):
         return float.__float__(value)
-    unreal = isinstance(value, Complex) and not isinstance(value, Real)
-    array = getattr(value, "ndim", 0) != 0
-    if unreal or array or isinstance(value, bool | np.bool_) or not isinstance(value, SupportsFloat):
+    if is_truth(value) or _is_complex(value) or getattr(value, "ndim", False) or not hasattr(value, "__float__"):
         raise TypeError(f"{shown(value)}; expected a number")
     return float(value)
 
 
-def all_chunks(given: Iterable[T], characters: int) -> list[T] | None:
+def _is_complex(value: object) -> bool:
+    return isinstance(value, Complex) and not isinstance(value, Real)
+
+
+def all_chunks(given: Any, characters: int) -> list[Any] | None:
     """Return all chunks of a text that somebody gives, or None if there is no end of them.
 
     What has no length is taken to have no end when it gives far more chunks than the text has characters: however they
@@ -64,7 +64,17 @@ def all_chunks(given: Iterable[T], characters: int) -> list[T] | None:
     return at_most(given, len(given) if isinstance(given, Sized) else characters + 1000)
 
 
-def at_most(given: Iterable[T], most: int) -> list[T] | None:
+def is_truth(value: object) -> bool:
+    """Return whether a value is True or False, or NumPy's."""
+    return isinstance(value, bool | np.bool_)
+
+
+def gives_items(value: object, *but: type) -> bool:
+    """Return whether a value gives items one after the other, and is of none of the other types."""
+    return isinstance(value, Iterable) and not isinstance(value, but)
+
+
+def at_most(given: Any, most: int) -> list[Any] | None:
     """Return what an iterable gives if that has an end after `most` items at most, else None; no more is read of it."""
-    items = list(islice(given, most + 1))
+    items: list[Any] = [*islice(given, most + 1)]
     return items if len(items) <= most else None

@@ -22,6 +22,7 @@ from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.failures import OnError
+from rag_evaluation_framework.data.plain import gives_items
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError, Interrupted
@@ -89,7 +90,7 @@ def retrieve(
 
 
 def _asked(queries: Any) -> list[Query]:
-    if isinstance(queries, str | Query | Dataset) or not isinstance(queries, Iterable):
+    if not gives_items(queries, str, Query, Dataset):
         raise ConfigError(
             f"queries={shown(queries)}: expected a list of queries or of their texts, such as dataset.queries"
         )

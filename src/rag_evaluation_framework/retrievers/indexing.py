@@ -1,6 +1,6 @@
 """The three steps of indexing: chunk the corpus, embed the chunks, fill the store. Each can be shared by pipelines."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus, Document
-from rag_evaluation_framework.data.plain import all_chunks
+from rag_evaluation_framework.data.plain import all_chunks, gives_items
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry import as_component
 
@@ -61,7 +61,7 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | Calla
 
 def _whole(chunker: PositionAwareChunker, document: Document) -> list[Any]:
     returned: Any = chunker.chunk_with_positions(document)
-    if not isinstance(returned, Iterable):
+    if not gives_items(returned):
         raise InputError(f"{chunker.name} returned {shown(returned)} for {document.id!r}; expected a list of chunks")
     chunks: list[Any] | None = all_chunks(returned, len(document.content))
     if chunks is None:

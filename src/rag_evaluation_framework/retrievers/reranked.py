@@ -1,7 +1,7 @@
 """Retrieve and rerank: a reranker around any retriever."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from rag_evaluation_framework.data.ids import (
     generate_chunk_id,
     generate_pa_chunk_id,
 )
-from rag_evaluation_framework.data.plain import at_most
+from rag_evaluation_framework.data.plain import at_most, gives_items
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry import as_component
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
@@ -153,7 +153,7 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
 
     def _order(self, query: str, chunks: Sequence[AnyChunk]) -> list[AnyChunk]:
         order: Any = self.reranker.rerank(query, [*chunks]) if chunks else []
-        listed: list[Any] | None = at_most(order, len(chunks)) if isinstance(order, Iterable) else [order]
+        listed: list[Any] | None = at_most(order, len(chunks)) if gives_items(order) else [order]
         if listed is None:
             raise InputError(f"{self.reranker.name} returned more than the {len(chunks)} chunks that it was given")
         for chunk in listed:

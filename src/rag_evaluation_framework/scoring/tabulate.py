@@ -13,7 +13,7 @@ from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.failures import Failure, OnError
-from rag_evaluation_framework.data.plain import plain_number
+from rag_evaluation_framework.data.plain import is_truth, plain_number
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.judging.spans import SpanJudgements
@@ -143,9 +143,9 @@ def _calculated(metric: Metric[Any], units: Iterable[Units], on_error: OnError) 
     return _finite(np.array(values, dtype=np.float64), errors)
 
 
-def _value(returned: object) -> float:
+def _value(returned: Any) -> float:
     """Return what a metric returned as a number; True and False are 1 and 0."""
-    if isinstance(returned, bool | np.bool_):
+    if is_truth(returned):
         return float(returned)
     try:
         return plain_number(returned)
