@@ -18,6 +18,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 def pytest_addoption(parser):
     parser.addoption("--shared", default=None, help="folder with the public data and golden cases (data/, facts/)")
+    parser.addoption("--fuzz", default=2000, type=int, help="how many inputs the fuzzer tries (tests/fuzz)")
 
 
 @pytest.fixture(scope="session")
