@@ -145,6 +145,12 @@ def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_e
         ([*FLAGS, "--glob", "*.txt"], "--glob '**/*.md'"),
         ([*FLAGS, "--budget", "1000tok"], "name the tokenizer"),
         ([*FLAGS, "--budget", "10"], "budget '10'"),
+        ([*FLAGS, "--budget", "0ch"], "error: budget '0ch': expected a whole number of at least 1"),
+        ([*FLAGS, "--retriever", "bm25:k1=x"], "error: BM25Retriever: k1='x'; expected a number of at least 0"),
+        (
+            [*FLAGS, "--retriever", "bm25:k1=1.2", "--chunker", "sentence"],
+            "write --retriever bm25:k1=1.2,chunker=sentence",
+        ),
         ([*FLAGS, "--retriever", "nonsense"], "bm25"),
         ([*FLAGS, "--retriever", "nowhere:search"], "cannot be imported"),
         ([*FLAGS, "--chunker", "recursive-character:size=3"], "chunk_size"),

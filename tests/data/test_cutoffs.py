@@ -51,6 +51,20 @@ class TestCutoff:
         with pytest.raises(ConfigError, match="at least 1"):
             Cutoff.parse(text)
 
+    @pytest.mark.parametrize(
+        ("make", "named"),
+        [
+            (lambda: Cutoff.parse("0ch"), "budget '0ch': expected"),
+            (lambda: Cutoff.parse("0tok_whole"), "budget '0tok': expected"),
+            (lambda: Cutoff.parse("0"), "cutoff 0: expected"),
+            (lambda: Cutoff(10**5000, "ch"), "budget '<int whose repr raises ValueError>ch': expected"),
+        ],
+    )
+    def test_a_cutoff_that_is_refused_is_named_as_it_was_written(self, make, named):
+        with pytest.raises(ConfigError) as refused:
+            make()
+        assert str(refused.value).startswith(named)
+
     @pytest.mark.parametrize("make", [lambda: Cutoff.parse("5_whole"), lambda: Cutoff(5, whole=True)])
     def test_only_a_budget_can_ask_for_whole_results(self, make):
         with pytest.raises(ConfigError, match="results are always whole"):

@@ -100,7 +100,7 @@ REFUSED = {
     "budgets as a number": (GOOD, {"budgets": 4000}, (ConfigError, TypeError), "(?i)budget"),
     "no budgets as None": (GOOD, {"budgets": None}, (ConfigError, TypeError), "(?i)budget"),
     "a budget without a unit": (GOOD, {"budgets": ["4000"]}, ConfigError, r"'4000': expected characters \(4000ch\)"),
-    "a budget of nothing": (GOOD, {"budgets": ["0ch"]}, ConfigError, "cutoff 0"),
+    "a budget of nothing": (GOOD, {"budgets": ["0ch"]}, ConfigError, "budget '0ch'"),
     "a budget in another unit": (GOOD, {"budgets": ["4000words"]}, ConfigError, "cutoff '4000words': expected"),
     "tokens of nobody": (GOOD, {"budgets": ["1000tok"]}, ConfigError, "tokenizer='cl100k_base'"),
     "whole tokens of nobody": (GOOD, {"budgets": ["1000tok_whole"]}, ConfigError, "tokenizer='cl100k_base'"),

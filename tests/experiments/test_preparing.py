@@ -104,5 +104,5 @@ def test_a_configuration_file_names_a_reranker_and_whether_queries_are_batched(t
     experiment = parse_config(content, "run.json").experiment(tmp_path)
     assert experiment.retriever.name.startswith("RerankedRetriever(")
     assert experiment.config.batch_queries is False
-    with pytest.raises(ValueError, match=r"\$\.batch_queries: input should be a valid boolean, got 'no'"):
+    with pytest.raises(ValueError, match=r"\$\.batch_queries: expected true or false, got 'no'"):
         parse_config({**content, "batch_queries": "no"}, "run.json")

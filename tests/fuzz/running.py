@@ -114,7 +114,7 @@ def _limited() -> Iterator[None]:
 def _stray(name: str, error: BaseException, raised: BaseException) -> Stray:
     """Return the record of an error: grouped by its kind and the innermost function of our package."""
     frames = [frame for frame in traceback.extract_tb(raised.__traceback__) if frame.filename.startswith(_PACKAGE)]
-    where = "outside"
+    where = "outside" if "tests/fuzz" not in traceback.extract_tb(raised.__traceback__)[-1].filename else "the fuzzer"
     if frames:
         module = Path(frames[-1].filename).relative_to(_PACKAGE).with_suffix("").as_posix()
         where = f"{module}:{frames[-1].name}"

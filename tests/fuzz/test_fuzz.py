@@ -78,8 +78,8 @@ def _says_too_much(rng, folder):
 @pytest.mark.parametrize(
     ("case", "group"),
     [
-        (lambda rng, folder: [].no_such_attribute, "AttributeError in outside"),
-        (_hangs, "_TooSlow in outside"),
+        (lambda rng, folder: [].no_such_attribute, "AttributeError in the fuzzer"),
+        (_hangs, "_TooSlow in the fuzzer"),
         (_grows, "memory in x"),
         (_shows, "promise: repr shows what acts on a terminal in x"),
         (_warns, "DeprecationWarning at test_fuzz.py"),
@@ -95,7 +95,7 @@ def test_an_input_that_ends_badly_is_seen(case, group, folder, monkeypatch):
 
 def test_a_fault_is_named_by_the_innermost_function_of_the_package(folder):
     stray = running.tried(lambda rng, folder: rag.BM25Retriever(chunker=rag.SentenceChunker()).name.x, "x:0", folder)
-    assert stray.group == "AttributeError in outside"
+    assert stray.group == "AttributeError in the fuzzer"
     stray = running.tried(lambda rng, folder: rag.generate_chunk_id(None), "x:0", folder)
     assert stray.group == "AttributeError in data/ids:content_digest"
 

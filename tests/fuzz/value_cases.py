@@ -168,8 +168,10 @@ def parts(rng: Random, folder: Path) -> None:
         config = rag.EvaluationConfig(tokenizer=lambda text: some, budgets=["5tok"])
         result: Any = rag.TokenLevelEvaluation(samples.corpus(), samples.dataset("token")).run(config=config)
     elif kind == "chunk_id":
-        evaluation = rag.ChunkLevelEvaluation(samples.corpus(), samples.dataset("chunk"))
-        result = evaluation.run(chunk_id=lambda chunk, number: found)
+        chunk_level = rag.ChunkLevelExperimentConfig(
+            rag.BM25Retriever(), samples.dataset("token"), k=2, chunk_id=lambda chunk, number: found
+        )
+        result = rag.run_experiment(chunk_level)
     else:
         result = rag.TokenLevelEvaluation(samples.corpus(), samples.dataset("token")).run(k=2, **options)
     uses.use_result(result, folder, "chunk" if kind == "chunk_id" else "token")
@@ -193,7 +195,7 @@ class _OddStore(InMemoryVectorStore):
 # Parameters of components
 
 _HEAVY = {"chroma", "qdrant", "sentence-transformer", "onnx", "cross-encoder"}
-_NESTED: dict[str, Any] = {"embedder": "lsa", "retriever": "bm25", "reranker": "late-interaction:embedder=lsa"}
+_NESTED: dict[Any, str] = {"embedder": "lsa", "retriever": "bm25"}
 
 
 def _components() -> list[tuple[registry.Kind, str]]:
@@ -205,10 +207,11 @@ def parameters(rng: Random, folder: Path) -> None:
     known = default_parameters(registry.load(kind, name))
     given = odd_parameters(rng, known)
     given = {key: value for key, value in given.items() if key not in known or value is not known[key]}
-    for key in known.keys() & _NESTED.keys() - given.keys():
-        given[key] = _NESTED[key]
-    if "root" in known:
-        given["root"] = "kept"
+    for key in sorted(known.keys() & _NESTED.keys() - given.keys()):
+        given[key] = registry.build(key, _NESTED[key])
+    if rng.random() < 0.5:
+        use_component(kind, registry.load(kind, name)(**given), folder)
+        return
     if rng.random() < 0.05:
         given[rng.choice(odd.TEXTS)] = 1
     use_component(kind, registry.build(kind, {"type": name, **given}), folder)
@@ -330,7 +333,8 @@ def _with_odd(rng: Random, known: dict[str, Any]) -> dict[str, Any]:
     kind = rng.random()
     if isinstance(value, list) and kind < 0.6:
         items = [*value]
-        items[rng.randrange(len(items))] = odd.value(rng) if items else None
+        place = rng.randrange(len(items) + 1)
+        items[place : place + 1] = [odd.value(rng)]
         return {**known, name: items}
     if isinstance(value, dict) and value and kind < 0.6:
         return {**known, name: {**value, rng.choice([*value]): odd.value(rng)}}

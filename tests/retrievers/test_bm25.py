@@ -246,8 +246,14 @@ class TestIndex:
 class TestParameters:
     @pytest.mark.parametrize("parameters", [{"k1": -0.1}, {"b": -0.1}, {"b": 1.1}, {"k1": math.nan}, {"b": math.nan}])
     def test_impossible_parameters_are_refused(self, parameters):
-        with pytest.raises(ConfigError, match="expected k1 >= 0 and 0 <= b <= 1"):
+        with pytest.raises(ConfigError, match="expected a number (of at least 0|from 0 to 1)$"):
             BM25Retriever(**parameters)
+
+    @pytest.mark.parametrize("name", ["k1", "b"])
+    @pytest.mark.parametrize("value", ["x", "0.5", None, True, [1], 10**400])
+    def test_a_parameter_that_is_not_a_number_is_refused(self, name, value):
+        with pytest.raises(ConfigError, match=f"^BM25Retriever: {name}=.*; expected a number"):
+            BM25Retriever(**{name: value})
 
     def test_the_limits_are_allowed(self):
         for parameters in ({"k1": 0}, {"b": 0}, {"b": 1}):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from rag_evaluation_framework.chunkers.measure import Place, cut_out, measured
 from rag_evaluation_framework.chunkers.recursive_character import Cutter
 from rag_evaluation_framework.chunkers.sentence_boundaries import sentence_places
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
-from rag_evaluation_framework.contracts.component import check_count
+from rag_evaluation_framework.contracts.component import check_count, check_number
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
@@ -73,9 +72,7 @@ class SemanticChunker(PositionAwareChunker):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "embedder", as_component("embedder", self.embedder, "SemanticChunker"))
-        percentile: object = self.percentile
-        if isinstance(percentile, bool) or not isinstance(percentile, Real) or not 0 <= float(percentile) <= 100:
-            raise ConfigError(f"SemanticChunker: percentile={self.percentile!r:.80}; expected a number from 0 to 100")
+        check_number("SemanticChunker", "percentile", self.percentile, most=100)
         check_count("SemanticChunker", "buffer", self.buffer, least=0)
         check_count("SemanticChunker", "min_size", self.min_size, least=0)
         if self.max_size is not None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
+from math import inf, nan
+from numbers import Real
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar
 
@@ -119,6 +121,17 @@ def check_count(owner: str, name: str, value: object, least: int = 1) -> None:
     """Check that a parameter is a whole number of at least `least`; raise ConfigError otherwise."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ConfigError(f"{owner}: {name}={value!r}; expected a whole number of at least {least}")
+
+
+def check_number(owner: str, name: str, value: object, most: float = inf) -> None:
+    """Check that a parameter is a finite number from 0 to `most`; raise ConfigError otherwise."""
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else nan
+    except OverflowError:
+        number = nan
+    if not (0 <= number <= most and number < inf):
+        expected = "of at least 0" if most == inf else f"from 0 to {most:g}"
+        raise ConfigError(f"{owner}: {name}={shown(value)}; expected a number {expected}")
 
 
 def check_function(owner: str, function: object) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.errors import ConfigError
 
 Unit = Literal["", "ch", "tok"]
@@ -56,12 +57,11 @@ class Cutoff:
     whole: bool = False
 
     def __post_init__(self) -> None:
-        if not _is_count(self.size):
-            raise ConfigError(
-                f"cutoff {self.size!r:.80}: expected a whole number of at least 1 and at most {_LARGEST:,}"
-            )
         if self.unit not in get_args(Unit):
-            raise ConfigError(f"cutoff unit {self.unit!r}: expected 'ch', 'tok', or '' for results")
+            raise ConfigError(f"cutoff unit {shown(self.unit)}: expected 'ch', 'tok', or '' for results")
+        if not _is_count(self.size):
+            given = f"budget '{shown(self.size)}{self.unit}'" if self.unit else f"cutoff {shown(self.size)}"
+            raise ConfigError(f"{given}: expected a whole number of at least 1 and at most {_LARGEST:,}")
         if self.whole and not self.unit:
             raise ConfigError(f"cutoff '{self.size}_whole': results are always whole; `_whole` goes with a budget")
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from rag_evaluation_framework._outside import fit_to_show
+from rag_evaluation_framework._outside import fit_to_show, shown
 from rag_evaluation_framework._support.files import read_text
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework._support.strict_yaml import parse_yaml
@@ -144,12 +144,26 @@ class ConfigFile(BaseModel):
         elif isinstance(self.retriever, str) and self.retriever in ("bm25", "vector-rag"):
             retriever = part("retriever", {"type": self.retriever, **parts})
         elif parts:
-            raise ConfigError(f"retriever and {', '.join(parts)} were given; write the latter inside the retriever")
+            raise ConfigError(_parts_beside(self.retriever, parts))
         else:
             retriever = part("retriever", self.retriever)
         if self.reranker is None:
             return retriever
         return RerankedRetriever(as_retriever(retriever), part("reranker", self.reranker))
+
+
+def _parts_beside(retriever: ComponentConfig, parts: Mapping[str, ComponentConfig]) -> str:
+    """Return what to write instead of a retriever with parts beside it that belong inside of it, or nowhere."""
+    written = retriever if isinstance(retriever, str) else str(retriever.get("type"))
+    name, listed = written.partition(":")[0], ", ".join(parts)
+    given = f"retriever {shown(written)} and {listed} were given"
+    if name not in ("bm25", "vector-rag"):
+        return f"{given}; it is a whole pipeline: leave {listed} out"
+    inside = f"retriever: {{type: {name}, ..., {', '.join(f'{key}: ...' for key in parts)}}}"
+    texts = [f"{key}={part}" for key, part in parts.items() if isinstance(part, str) and "," not in part]
+    if isinstance(retriever, str) and len(texts) == len(parts):
+        inside = f"--retriever {retriever},{','.join(texts)}, or {inside}"
+    return f"{given}; a retriever with parameters holds its parts: write {inside}"
 
 
 def _dataset(path: str, corpus: Corpus) -> Dataset[Any]:
@@ -196,9 +210,16 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
     except ValidationError as error:
         items, named = error.errors(), options or {}
         names = [named.get(str(item["loc"][0])) for item in items]
-        problems = [f"{name or _path(item['loc'])}: {_message(item)}" for name, item in zip(names, items, strict=True)]
+        places: dict[str, list[ErrorDetails]] = {}
+        for name, item in zip(names, items, strict=True):
+            places.setdefault(name or _path(item["loc"]), []).append(item)
         where = "" if all(names) else f"{source}: "
-        raise ConfigError(f"{where}{'; '.join(dict.fromkeys(problems))}") from error
+        problems = [
+            f"{place}: {_message(alternatives)}"
+            for place, alternatives in places.items()
+            if not any(inner.startswith(f"{place}[") for inner in places)
+        ]
+        raise ConfigError(f"{where}{'; '.join(problems)}") from error
 
 
 def _path(location: tuple[int | str, ...]) -> str:
@@ -209,8 +230,21 @@ def _path(location: tuple[int | str, ...]) -> str:
     return f"$.{location[0]}" + "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
 
 
-def _message(item: ErrorDetails) -> str:
+_TYPES = {
+    "int_type": "a whole number",
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+}
+"""What values of these types are called, by the type of the error that another one makes."""
+
+
+def _message(alternatives: list[ErrorDetails]) -> str:
+    """Return what is wrong with a value, which each of the types that it may have refuses."""
+    item = alternatives[0]
     if item["type"] == "extra_forbidden":
         return f"unknown key; there are {', '.join(ConfigFile.model_fields)}"
-    message = item["msg"][0].lower() + item["msg"][1:]
-    return message if item["type"] == "missing" else f"{message}, got {item['input']!r:.60}"
+    types = [_TYPES[kind["type"]] for kind in alternatives if kind["type"] in _TYPES]
+    message = f"expected {' or '.join(types)}" if types else item["msg"][0].lower() + item["msg"][1:]
+    return message if item["type"] == "missing" else f"{message}, got {shown(item['input'], 60)}"

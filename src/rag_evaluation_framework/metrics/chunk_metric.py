@@ -7,6 +7,7 @@ from rag_evaluation_framework.contracts.metric import ChunkLevelMetric
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.ids import ChunkId, canonical_chunk_id
 from rag_evaluation_framework.judging.ranks import RankJudgements
+from rag_evaluation_framework.metrics.given_units import given_ids
 
 
 class ChunkMetric(ChunkLevelMetric):
@@ -21,6 +22,11 @@ class ChunkMetric(ChunkLevelMetric):
         """Return one score per query, shape (queries,); the judgements are already cut at the cutoff."""
 
     def calculate(self, retrieved: Sequence[ChunkId], ground_truth: Sequence[ChunkId]) -> float:
-        """Score one ranking; its order does not matter."""
-        found, right = (list(dict.fromkeys(map(canonical_chunk_id, ids))) for ids in (retrieved, ground_truth))
+        """Score one ranking; its order does not matter.
+
+        Raises:
+            ConfigError: Something is not a list of ids.
+        """
+        given = given_ids(self.name, retrieved, ground_truth)
+        found, right = (list(dict.fromkeys(map(canonical_chunk_id, ids))) for ids in given)
         return float(self.score(RankJudgements.from_lists([found], [right], [[1.0] * len(right)]))[0])

@@ -9,6 +9,7 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging.oracle import oracle_from_lists
 from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.given_units import given_spans
 from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 
 
@@ -50,6 +51,10 @@ class PrecisionOmega(SpanMetric):
         Args:
             retrieved: ALL chunks of the corpus, not what was retrieved for this query.
             ground_truth: The relevant spans.
+
+        Raises:
+            ConfigError: Something is not a list of spans.
         """
-        oracle = oracle_from_lists(retrieved, [ground_truth])
+        chunks, relevant = given_spans(self.name, retrieved, ground_truth)
+        oracle = oracle_from_lists(chunks, [relevant])
         return float(ratio(oracle.overlap_chars, oracle.retrieved_chars)[0])

@@ -4,11 +4,13 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, ClassVar
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.ids import EvaluationType, RelevanceId, canonical_chunk_id
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.judging.ranks import RankJudgements
+from rag_evaluation_framework.metrics.given_units import given_ids
 
 
 class RankMetric(Metric[RelevanceId]):
@@ -32,15 +34,16 @@ class RankMetric(Metric[RelevanceId]):
         units. `score_rankings` takes a k, and leaves repeats out. Both ids of a chunk are that chunk.
 
         Raises:
-            ConfigError: What was retrieved has no order.
+            ConfigError: Something is not a list of ids, or what was retrieved has no order.
         """
         if isinstance(retrieved, str | bytes | Mapping | Set):
-            raise ConfigError(f"{self.name}: retrieved is {retrieved!r:.80}; expected a list of ids, best first")
-        right = list(dict.fromkeys(_units(ground_truth)))
-        judged = RankJudgements.from_lists([_units(retrieved)], [right], [[1.0] * len(right)])
+            raise ConfigError(f"{self.name}: retrieved is {shown(retrieved)}; expected a list of ids, best first")
+        found, relevant = map(_units, given_ids(self.name, retrieved, ground_truth))
+        right = list(dict.fromkeys(relevant))
+        judged = RankJudgements.from_lists([found], [right], [[1.0] * len(right)])
         return float(self.score(judged)[0])
 
 
-def _units(ids: Sequence[Any]) -> list[Any]:
+def _units(ids: list[Any]) -> list[Any]:
     """Return both ids of a chunk as one; ids may be numbers, too."""
     return [canonical_chunk_id(unit) if isinstance(unit, str) else unit for unit in ids]

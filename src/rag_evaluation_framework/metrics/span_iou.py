@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.given_units import given_spans
 from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 
 
@@ -34,4 +35,5 @@ class SpanIoU(SpanMetric):
 
     def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
         """Score one ranking; 1.0 where both are empty."""
-        return super().calculate(retrieved, ground_truth) if retrieved or ground_truth else 1.0
+        found, right = given_spans(self.name, retrieved, ground_truth)
+        return super().calculate(found, right) if found or right else 1.0

@@ -10,6 +10,7 @@ from rag_evaluation_framework.contracts.metric import TokenLevelMetric
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.metrics.given_units import given_spans
 
 
 class SpanMetric(TokenLevelMetric):
@@ -28,8 +29,13 @@ class SpanMetric(TokenLevelMetric):
         """Return one score per query, shape (queries,); the judgements are already cut at the cutoff."""
 
     def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
-        """Score one ranking; the class says what is returned where the score is undefined."""
-        return float(self.score(SpanJudgements.from_lists([retrieved], [ground_truth]))[0])
+        """Score one ranking; the class says what is returned where the score is undefined.
+
+        Raises:
+            ConfigError: Something is not a list of spans.
+        """
+        found, right = given_spans(self.name, retrieved, ground_truth)
+        return float(self.score(SpanJudgements.from_lists([found], [right]))[0])
 
 
 def ratio(numerator: Integers | Numbers, denominator: Integers | Numbers) -> Numbers:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.metrics.given_units import given_spans
 from rag_evaluation_framework.metrics.token_set_metric import TokenSet, TokenSetMetric
 
 
@@ -31,4 +32,5 @@ class TokenSetIoU(TokenSetMetric):
 
     def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
         """Score one ranking; 1.0 where both are empty."""
-        return super().calculate(retrieved, ground_truth) if retrieved or ground_truth else 1.0
+        found, right = given_spans(self.name, retrieved, ground_truth)
+        return super().calculate(found, right) if found or right else 1.0

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from rag_evaluation_framework.contracts.metric import TokenLevelMetric
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
+from rag_evaluation_framework.metrics.given_units import given_spans
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 TokenSet = frozenset[Hashable]
@@ -41,13 +42,14 @@ class TokenSetMetric(TokenLevelMetric):
         """Score one ranking; 0.0 where the texts share no token.
 
         Raises:
-            ConfigError: A span that is not empty does not carry its text.
+            ConfigError: Something is not a list of spans, or a span that is not empty does not carry its text.
             TokenizerError: The tokenizer is unknown or cannot be loaded, or its tokens cannot be hashed.
             MissingDependency: The library of the tokenizer is not installed.
         """
         token_set = _token_sets(self.tokenizer)
-        found = _union(map(token_set, _texts(retrieved, "retrieved", self.name)))
-        right = _union(map(token_set, _texts(ground_truth, "relevant", self.name)))
+        spans, relevant = given_spans(self.name, retrieved, ground_truth)
+        found = _union(map(token_set, _texts(spans, "retrieved", self.name)))
+        right = _union(map(token_set, _texts(relevant, "relevant", self.name)))
         return 0.0 if found.isdisjoint(right) else self.score(right, found)
 
 

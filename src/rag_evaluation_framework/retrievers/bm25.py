@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +11,7 @@ from bm25s.tokenization import Tokenized
 from tqdm import tqdm
 
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.contracts.component import check_number
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
@@ -66,8 +66,8 @@ class BM25Retriever(IndexedRetriever[_Index]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "chunker", as_component("chunker", self.chunker, "BM25Retriever"))
-        if not (0 <= self.k1 < inf and 0 <= self.b <= 1):
-            raise ConfigError(f"BM25Retriever: k1={self.k1}, b={self.b}; expected k1 >= 0 and 0 <= b <= 1")
+        check_number("BM25Retriever", "k1", self.k1)
+        check_number("BM25Retriever", "b", self.b, most=1)
         if self.language is not None and self.language not in LANGUAGES:
             known = ", ".join(LANGUAGES)
             raise ConfigError(
