@@ -10,7 +10,7 @@ BENCHMARKS := $(filter-out $(COMPARISONS:%=benchmarks/%.py),$(wildcard benchmark
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check mutants docs format bench build clean
+.PHONY: help demo quick test check mutants fuzz docs format bench build clean
 
 help: ## Show the targets.
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -45,6 +45,9 @@ check: $(VENV)/dev.stamp test ## Format, lint, types and docs, beside all tests.
 
 mutants: $(VENV)/dev.stamp ## Run the tests on 300 mutants of the code that makes numbers: about half an hour.
 	$(BIN)/python benchmarks/mutants.py
+
+fuzz: $(VENV)/dev.stamp ## Try 50,000 changed samples of all that is read or returned: about a quarter of an hour.
+	$(BIN)/python -m tests.fuzz --inputs 50000
 
 docs: $(VENV)/dev.stamp ## Write the generated parts of the documentation.
 	$(BIN)/python docs/generate_metrics.py

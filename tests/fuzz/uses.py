@@ -217,11 +217,10 @@ def tokenizer(file: Path) -> None:
 
 
 def folder_of_documents(folder: Path, glob: str = "**/*.md") -> None:
-    corpus = rag.Corpus.from_folder(folder, glob)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        corpus = rag.Corpus.from_folder(folder, glob)
     shown("repr", repr(corpus))
-    for document in corpus:
-        if document.content == "secret\n":
-            raise Broken("a link left the corpus")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        printed(rag.evaluate(rag.BM25Retriever(), samples.dataset("document"), corpus=corpus, k=2), corpus)
+    if not said and any(document.content == "secret\n" for document in corpus):
+        raise Broken("a link left the corpus unnoticed")
+    printed(rag.evaluate(rag.BM25Retriever(), samples.dataset("document"), corpus=corpus, k=2), corpus)

@@ -1,6 +1,7 @@
 """Inputs that are Python objects: what retrievers, metrics and other parts return, parameters, arguments."""
 
 from collections.abc import Callable
+from dataclasses import MISSING
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -209,7 +210,8 @@ def parameters(rng: Random, folder: Path) -> None:
     given = {key: value for key, value in given.items() if key not in known or value is not known[key]}
     for key in sorted(known.keys() & _NESTED.keys() - given.keys()):
         given[key] = registry.build(key, _NESTED[key])
-    if rng.random() < 0.5:
+    complete = MISSING not in (value for key, value in known.items() if key not in given)
+    if complete and rng.random() < 0.5:
         use_component(kind, registry.load(kind, name)(**given), folder)
         return
     if rng.random() < 0.05:
