@@ -13,7 +13,7 @@ TEST = re.compile(r"`(?P<file>tests/[\w/]+\.py)::(?P<name>test_\w+)`")
 ROWS = [(row["promise"], row["tests"]) for row in ROW.finditer(PAGE.read_text(encoding="utf-8"))]
 
 
-def tests_of(file):
+def names_in(file):
     tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 
@@ -29,4 +29,4 @@ def test_the_promise_is_held_by_tests_that_exist(promise, tests):
     assert ", ".join(f"`{file}::{name}`" for file, name in named) == tests
     assert named
     for file, name in named:
-        assert name in tests_of(file)
+        assert name in names_in(file)

@@ -1,8 +1,8 @@
 """The fuzzer: changed samples of everything that is read or returned, each of which has to end in an error of ours.
 
-    python -m tests.fuzz --inputs 50000 --processes 2
-    python -m tests.fuzz --replay native-json:17      # one input, with its traceback; its files are kept
-    python -m tests.fuzz --only hits --inputs 1000
+python -m tests.fuzz --inputs 50000 --processes 2
+python -m tests.fuzz --replay native-json:17      # one input, with its traceback; its files are kept
+python -m tests.fuzz --only hits --inputs 1000
 """
 
 import argparse

@@ -11,8 +11,9 @@ from random import Random
 from typing import Any
 from unittest import mock
 
-from rag_evaluation_framework.cli.main import main
 from tests.fuzz import mutation, odd, samples, uses
+
+from rag_evaluation_framework.cli.main import main
 
 Case = Callable[[Random, Path], None]
 
@@ -20,17 +21,51 @@ _COMMANDS: list[list[str]] = [
     ["run", "config.yaml", "--root", "kept"],
     ["run", "config.json", "--root", "kept", "--json", "--worst", "2"],
     ["run", "--corpus", "docs", "--dataset", "questions.csv", "--root", "kept", "--k", "2", "--budget", "60ch"],
-    ["run", "config.yaml", "--retriever", "bm25:k1=1.2", "--chunker", "sentence", "--metric", "span_recall", "--no-import"],
+    [
+        "run",
+        "config.yaml",
+        "--retriever",
+        "bm25:k1=1.2",
+        "--chunker",
+        "sentence",
+        "--metric",
+        "span_recall",
+        "--no-import",
+    ],
     ["run", "config.yaml", "--reranker", "late-interaction", "--embedder", "lsa", "--max-concurrency", "2"],
     ["run", "config.yaml", "--allow-failures", "1", "--on-error", "raise", "--evaluation-type", "document-level"],
     ["score", "--qrels", "x.qrels", "--rankings", "x.run", "--metric", "ndcg@10", "--per-query"],
     ["score", "--qrels", "qrels.json", "--rankings", "x.run", "--rankings", "run.json", "--json"],
-    ["init", "--corpus", "docs", "--questions", "questions.csv", "--name", "mine", "--root", "kept", "--glob", "**/*.md"],
+    [
+        "init",
+        "--corpus",
+        "docs",
+        "--questions",
+        "questions.csv",
+        "--name",
+        "mine",
+        "--root",
+        "kept",
+        "--glob",
+        "**/*.md",
+    ],
     ["cache", "info", "--root", "."],
     ["cache", "clear", "--root", ".", "--yes", "--json"],
     ["components", "--json"],
 ]
-_WORDS = ["--help", "--version", "--", "-k", "--json=1", "--k=0", "--worst=-1", "--chunker", "--name", "bm25:k1=x", "0ch"]
+_WORDS = [
+    "--help",
+    "--version",
+    "--",
+    "-k",
+    "--json=1",
+    "--k=0",
+    "--worst=-1",
+    "--chunker",
+    "--name",
+    "bm25:k1=x",
+    "0ch",
+]
 
 
 def _files() -> dict[str, bytes]:

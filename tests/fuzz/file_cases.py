@@ -1,5 +1,6 @@
 """Inputs that are files: a valid sample of every format, changed, then loaded and used."""
 
+import contextlib
 import gzip
 import hashlib
 import json
@@ -276,13 +277,22 @@ def _change_cache(rng: Random, connection: sqlite3.Connection) -> None:
             "ALTER TABLE vectors RENAME COLUMN record TO other",
         ]
     )
-    try:
+    with contextlib.suppress(sqlite3.Error, OverflowError):  # SQLite itself may refuse it
         connection.execute(statement, (rng.choice(values),) if "?" in statement else ())
-    except (sqlite3.Error, OverflowError):
-        pass  # SQLite itself refuses it
 
 
-_NAMES = ["a.md", "b.MD", "c.txt", ".hidden.md", "x\ny.md", "\x1b[2J.md", "\u202e.md", " .md", "-.md", "a" * 250 + ".md"]
+_NAMES = [
+    "a.md",
+    "b.MD",
+    "c.txt",
+    ".hidden.md",
+    "x\ny.md",
+    "\x1b[2J.md",
+    "\u202e.md",
+    " .md",
+    "-.md",
+    "a" * 250 + ".md",
+]
 _CONTENTS = [b"", b"text\n", b"\xff\xfe\x00", b"\xef\xbb\xbfmark", b"a\x00b", b"\xed\xa0\x80", b"x" * 1_000_000, b"\r"]
 _GLOBS = ["**/*.md", "*", "**", "", ".", "[", "../*", "/etc/*", "**/*.md\x00", "***", "*.md/..", "{a,b}", "x" * 5000]
 _GLOBS += ["**/" * 200 + "*", "~/*", "link/*.md", "../outside/*.md", "**/../**/*.md", "\ud800*", "docs//*.md"]
@@ -294,10 +304,8 @@ def _corpus(rng: Random, folder: Path) -> None:
     docs = folder / "docs"
     (docs / "inner").mkdir(parents=True)
     for make in rng.choices([*_things(rng, folder)], k=rng.randrange(1, 6)):
-        try:
+        with contextlib.suppress(FileExistsError):
             make(rng.choice([docs, docs / "inner"]))
-        except FileExistsError:
-            pass
     uses.folder_of_documents(docs, rng.choice(_GLOBS) if rng.random() < 0.5 else "**/*.md")
 
 
@@ -316,5 +324,3 @@ def _things(rng: Random, folder: Path) -> Iterator[Callable[[Path], object]]:
     yield lambda place: (place / "null.md").symlink_to("/dev/null")
     yield lambda place: os.mkfifo(place / "pipe.md")
     yield lambda place: (place / "/".join(["deep" * 20] * 20)).mkdir(parents=True)
-
-

@@ -105,7 +105,7 @@ def _retyped(rng: Random, node: Any) -> Any:
         choices += [
             lambda: node + rng.choice(odd.TEXTS),
             lambda: node[: rng.randrange(len(node) + 1)],
-            lambda: node.swapcase(),
+            node.swapcase,
             lambda: node * 1000,
             lambda: f" {node} ",
         ]

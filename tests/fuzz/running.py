@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from tests.fuzz import command_cases, file_cases, uses, value_cases
+
 import rag_evaluation_framework
 from rag_evaluation_framework.errors import RagEvalError
-from tests.fuzz import command_cases, file_cases, uses, value_cases
 
 Case = Callable[[Random, Path], None]
 

@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from tests.support.results import without_clocks
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
-from tests.support.results import without_clocks
 
 GOLDEN = Path(__file__).parents[1] / "results" / "golden"
 LEVELS = {"token": rag.TOKEN, "chunk": rag.CHUNK, "document": rag.DOCUMENT}
@@ -58,7 +58,11 @@ def _question(level: str, number: int) -> dict[str, Any]:
     truth: dict[str, dict[str, Any]] = {
         "token": {"relevant_spans": [_span(document, quote)]},
         "chunk": {"relevant_chunk_ids": chunks, "gains": {chunks[0]: 2.0}},
-        "document": {"relevant_document_ids": [document], "relevant_prefixes": ["guides/s"][number:], "gains": {document: 2}},
+        "document": {
+            "relevant_document_ids": [document],
+            "relevant_prefixes": ["guides/s"][number:],
+            "gains": {document: 2},
+        },
     }
     return {"id": f"q{number}", "query": text, **truth[level], "metadata": {"topic": "support"}}
 
@@ -78,7 +82,7 @@ def native(level: str) -> dict[str, Any]:
 def examples(level: str) -> list[dict[str, Any]]:
     """Return LangSmith examples."""
     found = []
-    for number, (text, document, quote) in enumerate(QUOTES):
+    for number, (text, _document, quote) in enumerate(QUOTES):
         labels = {key: value for key, value in _question(level, number).items() if key not in ("id", "query")}
         metadata = labels.pop("metadata")
         if level == "token" and number == 1:
@@ -150,14 +154,19 @@ experiment_name: >
   text
 """
 QUOTES_CSV = "question,quote,document,id,topic\n" + "".join(
-    f'{question},"{quote}",{document},q{number},support\n'
-    for number, (question, document, quote) in enumerate(QUOTES)
+    f'{question},"{quote}",{document},q{number},support\n' for number, (question, document, quote) in enumerate(QUOTES)
 )
 CHUNKING_EVALUATION = "question,references,corpus_id\n" + "".join(
     '{},"{}",{}\n'.format(
         question,
         json.dumps(
-            [{"content": quote, "start_index": _span(document, quote)["start"], "end_index": _span(document, quote)["end"]}]
+            [
+                {
+                    "content": quote,
+                    "start_index": _span(document, quote)["start"],
+                    "end_index": _span(document, quote)["end"],
+                }
+            ]
         ).replace('"', '""'),
         document,
     )
@@ -240,7 +249,10 @@ def cache_file() -> bytes:
     """Return the file of an embedding cache."""
     with TemporaryDirectory() as folder:
         kept = EmbeddingCache(folder)
-        kept.put(IDENTITY, {text: Embedding(np.full(4, number + 0.5, np.float32), False) for number, text in enumerate(TEXTS)})
+        kept.put(
+            IDENTITY,
+            {text: Embedding(np.full(4, number + 0.5, np.float32), False) for number, text in enumerate(TEXTS)},
+        )
         return next(Path(folder).rglob("*.sqlite")).read_bytes()
 
 

@@ -6,9 +6,9 @@ import warnings
 from pathlib import Path
 
 import pytest
+from tests.fuzz import file_cases, running, samples, uses
 
 import rag_evaluation_framework as rag
-from tests.fuzz import file_cases, running, samples, uses
 
 PROCESSES = 2
 

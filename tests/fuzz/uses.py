@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from tests.fuzz import samples
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, rankings, reports
@@ -17,7 +18,6 @@ from rag_evaluation_framework.embedders.embedding_cache import Embedding, Embedd
 from rag_evaluation_framework.errors import RagEvalError
 from rag_evaluation_framework.results.record import question_lines
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
-from tests.fuzz import samples
 
 _HARMFUL = ("Cc", "Cs", "Zl", "Zp")
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -101,7 +101,11 @@ def use_result(result: Any, folder: Path, level: str) -> None:
         again = rag.load_result(saved)
     except RagEvalError as error:
         raise Broken(f"a saved result cannot be loaded: {error}") from error
-    if repr(again) != repr(result) or [*again.queries.hits] != kept or [*question_lines(again.queries)] != [*question_lines(result.queries)]:
+    if (
+        repr(again) != repr(result)
+        or [*again.queries.hits] != kept
+        or [*question_lines(again.queries)] != [*question_lines(result.queries)]
+    ):
         raise Broken("a saved result is another one when it is loaded")
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.fuzz import odd, samples, uses
+
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, experiments, rankings, registry
 from rag_evaluation_framework.contracts.component import default_parameters
@@ -13,7 +15,6 @@ from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
-from tests.fuzz import odd, samples, uses
 
 Case = Callable[[Random, Path], None]
 _LEVELS = ("token", "chunk", "document")
@@ -164,7 +165,10 @@ def parts(rng: Random, folder: Path) -> None:
     kind = rng.choice(("chunker", "embedder", "reranker", "tokenizer", "vector_store", "chunk_id"))
     options: dict[str, Any] = {} if kind in ("tokenizer", "chunk_id") else {kind: lambda *_given: some}
     if kind == "vector_store":
-        options = {"vector_store": _OddStore(rng), "embedder": lambda texts: [[float(len(text)), 1.0] for text in texts]}
+        options = {
+            "vector_store": _OddStore(rng),
+            "embedder": lambda texts: [[float(len(text)), 1.0] for text in texts],
+        }
     if kind == "tokenizer":
         config = rag.EvaluationConfig(tokenizer=lambda text: some, budgets=["5tok"])
         result: Any = rag.TokenLevelEvaluation(samples.corpus(), samples.dataset("token")).run(config=config)
@@ -226,7 +230,11 @@ def component_texts(rng: Random, folder: Path) -> None:
     text = f"{name}:{','.join(given[: rng.randrange(3)])}"
     if rng.random() < 0.3:
         place = rng.randrange(len(text) + 1)
-        text = text[:place] + rng.choice([*odd.TEXTS, ":", ",", "=", "@", "(", "json:loads", "os.path:join"]) + text[place:]
+        text = (
+            text[:place]
+            + rng.choice([*odd.TEXTS, ":", ",", "=", "@", "(", "json:loads", "os.path:join"])
+            + text[place:]
+        )
     use_component(kind, registry.build(kind, text, imports=rng.random() < 0.5), folder)
 
 

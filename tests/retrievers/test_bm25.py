@@ -246,7 +246,7 @@ class TestIndex:
 class TestParameters:
     @pytest.mark.parametrize("parameters", [{"k1": -0.1}, {"b": -0.1}, {"b": 1.1}, {"k1": math.nan}, {"b": math.nan}])
     def test_impossible_parameters_are_refused(self, parameters):
-        with pytest.raises(ConfigError, match="expected a number (of at least 0|from 0 to 1)$"):
+        with pytest.raises(ConfigError, match=r"expected a number (of at least 0|from 0 to 1)$"):
             BM25Retriever(**parameters)
 
     @pytest.mark.parametrize("name", ["k1", "b"])

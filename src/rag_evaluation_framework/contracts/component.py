@@ -126,7 +126,7 @@ def check_count(owner: str, name: str, value: object, least: int = 1) -> None:
 def check_number(owner: str, name: str, value: object, most: float = inf) -> None:
     """Check that a parameter is a finite number from 0 to `most`; raise ConfigError otherwise."""
     try:
-        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else nan
+        number = float(value) if not isinstance(value, bool) and isinstance(value, Real) else nan
     except OverflowError:
         number = nan
     if not (0 <= number <= most and number < inf):
