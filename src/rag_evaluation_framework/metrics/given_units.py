@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from numbers import Number
-from typing import Any, cast
+from typing import Any
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -31,10 +31,11 @@ def given_ids(metric: str, retrieved: Any, ground_truth: Any) -> tuple[list[Any]
     return found, right
 
 
-def _listed(where: str, given: object, kinds: tuple[type, ...], expected: str) -> list[Any]:
-    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
-        raise ConfigError(f"{where} is {shown(cast('object', given))}; expected a list of {expected}")
-    units: list[Any] = [*cast("Iterable[Any]", given)]
+def _listed(where: str, given: Any, kinds: tuple[type, ...], expected: str) -> list[Any]:
+    listed = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+    if not listed:
+        raise ConfigError(f"{where} is {shown(given)}; expected a list of {expected}")
+    units: list[Any] = [*given]
     for unit in units:
         if not isinstance(unit, kinds):
             raise ConfigError(f"{where} holds {shown(unit)}; expected a list of {expected}")
