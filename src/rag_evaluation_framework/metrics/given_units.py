@@ -32,11 +32,14 @@ def given_ids(metric: str, retrieved: Any, ground_truth: Any) -> tuple[list[Any]
 
 
 def _listed(where: str, given: Any, kinds: tuple[type, ...], expected: str) -> list[Any]:
-    listed = isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
-    if not listed:
+    if not _is_list(given):
         raise ConfigError(f"{where} is {shown(given)}; expected a list of {expected}")
     units: list[Any] = [*given]
     for unit in units:
         if not isinstance(unit, kinds):
             raise ConfigError(f"{where} holds {shown(unit)}; expected a list of {expected}")
     return units
+
+
+def _is_list(given: object) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
