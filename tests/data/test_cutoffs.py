@@ -65,6 +65,15 @@ class TestCutoff:
             make()
         assert str(refused.value).startswith(named)
 
+    @pytest.mark.parametrize("make", [Cutoff.parse, Cutoff.parse_all, Cutoff.parse_k, Cutoff.parse_budgets, Cutoff])
+    def test_an_object_that_cannot_be_shown_is_refused_all_the_same(self, make):
+        class Unprintable:
+            def __repr__(self):
+                raise RuntimeError
+
+        with pytest.raises(ConfigError, match="<Unprintable whose repr raises RuntimeError>"):
+            make(Unprintable())
+
     @pytest.mark.parametrize("make", [lambda: Cutoff.parse("5_whole"), lambda: Cutoff(5, whole=True)])
     def test_only_a_budget_can_ask_for_whole_results(self, make):
         with pytest.raises(ConfigError, match="results are always whole"):
@@ -87,6 +96,11 @@ class TestCutoff:
 
 
 class TestScoreName:
+    @pytest.mark.parametrize("given", [None, 5, ["span_recall@5"]])
+    def test_a_name_is_a_text(self, given):
+        with pytest.raises(ConfigError, match=r"expected metric@cutoff"):
+            ScoreName.parse(given)
+
     @pytest.mark.parametrize(
         ("text", "name"),
         [

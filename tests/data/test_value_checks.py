@@ -26,7 +26,7 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.errors import CorpusError, DatasetError, LevelMismatch, SpanError
+from rag_evaluation_framework.errors import CorpusError, DatasetError, LevelMismatch, RagEvalError, SpanError
 
 QUERY = Query.from_text("How long does a refund take?")
 DOCUMENT = Document("a.md", "Refunds take five days.")
@@ -259,3 +259,22 @@ def test_gains_cannot_be_changed():
         with pytest.raises(TypeError, match="read-only"):
             entry.gains["a"] = 3.0
         assert pickle.loads(pickle.dumps(entry)) == entry
+
+
+class _Unprintable:
+    def __repr__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda value: Document("a.md", value),
+        lambda value: CharacterSpan("a.md", value, 5),
+        lambda value: Dataset([], value),
+        lambda value: Dataset([], np.zeros(2)),
+    ],
+)
+def test_what_cannot_be_shown_or_compared_is_refused_all_the_same(make):
+    with pytest.raises(RagEvalError, match=r"whose repr raises RuntimeError|array"):
+        make(_Unprintable())

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, Literal, get_args
 
 from rag_evaluation_framework._outside import shown
@@ -74,9 +75,9 @@ class Cutoff:
         """
         if isinstance(text, Cutoff):
             return text
-        match = _CUTOFF.fullmatch(str(text).strip()) if not isinstance(text, bool) else None
+        match = _CUTOFF.fullmatch(_written(text))
         if match is None:
-            raise ConfigError(f"cutoff {text!r}: expected {_FORMS}")
+            raise ConfigError(f"cutoff {shown(text)}: expected {_FORMS}")
         unit: Unit = "ch" if match["unit"] == "ch" else "tok" if match["unit"] == "tok" else ""
         return cls(int(match["size"]), unit, match["whole"] is not None)
 
@@ -91,7 +92,7 @@ class Cutoff:
         if isinstance(given, str | int | Cutoff):
             return (cls.parse(given),)
         if not isinstance(given, Iterable):
-            raise ConfigError(f"cutoffs={given!r:.80}: expected a list such as [5, '4000ch']")
+            raise ConfigError(f"cutoffs={shown(given)}: expected a list such as [5, '4000ch']")
         parsed = _different(given)
         if not parsed:
             raise ConfigError("no cutoffs were given; expected at least one, such as [5, '4000ch']")
@@ -126,7 +127,7 @@ class Cutoff:
         if isinstance(given, str):
             raise ConfigError(f"budgets={given!r}: expected a list such as ['{given}']")
         if not isinstance(given, Iterable):
-            raise ConfigError(f"budgets={given!r:.80}: expected a list such as ['4000ch'], or [] for none")
+            raise ConfigError(f"budgets={shown(given)}: expected a list such as ['4000ch'], or [] for none")
         parsed = _different(given)
         for cutoff in parsed:
             if not cutoff.is_budget:
@@ -162,9 +163,10 @@ class ScoreName:
         Raises:
             ConfigError: The text is not a valid score name.
         """
-        metric, at, cutoff = text.strip().partition("@")
+        given: Any = text
+        metric, at, cutoff = given.strip().partition("@") if isinstance(given, str) else ("", "", "")
         if not metric or (at and not cutoff):
-            raise ConfigError(f"score name {text!r}: expected metric@cutoff, where the cutoff is {_FORMS}")
+            raise ConfigError(f"score name {shown(text)}: expected metric@cutoff, where the cutoff is {_FORMS}")
         return cls(metric.strip(), Cutoff.parse(cutoff) if at else None)
 
     @property
@@ -174,6 +176,15 @@ class ScoreName:
 
     def __str__(self) -> str:
         return self.metric if self.cutoff is None else f"{self.metric}@{self.cutoff}"
+
+
+def _written(cutoff: object) -> str:
+    """Return a cutoff as a text; an empty one if it is neither a text nor a number."""
+    if isinstance(cutoff, str):
+        return cutoff.strip()
+    if isinstance(cutoff, bool) or not isinstance(cutoff, Integral):
+        return ""
+    return str(int(cutoff)) if 0 <= int(cutoff) <= 10 * _LARGEST else ""
 
 
 def _different(given: Any) -> tuple[Cutoff, ...]:

@@ -4,6 +4,9 @@ import re
 from hashlib import sha256
 from typing import Literal, NewType, TypeAlias
 
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.errors import InputError
+
 DocumentId = NewType("DocumentId", str)
 """Id of a document: its POSIX path relative to the corpus folder, for example `"guides/rag_overview.md"`."""
 
@@ -29,8 +32,16 @@ _FROM_CONTENT = re.compile(r"(?:pa_)?chunk_[0-9a-f]{12}")
 
 
 def content_digest(text: str) -> str:
-    """Return the SHA-256 of a text's UTF-8 bytes, 64 hexadecimal digits; a lone surrogate counts as its three bytes."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    """Return the SHA-256 of a text's UTF-8 bytes, 64 hexadecimal digits; a lone surrogate counts as its three bytes.
+
+    Raises:
+        InputError: It is not a text.
+    """
+    try:
+        data = text.encode("utf-8", "surrogatepass")
+    except AttributeError:
+        raise InputError(f"expected a text to make an id from, got {shown(text)}") from None
+    return sha256(data).hexdigest()
 
 
 def generate_chunk_id(content: str) -> ChunkId:

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.hit_table import HitTable
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, canonical_chunk_id
@@ -87,8 +88,8 @@ def checked_level(level: Any) -> Level[Any]:
     Raises:
         LevelMismatch: It is not a level.
     """
-    if level not in LEVELS.values():
-        raise LevelMismatch(f"level={level!r:.60}: expected TOKEN, CHUNK or DOCUMENT")
+    if not isinstance(level, Level) or level not in LEVELS.values():
+        raise LevelMismatch(f"level={shown(level)}: expected TOKEN, CHUNK or DOCUMENT")
     known: Level[Any] = level
     return known
 

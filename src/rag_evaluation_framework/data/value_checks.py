@@ -3,6 +3,7 @@
 from numbers import Integral
 from typing import Any
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.frozen import MAPPINGS, FrozenDict, frozen
 from rag_evaluation_framework.errors import InputError
 
@@ -43,4 +44,4 @@ def freeze_metadata(value: object, error: type[InputError]) -> None:
 
 
 def _field(value: object, name: str, given: object) -> str:
-    return f"{type(value).__name__}: {name}={given!r:.80} is of type {type(given).__name__}"
+    return f"{type(value).__name__}: {name}={shown(given)} is of type {type(given).__name__}"
