@@ -9,6 +9,7 @@ import pytest
 from tests.fuzz import file_cases, running, samples, uses
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.data.ids import canonical_chunk_id
 
 PROCESSES = 2
 
@@ -96,8 +97,8 @@ def test_an_input_that_ends_badly_is_seen(case, group, folder, monkeypatch):
 def test_a_fault_is_named_by_the_innermost_function_of_the_package(folder):
     stray = running.tried(lambda rng, folder: rag.BM25Retriever(chunker=rag.SentenceChunker()).name.x, "x:0", folder)
     assert stray.group == "AttributeError in the fuzzer"
-    stray = running.tried(lambda rng, folder: rag.generate_chunk_id(None), "x:0", folder)
-    assert stray.group == "AttributeError in data/ids:content_digest"
+    stray = running.tried(lambda rng, folder: canonical_chunk_id(None), "x:0", folder)
+    assert stray.group == "AttributeError in data/ids:canonical_chunk_id"
 
 
 def test_an_error_of_ours_and_a_note_end_well(folder):

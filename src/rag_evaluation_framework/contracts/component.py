@@ -123,7 +123,7 @@ def check_count(owner: str, name: str, value: object, least: int = 1) -> None:
         raise ConfigError(f"{owner}: {name}={value!r}; expected a whole number of at least {least}")
 
 
-def check_number(owner: str, name: str, value: object, most: float = inf) -> None:
+def check_number(owner: str, name: str, value: Any, most: float = inf) -> None:
     """Check that a parameter is a finite number from 0 to `most`; raise ConfigError otherwise."""
     try:
         number = float(value) if not isinstance(value, bool) and isinstance(value, Real) else nan

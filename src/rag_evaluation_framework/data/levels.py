@@ -88,10 +88,10 @@ def checked_level(level: Any) -> Level[Any]:
     Raises:
         LevelMismatch: It is not a level.
     """
-    if not isinstance(level, Level) or level not in LEVELS.values():
-        raise LevelMismatch(f"level={shown(level)}: expected TOKEN, CHUNK or DOCUMENT")
-    known: Level[Any] = level
-    return known
+    for known in LEVELS.values():
+        if type(level) is type(known) and level == known:
+            return known
+    raise LevelMismatch(f"level={shown(level)}: expected TOKEN, CHUNK or DOCUMENT")
 
 
 def check_level(source: str, found: EvaluationType, expected: Level[Any]) -> None:

@@ -214,10 +214,9 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
         for name, item in zip(names, items, strict=True):
             places.setdefault(name or _path(item["loc"]), []).append(item)
         where = "" if all(names) else f"{source}: "
+        around = {place.rpartition("[")[0] for place in places}  # what is wrong inside of them says more
         problems = [
-            f"{place}: {_message(alternatives)}"
-            for place, alternatives in places.items()
-            if not any(inner.startswith(f"{place}[") for inner in places)
+            f"{place}: {_message(alternatives)}" for place, alternatives in places.items() if place not in around
         ]
         raise ConfigError(f"{where}{'; '.join(problems)}") from error
 
