@@ -270,6 +270,12 @@ def resealed(folder, name, content):
     (folder / "report.json").write_text(json.dumps(report))
 
 
+def question(**known):
+    whole = {"query_id": "one", "status": "scored", "answerable": True, "text": "", "relevant": [], "gains": {}}
+    spans = [{"doc_id": "d", "start": 0, "end": 1}]
+    return json.dumps({**whole, "relevant": spans, "scores": {}, "stages": {}, "failures": [], **known}).encode()
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -279,18 +285,18 @@ def resealed(folder, name, content):
         (b'{"query_id": "one"}', r"line 1: \$\.status: Field required"),
         (b'{"query_id": "one", "status": "lost", "answerable": true}', r"line 1: \$\.status: Input should be"),
         (b'{"query_id": "one", "status": "scored", "answerable": true, "scores": {"x": NaN}}', "NaN is not a valid"),
-        (b'{"query_id": "one", "status": "scored", "answerable": true}', "has 1 questions, and counts 4"),
-        (b'{"query_id": "one", "status": "scored", "answerable": true}\n' * 2, r"jsonl: question 'one' is there twice"),
+        (question(), r"\$\.counts\.questions is 4, and by its questions it is 1"),
+        (question() + b"\n" + question(), r"jsonl: question 'one' is there twice"),
         (
-            b'{"query_id": "one", "status": "scored", "answerable": true, "scores": {"span_recall@4": 1e999}}',
-            "span_recall@4 of a question is a number that is too large",
+            question(scores={"span_recall@4": 7}).replace(b"7", b"1e999"),
+            "line 1: not valid JSON: 1e999 is too large",
         ),
         (
-            b'{"query_id": "one", "status": "scored", "answerable": true, "stages": {"embed": -1e999}}',
-            "embed of a question is a number that is too large",
+            question(stages={"embed": 7}).replace(b"7", b"-1e999"),
+            "line 1: not valid JSON: -1e999 is too large",
         ),
-        (b'{"query_id": "one", "status": "failed", "answerable": true}', "is said to be failed; by .* it is scored"),
-        (b'{"query_id": "one", "status": "scored", "answerable": false}', "said to be scored; by .* it is no-answer"),
+        (question(status="failed"), "is said to be failed; by .* it is scored"),
+        (question(answerable=False, relevant=[]), "said to be scored; by .* it is no-answer"),
     ],
 )
 def test_lines_that_are_no_questions_are_refused(folder, line, message):
@@ -321,7 +327,7 @@ CUT = b"cut off"
         (b'{"query_id": "one", "doc_id": ["d"], "rank": [1]}', r"line 1: \$\.rank: Extra"),
         (
             b'{"query_id": "one", "doc_id": []}',
-            "does not hold the questions of report.json, in their order",
+            r"rankings\.jsonl\.gz: has 1 questions and 0 hits; expected 4 and 12",
         ),
     ],
 )

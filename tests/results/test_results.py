@@ -495,15 +495,24 @@ REPORT = {"schema_version": 1, "evaluation_type": "token-level"}
 WHOLE = {
     **REPORT,
     "name": "x",
-    "metric_names": [],
-    "cutoffs": [],
+    "metric_names": ["x"],
+    "cutoffs": ["1"],
     "count_as_zero": [],
-    "config": {},
+    "config": {
+        "dataset": {"name": "x", "hash": ""},
+        "corpus": {"source": None, "documents": 1, "hash": ""},
+        "tokenizer": None,
+        "chunking": None,
+        "metrics": [],
+    },
     "timings": {},
     "notes": [],
-    "created": "",
+    "created": "2026-01-02T03:04:05+00:00",
     "version": "",
-    "counts": {"questions": 1},
+    "counts": dict.fromkeys(
+        ("questions", "scored", "no_answer", "failed", "metric_failed", "hits", "unlocated_hits"), 1
+    ),
+    "metrics": {"x@1": None},
 }
 
 
@@ -520,7 +529,7 @@ WHOLE = {
         (json.dumps({**REPORT, "name": 5}), r"\$\.name: "),
         (json.dumps({**WHOLE, "queries": [{}]}), r"\$\.queries\.0\.query_id: Field required"),
         (json.dumps({**WHOLE, "queries": 5}), r"\$\.queries: got 5; expected a list"),
-        (json.dumps({**WHOLE, "queries": []}), "has 0 questions, and counts 1"),
+        (json.dumps({**WHOLE, "queries": []}), "has no questions"),
         (json.dumps({**WHOLE, "schema_version": 2, "queries": [{}]}), r"\$\.queries\.0\.query_id: Field required"),
         (json.dumps({**WHOLE, "schema_version": 2}), r"questions\.jsonl: is missing; it holds the scores of the quest"),
         ('{"schema_version": 2, "name": "x", "name": "y"}', "duplicate key 'name'"),

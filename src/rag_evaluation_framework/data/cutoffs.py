@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeGuard, get_args
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.errors import ConfigError
@@ -185,6 +185,11 @@ def _written(cutoff: object) -> str:
     if isinstance(cutoff, bool) or not isinstance(cutoff, Integral):
         return ""
     return str(int(cutoff)) if 0 <= int(cutoff) <= 10 * _LARGEST else ""
+
+
+def is_metric_name(name: Any) -> TypeGuard[str]:
+    """Return whether a metric can be called so: one word without `@`, so that names of scores are read as written."""
+    return isinstance(name, str) and name != "" and "@" not in name and name == "".join(name.split())
 
 
 def _different(given: Any) -> tuple[Cutoff, ...]:

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
+from rag_evaluation_framework._outside import one_line, shown
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.data.hit_table import HitCollector, HitTable, RankedHits
 from rag_evaluation_framework.errors import DatasetError
@@ -64,32 +66,65 @@ def _columns(table: HitTable, rows: slice) -> dict[str, list[Any]]:
     return dict([first, *(other for other in others if any(value is not None for value in other[1]))])
 
 
-def read_hit_lines(path: Path) -> tuple[list[str], RankedHits]:
-    """Return the ids of the questions, and what was found for each.
+def read_hit_lines(path: Path, query_ids: Sequence[str], most: int) -> RankedHits:
+    """Return what was found for each question.
+
+    Args:
+        path: The file.
+        query_ids: The questions that it must hold, in their order.
+        most: How many hits it must hold.
 
     Raises:
-        DatasetError: The file cannot be read, or a line is not the hits of a question.
+        DatasetError: The file cannot be read, or a line is not the hits of its question.
     """
     collector = HitCollector()
-    query_ids: list[str] = []
     numbers: list[int] = []
+    left = most
     for number, line in enumerate(_lines(path), start=1):
+        where = f"{path}: line {number}"
         try:
             known = HitLine.model_validate(parse_json(line.decode()))
-            hits = len(known.doc_id)
-            columns = [[None] * hits if column is None else column for column in _read(known)]
-            if any(len(column) != hits for column in columns):
-                raise ValueError(f"$.doc_id has {hits} hits, and another column has not")
-            numbers.append(collector.add_columns(*columns))
+            left -= len(known.doc_id)
+            _check(known, query_ids[number - 1] if number <= len(query_ids) else None, left)
+            nothing = [None] * len(known.doc_id)
+            numbers.append(collector.add_columns(*(nothing if column is None else column for column in _read(known))))
         except ValidationError as error:
             first = error.errors()[0]
-            raise DatasetError(
-                f"{path}: line {number}: $.{'.'.join(map(str, first['loc']))}: {first['msg']}"
-            ) from error
+            place = one_line(".".join(map(str, first["loc"])))
+            raise DatasetError(f"{where}: $.{place}: {first['msg']}, got {shown(first['input'])}") from error
         except (ValueError, OverflowError) as error:
-            raise DatasetError(f"{path}: line {number}: {error}") from error
-        query_ids.append(known.query_id)
-    return query_ids, collector.ranked(numbers)
+            raise DatasetError(f"{where}: {error}") from error
+    if left or len(numbers) < len(query_ids):
+        raise DatasetError(
+            f"{path}: has {len(numbers)} questions and {most - left} hits; expected {len(query_ids)} and {most}"
+        )
+    hits = collector.ranked(numbers)
+    _check_places(hits, path)
+    return hits
+
+
+def _check(line: HitLine, query_id: str | None, left: int) -> None:
+    """Check that a line is the next one, before more is made of it.
+
+    Raises:
+        ValueError: It is of another question, has more hits than there are, or columns of different lengths.
+    """
+    if line.query_id != query_id:
+        raise ValueError(f"is of question {line.query_id!r}, expected {'none' if query_id is None else repr(query_id)}")
+    if left < 0:
+        raise ValueError("has more hits than the report counts")
+    hits = len(line.doc_id)
+    if any(column is not None and len(column) != hits for column in _read(line)):
+        raise ValueError(f"$.doc_id has {hits} hits, and another column has not")
+
+
+def _check_places(hits: RankedHits, path: Path) -> None:
+    start, end = hits.table.start, hits.table.end
+    wrong = np.flatnonzero((start > end) & (end >= 0))
+    if len(wrong):
+        row = int(wrong[0])
+        line = int(np.searchsorted(hits.ends, row, side="right")) + 1
+        raise DatasetError(f"{path}: line {line}: start is {start[row]} and end {end[row]}; expected start <= end")
 
 
 def _read(line: HitLine) -> list[list[Any] | None]:

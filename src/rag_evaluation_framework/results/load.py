@@ -1,4 +1,4 @@
-"""`load_result`: a saved result, read back."""
+"""`load_result`: a saved result, read back. Nothing that a file says is believed before it is checked."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,17 +10,25 @@ from typing import Any, overload
 
 from pydantic import TypeAdapter, ValidationError
 
+from rag_evaluation_framework._outside import one_line, shown
 from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
-from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.rankings.hit_lines import read_hit_lines
 from rag_evaluation_framework.results import schema_1, store
-from rag_evaluation_framework.results.query_result import QueryResults
-from rag_evaluation_framework.results.record import QuestionRecord, ReportRecord, read_questions
+from rag_evaluation_framework.results.query_result import Found, QueryResults
+from rag_evaluation_framework.results.questions import read_questions
+from rag_evaluation_framework.results.record import (
+    BriefQuestion,
+    ConfigRecord,
+    CountsRecord,
+    FullQuestion,
+    ReportRecord,
+    recorded_unit,
+)
 from rag_evaluation_framework.results.result import EvaluationResult, ExperimentResult
 
 
@@ -41,34 +49,18 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
         level: The evaluation type to expect; by default, any.
 
     Raises:
-        ResultError: A file is missing, is not a report, was written by a version with another schema, or is not the one
-            that was saved with the report; or the means of a report are not those of its questions.
+        ResultError: A file is missing, too large or not a report, was written by a version with another schema, or is
+            not the one that was saved with the report; or it says what cannot be: the message names the place, such as
+            `$.queries.3.scores.span_recall@5`. What was retrieved is read when it is first asked for, and checked then.
         LevelMismatch: The result is not of the expected evaluation type.
     """
-    path = Path(path)
-    content = store.read_report(path)
+    report, content = store.read_report(Path(path))
     kind = content.get("evaluation_type")
-    if level is not None and kind != level.evaluation_type:
+    if level is not None and isinstance(kind, str) and kind != level.evaluation_type:
         raise LevelMismatch(f"{path}: is {kind}, expected {level.evaluation_type}")
-    rules: Mapping[Any, LevelRules[Any]] = RULES
-    unit = rules.get(kind, RULES["token-level"]).unit
-    report = path / store.REPORT if path.is_dir() else path
-    known = {field.name for field in fields(ReportRecord)}
-    with _named(report):
-        head = TypeAdapter(ReportRecord).validate_python({key: content[key] for key in content if key in known})
-    queries = _queries(report, content, head, unit)
-    if len(queries) != head.counts.get("questions"):
-        raise ResultError(f"{report}: has {len(queries)} questions, and counts {head.counts.get('questions')}")
-    for name, mean in head.metrics.items():
-        found = queries.table.mean.get(name)
-        if found is None and mean == 0.0 and head.count_as_zero:
-            continue  # of version 2 as it first was: zeros alone, of a score that no question has
-        if (found is None) != (mean is None) or not isclose(found or 0.0, mean or 0.0, rel_tol=1e-9):
-            raise ResultError(
-                f"{report}: $.metrics.{name} is {mean}, and the mean of the scores of its questions is {found}: it was "
-                "changed"
-            )
-    return EvaluationResult[Any](
+    head, shares = _head(report, content)
+    queries = _queries(report, content, head, shares)
+    result = EvaluationResult[Any](
         name=head.name,
         evaluation_type=head.evaluation_type,
         queries=queries,
@@ -78,30 +70,65 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
         timings=head.timings,
         notes=head.notes,
         created=head.created,
-        hits={name: head.counts.get(name, 0) for name in ("hits", "unlocated_hits")},
+        hits={name: head.counts[name] for name in ("hits", "unlocated_hits")},
         version=head.version,
         folder=report.parent,
         experiment_url=head.experiment_url,
     )
+    _check_counts(report, head, result)
+    _check_means(report, head, queries)
+    if isinstance(queries.found, RankedHits):
+        _check_hits(report, head, queries.found)
+    return result
 
 
-def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, unit: Any) -> QueryResults[Any]:
-    """Return the questions: of the file beside the report or, if there is none, of the report alone."""
+def _head(report: Path, content: Mapping[str, Any]) -> tuple[ReportRecord, set[str]]:
+    """Return what a report says of the whole run, and which metrics are built in, whose scores are from 0 to 1."""
+    known = {field.name for field in fields(ReportRecord)}
+    with _named(report):
+        head = TypeAdapter(ReportRecord).validate_python({key: content[key] for key in content if key in known})
+    with _named(report, "counts."):
+        TypeAdapter(CountsRecord).validate_python(head.counts)
+    with _named(report, "config."):
+        config = TypeAdapter(ConfigRecord).validate_python(head.config)
+    return head, {metric.type for metric in config.metrics if metric.type in head.metric_names}
+
+
+def _score_names(report: Path, head: ReportRecord) -> list[str]:
+    """Return the names of the scores of a report, in order: of every metric those that have a mean, or lack one."""
     named = [str(ScoreName(metric, Cutoff.parse(cutoff))) for metric in head.metric_names for cutoff in head.cutoffs]
-    names = [name for name in named if name in head.metrics]
-    listed = content.get("queries")
+    for name in head.metrics:
+        if name not in named:
+            raise ResultError(
+                f"{report}: $.metrics.{one_line(name)}: is none of the metric_names at one of the cutoffs"
+            )
+    for metric in head.metric_names:
+        if not any(name.partition("@")[0] == metric for name in head.metrics):
+            raise ResultError(f"{report}: $.metrics: has no score of {metric!r}, which is one of the metric_names")
+    return [name for name in named if name in head.metrics]
+
+
+def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, built_in: set[str]) -> QueryResults[Any]:
+    """Return the questions: of the file beside the report or, if there is none, of the report alone."""
+    names = _score_names(report, head)
+    shares = {name for name in names if name.partition("@")[0] in built_in}
+    unit = recorded_unit(RULES[head.evaluation_type].unit)
     old: Any = schema_1.QueryRecord
-    new: Any = QuestionRecord
+    new: Any = FullQuestion
+    listed, file = content.get("queries"), report.parent / store.QUESTIONS
+    records: Iterator[Any]
+    found: Found = None
+    source = report
     if content["schema_version"] == 1:
-        return schema_1.read_queries(_listed(report, listed, old[unit]), names, head.count_as_zero, str(report))
-    file = report.parent / store.QUESTIONS
-    if report.name == store.REPORT and file.exists():
+        records, found = schema_1.split(_listed(report, listed, old[unit]))
+    elif report.name == store.REPORT and file.exists():
         _check_file(file, report, head)
-        found = partial(_hits, report, head)
-        return read_questions(_lines(file, new[unit]), names, head.count_as_zero, found, str(file))
-    if listed is None:
+        records, found, source = _lines(file, new[unit]), partial(_hits, report, head), file
+    elif listed is None:
         raise ResultError(f"{file}: is missing; it holds the scores of the questions of {report.name}")
-    return read_questions(_listed(report, listed, new[unit]), names, head.count_as_zero, None, str(report))
+    else:
+        records = _listed(report, listed, BriefQuestion)
+    return read_questions(records, names, shares, head.count_as_zero, found, str(source))
 
 
 def _lines(file: Path, kind: Any) -> Iterator[Any]:
@@ -115,7 +142,7 @@ def _lines(file: Path, kind: Any) -> Iterator[Any]:
 def _listed(report: Path, queries: Any, kind: Any) -> Iterator[Any]:
     """Yield the questions that a report itself holds, each as one of a kind of record."""
     if not is_list(queries):
-        raise ResultError(f"{report}: $.queries: got {queries!r:.40}; expected a list")
+        raise ResultError(f"{report}: $.queries: got {shown(queries)}; expected a list")
     reader: TypeAdapter[Any] = TypeAdapter(kind)
     for number, line in enumerate(queries):
         with _named(report, f"queries.{number}."):
@@ -129,11 +156,10 @@ def _hits(report: Path, head: ReportRecord, query_ids: Sequence[str]) -> RankedH
         raise ResultError(f"{file}: is missing; it holds what was retrieved in the run of {report}")
     _check_file(file, report, head)
     try:
-        found, hits = read_hit_lines(file)
+        hits = read_hit_lines(file, query_ids, head.counts["hits"])
     except DatasetError as error:
         raise ResultError(str(error)) from error
-    if found != [*query_ids]:
-        raise ResultError(f"{file}: does not hold the questions of {report.name}, in their order")
+    _check_hits(report, head, hits)
     return hits
 
 
@@ -145,9 +171,41 @@ def _check_file(file: Path, report: Path, head: ReportRecord) -> None:
         )
 
 
+def _check_counts(report: Path, head: ReportRecord, result: EvaluationResult[Any]) -> None:
+    if not len(result.queries):
+        raise ResultError(f"{report}: has no questions")
+    for name, number in result.counts.items():
+        if head.counts.get(name, number) != number:
+            raise ResultError(
+                f"{report}: $.counts.{name} is {head.counts[name]}, and by its questions it is {number}: it was changed"
+            )
+    hits, unlocated = head.counts["hits"], head.counts["unlocated_hits"]
+    if unlocated > hits:
+        raise ResultError(f"{report}: $.counts.unlocated_hits is {unlocated}, and there are {hits} hits")
+
+
+def _check_hits(report: Path, head: ReportRecord, hits: RankedHits) -> None:
+    known = RULES[head.evaluation_type].level.known(hits.table)
+    for name, number in (("hits", len(known)), ("unlocated_hits", len(known) - int(known.sum()))):
+        if head.counts[name] != number:
+            raise ResultError(f"{report}: $.counts.{name} is {head.counts[name]}, and by what was found it is {number}")
+
+
+def _check_means(report: Path, head: ReportRecord, queries: QueryResults[Any]) -> None:
+    for name, mean in head.metrics.items():
+        found = queries.table.mean[name]
+        if found is None and mean == 0.0 and head.count_as_zero:
+            continue  # of version 2 as it first was: zeros alone, of a score that no question has
+        if (found is None) != (mean is None) or not isclose(found or 0.0, mean or 0.0, rel_tol=1e-9):
+            raise ResultError(
+                f"{report}: $.metrics.{name} is {mean}, and the mean of the scores of its questions is {found}: it was "
+                "changed"
+            )
+
+
 @contextmanager
 def _named(where: str | Path, place: str = "") -> Generator[None]:
-    """Say where what is not valid is.
+    """Say where what is not valid is, and what it is.
 
     Raises:
         ResultError: It is not valid.
@@ -156,4 +214,8 @@ def _named(where: str | Path, place: str = "") -> Generator[None]:
         yield
     except ValidationError as error:
         first = error.errors()[0]
-        raise ResultError(f"{where}: $.{place}{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        known = first.get("ctx", {}).get("error")
+        problem = str(known) if known is not None else first["msg"]
+        got = "" if known is not None or first["type"] == "missing" else f", got {shown(first['input'])}"
+        path = one_line(place + ".".join(map(str, first["loc"])))
+        raise ResultError(f"{where}: $.{path.removesuffix('.')}: {problem}{got}") from error

@@ -1,23 +1,153 @@
 """What the files of a result hold, schema version 2: `report.json`, and the lines of `questions.jsonl`."""
 
 import json
-from array import array
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from math import isnan, nan
-from typing import Any, Generic
+from datetime import datetime
+from math import isnan
+from typing import Annotated, Any, Generic, TypeVar
 
-import numpy as np
+from pydantic import AfterValidator, AllowInfNan, Field, PlainValidator, Strict, StringConstraints
 
+from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.cutoffs import Cutoff, is_metric_name
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, Status
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import ResultError
-from rag_evaluation_framework.results.query_result import Found, QueryResults
+from rag_evaluation_framework.results.query_result import QueryResults
+
+_LARGEST = 2**63 - 1
+DEEPEST = 100
+"""How deep the record of a configuration may be nested."""
+
+T = TypeVar("T")
+
+
+def _printed_cutoff(text: str) -> str:
+    if text != str(Cutoff.parse(text)):
+        raise ValueError(f"{text!r}: expected the cutoff as it is printed, {Cutoff.parse(text)}")
+    return text
+
+
+def _metric_name(text: str) -> str:
+    if not is_metric_name(text):
+        raise ValueError(f"{text!r}: expected one word without '@', such as span_recall")
+    return text
+
+
+def _unscored(status: str) -> str:
+    if status not in ("no-answer", "failed"):
+        raise ValueError(f"{status!r}: expected 'no-answer' or 'failed'")
+    return status
+
+
+def _time(text: str) -> str:
+    datetime.fromisoformat(text)
+    return text
+
+
+def _different(items: tuple[T, ...]) -> tuple[T, ...]:
+    for item in items:
+        if items.count(item) > 1:
+            raise ValueError(f"{item!r} is there twice")
+    return items
+
+
+def _not_too_deep(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner: list[Any] = [record]
+    for _ in range(DEEPEST):
+        inner = [item for value in inner for item in _inside(value)]
+    if inner:
+        raise ValueError(f"is nested more than {DEEPEST} deep")
+    return record
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    return value.values() if is_object(value) else value if is_list(value) else ()
+
+
+def _span(value: Any) -> CharacterSpan:
+    if not is_object(value) or not value.keys() >= {"doc_id", "start", "end"}:
+        raise ValueError("expected a span with doc_id, start and end")
+    return CharacterSpan(value["doc_id"], value["start"], value["end"], value.get("text", ""))
+
+
+def recorded_unit(unit: Any) -> Any:
+    """Return the type as which a unit is read from a record; numbers in texts are no offsets."""
+    return Annotated[CharacterSpan, PlainValidator(_span)] if unit is CharacterSpan else unit
+
+
+# In JSON as it is read, texts, lists and objects are nothing else; numbers and truth values could be texts.
+Count = Annotated[int, Strict(), Field(ge=0, le=_LARGEST)]
+Flag = Annotated[bool, Strict()]
+Number = Annotated[float, Strict(), AllowInfNan(False)]
+Seconds = Annotated[Number, Field(ge=0)]
+Names = Annotated[
+    tuple[Annotated[str, AfterValidator(_metric_name)], ...], Field(min_length=1), AfterValidator(_different)
+]
+Cutoffs = Annotated[
+    tuple[Annotated[str, AfterValidator(_printed_cutoff)], ...], Field(min_length=1), AfterValidator(_different)
+]
+
+
+@dataclass(frozen=True)
+class CountsRecord:
+    """The counts of a report that every version has written; `EvaluationResult.counts` says what they are."""
+
+    questions: Count
+    scored: Count
+    no_answer: Count
+    failed: Count
+    metric_failed: Count
+    hits: Count
+    unlocated_hits: Count
+
+
+@dataclass(frozen=True)
+class DatasetRecord:
+    """What is read of the dataset in a configuration."""
+
+    name: str
+    hash: str
+    skipped: Count = 0
+
+
+@dataclass(frozen=True)
+class CorpusRecord:
+    """What is read of the corpus in a configuration."""
+
+    source: str | None
+    documents: Count
+    hash: str
+
+
+@dataclass(frozen=True)
+class ChunkingRecord:
+    """What is read of the chunking in a configuration."""
+
+    chunks: Count
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class MetricRecord:
+    """What is read of a metric in a configuration; the type of a built-in one is its name."""
+
+    type: str
+
+
+@dataclass(frozen=True)
+class ConfigRecord:
+    """What is read of a configuration; the rest is for people."""
+
+    dataset: DatasetRecord
+    corpus: CorpusRecord
+    tokenizer: str | None
+    chunking: ChunkingRecord | None
+    metrics: tuple[MetricRecord, ...]
 
 
 @dataclass(frozen=True)
@@ -29,47 +159,65 @@ class ReportRecord:
 
     name: str
     evaluation_type: EvaluationType
-    metric_names: tuple[str, ...]
-    cutoffs: tuple[str, ...]
-    count_as_zero: tuple[str, ...]
-    config: Mapping[str, Any]
-    timings: Mapping[str, float]
+    metric_names: Names
+    cutoffs: Cutoffs
+    count_as_zero: Annotated[tuple[Annotated[str, AfterValidator(_unscored)], ...], AfterValidator(_different)]
+    config: Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)]
+    timings: Mapping[str, Seconds]
     notes: tuple[str, ...]
-    created: str
+    created: Annotated[str, AfterValidator(_time)]
     version: str
-    counts: Mapping[str, int]
+    counts: Mapping[str, Count]
     files: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     experiment_url: str | None = None
-    metrics: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    metrics: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
 
 
 @dataclass(frozen=True)
-class QuestionRecord(Generic[U]):
-    """One question: a line of `questions.jsonl`, or of the `queries` of a report, which lack text, truth and times.
+class ScoredQuestion:
+    """One question as far as both files tell it.
 
     Attributes:
         query_id: Its id.
         status: `scored`, `no-answer` or `failed`.
         answerable: Whether anything is relevant.
-        identity: The hash of its wording and truth; only in reports.
-        text: Its wording.
-        relevant: What is relevant.
-        gains: How relevant units are, where that is not 1.0.
         scores: By name; empty if it has none.
-        stages: Seconds by stage.
         failures: What went wrong.
     """
 
     query_id: str
     status: Status
-    answerable: bool
-    identity: str = ""
-    text: str = ""
-    relevant: tuple[U, ...] = ()
-    gains: Mapping[str, float] = field(default_factory=dict[str, float])
-    scores: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
-    stages: Mapping[str, float] = field(default_factory=dict[str, float])
-    failures: tuple[Failure, ...] = ()
+    answerable: Flag
+    scores: Mapping[str, Number | None]
+    failures: tuple[Failure, ...]
+
+
+@dataclass(frozen=True)
+class BriefQuestion(ScoredQuestion):
+    """One question of a report.
+
+    Attributes:
+        identity: The hash of its wording and truth.
+    """
+
+    identity: Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
+
+
+@dataclass(frozen=True)
+class FullQuestion(ScoredQuestion, Generic[U]):
+    """One question, as a line of `questions.jsonl`.
+
+    Attributes:
+        text: Its wording.
+        relevant: What is relevant.
+        gains: How relevant units are, where that is not 1.0.
+        stages: Seconds by stage, as the retriever told them.
+    """
+
+    text: str
+    relevant: tuple[U, ...]
+    gains: Mapping[str, Number]
+    stages: Mapping[str, Number]
 
 
 def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
@@ -121,88 +269,3 @@ def _unit(unit: Any) -> Any:
 
 def _json(content: Any) -> str:
     return json.dumps(content, ensure_ascii=False, allow_nan=False)
-
-
-def read_questions(
-    records: Iterable[QuestionRecord[U]],
-    names: Sequence[str],
-    count_as_zero: Iterable[str],
-    found: Found,
-    source: str,
-) -> QueryResults[U]:
-    """Return the results of recorded questions, in columns.
-
-    Args:
-        records: The questions.
-        names: The names of the scores.
-        count_as_zero: Which questions that were not scored count as 0.0.
-        found: What was retrieved.
-        source: The file that the questions are from, for messages.
-
-    Raises:
-        ResultError: A question is there twice, has a score of another name, or its status is not what its failures and
-            truth say, or a number is too large.
-    """
-    query_ids: dict[str, Status] = {}
-    texts: list[str] = []
-    identities: list[str] = []
-    relevant: list[tuple[U, ...]] = []
-    gains: dict[int, Mapping[str, float]] = {}
-    failures: dict[str, tuple[Failure, ...]] = {}
-    answerable = array("b")
-    scores = {name: array("d") for name in names}
-    stages: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
-    for row, record in enumerate(records):
-        if record.query_id in query_ids:
-            raise ResultError(f"{source}: question {record.query_id!r} is there twice")
-        query_ids[record.query_id] = record.status
-        texts.append(record.text)
-        identities.append(record.identity)
-        relevant.append(record.relevant)
-        answerable.append(record.answerable)
-        if record.gains:
-            gains[row] = record.gains
-        if record.failures:
-            failures[record.query_id] = record.failures
-        for name in record.scores.keys() - scores.keys():
-            raise ResultError(
-                f"{source}: question {record.query_id!r} has the score {name}, which the report does not name"
-            )
-        for name, column in scores.items():
-            score = record.scores.get(name)
-            column.append(nan if score is None else score)
-        for name, seconds in record.stages.items():
-            known = stages[name]
-            known.extend([nan] * (row - len(known)))
-            known.append(seconds)
-    for known in stages.values():
-        known.extend([nan] * (len(query_ids) - len(known)))
-    table = ScoreTable(
-        tuple(query_ids),
-        {name: np.array(column, dtype=np.float64) for name, column in scores.items()},
-        np.array(answerable, dtype=np.bool_),
-        failures,
-        count_as_zero=frozenset(count_as_zero),
-    )
-    times = {name: np.array(column, dtype=np.float64) for name, column in stages.items()}
-    _check(table, query_ids, times, source)
-    brief = all(identities)
-    return QueryResults(
-        table, () if brief else texts, () if brief else relevant, gains, times, found, identities if brief else ()
-    )
-
-
-def _check(table: ScoreTable, told: Mapping[str, Status], times: Mapping[str, Numbers], source: str) -> None:
-    """Check what a table of recorded scores tells.
-
-    Raises:
-        ResultError: A question has another status than it is said to have, or a number is too large.
-    """
-    for query_id, status in zip(table.query_ids, table.statuses, strict=True):
-        if told[query_id] != status:
-            raise ResultError(
-                f"{source}: question {query_id!r} is said to be {told[query_id]}; by failures and truth it is {status}"
-            )
-    for name, numbers in (*table.columns.items(), *times.items()):
-        if np.isinf(numbers).any():
-            raise ResultError(f"{source}: {name} of a question is a number that is too large")

@@ -10,9 +10,10 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
-from rag_evaluation_framework._outside import said
+from rag_evaluation_framework._outside import said, shown
 from rag_evaluation_framework._support.strict_json import Json, parse_json
 from rag_evaluation_framework._support.unfinished import unfinished
 from rag_evaluation_framework.errors import ConfigError, ResultError
@@ -25,14 +26,9 @@ RANKINGS = "rankings.jsonl.gz"
 SUMMARY = "summary.md"
 SCHEMA_VERSION = 2
 READ_VERSIONS = (1, SCHEMA_VERSION)
+LARGEST_REPORT = 256 << 20
+"""How many bytes of a report are read. What is said of a run takes some kilobytes, 5,000 questions some megabytes."""
 _TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a valid JSON number")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def check_root(root: Path) -> None:
@@ -151,34 +147,53 @@ def report_lines(head: Mapping[str, Any], queries: Iterable[str] | None) -> Iter
     yield " ]\n}"
 
 
-def read_report(path: Path) -> dict[str, Any]:
-    """Return the content of a report file.
+def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
+    """Return the file of a report, and its content.
+
+    Args:
+        path: The file, or the folder it is in.
 
     Raises:
-        ResultError: The file is missing, is not a JSON object, or has another schema version.
+        ResultError: The file is missing or too large, is not a JSON object, or has another schema version.
     """
-    file = path / REPORT if path.is_dir() else path
-    if file.name in (QUESTIONS, RANKINGS, SUMMARY):
-        raise ResultError(f"{file}: is a part of a result; expected the run's folder or its {REPORT}")
     try:
-        content: Json = parse_json(file.read_bytes().decode())
-    except OSError as error:
-        raise ResultError(
-            f"{file}: cannot be read ({error.strerror}); expected a run's folder or its {REPORT}"
-        ) from error
+        file = path / REPORT if path.is_dir() else path
+        if file.name in (QUESTIONS, RANKINGS, SUMMARY):
+            raise ResultError(f"{file}: is a part of a result; expected the run's folder or its {REPORT}")
+        written = _whole(file)
+    except ResultError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ResultError(f"{path}: cannot be read ({reason}); expected a run's folder or its {REPORT}") from error
+    try:
+        content: Json = parse_json(written.decode())
     except ValueError as error:
         raise ResultError(f"{file}: not valid JSON: {error}") from error
-    if not isinstance(content, dict) or content.get("schema_version") not in READ_VERSIONS:
-        found = content.get("schema_version") if isinstance(content, dict) else None
+    found = content.get("schema_version") if isinstance(content, dict) else None
+    if not isinstance(content, dict) or type(found) is not int or found not in READ_VERSIONS:
         versions = " and ".join(map(str, READ_VERSIONS))
-        raise ResultError(f"{file}: schema_version is {found!r}; this version reads {versions}")
-    return content
+        raise ResultError(f"{file}: schema_version is {shown(found)}; this version reads {versions}")
+    return file, content
+
+
+def _whole(file: Path) -> bytes:
+    """Return what a report holds; of what is too large to be one, nothing is read.
+
+    Raises:
+        ResultError: It is too large, or not a file.
+        OSError: It cannot be read.
+        ValueError: Its name cannot be that of a file.
+    """
+    known = file.stat()
+    if not S_ISREG(known.st_mode) or known.st_size > LARGEST_REPORT:
+        what = f"larger than {LARGEST_REPORT >> 20} MiB" if S_ISREG(known.st_mode) else "not a file"
+        raise ResultError(f"{file}: is {what}, and was not read; expected a run's folder or its {REPORT}")
+    return file.read_bytes()
 
 
 def read_lines(file: Path) -> Iterator[tuple[str, Json]]:
     """Yield where each line of a file is, for messages, and its value.
-
-    That the file is what was saved is known by its hash: keys are not looked at for repeats, which takes half the time.
 
     Raises:
         ResultError: The file cannot be read, or a line is not valid JSON.
@@ -188,7 +203,7 @@ def read_lines(file: Path) -> Iterator[tuple[str, Json]]:
             for number, line in enumerate(lines, start=1):
                 where = f"{file}: line {number}"
                 try:
-                    yield where, _DECODER.decode(line.decode())
+                    yield where, parse_json(line.decode())
                 except ValueError as error:
                     raise ResultError(f"{where}: not valid JSON: {error}") from error
     except OSError as error:

@@ -1,0 +1,124 @@
+"""Recorded questions, read into columns; what they tell must agree."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.failures import Failure
+from rag_evaluation_framework.data.levels import U
+from rag_evaluation_framework.data.score_table import ScoreTable, Status
+from rag_evaluation_framework.errors import ResultError
+from rag_evaluation_framework.results.query_result import Found, QueryResults
+from rag_evaluation_framework.results.record import BriefQuestion, FullQuestion
+
+_NEARLY = 1e-9  # by which sums of shares may miss 1
+
+
+def read_questions(
+    records: Iterable[FullQuestion[U] | BriefQuestion],
+    names: Sequence[str],
+    shares: Set[str],
+    count_as_zero: Iterable[str],
+    found: Found,
+    source: str,
+) -> QueryResults[U]:
+    """Return the results of recorded questions, in columns.
+
+    Args:
+        records: The questions, all of one kind.
+        names: The names of the scores.
+        shares: Those that are from 0 to 1, as built-in metrics are.
+        count_as_zero: Which questions that were not scored count as 0.0.
+        found: What was retrieved.
+        source: The file that the questions are from, for messages.
+
+    Raises:
+        ResultError: A question is there twice, has a score of another name or one that it cannot have, or its status is
+            not what its failures and truth say.
+    """
+    query_ids: dict[str, Status] = {}
+    texts: list[str] = []
+    identities: list[str] = []
+    relevant: list[tuple[U, ...]] = []
+    gains: dict[int, Mapping[str, float]] = {}
+    failures: dict[str, tuple[Failure, ...]] = {}
+    answerable = array("b")
+    scores = {name: array("d") for name in names}
+    stages: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
+    for row, record in enumerate(records):
+        if record.query_id in query_ids:
+            raise ResultError(f"{source}: question {record.query_id!r} is there twice")
+        query_ids[record.query_id] = record.status
+        answerable.append(record.answerable)
+        if record.failures:
+            failures[record.query_id] = record.failures
+        _check_scores(record, scores, source)
+        for name, column in scores.items():
+            score = record.scores.get(name)
+            column.append(nan if score is None else score)
+        if isinstance(record, BriefQuestion):
+            identities.append(record.identity)
+            continue
+        _check_truth(record, source)
+        texts.append(record.text)
+        relevant.append(record.relevant)
+        if record.gains:
+            gains[row] = record.gains
+        for name, seconds in record.stages.items():
+            known = stages[name]
+            known.extend([nan] * (row - len(known)))
+            known.append(seconds)
+    for known in stages.values():
+        known.extend([nan] * (len(query_ids) - len(known)))
+    table = ScoreTable(
+        tuple(query_ids),
+        {name: np.array(column, dtype=np.float64) for name, column in scores.items()},
+        np.array(answerable, dtype=np.bool_),
+        failures,
+        count_as_zero=frozenset(count_as_zero),
+    )
+    _check_statuses(table, query_ids, source)
+    _check_shares({name: table.columns[name] for name in shares}, table.query_ids, source)
+    times = {name: np.array(column, dtype=np.float64) for name, column in stages.items()}
+    return QueryResults(table, texts, relevant, gains, times, found, identities)
+
+
+def _check_scores(record: FullQuestion[Any] | BriefQuestion, names: Mapping[str, Any], source: str) -> None:
+    for name in record.scores.keys() - names.keys():
+        raise ResultError(
+            f"{source}: question {record.query_id!r} has the score {name}, which the report does not name"
+        )
+    if record.scores and record.status != "scored":
+        raise ResultError(f"{source}: question {record.query_id!r} is {record.status} and has scores; expected none")
+
+
+def _check_truth(record: FullQuestion[Any], source: str) -> None:
+    if record.answerable != bool(record.relevant):
+        told = "answerable, and nothing is relevant" if record.answerable else "without an answer, and something is"
+        raise ResultError(f"{source}: question {record.query_id!r} is said to be {told}")
+    for name in record.gains.keys() - set(map(str, record.relevant)) if record.gains else ():
+        raise ResultError(f"{source}: question {record.query_id!r} has the gain of {name!r}, which is not relevant")
+
+
+def _check_statuses(table: ScoreTable, told: Mapping[str, Status], source: str) -> None:
+    for query_id, status in zip(table.query_ids, table.statuses, strict=True):
+        if told[query_id] != status:
+            raise ResultError(
+                f"{source}: question {query_id!r} is said to be {told[query_id]}; by failures and truth it is {status}"
+            )
+
+
+def _check_shares(columns: Mapping[str, Numbers], query_ids: Sequence[str], source: str) -> None:
+    for name, column in columns.items():
+        wrong = np.flatnonzero((column < -_NEARLY) | (column > 1 + _NEARLY))
+        if len(wrong):
+            row = int(wrong[0])
+            raise ResultError(
+                f"{source}: question {query_ids[row]!r}: {name} is {column[row]}; expected 0 to 1, as of any built-in "
+                "metric"
+            )

@@ -1,0 +1,387 @@
+"""`load_result` believes nothing: whatever is in the files, it ends in one clear line or in a result that works."""
+
+import gzip
+import json
+import os
+import random
+import re
+from collections import Counter
+from contextlib import suppress
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from rag_evaluation_framework import (
+    CHUNK,
+    DOCUMENT,
+    TOKEN,
+    BM25Retriever,
+    CharacterSpan,
+    ChunkLevelGroundTruth,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    SpanRecall,
+    TokenLevelGroundTruth,
+    evaluate,
+    load_result,
+)
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.errors import LevelMismatch, MissingDependency, RagEvalError, ResultError
+from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
+from support.json_mutations import mutations
+
+GOLDEN = Path(__file__).parent / "golden"
+CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 4), Document(DocumentId("e"), "abc")], {"source": "docs"})
+TRIED = int(os.environ.get("RAG_EVAL_MUTATIONS", "100"))  # of each sample; all of them are some thousands
+LEVELS = ("document-level", "chunk-level", "token-level")
+
+
+class Picky(SpanRecall):
+    name = "picky"
+
+    def score(self, judged):
+        values = super().score(judged)
+        values[values == 0] = float("inf")
+        return values
+
+
+def search(query, k):
+    if query == "bad?":
+        raise ConnectionError("gone away")
+    return [{"doc_id": "d", "start": 0, "end": 10, "score": 1.5}, {"doc_id": "e", "chunk_id": "c"}, "lost"][:k]
+
+
+def run(level="token-level"):
+    names = ("one", "two", "none", "bad")
+    queries = [Query(QueryId(name), QueryText(f"{name}?")) for name in names]
+    if level == "token-level":
+        places = ([(0, 5), (20, 30)], [(30, 40)], [], [(0, 1)])
+        spans = [[CharacterSpan(DocumentId("d"), *place) for place in given] for given in places]
+        truth = [TokenLevelGroundTruth(query, given) for query, given in zip(queries, spans, strict=True)]
+        known = Dataset(truth, TOKEN, name="numbers", corpus=CORPUS)
+        return evaluate(search, known, k=[2], budgets=["12ch"], metrics=[SpanRecall(), Picky()])
+    if level == "document-level":
+        units = (["d", "e"], ["d"], [], ["e"])
+        gains = ({"e": 2.0}, {}, {}, {})
+        truth = [
+            DocumentLevelGroundTruth(query, given, gains=graded)
+            for query, given, graded in zip(queries, units, gains, strict=True)
+        ]
+        return evaluate(search, Dataset(truth, DOCUMENT, name="documents", corpus=CORPUS), k=2, metrics=["mrr"])
+    retriever = BM25Retriever()
+    chunks = [[chunk.id for chunk in retriever.chunker.chunk_with_positions(document)] for document in CORPUS]
+    truth = [
+        ChunkLevelGroundTruth(query, given) for query, given in zip(queries, (*chunks, [], chunks[0]), strict=True)
+    ]
+    return evaluate(retriever, Dataset(truth, CHUNK, name="chunks", corpus=CORPUS), k=2, metrics=["chunk_recall"])
+
+
+def document(file):
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def written(content):
+    return json.dumps(content).encode()
+
+
+def sealed(folder, name, content):
+    """Write a file of a run, and its hash in the report, as a person might who edits it."""
+    (folder / name).write_bytes(content)
+    report = document(folder / "report.json")
+    report["files"][name]["sha256"] = sha256(content).hexdigest()
+    (folder / "report.json").write_bytes(written(report))
+
+
+def chosen(tried):
+    listed = list(tried)
+    return listed if len(listed) <= TRIED else random.Random(0).sample(listed, TRIED)
+
+
+def used(result, original, folder):
+    """Use all that a result can do, what cannot be compared may be told by an error; return whether hits are known."""
+    summary = result.summary()
+    for text in (repr(result), summary.as_text(), summary.as_html(), summary.as_markdown(), result._repr_html_()):
+        assert text
+    assert len([*map(str, result.worst())]) <= 5
+    for name in (*result.score_names, *result.metric_names):
+        assert len(result.per_query(name)) == len(result.queries)
+    assert len(result.failures) <= result.counts["questions"]
+    assert result.headline
+    assert all(len(identity) == 16 for identity in result.queries.identities)
+    assert [query.text for query in result.queries if query.relevant is None] == []
+    with suppress(MissingDependency):
+        assert len(result.to_dataframe()) == len(result.queries)
+    for one, other in ((result, original), (original, result), (result, result)):
+        with suppress(RagEvalError):
+            assert repr(one.compare(other))
+    try:
+        known = [*result.queries.hits]
+    except ResultError as error:
+        assert_clear(error)
+        return False
+    assert len(known) == len(result.queries)
+    again = load_result(result.save(folder))
+    assert again == result
+    assert [*again.queries.hits] == known
+    return True
+
+
+def assert_clear(error):
+    assert re.fullmatch(r"[^\n]+", str(error))
+    assert "report" in str(error) or "questions.jsonl" in str(error) or "rankings.jsonl.gz" in str(error)
+
+
+def tried(path, original, folder):
+    """Load what may not be a result; return how far that went."""
+    try:
+        result = load_result(path)
+    except (ResultError, LevelMismatch) as error:
+        assert_clear(error)
+        return "refused"
+    return "whole" if used(result, original, folder) else "without hits"
+
+
+# --- whatever is in the files -----------------------------------------------------------------------------------------
+
+
+def every_report(tmp_path):
+    for level in LEVELS:
+        yield f"1 {level}", GOLDEN / f"schema-1-{level}.json"
+        yield f"2 {level}", run(level).save(tmp_path / level) / "report.json"
+
+
+def test_a_report_of_which_one_value_is_another_is_refused_in_one_line_or_works(tmp_path):
+    outcomes = Counter()
+    numbers = count()
+    for name, file in every_report(tmp_path / "saved"):
+        original = load_result(file)
+        target = tmp_path / "report-alone.json"
+        for what, content in chosen(mutations(document(file))):
+            target.write_bytes(written(content))
+            try:
+                outcomes[tried(target, original, tmp_path / "again" / str(next(numbers)))] += 1
+            except Exception as error:
+                raise AssertionError(f"schema {name}: {what}") from error
+    assert min(outcomes[what] for what in ("refused", "whole", "without hits")) > TRIED / 10
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("name", ["questions.jsonl", "rankings.jsonl.gz"])
+def test_a_line_of_which_one_value_is_another_is_refused_in_one_line_or_works(tmp_path, level, name):
+    folder = run(level).save(tmp_path / "run")
+    original = load_result(folder)
+    lines = (folder / name).read_bytes()
+    packed = name.endswith(".gz")
+    listed = [json.loads(line) for line in (gzip.decompress(lines) if packed else lines).splitlines()]
+    outcomes = Counter()
+    for number, (what, content) in enumerate(chosen(mutations(listed))):
+        if not isinstance(content, list):
+            continue
+        text = b"".join(written(line) + b"\n" for line in content)
+        sealed(folder, name, gzip.compress(text) if packed else text)
+        try:
+            outcomes[tried(folder, original, tmp_path / "again" / str(number))] += 1
+        except Exception as error:
+            raise AssertionError(f"{name}: {what}") from error
+    assert outcomes["whole"] > 0
+    assert outcomes["refused"] + outcomes["without hits"] > outcomes["whole"]
+
+
+@pytest.mark.parametrize("name", ["report.json", "questions.jsonl", "rankings.jsonl.gz"])
+def test_a_file_that_ends_anywhere_is_refused_in_one_line(tmp_path, name):
+    folder = run().save(tmp_path / "run")
+    whole = (folder / name).read_bytes()
+    for end in random.Random(0).sample(range(len(whole) - 1), 60):
+        if name == "report.json":
+            (folder / name).write_bytes(whole[:end])
+        else:
+            sealed(folder, name, whole[:end])
+        with pytest.raises(ResultError) as caught:
+            assert load_result(folder).queries.hits
+        assert_clear(caught.value)
+
+
+def test_files_that_ended_badly_once_end_in_one_line(shared, tmp_path):
+    files = sorted((shared / "data" / "crashers").glob("report*.json"))
+    assert len(files) > 20
+    original = run()
+    for number, file in enumerate(files):
+        target = tmp_path / f"report-{number}.json"
+        target.write_bytes(file.read_bytes().replace(b'"warnings"', b'"notes"'))  # as reports of today call them
+        tried(file, original, tmp_path / f"a{number}")
+        tried(target, original, tmp_path / f"b{number}")
+
+
+# --- what is refused, and how -----------------------------------------------------------------------------------------
+
+
+def edited(tmp_path, change, level="token-level"):
+    folder = run(level).save(tmp_path / "run")
+    report = document(folder / "report.json")
+    change(report)
+    target = tmp_path / "report-alone.json"
+    target.write_bytes(written(report))
+    return target
+
+
+def put(*path):
+    *steps, key, value = path
+
+    def change(report):
+        for step in steps:
+            report = report[step]
+        if value is None:
+            del report[key]
+        else:
+            report[key] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put("schema_version", True), "schema_version is True"),
+        (put("schema_version", 2.0), r"schema_version is 2\.0"),
+        (put("evaluation_type", []), r"\$\.evaluation_type: .*, got \[\]"),
+        (put("cutoffs", ["2", "12 ch"]), r"\$\.cutoffs\.1: .*'12 ch'"),
+        (put("cutoffs", ["2", "012ch"]), r"\$\.cutoffs\.1: .*'012ch'"),
+        (put("cutoffs", ["2", "2"]), r"\$\.cutoffs: '2' is there twice"),
+        (put("metric_names", ["span_recall", "span_recall"]), r"\$\.metric_names: 'span_recall' is there twice"),
+        (put("metric_names", ["span_recall", "a@b"]), r"\$\.metric_names\.1: .*'a@b'"),
+        (put("metric_names", []), r"\$\.metric_names: .*at least 1"),
+        (put("metric_names", ["span_recall", "picky", "more"]), r"\$\.metrics: has no score of 'more'"),
+        (put("metrics", "more@2", 0.0), r"\$\.metrics\.more@2: .*metric_names.*cutoffs"),
+        (put("count_as_zero", ["scored"]), r"\$\.count_as_zero\.0: "),
+        (put("created", "yesterday"), r"\$\.created: .*'yesterday'"),
+        (put("version", 1), r"\$\.version: .*, got 1"),
+        (put("notes", [5]), r"\$\.notes\.0: .*, got 5"),
+        (put("timings", "index", "1.5"), r"\$\.timings\.index: .*, got '1\.5'"),
+        (put("timings", "index", -1), r"\$\.timings\.index: .*, got -1"),
+        (put("counts", "questions", "4"), r"\$\.counts\.questions: "),
+        (put("counts", "scored", 3), r"\$\.counts\.scored is 3, and .* 2: it was changed"),
+        (put("counts", "answerable", 4), r"\$\.counts\.answerable is 4"),
+        (put("counts", "unlocated_hits", 100), r"\$\.counts\.unlocated_hits is 100, and there are \d+ hits"),
+        (put("counts", "hits", None), r"\$\.counts\.hits: Field required"),
+        (put("config", "dataset", None), r"\$\.config\.dataset: Field required"),
+        (put("config", "dataset", "x"), r"\$\.config\.dataset: .*, got 'x'"),
+        (put("config", "dataset", "name", None), r"\$\.config\.dataset\.name: Field required"),
+        (put("config", "dataset", "skipped", "1"), r"\$\.config\.dataset\.skipped: "),
+        (put("config", "corpus", "hash", 5), r"\$\.config\.corpus\.hash: "),
+        (put("config", "corpus", "documents", 1.5), r"\$\.config\.corpus\.documents: "),
+        (put("config", "tokenizer", {}), r"\$\.config\.tokenizer: "),
+        (put("config", "chunking", {"chunks": "3"}), r"\$\.config\.chunking\.chunks: "),
+        (put("queries", 0, "scores", "span_recall@2", "0.5"), r"\$\.queries\.0\.scores\.span_recall@2: .*, got '0\.5'"),
+        (put("queries", 0, "scores", "span_recall@2", 1.5), r"'one': span_recall@2 is 1\.5; .*0 to 1"),
+        (put("queries", 0, "answerable", "yes"), r"\$\.queries\.0\.answerable: "),
+        (put("queries", 0, "identity", ""), r"\$\.queries\.0\.identity: "),
+        (put("queries", 0, "identity", None), r"\$\.queries\.0\.identity: Field required"),
+        (put("queries", 2, "scores", {"span_recall@2": 1.0}), "'none' is no-answer and has scores"),
+        (put("queries", 3, "failures", 0, "message", 5), r"\$\.queries\.3\.failures\.0\.message: "),
+        (put("queries", 1, "query_id", "one"), "question 'one' is there twice"),
+    ],
+)
+def test_what_a_report_cannot_say_is_named_with_its_place(tmp_path, change, message):
+    with pytest.raises(ResultError, match=message) as caught:
+        load_result(edited(tmp_path, change))
+    assert_clear(caught.value)
+
+
+def test_a_config_that_is_nested_without_end_is_refused(tmp_path):
+    nested = "x"
+    for _ in range(300):
+        nested = [nested]
+    with pytest.raises(ResultError, match=r"\$\.config: .*nested"):
+        load_result(edited(tmp_path, put("config", "retriever", nested)))
+
+
+def test_a_key_with_newlines_is_named_on_one_line(tmp_path):
+    with pytest.raises(ResultError) as caught:
+        load_result(edited(tmp_path, put("timings", "a\nb", "x")))
+    assert_clear(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda line: line.update(text=None), r"line 1: \$\.text: "),
+        (lambda line: line.pop("text"), r"line 1: \$\.text: Field required"),
+        (lambda line: line.update(relevant=[]), "'one' is said to be answerable, and nothing is relevant"),
+        (lambda line: line["relevant"][0].update(start="0"), r"line 1: \$\.relevant\.0: .*start='0'"),
+        (lambda line: line["relevant"][0].update(start=9), r"line 1: \$\.relevant\.0: .*0 <= start <= end"),
+        (lambda line: line["relevant"][0].pop("end"), r"line 1: \$\.relevant\.0: .*doc_id, start and end"),
+        (lambda line: line.update(gains={"x": float("1e999")}), "Infinity is not a valid JSON number"),
+        (lambda line: line.update(gains={"x": 2.0}), "'one' has the gain of 'x', which is not relevant"),
+        (lambda line: line.update(stages={"search": "1"}), r"line 1: \$\.stages\.search: "),
+    ],
+)
+def test_what_a_question_cannot_say_is_named_with_its_place(tmp_path, change, message):
+    folder = run().save(tmp_path / "run")
+    first, *others = (json.loads(line) for line in (folder / "questions.jsonl").read_bytes().splitlines())
+    change(first)
+    sealed(folder, "questions.jsonl", b"\n".join(map(written, (first, *others))))
+    with pytest.raises(ResultError, match=message) as caught:
+        load_result(folder)
+    assert_clear(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda line: line.update(start=[5, None, None]), r"line 1: .*start is 5 and end 3"),
+        (
+            lambda line: line.update(doc_id=["d"] * 9, **dict.fromkeys(("start", "end", "text", "score", "chunk_id"))),
+            "hits",
+        ),
+        (lambda line: line.update(query_id="two"), r"line 1: is of question 'two', expected 'one'"),
+        (lambda line: line.update(score=["1", None, None]), r"line 1: \$\.score\.0"),
+    ],
+)
+def test_what_hits_cannot_be_is_named_with_its_place(tmp_path, change, message):
+    folder = run().save(tmp_path / "run")
+    lines = gzip.decompress((folder / "rankings.jsonl.gz").read_bytes()).splitlines()
+    first = json.loads(lines[0])
+    first["end"][0] = 3
+    change(first)
+    sealed(folder, "rankings.jsonl.gz", gzip.compress(b"\n".join([written(first), *lines[1:]])))
+    with pytest.raises(ResultError, match=message) as caught:
+        assert load_result(folder).queries.hits
+    assert_clear(caught.value)
+
+
+def test_a_key_that_is_there_twice_is_refused_in_every_file(tmp_path):
+    folder = run().save(tmp_path / "run")
+    for name, written_so in (("questions.jsonl", bytes), ("rankings.jsonl.gz", gzip.compress)):
+        content = (folder / name).read_bytes()
+        text = content if name == "questions.jsonl" else gzip.decompress(content)
+        sealed(
+            folder, name, written_so(text.replace(b'{"query_id": "one"', b'{"query_id": "two", "query_id": "one"', 1))
+        )
+        with pytest.raises(ResultError, match=r"line 1: .*duplicate key 'query_id'"):
+            assert load_result(folder).queries.hits
+        sealed(folder, name, content)
+
+
+def test_a_line_that_is_nested_without_end_is_refused(tmp_path):
+    folder = run().save(tmp_path / "run")
+    sealed(folder, "questions.jsonl", b"[" * 100_000)
+    with pytest.raises(ResultError, match=r"line 1: .*nested too deeply"):
+        load_result(folder)
+
+
+def test_every_built_in_metric_promises_the_range_that_is_checked():
+    assert {
+        name for name, metric in ALL_METRICS.items() if not re.search(r"Range: [\[{]0, 1[\]}]", type(metric).__doc__)
+    } == set()
+
+
+@pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "x/" * 5000], ids=["nul", "long name", "long path"])
+def test_a_path_that_cannot_be_is_refused(path):
+    with pytest.raises(ResultError, match="cannot be read"):
+        load_result(path)
