@@ -9,12 +9,13 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
+from math import isfinite
 from numbers import Integral, Real
 from pathlib import Path, PurePath
 from types import FunctionType, MethodType
@@ -39,6 +40,8 @@ _ROOMS: dict[Kind, str] = {
     "retriever": "retrievers",
     "metric": "metrics",
 }
+_DEEPEST = 50  # of a record: JSON may be nested some hundreds deep, and a value may hold itself
+_MOST_BITS = 1023  # of a whole number in a record: other programs read numbers as floats
 _UNNAMED = ("catalogue", "function")  # a configuration names a function itself, without the retriever around it
 
 # What a class of each kind keeps. Names, as for the parts: the contracts load NumPy, which `--help` has no use for.
@@ -213,12 +216,16 @@ def _item(place: str, kind: Kind, component: Any, imports: bool) -> Any:
 
 def describe(component: object) -> dict[str, Any]:
     """Return how a component would be written in a configuration: its type and parameters, for records."""
+    return _described(component, partial(plain, deepest=_DEEPEST - 1, above=(id(component),)))
+
+
+def _described(component: object, recorded: Callable[[object], Any]) -> dict[str, Any]:
     named = isinstance(component, Component) and not is_dataclass(component)
     if named and (name := component_name(component)) != type(component).__name__:
         return {"type": _type_name(component), "name": name}
     return {
         "type": _type_name(component),
-        **{key: plain(value) for key, value in recorded_parameters(component).items()},
+        **{key: recorded(value) for key, value in recorded_parameters(component).items()},
     }
 
 
@@ -452,28 +459,54 @@ def _type_name(component: object) -> str:
     return f"{home.__module__}:{home.__qualname__}"
 
 
-def plain(value: object) -> Any:
-    """Return a parameter as a record can hold it: components described, functions named, other objects by class.
+def plain(value: object, deepest: int = _DEEPEST, above: tuple[int, ...] = ()) -> Any:
+    """Return a value as a record can hold it: components described, functions named, other objects by their class.
 
-    Secrets are hidden: the values of a dictionary that are called like one, and what texts show to be one.
+    Where JSON cannot hold a value, a text says what it was; a set is recorded as a list. Secrets are hidden: the values
+    of a mapping that are called like one, and what texts show to be one. Nothing is raised.
+
+    Args:
+        value: A parameter, or anything else.
+        deepest: How deep the record may be nested; what is deeper is left out, and the record says so.
+        above: The identities of the values that it is in.
     """
-    if value is None or isinstance(value, bool | int | float):
+    try:
+        return _plain(value, deepest, above)
+    except Exception:  # noqa: BLE001  it is anybody's code
+        return f"{type(value).__module__}:{type(value).__qualname__}"
+
+
+def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:
+    if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str | PurePath):
         return fit_to_keep(str(value))
     if isinstance(value, Integral):
-        return int(value)
+        number = int(value)
+        return number if number.bit_length() <= _MOST_BITS else f"a whole number of {number.bit_length()} bits"
     if isinstance(value, Real):
-        return float(value)
-    if isinstance(value, Component):
-        return describe(value)
-    if isinstance(value, dict):
-        entries = cast("dict[object, object]", value)
-        return {str(key): HIDDEN if is_secret(str(key)) else plain(item) for key, item in entries.items()}
-    if isinstance(value, list | tuple):
-        items: list[object] = [*value]
-        return [plain(item) for item in items]
+        return float(value) if isfinite(value) else str(float(value))
+    if isinstance(value, Mapping | list | tuple | set | frozenset | Component):
+        if id(value) in above:
+            return "(holds itself)"
+        if not deepest:
+            return f"(nested more than {_DEEPEST} deep)"
+        return _inside(value, partial(plain, deepest=deepest - 1, above=(*above, id(value))))
     name = getattr(value, "__qualname__", None) or getattr(value, "name", None)
     return fit_to_keep(
         f"{getattr(value, '__module__', '')}:{name}" if name else f"{type(value).__module__}:{type(value).__qualname__}"
     )
+
+
+def _inside(value: Any, recorded: Callable[[object], Any]) -> Any:
+    """Return what holds other values as a record can hold it."""
+    if isinstance(value, Component):
+        return _described(value, recorded)
+    if isinstance(value, Mapping):
+        record: dict[str, Any] = {}
+        for key, item in cast("Mapping[object, object]", value).items():
+            name = str(recorded(key))
+            record[repr(name) if name in record else name] = HIDDEN if is_secret(name) else recorded(item)
+        return record
+    items = [recorded(item) for item in cast("Iterable[object]", value)]
+    return sorted(items, key=repr) if isinstance(value, set | frozenset) else items

@@ -37,7 +37,7 @@ from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from support.json_mutations import mutations
 
 GOLDEN = Path(__file__).parent / "golden"
-CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 4), Document(DocumentId("e"), "abc")], {"source": "docs"})
+CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 4), Document(DocumentId("e"), "one, two and bad")], {"source": "docs"})
 TRIED = int(os.environ.get("RAG_EVAL_MUTATIONS", "100"))  # of each sample; all of them are some thousands
 LEVELS = ("document-level", "chunk-level", "token-level")
 
@@ -162,13 +162,13 @@ def test_a_report_of_which_one_value_is_another_is_refused_in_one_line_or_works(
     for name, file in every_report(tmp_path / "saved"):
         original = load_result(file)
         target = tmp_path / "report-alone.json"
-        for what, content in chosen(mutations(document(file))):
-            target.write_bytes(written(content))
+        for what, change in chosen(mutations(document(file))):
+            target.write_bytes(written(change()))
             try:
                 outcomes[tried(target, original, tmp_path / "again" / str(next(numbers)))] += 1
             except Exception as error:
                 raise AssertionError(f"schema {name}: {what}") from error
-    assert min(outcomes[what] for what in ("refused", "whole", "without hits")) > TRIED / 10
+    assert min(outcomes[what] for what in ("refused", "whole", "without hits")) > TRIED / 20
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -180,7 +180,8 @@ def test_a_line_of_which_one_value_is_another_is_refused_in_one_line_or_works(tm
     packed = name.endswith(".gz")
     listed = [json.loads(line) for line in (gzip.decompress(lines) if packed else lines).splitlines()]
     outcomes = Counter()
-    for number, (what, content) in enumerate(chosen(mutations(listed))):
+    for number, (what, change) in enumerate(chosen(mutations(listed))):
+        content = change()
         if not isinstance(content, list):
             continue
         text = b"".join(written(line) + b"\n" for line in content)
@@ -189,8 +190,7 @@ def test_a_line_of_which_one_value_is_another_is_refused_in_one_line_or_works(tm
             outcomes[tried(folder, original, tmp_path / "again" / str(number))] += 1
         except Exception as error:
             raise AssertionError(f"{name}: {what}") from error
-    assert outcomes["whole"] > 0
-    assert outcomes["refused"] + outcomes["without hits"] > outcomes["whole"]
+    assert min(outcomes["whole"], outcomes["refused"] + outcomes["without hits"]) > TRIED / 20
 
 
 @pytest.mark.parametrize("name", ["report.json", "questions.jsonl", "rankings.jsonl.gz"])

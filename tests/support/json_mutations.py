@@ -1,6 +1,7 @@
 """Every way in which one value of a JSON document can be another one, for tests of what reads it."""
 
 from copy import deepcopy
+from functools import partial
 
 ODD = (None, True, -1, 0, 7, 2**63, 10**400, 0.5, -1e308, "", "x", "5", "\ud800\n", [], [[]], ["x", "x"], {}, {"x": {}})
 """What a value is replaced by: another type, out of range, empty."""
@@ -15,13 +16,13 @@ def places(document, path=()):
 
 
 def mutations(document):
-    """Yield what was done and a copy of the document with one value replaced, taken away, or there twice."""
+    """Yield what is to be done, and a function that returns a copy of which one value is another, gone, or twice."""
     for path in places(document):
         for odd in ODD:
-            yield f"{path} = {odd!r:.20}", _changed(document, path, lambda parent, key, odd=odd: _put(parent, key, odd))
+            yield f"{path} = {odd!r:.20}", partial(_changed, document, path, partial(_put, odd=odd))
         if path:
-            yield f"del {path}", _changed(document, path, lambda parent, key: parent.pop(key))
-            yield f"{path} twice", _changed(document, path, _double)
+            yield f"del {path}", partial(_changed, document, path, _take)
+            yield f"{path} twice", partial(_changed, document, path, _double)
 
 
 def _changed(document, path, change):
@@ -35,6 +36,10 @@ def _changed(document, path, change):
 
 def _put(parent, key, odd):
     parent[key] = deepcopy(odd)
+
+
+def _take(parent, key):
+    del parent[key]
 
 
 def _double(parent, key):

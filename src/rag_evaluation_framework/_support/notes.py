@@ -5,9 +5,9 @@ import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from rag_evaluation_framework._outside import fit_to_keep, fit_to_show
+from rag_evaluation_framework._outside import fit_to_keep, fit_to_show, shown
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -25,15 +25,20 @@ def note(text: str) -> None:
 
     During an evaluation it becomes a note of the result, once however often it is said; elsewhere it is a
     `UserWarning`. Evaluations side by side in threads keep their notes apart. A thread that a component starts itself
-    belongs to no evaluation: note what it found when it is done. Secrets and addresses of objects in it are left out.
+    belongs to no evaluation: note what it found when it is done. Secrets and addresses of objects in it are left out;
+    what is not a text is noted as it looks in Python.
     """
-    text = fit_to_keep(str(text))
+    text = fit_to_keep(_text(text))
     collector = _collector.get()
     if collector is None:
         warnings.warn(fit_to_show(text), UserWarning, stacklevel=_level_of_the_caller())
     elif text not in collector.seen:
         collector.seen.add(text)
         collector.notes.append(text)
+
+
+def _text(said: Any) -> str:
+    return said if isinstance(said, str) else shown(said)
 
 
 @contextmanager

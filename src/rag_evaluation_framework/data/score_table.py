@@ -212,5 +212,8 @@ def full_name(name: Any, names: Mapping[str, Any]) -> str | None:
 
 def _mean(column: Numbers) -> float | None:
     """Return the mean of what is not NaN, rounded once, so that the order of the queries changes nothing."""
-    known = column[~np.isnan(column)].tolist()
-    return fsum(known) / len(known) if known else None
+    known: list[float] = column[~np.isnan(column)].tolist()
+    try:
+        return fsum(known) / len(known) if known else None
+    except OverflowError:  # the sum is beyond floats, and the mean is not
+        return fsum(number / len(known) for number in known)

@@ -1,0 +1,32 @@
+"""JSON as UTF-8, whatever is in its texts: what is written is read as it was.
+
+UTF-8 has no lone surrogates; they are written as escapes. Of two that stand side by side a reader of JSON would make one
+character: U+FDD0, which no text has, keeps them apart in the file. Where a text does have some between two surrogates, one
+more is written.
+"""
+
+import re
+
+_APART = "\ufdd0"
+_PAIR = re.compile(rf"[\ud800-\udbff]{_APART}*(?=[\udc00-\udfff])")
+_ESCAPED_PAIR = re.compile(
+    rf"(?<!\\)((?:\\\\)*)\\u(d[89ab][0-9a-f]{{2}})({_APART}*){_APART}(?=\\u(?:d[c-f][0-9a-f]{{2}}))"
+)
+
+
+def written(text: str) -> bytes:
+    """Return JSON as UTF-8."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _PAIR.sub(rf"\g<0>{_APART}", text).encode("utf-8", "backslashreplace")
+
+
+def read(content: bytes) -> str:
+    """Return JSON that `written` wrote, or anybody.
+
+    Raises:
+        ValueError: It is not valid UTF-8.
+    """
+    text = content.decode()
+    return _ESCAPED_PAIR.sub(lambda found: f"{found[1]}{chr(int(found[2], 16))}{found[3]}", text) if _APART in text else text
