@@ -41,7 +41,7 @@ _ROOMS: dict[Kind, str] = {
     "metric": "metrics",
 }
 _DEEPEST = 50  # of a record: JSON may be nested some hundreds deep, and a value may hold itself
-_MOST_BITS = 1023  # of a whole number in a record: other programs read numbers as floats
+_MOST_BITS = 14_284  # of a whole number in a record: of JSON, Python reads no more than 4,300 digits
 _UNNAMED = ("catalogue", "function")  # a configuration names a function itself, without the retriever around it
 
 # What a class of each kind keeps. Names, as for the parts: the contracts load NumPy, which `--help` has no use for.
@@ -490,7 +490,7 @@ def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:
         if id(value) in above:
             return "(holds itself)"
         if not deepest:
-            return f"(nested more than {_DEEPEST} deep)"
+            return "(nested too deeply)"
         return _inside(value, partial(plain, deepest=deepest - 1, above=(*above, id(value))))
     name = getattr(value, "__qualname__", None) or getattr(value, "name", None)
     return fit_to_keep(

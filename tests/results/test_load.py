@@ -37,7 +37,9 @@ from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from support.json_mutations import mutations
 
 GOLDEN = Path(__file__).parent / "golden"
-CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 4), Document(DocumentId("e"), "one, two and bad")], {"source": "docs"})
+CORPUS = Corpus(
+    [Document(DocumentId("d"), "0123456789" * 4), Document(DocumentId("e"), "one, two and bad")], {"source": "docs"}
+)
 TRIED = int(os.environ.get("RAG_EVAL_MUTATIONS", "100"))  # of each sample; all of them are some thousands
 LEVELS = ("document-level", "chunk-level", "token-level")
 

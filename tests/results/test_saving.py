@@ -76,12 +76,11 @@ def test_every_way_in_which_a_folder_cannot_be_is_a_failed_save(tmp_path, folder
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
-    [({"part": object()}, "serialize"), ({"a": b"\xff"}, "utf-8")],
+    ("values", "said"),
+    [({"version": object()}, "serializable"), ({"timings": {"index": float("nan")}}, "not JSON compliant")],
 )
-def test_a_value_that_cannot_be_written_is_a_failed_save_and_leaves_nothing(tmp_path, config, said):
-    result = evaluate(search, DATASET)
-    result = replace(result, config={**result.config, **config})
+def test_a_value_that_cannot_be_written_is_a_failed_save_and_leaves_nothing(tmp_path, values, said):
+    result = replace(evaluate(search, DATASET), **values)
     with pytest.raises(SaveFailed, match=said) as caught:
         result.save(root=tmp_path)
     assert caught.value.result is result

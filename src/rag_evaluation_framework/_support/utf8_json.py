@@ -1,8 +1,8 @@
 """JSON as UTF-8, whatever is in its texts: what is written is read as it was.
 
-UTF-8 has no lone surrogates; they are written as escapes. Of two that stand side by side a reader of JSON would make one
-character: U+FDD0, which no text has, keeps them apart in the file. Where a text does have some between two surrogates, one
-more is written.
+UTF-8 has no lone surrogates; they are written as escapes. Of two side by side, a reader of JSON would make one
+character: U+FDD0, a code point that is no character, keeps them apart in the file. Where a text has that itself between
+two surrogates, one more is written.
 """
 
 import re
@@ -29,4 +29,8 @@ def read(content: bytes) -> str:
         ValueError: It is not valid UTF-8.
     """
     text = content.decode()
-    return _ESCAPED_PAIR.sub(lambda found: f"{found[1]}{chr(int(found[2], 16))}{found[3]}", text) if _APART in text else text
+    return (
+        _ESCAPED_PAIR.sub(lambda found: f"{found[1]}{chr(int(found[2], 16))}{found[3]}", text)
+        if _APART in text
+        else text
+    )

@@ -151,7 +151,7 @@ class ExperimentConfig(Generic[U]):
             },
             "corpus": {
                 "source": _source(self.corpus.metadata.get("source")),
-                "glob_pattern": self.corpus.metadata.get("glob_pattern"),
+                "glob_pattern": plain(self.corpus.metadata.get("glob_pattern")),
                 "documents": len(self.corpus),
                 "characters": sum(len(document.content) for document in self.corpus),
                 "hash": self.corpus.content_hash,

@@ -2,8 +2,8 @@
 
 import gzip
 import json
-import zlib
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -11,6 +11,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
 from rag_evaluation_framework._outside import one_line, shown
+from rag_evaluation_framework._support import utf8_json
+from rag_evaluation_framework._support.compressed import FREE, unfolded_lines
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.data.hit_table import HitCollector, HitTable, RankedHits
 from rag_evaluation_framework.errors import DatasetError
@@ -53,12 +55,18 @@ def write_hit_lines(file: BinaryIO, query_ids: Sequence[str], rankings: RankedHi
         query_ids: The questions.
         rankings: What was found for each.
     """
+    lines = _written(query_ids, rankings)
+    # What is longer than may be read of a small file is not compressed, so that the file is not small.
+    for short, some in groupby(lines, key=lambda line: len(line) <= FREE):
+        with gzip.GzipFile("", "wb", _LEVEL if short else 0, file, mtime=0) as member:
+            member.writelines(some)
+
+
+def _written(query_ids: Sequence[str], rankings: RankedHits) -> Iterator[bytes]:
     bounds = zip(rankings.begins.tolist(), rankings.ends.tolist(), strict=True)
-    with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as lines:
-        for query_id, (begin, end) in zip(query_ids, bounds, strict=True):
-            line = {"query_id": query_id, **_columns(rankings.table, slice(begin, end))}
-            lines.write(json.dumps(line, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace"))
-            lines.write(b"\n")
+    for query_id, (begin, end) in zip(query_ids, bounds, strict=True):
+        line = {"query_id": query_id, **_columns(rankings.table, slice(begin, end))}
+        yield utf8_json.written(f"{json.dumps(line, ensure_ascii=False, allow_nan=False)}\n")
 
 
 def _columns(table: HitTable, rows: slice) -> dict[str, list[Any]]:
@@ -80,10 +88,10 @@ def read_hit_lines(path: Path, query_ids: Sequence[str], most: int) -> RankedHit
     collector = HitCollector()
     numbers: list[int] = []
     left = most
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(unfolded_lines(path), start=1):
         where = f"{path}: line {number}"
         try:
-            known = HitLine.model_validate(parse_json(line.decode()))
+            known = HitLine.model_validate(parse_json(utf8_json.read(line)))
             left -= len(known.doc_id)
             _check(known, query_ids[number - 1] if number <= len(query_ids) else None, left)
             nothing = [None] * len(known.doc_id)
@@ -129,12 +137,3 @@ def _check_places(hits: RankedHits, path: Path) -> None:
 
 def _read(line: HitLine) -> list[list[Any] | None]:
     return [getattr(line, name) for name in _COLUMNS]
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    try:
-        with gzip.open(path) as lines:
-            yield from lines
-    except (OSError, EOFError, zlib.error) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise DatasetError(f"{path}: cannot be read ({reason})") from error

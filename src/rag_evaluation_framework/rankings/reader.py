@@ -6,9 +6,7 @@ with a header, such as BEIR's (`query-id corpus-id score`), JSON (`{question: {d
 gzip.
 """
 
-import gzip
 import re
-import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from rag_evaluation_framework._support.compressed import unfolded
 from rag_evaluation_framework._support.files import is_object
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.records import problem_list
@@ -284,12 +283,7 @@ def _content(path: Path) -> bytes:
     except OSError as error:
         raise DatasetError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
     if data.startswith(_GZIP):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise DatasetError(
-                f"{path}: cannot be decompressed ({error}); create or download the file again"
-            ) from error
+        data = unfolded(data, path)
     return data.removeprefix(_BOM)
 
 

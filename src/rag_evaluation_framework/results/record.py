@@ -60,7 +60,7 @@ def _not_too_deep(record: Mapping[str, Any]) -> Mapping[str, Any]:
     inner: list[Any] = [record]
     for _ in range(DEEPEST):
         inner = [item for value in inner for item in _inside(value)]
-    if inner:
+    if any(isinstance(value, dict | list) for value in inner):
         raise ValueError(f"is nested more than {DEEPEST} deep")
     return record
 

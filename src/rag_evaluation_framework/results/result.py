@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import numpy as np
-from pydantic import TypeAdapter
 
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework._support.optional import DISTRIBUTION, require
@@ -20,10 +19,10 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, ResultError, SaveFailed
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
-from rag_evaluation_framework.registry import load_installed
+from rag_evaluation_framework.registry import load_installed, plain
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.query_result import QueryResult, QueryResults
-from rag_evaluation_framework.results.record import ReportRecord, brief_lines, question_lines
+from rag_evaluation_framework.results.record import DEEPEST, ReportRecord, brief_lines, question_lines
 from rag_evaluation_framework.results.summary import Summary, number, vector_stores
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
 _FAILURES_SHOWN = 5
 _MOST_IN_REPORT = 5_000
+_LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
 
 
@@ -268,7 +268,7 @@ class EvaluationResult(Generic[U]):
 
         `report.json` holds what is said of the whole run and, of up to 5,000 questions, ids and scores: enough as a
         baseline. `questions.jsonl` holds the questions with scores and times, `rankings.jsonl.gz` what was found, and
-        `summary.md` what people read first.
+        `summary.md` what people read first. What JSON cannot hold of the configuration is told by a text.
 
         Args:
             folder: The folder to make; by default `<root>/runs/<UTC time>-<dataset>`.
@@ -300,7 +300,7 @@ class EvaluationResult(Generic[U]):
             metric_names=self.metric_names,
             cutoffs=self.cutoffs,
             count_as_zero=tuple(sorted(self.scores.count_as_zero)),
-            config=self.config,
+            config=plain(self.config, DEEPEST),
             timings=self.timings,
             notes=self.notes,
             created=self.created,
@@ -310,9 +310,10 @@ class EvaluationResult(Generic[U]):
             experiment_url=self.experiment_url,
             metrics=self.metrics,
         )
-        head: dict[str, Any] = TypeAdapter(ReportRecord).dump_python(record, mode="json")
-        lines = brief_lines(self.queries) if len(self.queries) <= _MOST_IN_REPORT else None
-        store.write_lines(folder / store.REPORT, store.report_lines(head, lines))
+        lines = [*brief_lines(self.queries)] if len(self.queries) <= _MOST_IN_REPORT else None
+        if lines is not None and sum(map(len, lines)) > _LARGEST_PART:
+            lines = None
+        store.write_lines(folder / store.REPORT, store.report_lines(vars(record), lines))
         store.write_lines(folder / store.SUMMARY, [self.summary().as_markdown().removesuffix("\n")])
 
     def compare(self, candidate: "EvaluationResult[U]") -> "Comparison":

@@ -14,6 +14,7 @@ from stat import S_ISREG
 from typing import Any
 
 from rag_evaluation_framework._outside import said, shown
+from rag_evaluation_framework._support import utf8_json
 from rag_evaluation_framework._support.strict_json import Json, parse_json
 from rag_evaluation_framework._support.unfinished import unfinished
 from rag_evaluation_framework.errors import ConfigError, ResultError
@@ -101,7 +102,7 @@ def _publish(made: Path, folder: Path) -> None:
 
 
 def reason(error: Exception) -> str:
-    """Return why something cannot be written."""
+    """Return why something cannot be read or written."""
     return (error.strerror if isinstance(error, OSError) else None) or f"{type(error).__name__}: {said(error)}"
 
 
@@ -109,7 +110,7 @@ def write_lines(file: Path, lines: Iterable[str]) -> None:
     """Write lines of text as UTF-8, one after the other."""
     with file.open("wb") as output:
         for line in lines:
-            output.write(f"{line}\n".encode("utf-8", "backslashreplace"))
+            output.write(utf8_json.written(f"{line}\n"))
 
 
 def sha256(file: Path) -> str:
@@ -164,10 +165,11 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
     except ResultError:
         raise
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ResultError(f"{path}: cannot be read ({reason}); expected a run's folder or its {REPORT}") from error
+        raise ResultError(
+            f"{path}: cannot be read ({reason(error)}); expected a run's folder or its {REPORT}"
+        ) from error
     try:
-        content: Json = parse_json(written.decode())
+        content: Json = parse_json(utf8_json.read(written))
     except ValueError as error:
         raise ResultError(f"{file}: not valid JSON: {error}") from error
     found = content.get("schema_version") if isinstance(content, dict) else None
@@ -203,7 +205,7 @@ def read_lines(file: Path) -> Iterator[tuple[str, Json]]:
             for number, line in enumerate(lines, start=1):
                 where = f"{file}: line {number}"
                 try:
-                    yield where, parse_json(line.decode())
+                    yield where, parse_json(utf8_json.read(line))
                 except ValueError as error:
                     raise ResultError(f"{where}: not valid JSON: {error}") from error
     except OSError as error:

@@ -1,0 +1,74 @@
+"""Files compressed with gzip, which may unfold to any size: 300 KB of them can be 300 MB of zeros.
+
+What is kept of them at a time is bounded: by `FREE` bytes or, if that is more, by `RATIO` times the size of the file.
+Texts and numbers are seldom more than ten times their compressed size.
+"""
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+from rag_evaluation_framework.errors import DatasetError
+
+FREE = 16 << 20
+RATIO = 50
+_PIECE = 1 << 20
+
+
+def unfolded(data: bytes, path: Path) -> bytes:
+    """Return what is compressed in the content of a file.
+
+    Raises:
+        DatasetError: It is not compressed with gzip, is cut off, or is too much.
+    """
+    most, found = _most(len(data)), BytesIO()
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as pieces:
+            while piece := pieces.read(_PIECE):
+                if found.write(piece) and found.tell() > most:
+                    raise DatasetError(f"{path}: unfolds to {_too_much(len(data))}. Decompress it first if it is right")
+    except (OSError, EOFError, zlib.error) as error:
+        raise DatasetError(f"{path}: cannot be decompressed ({error}); create or download the file again") from error
+    return found.getvalue()
+
+
+def unfolded_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines that are compressed in a file; no more than one of them is kept.
+
+    Raises:
+        DatasetError: The file cannot be read, is cut off, or has a line that is too long.
+    """
+    try:
+        with path.open("rb") as file, gzip.GzipFile(fileobj=file) as lines:
+            size = os.fstat(file.fileno()).st_size
+            number = 0
+            while line := lines.readline(_PIECE):
+                number += 1
+                if len(line) == _PIECE and not line.endswith(b"\n"):
+                    line = _long(line, lines, size, f"{path}: line {number}")
+                yield line
+    except (OSError, EOFError, zlib.error) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise DatasetError(f"{path}: cannot be read ({reason})") from error
+
+
+def _long(begin: bytes, lines: IO[bytes], size: int, where: str) -> bytes:
+    """Return the whole of a line of which the begin was read."""
+    line = bytearray(begin)
+    while not line.endswith(b"\n") and (piece := lines.readline(_PIECE)):
+        line += piece
+        if len(line) > _most(size):
+            raise DatasetError(f"{where}: unfolds to {_too_much(size)}")
+    return bytes(line)
+
+
+def _most(size: int) -> int:
+    return max(FREE, RATIO * size)
+
+
+def _too_much(size: int) -> str:
+    return f"more than {_most(size):,} bytes, of a file of {size:,} bytes; no more is read"
