@@ -387,3 +387,53 @@ def test_every_built_in_metric_promises_the_range_that_is_checked():
 def test_a_path_that_cannot_be_is_refused(path):
     with pytest.raises(ResultError, match="cannot be read"):
         load_result(path)
+
+
+# --- sizes ------------------------------------------------------------------------------------------------------------
+
+
+def test_hits_that_unfold_without_end_are_refused(tmp_path):
+    folder = run().save(tmp_path / "run")
+    for content in (bytes(64 << 20), b'{"query_id": "one", "doc_id": ["d"], "text": ["' + b"x" * (64 << 20) + b'"]}'):
+        sealed(folder, "rankings.jsonl.gz", gzip.compress(content, 9))
+        with pytest.raises(ResultError, match=r"line 1: unfolds to more than 16,777,216 bytes") as caught:
+            assert load_result(folder).queries.hits
+        assert_clear(caught.value)
+
+
+def test_of_a_run_no_more_hits_and_questions_are_read_than_it_has(tmp_path):
+    folder = run().save(tmp_path / "run")
+    many = b'{"query_id": "one", "doc_id": [' + b", ".join([b"null"] * 100_000) + b"]}\n"
+    for lines, message in (
+        (many * 100, "line 1: has more hits than the report counts"),
+        (b'{"query_id": "one", "doc_id": []}\n' * 100_000, "line 2: is of question 'one', expected 'two'"),
+    ):
+        sealed(folder, "rankings.jsonl.gz", gzip.compress(lines))
+        with pytest.raises(ResultError, match=message):
+            assert load_result(folder).queries.hits
+
+
+def test_hits_with_texts_of_many_megabytes_come_back_however_well_they_compress(tmp_path):
+    text = "x" * (5 << 20)
+
+    def long(query, k):
+        return [f"{number}{text}" for number in range(5)][:k]
+
+    entries = [TokenLevelGroundTruth(Query.from_text(name), []) for name in "ab"]
+    known = evaluate(long, Dataset(entries, TOKEN, corpus=CORPUS), k=5, budgets=[])
+    again = load_result(known.save(tmp_path / "run"))
+    assert again.queries == known.queries
+
+
+def test_a_report_that_is_too_large_is_not_read(tmp_path, monkeypatch):
+    file = tmp_path / "report.json"
+    with file.open("wb") as sparse:
+        sparse.truncate(2 << 30)
+    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail("it was read"))
+    with pytest.raises(ResultError, match=r"is larger than 256 MiB, and was not read"):
+        load_result(tmp_path)
+
+
+def test_what_is_not_a_file_is_not_read():
+    with pytest.raises(ResultError, match="/dev/null: is not a file, and was not read"):
+        load_result("/dev/null")
