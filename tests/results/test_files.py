@@ -289,11 +289,11 @@ def question(**known):
         (question() + b"\n" + question(), r"jsonl: question 'one' is there twice"),
         (
             question(scores={"span_recall@4": 7}).replace(b"7", b"1e999"),
-            "line 1: not valid JSON: 1e999 is too large",
+            r"line 1: \$\.scores\.span_recall@4: Input should be a finite number, got inf",
         ),
         (
             question(stages={"embed": 7}).replace(b"7", b"-1e999"),
-            "line 1: not valid JSON: -1e999 is too large",
+            r"line 1: \$\.stages\.embed: Input should be a finite number, got -inf",
         ),
         (question(status="failed"), "is said to be failed; by .* it is scored"),
         (question(answerable=False, relevant=[]), "said to be scored; by .* it is no-answer"),

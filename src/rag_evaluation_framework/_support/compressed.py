@@ -10,7 +10,6 @@ import zlib
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import IO
 
 from rag_evaluation_framework.errors import DatasetError
 
@@ -56,7 +55,7 @@ def unfolded_lines(path: Path) -> Iterator[bytes]:
         raise DatasetError(f"{path}: cannot be read ({reason})") from error
 
 
-def _long(begin: bytes, lines: IO[bytes], size: int, where: str) -> bytes:
+def _long(begin: bytes, lines: gzip.GzipFile, size: int, where: str) -> bytes:
     """Return the whole of a line of which the begin was read."""
     line = bytearray(begin)
     while not line.endswith(b"\n") and (piece := lines.readline(_PIECE)):

@@ -195,7 +195,7 @@ def _whole(file: Path) -> bytes:
 
 
 def read_lines(file: Path) -> Iterator[tuple[str, Json]]:
-    """Yield where each line of a file is, for messages, and its value.
+    """Yield where each line of a file is, for messages, and its value, in which numbers may be infinite.
 
     Raises:
         ResultError: The file cannot be read, or a line is not valid JSON.
@@ -205,7 +205,7 @@ def read_lines(file: Path) -> Iterator[tuple[str, Json]]:
             for number, line in enumerate(lines, start=1):
                 where = f"{file}: line {number}"
                 try:
-                    yield where, parse_json(utf8_json.read(line))
+                    yield where, parse_json(utf8_json.read(line), finite=False)
                 except ValueError as error:
                     raise ResultError(f"{where}: not valid JSON: {error}") from error
     except OSError as error:
