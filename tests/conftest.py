@@ -19,6 +19,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 def pytest_addoption(parser):
     parser.addoption("--shared", default=None, help="folder with the public data and golden cases (data/, facts/)")
     parser.addoption("--fuzz", default=2000, type=int, help="how many inputs the fuzzer tries (tests/fuzz)")
+    parser.addoption("--kills", default=10, type=int, help="how many processes of each kind tests/kills ends")
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +29,13 @@ def shared(request) -> Path:
     if folder is None:
         pytest.skip("needs the public data: pytest --shared=FOLDER")
     return Path(folder).resolve()
+
+
+@pytest.fixture(scope="session")
+def kills(request) -> int:
+    """How many processes of each kind are ended at random moments."""
+    number: int = request.config.getoption("--kills")
+    return number
 
 
 @pytest.fixture

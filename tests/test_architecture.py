@@ -32,7 +32,7 @@ DOORS = {  # what reaches upwards: imported for type checkers only; at run time 
     ("results.result", "analysis.comparison"),  # result.compare
 }
 LOADERS = {"registry", "_support.optional"}  # what imports modules by strings: components, and optional packages
-LATE = {("cli.main", "cli.commands")}  # loaded when interrupts are answered already
+LATE = {("cli.main", "cli.program")}  # loaded when interrupts are answered already
 TOGETHER = {("_support", "errors"), ("__main__", "cli")}  # everyone raises errors; `python -m` is the command
 WHOLE_PACKAGE = "(the root)"
 MAY_IMPORT_THE_ROOT = {"cli", "testing"}

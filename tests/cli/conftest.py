@@ -1,6 +1,7 @@
 """Running the command line in the test's own process, in an empty folder."""
 
 import importlib
+import signal
 import sys
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ def rag_eval(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr(sys, "path", list(sys.path))
 
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     monkeypatch.delitem(sys.modules, "own", raising=False)
     importlib.invalidate_caches()
 
@@ -34,7 +36,10 @@ def rag_eval(tmp_path, monkeypatch, capfd):
             code = int(leaving.code or 0)
         return Outcome(code, *capfd.readouterr())
 
-    return run
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield run
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -39,6 +39,18 @@ def test_nothing_is_overwritten(rag_eval, folder, edited):
     assert [path.name for path in (folder / ".rag-eval").rglob("*") if path.is_file()] == [edited.rpartition("/")[2]]
 
 
+def test_a_dataset_that_an_interrupted_init_left_is_not_in_the_way(rag_eval, folder):
+    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    (folder / ".rag-eval/questions.yaml").unlink()
+    assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
+    assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
+    (folder / ".rag-eval/questions.yaml").unlink()
+    (folder / "questions.csv").write_text("question,quote\nWhat comes first?,Install the agent first.\n")
+    refused = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    assert refused.code == 2
+    assert "questions.json already exists and is not overwritten" in refused.err
+
+
 def test_init_twice_with_another_name_makes_two_datasets(rag_eval, folder):
     assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
     assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 2

@@ -418,7 +418,18 @@ def test_a_second_interrupt_gets_through_to_a_component_that_swallows_every_one(
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("module", ["typer", "rich.console", "rag_evaluation_framework.cli.run", "numpy", "pydantic"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "rag_evaluation_framework.errors",
+        "rag_evaluation_framework.cli.endings",
+        "typer",
+        "rich.console",
+        "rag_evaluation_framework.cli.run",
+        "numpy",
+        "pydantic",
+    ],
+)
 def test_an_interrupt_while_the_program_starts_is_one_line(folder, number, module):
     code, said = (130, "interrupted\n") if number == signal.SIGINT else (143, "terminated\n")
     script = WHILE_IMPORTING.format(module=module, number=int(number))
@@ -426,6 +437,20 @@ def test_an_interrupt_while_the_program_starts_is_one_line(folder, number, modul
         [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_while_python_ends_is_one_line(folder):
+    script = "import atexit, os\natexit.register(lambda: os.kill(os.getpid(), 2))\n" + WHILE_IMPORTING.format(
+        module="nothing", number=0
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 130
+    assert "Saved to" in done.stdout
+    assert done.stderr.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")

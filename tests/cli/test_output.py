@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -84,6 +85,43 @@ def test_a_process_started_with_a_closed_stream_keeps_its_exit_code(folder, argu
     done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == code, done.stderr
     assert "Error" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_output_that_cannot_be_written_is_an_error_and_the_run_is_saved(folder, form):
+    with Path("/dev/full").open("w") as full:
+        process = started(folder, "run", *FLAGS, *form, stdout=full, stderr=subprocess.PIPE)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert said.splitlines()[-1].startswith("error: ")
+    assert "No space left on device" in said.splitlines()[-1]
+    assert "Exception ignored" not in said
+    assert len(list((folder / ".rag-eval" / "runs").iterdir())) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+@pytest.mark.parametrize(
+    ("arguments", "head"),
+    [
+        (("run", *FLAGS), "head -n 1"),
+        (("run", *FLAGS, "--json"), "head -c 10"),
+        (("demo", "--json"), "head -c 10"),
+        (("score", "--qrels", "qrels.txt", "--rankings", "mine.run"), "head -n 1"),
+        (("init", "--corpus", "docs", "--questions", "questions.csv"), "head -n 1"),
+        (("init", "--corpus", "docs", "--questions", "questions.csv"), "true"),
+    ],
+)
+def test_a_reader_that_takes_only_the_beginning_is_no_error(folder, arguments, head):
+    (folder / "qrels.txt").write_text("q1 0 a 1\n")
+    (folder / "mine.run").write_text("q1 Q0 a 1 1.0 mine\n")
+    line = f"({sys.executable} -m rag_evaluation_framework {' '.join(arguments)}; echo $? >code) | {head}"
+    done = subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert (folder / "code").read_text().strip() in ("0", "141")
+    assert not [word for word in ("error", "Error", "Traceback", "Exception") if word in done.stderr]
+    saved = {"run": "runs/*/report.json", "demo": "runs/*/report.json", "init": "questions.yaml", "score": ""}
+    assert not saved[arguments[0]] or list((folder / ".rag-eval").glob(saved[arguments[0]]))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")

@@ -29,7 +29,8 @@ from rag_evaluation_framework import (
     retrieve,
     run_experiment,
 )
-from rag_evaluation_framework.data import Failure, QueryId, QueryText
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data.failures import NOT_ANSWERED
 from rag_evaluation_framework.errors import Interrupted
 from rag_evaluation_framework.experiments import ranker
 from rag_evaluation_framework.results import result as results
@@ -37,7 +38,6 @@ from rag_evaluation_framework.results import result as results
 # 400 characters, no two alike: every text stands in one place.
 TEXT = "".join(chr(0x4E00 + number) for number in range(400))
 CORPUS = Corpus([Document(DocumentId("d"), TEXT)])
-NOT_ANSWERED = Failure("retrieve", "Interrupted", "not answered, as the run was interrupted")
 
 
 def dataset(size):

@@ -1,14 +1,14 @@
 """Ctrl-C and SIGTERM, remembered: a component that swallows the exception cannot turn an interrupt into a success.
 
-Handlers are installed by programs, with `remembered`; the library only asks whether an interrupt came.
+Handlers are installed by programs, with `remember`; the library only asks whether an interrupt came.
 """
 
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class _Memory:
     Attributes:
         first: The first interrupt, or None.
         at: When it came, by the monotonic clock.
-        at_once: Whether the process is left without cleaning up, since there is nothing yet to clean up.
+        at_once: Whether the process is left without cleaning up, since there is nothing to clean up, yet or any more.
     """
 
     first: Interrupt | None = None
@@ -50,9 +50,8 @@ class _Memory:
     at_once: bool = False
 
 
-@contextmanager
-def remembered() -> Generator[None]:
-    """Answer SIGINT and SIGTERM inside, and remember the first.
+def remember() -> None:
+    """Answer SIGINT and SIGTERM from now on, and remember the first.
 
     Until `clean_up` is called, either ends the process at once. Then the first raises `KeyboardInterrupt`, and another
     one, later than half a second, ends the process whatever a component does with the exception. A signal that the
@@ -60,19 +59,11 @@ def remembered() -> Generator[None]:
     `__del__`, the interrupt is remembered, and Python's complaint about that is left out.
     """
     _Memory.first, _Memory.at_once = None, True
-    before = {number: signal.getsignal(number) for number in _INTERRUPTS}
-    answered = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in _INTERRUPTS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _answer)
     complain = sys.unraisablehook
     sys.unraisablehook = lambda lost: None if lost.exc_type is Interruption else complain(lost)
-    for number in answered:
-        signal.signal(number, _answer)
-    try:
-        yield
-    finally:
-        sys.unraisablehook = complain
-        for number in answered:
-            signal.signal(number, before[number])
-        _Memory.first = None
 
 
 def clean_up() -> None:
@@ -80,8 +71,13 @@ def clean_up() -> None:
     _Memory.at_once = False
 
 
+def leave_at_once() -> None:
+    """Let interrupts from now on end the process: all is done, and Python takes its time to end."""
+    _Memory.at_once = True
+
+
 def first_interrupt() -> Interrupt | None:
-    """Return the first interrupt since `remembered`, or None."""
+    """Return the first interrupt since `remember`, or None."""
     return _Memory.first
 
 
@@ -104,12 +100,12 @@ def finished(work: Callable[[], T]) -> tuple[T, KeyboardInterrupt | None]:
 
 
 def pass_on_interrupt(error: BaseException) -> None:
-    """Raise an error again that is an interrupt, or a group with one: whatever else a component raises is a failure."""
+    """Raise an interrupt again, or that of a group with one: whatever else a component raises is a failure."""
     if isinstance(error, KeyboardInterrupt):
         raise error
     group: Any = error
     if isinstance(error, BaseExceptionGroup) and group.subgroup(KeyboardInterrupt) is not None:
-        raise error
+        raise Interruption from error
 
 
 def _answer(number: int, _frame: object) -> None:

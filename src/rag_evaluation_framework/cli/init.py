@@ -16,7 +16,7 @@ from rag_evaluation_framework import reports, results
 from rag_evaluation_framework._support.files import write_new
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import print_text
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, InputError
 
 _CONFIG = """\
 # Run it with: rag-eval run {config}
@@ -55,16 +55,14 @@ def init(
     if not called or called != Path(called).name:
         raise ConfigError(f"--name {called!r}: expected a name without folders")
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
-    for path in (config, target):
-        if path.exists():
-            raise ConfigError(f"{path} already exists and is not overwritten; choose another --name, or move the file")
+    if config.exists():
+        raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
     results.check_root(root)
     documents = rag.Corpus.from_folder(corpus, glob)
     check = rag.check_quotes(questions, documents)
-    console = stdout()
-    reports.show_quotes(console, check)
     dataset = check.dataset(called)
     if not any(entry.relevant for entry in dataset):
+        reports.show_quotes(stdout(), check)
         raise ConfigError(
             f"{questions}: no quote was located in {corpus}, so no question could be scored, and nothing was written; "
             "expected at least one question with a quote that occurs verbatim in the documents"
@@ -75,14 +73,31 @@ def init(
         glob=json.dumps(glob, ensure_ascii=False),
         dataset=_yaml_path(target, root),
     )
-    rag.save_dataset(dataset, target)
     try:
+        _save(dataset, target)
         write_new(config, settings)
-    except BaseException:  # an interrupt too: half of what was to be written would be in the way of the next time
-        target.unlink()
-        raise
+    finally:  # last, as the reader of standard output may leave
+        reports.show_quotes(stdout(), check)
     kept = "" if root == Path(".rag-eval") else f" --root {shlex.quote(str(root))}"
     print_text(f"Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}")
+
+
+def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:
+    """Save a dataset, unless it is there: an `init` that was interrupted may have come so far.
+
+    Raises:
+        ConfigError: Another one is there.
+        DatasetError: It cannot be saved.
+    """
+    if not target.exists():
+        rag.save_dataset(dataset, target)
+        return
+    try:
+        same = rag.load_dataset(target).content_hash == dataset.content_hash
+    except InputError:
+        same = False
+    if not same:
+        raise ConfigError(f"{target} already exists and is not overwritten; choose another --name, or move the file")
 
 
 def _yaml_path(path: Path, start: Path) -> str:

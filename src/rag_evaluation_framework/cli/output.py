@@ -65,9 +65,12 @@ def print_json(value: object, indent: int | None = None) -> None:
 
 @contextmanager
 def watched() -> Generator[None]:
-    """Raise `OutputClosed` inside when something is printed that nobody reads."""
+    """Raise `OutputClosed` inside, or at its end, when something is printed that nobody reads."""
     with redirect_stdout(cast("TextIO", _Watched(sys.stdout))):
-        yield
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
 
 
 @contextmanager
@@ -86,7 +89,7 @@ def flushed() -> bool:
 def _flushed(stream: TextIO) -> bool:
     try:
         stream.flush()
-    except BrokenPipeError:
+    except OSError:  # the reader has left, or the disk is full
         # The interpreter flushes once more when it ends, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return False

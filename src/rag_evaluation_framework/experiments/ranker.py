@@ -16,7 +16,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.failures import NOT_ASKED, Failure, OnError
+from rag_evaluation_framework.data.failures import NOT_ANSWERED, NOT_ASKED, Failure, OnError
 from rag_evaluation_framework.data.hit_table import HitCollector, RankedHits
 from rag_evaluation_framework.data.hits import Retrieval, Stage
 from rag_evaluation_framework.data.queries import Query
@@ -28,8 +28,7 @@ from rag_evaluation_framework.text.reading import RankingCutter
 _FIRST_DEPTH = 10
 _MOST_TIMED = 50
 _TIMED_SIDE_BY_SIDE = 32  # one in so many
-NOT_ANSWERED = Failure("retrieve", "Interrupted", "not answered, as the run was interrupted")
-_NOT_ANSWERED = Returned(Retrieval(()), 0, NOT_ANSWERED)
+_INTERRUPTED = Returned(Retrieval(()), 0, NOT_ANSWERED)
 _SHORTER = 4  # than the mean: how much shorter chunks are provided for in the first request
 
 
@@ -263,7 +262,7 @@ class Ranker:
                 self.interrupt = interrupt
         for row, query in enumerate(queries):
             if row not in answers:
-                answers[row] = self._seen(self._asker.answered.pop(query.id, _NOT_ANSWERED).untimed())
+                answers[row] = self._seen(self._asker.answered.pop(query.id, _INTERRUPTED).untimed())
         return self._noted([answers[row] for row in range(len(queries))])
 
     def _seen(self, answer: Returned) -> _Seen:

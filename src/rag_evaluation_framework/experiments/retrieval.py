@@ -21,12 +21,12 @@ from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.failures import OnError
+from rag_evaluation_framework.data.failures import NOT_ANSWERED, OnError
 from rag_evaluation_framework.data.plain import gives_items
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError, Interrupted
-from rag_evaluation_framework.experiments.ranker import NOT_ANSWERED, Ranker
+from rag_evaluation_framework.experiments.ranker import Ranker
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.reading import RankingCutter
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer

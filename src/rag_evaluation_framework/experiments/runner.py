@@ -10,12 +10,12 @@ from typing import Any, overload
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import finished
 from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.data.failures import NOT_ANSWERED
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import Interrupted, SaveFailed
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
-from rag_evaluation_framework.experiments.ranker import NOT_ANSWERED
 from rag_evaluation_framework.experiments.retrieval import indexed
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.query_result import QueryResults
@@ -100,7 +100,7 @@ def _ranked(
     except KeyboardInterrupt as interrupt:
         if ranked is None:
             raise
-        return *ranked[:2], interrupt  # it came while the retriever was closed
+        return ranked[0], ranked[1], interrupt  # it came while the retriever was closed
     return ranked
 
 

@@ -1,0 +1,30 @@
+"""Running the command that the arguments name, and telling how it ended."""
+
+import warnings
+
+from rag_evaluation_framework._support import interrupts
+from rag_evaluation_framework.cli import commands, endings, output
+
+
+def exit_code() -> int:
+    """Run the command, tell people how it ended, and return the exit code."""
+    output.open_streams()
+    ended = _ended()
+    interrupts.leave_at_once()
+    code = endings.told(ended)
+    if not output.flushed():
+        code = code or endings.OUTPUT_CLOSED
+    return code
+
+
+def _ended() -> BaseException | None:
+    """Run the command that the arguments name, and return what ended it."""
+    try:
+        with output.watched(), warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = endings.show_warning
+            interrupts.clean_up()
+            commands.app()
+    except BaseException as error:  # noqa: BLE001  every end has its message and exit code
+        return error
+    return None
