@@ -16,8 +16,8 @@ def parse_json(text: str, *, finite: bool = True) -> Json:
 
     Args:
         text: The text.
-        finite: Whether numbers beyond the range of floats are refused; if not, they are infinite, for callers that check
-            numbers in any case: looking at each takes as long as the rest.
+        finite: Whether numbers beyond the range of floats are refused. If not, they are infinite, for callers that
+            check numbers in any case: to look at each takes as long as the rest.
 
     Raises:
         ValueError: It is not valid JSON, repeats a key, contains NaN, infinity or a number beyond the range of floats,

@@ -104,13 +104,8 @@ def checked_name(metric: Metric[Any]) -> str:
     Raises:
         ConfigError: It cannot be read, or is not one word without `@`.
     """
-<<<<<<< HEAD
     name = component_name(metric)
-    if "@" in name or name != "".join(name.split()):
-=======
-    name: Any = metric.name
     if not is_metric_name(name):
->>>>>>> 9f31b74 (load_result believes nothing that a file says: every field has a type and a range, and what is told twice must agree)
         raise ConfigError(f"a metric is called {name!r:.60}; expected one word without '@', such as 'my_recall'")
     return name
 
