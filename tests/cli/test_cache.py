@@ -1,10 +1,15 @@
 import json
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.embedders.embedding_cache import Embedding
+from rag_evaluation_framework.embedders.cache_records import Embedding
 
 IDENTITY = json.dumps({"type": "own.module:Own", "parameters": {"size": 3}, "source": None, "content": None})
 
@@ -89,3 +94,58 @@ def test_a_root_that_is_a_file_is_refused(rag_eval, tmp_path, action):
     assert outcome.code == 2
     assert "is a file; expected the folder that contains the cache" in outcome.err
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def damaged(file, kind):
+    match kind:
+        case "zeros":
+            file.write_bytes(b"\0" * 40_000)
+        case "text":
+            file.write_text("some notes of mine\n" * 90)
+        case "crasher":
+            shutil.copyfile(Path(__file__).parent.parent / "embedders/damaged_caches/cache.11.21.sqlite", file)
+        case "folder":
+            file.unlink()
+            file.mkdir()
+        case "fifo":
+            file.unlink()
+            os.mkfifo(file)
+        case "newer":
+            with closing(sqlite3.connect(file)) as connection:
+                connection.execute("PRAGMA user_version = 2")
+        case _:
+            with closing(sqlite3.connect(file)) as connection:
+                connection.execute("UPDATE embedders SET identity = 'edited'")
+                connection.commit()
+
+
+@pytest.mark.parametrize("kind", ["zeros", "text", "crasher", "folder", "fifo", "newer", "edited"])
+def test_whatever_is_in_its_place_is_told_in_a_line_and_can_be_cleared(rag_eval, filled, kind):
+    damaged(filled / "cache" / "embeddings" / "vectors.sqlite", kind)
+    outcome = rag_eval("cache", "info", "--root", filled)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert "vectors.sqlite: " in outcome.err
+    assert "cache clear" in outcome.err or "has schema version 2" in outcome.err
+    assert rag_eval("cache", "clear", "--root", filled, "--yes").code == 0
+    assert rag_eval("cache", "info", "--root", filled).out.startswith(f"{filled}/cache: 0 vectors, 0 bytes")
+
+
+def test_the_database_of_another_application_is_not_removed(rag_eval, filled):
+    file = filled / "cache" / "embeddings" / "vectors.sqlite"
+    file.unlink()
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE bookmarks (url)")
+    outcome = rag_eval("cache", "clear", "--root", filled, "--yes")
+    assert outcome.code == 2
+    assert "is the database of another application; it is not removed" in outcome.err
+    assert file.exists()
+
+
+def test_what_was_set_aside_and_what_killed_processes_left_is_counted_and_cleared(rag_eval, filled):
+    for name in ("embeddings.damaged", ".removed-x"):
+        (filled / "cache" / name).mkdir()
+        (filled / "cache" / name / "vectors.sqlite").write_bytes(b"0" * 100_000)
+    found = json.loads(rag_eval("cache", "info", "--root", filled, "--json").out)
+    assert found["bytes"] > 200_000
+    assert rag_eval("cache", "clear", "--root", filled, "--yes").code == 0
+    assert list((filled / "cache").iterdir()) == []

@@ -16,14 +16,15 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import Embedder, LsaEmbedder
 from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.embedders.embedding_cache import Embedding
+from rag_evaluation_framework.embedders.cache_records import Embedding
 from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 WRITER = """
 import sys
 import numpy as np
-from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache
+from rag_evaluation_framework.embedders import EmbeddingCache
+from rag_evaluation_framework.embedders.cache_records import Embedding
 
 root, first, last, size = sys.argv[1], *map(int, sys.argv[2:])
 cache = EmbeddingCache(root)
@@ -196,12 +197,12 @@ class TestDamage:
             assert len(cache.get("one", ["a", "b"])) == 1
 
     @pytest.mark.parametrize("content", [b"this is no database at all, but long enough to look like one " * 40, b"x"])
-    def test_a_file_that_is_no_database_is_emptied_with_a_warning(self, cache, content):
+    def test_a_file_that_is_no_database_is_set_aside_with_a_warning(self, cache, content):
         cache.put("one", {"a": a_vector(1)})
         (cache.folder / "vectors.sqlite").write_bytes(content)
         with pytest.raises(InputError, match="rag-eval cache clear"):
             cache.contents()
-        with pytest.warns(UserWarning, match="is damaged .* it is emptied"):
+        with pytest.warns(UserWarning, match="is damaged .* it is moved to"):
             assert cache.get("one", ["a"]) == {}
         cache.put("one", {"a": a_vector(2)})
         assert cache.get("one", ["a"])["a"].vector.tolist() == [2]
@@ -221,14 +222,6 @@ class TestDamage:
         found = cache.get("one", texts)
         assert all(found[text].vector.tobytes() == embeddings[text].vector.tobytes() for text in found)
         cache.put("one", embeddings)
-
-    def test_another_version_of_the_file_is_emptied(self, cache):
-        cache.put("one", {"a": a_vector(1)})
-        with sqlite3.connect(cache.folder / "vectors.sqlite") as connection:
-            connection.execute("PRAGMA user_version = 99")
-        connection.close()
-        with pytest.warns(UserWarning, match="schema version 99"):
-            assert cache.get("one", ["a"]) == {}
 
 
 class TestWithoutAPlace:
@@ -258,16 +251,18 @@ class TestWithoutAPlace:
             cache.put("one", {"b": a_vector(2)})
         assert list(cache.get("one", ["a", "b"])) == ["a"]
 
-    def test_a_write_that_breaks_in_the_middle_keeps_nothing_of_it(self, cache):
+    def test_a_write_that_breaks_in_the_middle_keeps_nothing_of_it(self, cache, monkeypatch):
         cache.put("one", {"a": a_vector(1)})
-        with sqlite3.connect(cache.folder / "vectors.sqlite") as connection:
-            connection.execute(
-                "CREATE TRIGGER full BEFORE INSERT ON vectors WHEN (SELECT count(*) FROM vectors) >= 3 "
-                "BEGIN SELECT RAISE(ABORT, 'disk is full'); END"
-            )
-        connection.close()
+        real = sqlite3.connect
+
+        def with_little_space(*arguments, **more):
+            connection = real(*arguments, **more)
+            connection.execute("PRAGMA max_page_count = 12")
+            return connection
+
+        monkeypatch.setattr(sqlite3, "connect", with_little_space)
         with pytest.warns(UserWarning, match="cannot be written .*disk is full"):
-            EmbeddingCache(cache.folder.parent.parent).put("one", {f"{n}": a_vector(n) for n in range(9)})
+            EmbeddingCache(cache.folder.parent.parent).put("one", {f"{n}": a_vector(*range(9_000)) for n in range(9)})
         assert list(cache.get("one", ["a", *(f"{n}" for n in range(9))])) == ["a"]
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -82,6 +83,16 @@ def table_rows(text: str, delimiter: str = ",", *, skip_initial_space: bool = Fa
             first = reader.line_num + 1
     except csv.Error as error:
         raise csv.Error(f"line {first}: {error}; is there an unclosed quotation mark?") from error
+
+
+def folder_size(folder: Path) -> int:
+    """Return how many bytes the files of a folder take, also while others remove some."""
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):
+            found = path.lstat()
+            total += found.st_size if stat.S_ISREG(found.st_mode) else 0
+    return total
 
 
 def is_list(value: Any) -> TypeGuard[list[Any]]:

@@ -13,6 +13,7 @@ import typer
 
 from rag_evaluation_framework import embedders
 from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework._support.files import folder_size
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry import plain
@@ -40,7 +41,7 @@ def cache(
     if action is Action.info:
         _show(_described(embeddings, exports), as_json=as_json)
         return
-    freed = embeddings.size() + _size(exports)
+    freed = embeddings.size() + folder_size(exports)
     if freed and not yes:
         raise ConfigError(f"this removes {freed:,} bytes from {root / 'cache'}; add --yes to confirm")
     embeddings.clear()
@@ -63,7 +64,7 @@ def _described(embeddings: embedders.EmbeddingCache, exports: Path) -> dict[str,
             for entry in contents
         ],
         "onnx_exports": len(list(exports.glob("*/export.json"))),
-        "onnx_bytes": _size(exports),
+        "onnx_bytes": folder_size(exports),
     }
 
 
@@ -79,10 +80,6 @@ def _show(found: dict[str, Any], *, as_json: bool) -> None:
         print_text(f"  {called}: {entry['vectors']:,} vectors of dimension {entry['dimension']}")
     if found["onnx_exports"]:
         print_text(f"exported models: {found['onnx_exports']}, {found['onnx_bytes']:,} bytes")
-
-
-def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _remove(folder: Path) -> None:

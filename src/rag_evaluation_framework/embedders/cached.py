@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.embedder import Embedder, TokenEmbedder
-from rag_evaluation_framework.embedders.embedding_cache import Embedding, EmbeddingCache, KnownEmbedder
+from rag_evaluation_framework.embedders.cache_records import Embedding
+from rag_evaluation_framework.embedders.embedding_cache import EmbeddingCache, KnownEmbedder
 from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry import as_component

@@ -5,51 +5,20 @@ carries a checksum, and one that fails it is dropped. Several processes may use 
 leaves everything that it had written. Whatever goes wrong with the file, embedding goes on without it, with a note.
 """
 
-import hashlib
-import shutil
 import sqlite3
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.embedders.cache_file import AnothersDatabase, CacheFile, Damaged, NotOurs, Replaced
+from rag_evaluation_framework.embedders.cache_records import Embedding, decoded, digest, encoded, record_key
 from rag_evaluation_framework.errors import InputError
 
 T = TypeVar("T")
 
-_FILE = "vectors.sqlite"
-_VERSION = 1
-_SECONDS = 30  # to wait for another process that is writing
 _AT_ONCE = 500  # keys a query; SQLite takes at least 999
-_CHECKSUM = 16
-_FLOATS = np.dtype("<f4")
-_SCHEMA = f"""
-PRAGMA page_size = 16384;
-PRAGMA journal_mode = WAL;
-PRAGMA user_version = {_VERSION};
-CREATE TABLE embedders (
-    id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, identity TEXT NOT NULL, dimension INTEGER NOT NULL,
-    input_limit INTEGER
-);
-CREATE TABLE vectors (key BLOB NOT NULL UNIQUE, embedder INTEGER NOT NULL, record BLOB NOT NULL);
-"""
-
-
-class Embedding(NamedTuple):
-    """A vector as it is kept.
-
-    Attributes:
-        vector: float32, shape (dimension,).
-        truncated: Whether it covers only a part of the text.
-    """
-
-    vector: NDArray[np.float32]
-    truncated: bool
+_ATTEMPTS = 5  # another process may clear the cache while it is read, and again
 
 
 class KnownEmbedder(NamedTuple):
@@ -82,8 +51,13 @@ class EmbeddingCache:
     """The cache below a root, in `<root>/cache/embeddings/`. It is made when something is first kept."""
 
     def __init__(self, root: str | Path = ".rag-eval") -> None:
-        self.folder = Path(root) / "cache" / "embeddings"
+        self._file = CacheFile(root)
         self._broken: set[str] = set()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the cache."""
+        return self._file.folder
 
     def known(self, identity: str) -> KnownEmbedder | None:
         """Return what is known of an embedder, or None."""
@@ -97,8 +71,9 @@ class EmbeddingCache:
             texts: The texts.
             role: What they were embedded as: `"text"` or `"query"`.
         """
+        keys = {record_key(identity, role, text): text for text in texts}
         empty: dict[str, Embedding] = {}
-        return self._tried("read", lambda: self._get(identity, texts, role), empty)
+        return self._tried("read", lambda: self._get(identity, keys), empty)
 
     def put(
         self, identity: str, embeddings: Mapping[str, Embedding], role: str = "text", input_limit: int | None = None
@@ -117,81 +92,86 @@ class EmbeddingCache:
         """Return what is kept, by embedder.
 
         Raises:
-            InputError: The cache cannot be read.
+            InputError: The cache cannot be read, or is not ours.
         """
         if not self._file.exists():
             return []
         try:
-            with self._open() as connection:
+            with self._file.open() as connection:
                 rows = connection.execute(
-                    "SELECT identity, count(key), dimension FROM embedders LEFT JOIN vectors ON embedder = id "
+                    "SELECT digest, identity, count(key), dimension FROM embedders LEFT JOIN vectors ON embedder = id "
                     "GROUP BY id ORDER BY identity"
-                )
-                return [CachedVectors(*row) for row in rows]
-        except (sqlite3.Error, OSError) as error:
-            raise InputError(f"{self._file}: cannot be read ({error}); remove it with: rag-eval cache clear") from error
+                ).fetchall()
+        except NotOurs as error:
+            raise InputError(f"{self._file.path}: {error}; it is left as it is") from error
+        except (Damaged, Replaced, sqlite3.Error, OSError) as error:
+            raise self._unreadable(str(error) or "it is replaced just now") from error
+        for found, identity, _, dimension in rows:
+            if not isinstance(identity, bytes) or digest(identity) != found or not _is_count(dimension):
+                raise self._unreadable("what it says of an embedder is damaged")
+        return [CachedVectors(identity.decode(), count, dimension) for _, identity, count, dimension in rows]
 
     def size(self) -> int:
-        """Return how many bytes it takes on disk."""
-        return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+        """Return how many bytes it takes on disk, with what was damaged and is set aside."""
+        return self._file.size()
 
     def clear(self) -> None:
-        """Remove everything.
+        """Remove everything, also what was damaged and is set aside.
 
         Raises:
-            InputError: The folder cannot be removed.
+            InputError: The folder cannot be removed, or holds the database of another application.
         """
-        if not self.folder.exists():
-            return
         try:
-            self._remove()
+            self._file.remove()
+        except AnothersDatabase as error:
+            raise InputError(f"{self._file.path}: {error}; it is not removed: move it elsewhere") from error
         except OSError as error:
             raise InputError(f"{self.folder}: cannot be removed ({error.strerror})") from error
 
-    @property
-    def _file(self) -> Path:
-        return self.folder / _FILE
+    def _unreadable(self, reason: str) -> InputError:
+        return InputError(f"{self._file.path}: cannot be read ({reason}); remove it with: rag-eval cache clear")
 
     def _known(self, identity: str) -> KnownEmbedder | None:
         if not self._file.exists():
             return None
-        with self._open() as connection:
+        with self._file.open() as connection:
             row = connection.execute(
-                "SELECT dimension, input_limit FROM embedders WHERE digest = ?", (_digest(identity),)
+                "SELECT dimension, input_limit FROM embedders WHERE digest = ?", (digest(identity.encode("ascii")),)
             ).fetchone()
-        return None if row is None else KnownEmbedder(*row)
+        if row is None or not _is_count(row[0]) or not (row[1] is None or _is_count(row[1])):
+            return None
+        return KnownEmbedder(*row)
 
-    def _get(self, identity: str, texts: Iterable[str], role: str) -> dict[str, Embedding]:
-        keys = {_key(identity, role, text): text for text in texts}
+    def _get(self, identity: str, keys: Mapping[bytes, str]) -> dict[str, Embedding]:
         if not keys or not self._file.exists():
             return {}
-        with self._open() as connection:
+        with self._file.open() as connection:
             records = dict(_selected(connection, list(keys)))
-            found = {key: embedding for key, record in records.items() if (embedding := _decoded(key, record))}
+            found = {key: embedding for key, record in records.items() if (embedding := decoded(key, record))}
             damaged = records.keys() - found.keys()
             if damaged:
                 note(
-                    f"the embedding cache {self._file} held {len(damaged)} damaged of {len(records)} vectors; they are "
-                    "dropped and computed anew"
+                    f"the embedding cache {self._file.path} held {len(damaged)} damaged of {len(records)} vectors; "
+                    "they are dropped and computed anew"
                 )
                 connection.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in damaged])
-        return {keys[key]: embedding for key, embedding in found.items()}
+            _mend_dimension(connection, identity, found.values())
+        return {keys[key]: embedding for key, embedding in found.items() if key in keys}
 
     def _put(self, identity: str, embeddings: Mapping[str, Embedding], role: str, input_limit: int | None) -> None:
         if not embeddings:
             return
         dimension = len(next(iter(embeddings.values())).vector)
-        records = [
-            (key, _encoded(key, value)) for text, value in embeddings.items() if (key := _key(identity, role, text))
-        ]
-        self._make()
-        with self._open() as connection:
+        keys = [record_key(identity, role, text) for text in embeddings]
+        records = [(key, encoded(key, value)) for key, value in zip(keys, embeddings.values(), strict=True)]
+        self._file.make()
+        with self._file.open() as connection:
             connection.execute("BEGIN IMMEDIATE")
             (number,) = connection.execute(
                 "INSERT INTO embedders (digest, identity, dimension, input_limit) VALUES (?, ?, ?, ?) "
-                "ON CONFLICT (digest) DO UPDATE SET dimension = excluded.dimension, input_limit = excluded.input_limit "
-                "RETURNING id",
-                (_digest(identity), identity, dimension, input_limit),
+                "ON CONFLICT (digest) DO UPDATE SET identity = excluded.identity, dimension = excluded.dimension, "
+                "input_limit = excluded.input_limit RETURNING id",
+                (digest(identity.encode("ascii")), identity, dimension, input_limit),
             ).fetchone()
             connection.executemany(
                 "INSERT OR REPLACE INTO vectors (key, embedder, record) VALUES (?, ?, ?)",
@@ -203,90 +183,34 @@ class EmbeddingCache:
         """Run an action; if the cache fails it, note it, once for reading and once for writing, and go on without."""
         if what in self._broken:
             return otherwise
+        reason = "other processes go on replacing it"
         try:
-            try:
-                return action()
-            except sqlite3.DatabaseError as error:
-                if type(error) is not sqlite3.DatabaseError:  # its subclasses say that something else is wrong
-                    raise
-                # The file is not a database any more. Vectors can be made again: start with an empty cache.
-                note(f"the embedding cache {self._file} is damaged ({error}); it is emptied")
-                self._remove()
-                return action()
-        except (sqlite3.Error, OSError) as error:
-            self._broken.add(what)
+            for _ in range(_ATTEMPTS):
+                try:
+                    return action()
+                except Replaced:
+                    continue
+                except Damaged as error:  # vectors can be made again: start with an empty cache
+                    if self._file.set_aside(error.stamp):
+                        note(
+                            f"the embedding cache {self._file.path} is damaged ({error}); it is moved to "
+                            f"{self._file.aside}, and vectors are computed anew. rag-eval cache clear removes both"
+                        )
+        except NotOurs as error:
+            self._broken |= {"read", "written"}
             note(
-                f"the embedding cache {self._file} cannot be {what} ({error}); vectors are computed without it. "
-                "Check the path, its permissions and the free space, or start anew with: rag-eval cache clear"
+                f"the embedding cache {self._file.path} {error}; it is left as it is, and vectors are computed without "
+                "it. Give another root, or move it elsewhere"
             )
             return otherwise
-
-    @contextmanager
-    def _open(self) -> Generator[sqlite3.Connection]:
-        # A connection for each use: it may be another thread, or a forked process, that asks next.
-        connection = sqlite3.connect(
-            f"{self._file.absolute().as_uri()}?mode=rw", uri=True, timeout=_SECONDS, isolation_level=None
+        except (sqlite3.Error, OSError) as error:
+            reason = str(error)
+        self._broken.add(what)
+        note(
+            f"the embedding cache {self._file.path} cannot be {what} ({reason}); vectors are computed without it. "
+            "Check the path, its permissions and the free space, or start anew with: rag-eval cache clear"
         )
-        try:
-            connection.execute("PRAGMA synchronous = NORMAL")
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version != _VERSION:
-                raise sqlite3.DatabaseError(f"schema version {version}; this version reads {_VERSION}")
-            yield connection
-        finally:
-            connection.close()
-
-    def _make(self) -> None:
-        """Make an empty cache beside its place and move it there, so that nobody meets a half-made one."""
-        if self._file.exists():
-            return
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(mkdtemp(prefix=".embeddings-", dir=self.folder.parent))
-        try:
-            with closing(sqlite3.connect(part / _FILE)) as connection:
-                connection.executescript(_SCHEMA)
-            part.chmod(0o755)
-            part.rename(self.folder)
-        except OSError:
-            if not self._file.exists():  # nor has another process made it at the same moment
-                raise
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
-
-    def _remove(self) -> None:
-        """Move the folder aside at once, with what SQLite keeps beside the file, then delete it."""
-        aside = Path(mkdtemp(prefix=".removed-", dir=self.folder.parent))
-        try:
-            self.folder.rename(aside / self.folder.name)
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
-
-
-def _digest(identity: str) -> bytes:
-    return hashlib.sha256(identity.encode("ascii")).digest()
-
-
-def _key(identity: str, role: str, text: str) -> bytes:
-    return hashlib.sha256(_digest(identity) + f"{role}\0{text}".encode("utf-8", "surrogatepass")).digest()
-
-
-def _encoded(key: bytes, embedding: Embedding) -> bytes:
-    content = bytes([embedding.truncated]) + embedding.vector.astype(_FLOATS).tobytes()
-    return _checksum(key, content) + content
-
-
-def _decoded(key: bytes, record: object) -> Embedding | None:
-    """Return what a record holds, or None if it is damaged."""
-    if not isinstance(record, bytes) or len(record) <= _CHECKSUM or (len(record) - _CHECKSUM - 1) % _FLOATS.itemsize:
-        return None
-    content = record[_CHECKSUM:]
-    if _checksum(key, content) != record[:_CHECKSUM]:
-        return None
-    return Embedding(np.frombuffer(content, _FLOATS, offset=1).astype(np.float32), bool(content[0]))
-
-
-def _checksum(key: bytes, content: bytes) -> bytes:
-    return hashlib.blake2b(key + content, digest_size=_CHECKSUM).digest()
+        return otherwise
 
 
 def _selected(connection: sqlite3.Connection, keys: Sequence[bytes]) -> Iterator[tuple[bytes, object]]:
@@ -294,3 +218,16 @@ def _selected(connection: sqlite3.Connection, keys: Sequence[bytes]) -> Iterator
         some = keys[first : first + _AT_ONCE]
         marks = ",".join("?" * len(some))
         yield from connection.execute(f"SELECT key, record FROM vectors WHERE key IN ({marks})", some)  # noqa: S608  question marks
+
+
+def _mend_dimension(connection: sqlite3.Connection, identity: str, found: Iterable[Embedding]) -> None:
+    """Set the dimension of an embedder right by its vectors: they have checksums, and it has none."""
+    lengths = {len(embedding.vector) for embedding in found}
+    known = digest(identity.encode("ascii"))
+    row = connection.execute("SELECT dimension FROM embedders WHERE digest = ?", (known,)).fetchone()
+    if len(lengths) == 1 and row is not None and row[0] not in lengths:
+        connection.execute("UPDATE embedders SET dimension = ? WHERE digest = ?", (lengths.pop(), known))
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and value > 0

@@ -1,0 +1,235 @@
+"""The SQLite file of the embedding cache: made whole, opened with care, and told apart from what is not ours.
+
+What is damaged is set aside, and the next one to write makes a new file. What a newer version or another application
+made is left alone, byte for byte.
+"""
+
+import os
+import shutil
+import sqlite3
+import stat
+import time
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+
+from rag_evaluation_framework._support.files import folder_size
+
+_FILE = "vectors.sqlite"
+_VERSION = 1
+_SECONDS = 30  # to wait for another process that is writing
+_HOUR = 3600  # an empty file is made in a moment: what is older was left by a process that was killed
+_TABLES = {b"embedders", b"vectors"}
+_SCHEMA = f"""
+PRAGMA page_size = 16384;
+PRAGMA journal_mode = WAL;
+PRAGMA user_version = {_VERSION};
+CREATE TABLE embedders (
+    id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, identity TEXT NOT NULL, dimension INTEGER NOT NULL,
+    input_limit INTEGER
+);
+CREATE TABLE vectors (key BLOB NOT NULL UNIQUE, embedder INTEGER NOT NULL, record BLOB NOT NULL);
+"""
+# What these say is wrong with the disk, or with another process, and not with the file.
+_OUTWARD = {
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_NOLFS,
+    sqlite3.SQLITE_AUTH,
+}
+
+Stamp = tuple[int, int] | None
+"""Which file it is, whatever its name; None where there is none."""
+
+
+class NotOurs(Exception):
+    """The file is to be left alone."""
+
+
+class NewerVersion(NotOurs):
+    """A newer version made it."""
+
+    def __str__(self) -> str:
+        return f"has schema version {self.args[0]}, and this version of rag-eval reads {_VERSION}"
+
+
+class AnothersDatabase(NotOurs):
+    """Another application made it."""
+
+    def __str__(self) -> str:
+        return "is the database of another application"
+
+
+class Damaged(Exception):
+    """The file cannot be read or written, and never will be.
+
+    Attributes:
+        stamp: Which file.
+    """
+
+    def __init__(self, reason: str, stamp: Stamp) -> None:
+        super().__init__(reason)
+        self.stamp = stamp
+
+
+class Replaced(Exception):
+    """Another process removed or replaced the file while it was being used."""
+
+
+class CacheFile:
+    """The file below a root, with the folder that holds it and what SQLite keeps beside it.
+
+    Attributes:
+        folder: The folder.
+        path: The file.
+        aside: Where a damaged one is moved to, in place of the damaged one before.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self.folder = Path(root) / "cache" / "embeddings"
+        self.path = self.folder / _FILE
+        self.aside = self.folder.with_name("embeddings.damaged")
+
+    def exists(self) -> bool:
+        """Return whether there is a file, or something else in its place."""
+        return self.path.exists()
+
+    @contextmanager
+    def open(self) -> Generator[sqlite3.Connection]:
+        """Open the file, which has to be there; texts are read as bytes.
+
+        Raises:
+            NotOurs: A newer version, or another application, made it.
+            Damaged: It, or what is done with the connection, fails, and will the next time.
+            Replaced: Another process removed or replaced it meanwhile; to be tried again.
+            sqlite3.Error, OSError: The disk, or another process, is in the way.
+        """
+        stamp = self._stamp()
+        if stamp is None:
+            raise Replaced
+        try:
+            self._check_ours(stamp)
+            # A connection for each use: it may be another thread, or a forked process, that asks next.
+            with closing(self._connected("mode=rw")) as connection:
+                connection.execute("PRAGMA synchronous = NORMAL")
+                connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # opens the log as well
+                if self._stamp() != stamp:  # the log may be that of the new file
+                    raise Replaced
+                yield connection
+        except (sqlite3.Error, OSError, UnicodeError) as error:  # a damaged schema is quoted by bytes that are no text
+            if self._stamp() != stamp:
+                raise Replaced from error
+            if _is_damage(error):
+                raise Damaged(str(error), stamp) from error
+            raise
+
+    def make(self) -> None:
+        """Make an empty file if there is none, beside its place, and move it there, so that nobody meets half of one.
+
+        Raises:
+            Damaged: Something else is in the place of the folder.
+            sqlite3.Error, OSError: It cannot be written.
+        """
+        if self.exists():
+            return
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        part = Path(mkdtemp(prefix=".embeddings-", dir=self.folder.parent))
+        try:
+            with closing(sqlite3.connect(part / _FILE)) as connection:
+                connection.executescript(_SCHEMA)
+            part.chmod(0o755)
+            part.rename(self.folder)
+        except OSError as error:
+            if self.exists():  # another process made it at the same moment
+                return
+            if os.path.lexists(self.folder):
+                raise Damaged("there is something else in its place", None) from error
+            raise
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+    def set_aside(self, stamp: Stamp) -> bool:
+        """Move the folder of a damaged file away as a whole; return whether it was still there."""
+        if self._stamp() != stamp:
+            return False
+        _delete(self.aside)
+        self.folder.rename(self.aside)
+        return True
+
+    def remove(self) -> None:
+        """Remove the file with its folder, what was set aside, and what killed processes left.
+
+        Raises:
+            AnothersDatabase: Another application made it.
+            OSError: It cannot be removed.
+        """
+        with suppress(sqlite3.Error, OSError, UnicodeError, Damaged, NewerVersion):
+            self._check_ours(None)
+        if os.path.lexists(self.folder):  # moved away at once, with what SQLite keeps beside the file
+            away = Path(mkdtemp(prefix=".removed-", dir=self.folder.parent))
+            with suppress(FileNotFoundError):  # another process removed it at the same moment
+                self.folder.rename(away / self.folder.name)
+        for path in self._others():
+            _delete(path)
+
+    def size(self) -> int:
+        """Return how many bytes it takes on disk, with what was set aside and what killed processes left."""
+        return sum(map(folder_size, (self.folder, *self._others())))
+
+    def _others(self) -> Iterator[Path]:
+        parent, long_ago = self.folder.parent, time.time() - _HOUR
+        yield from (path for name in (".removed-*", self.aside.name) for path in parent.glob(name))
+        for path in parent.glob(".embeddings-*"):
+            with suppress(FileNotFoundError):  # finished in this moment
+                if path.lstat().st_mtime < long_ago:
+                    yield path
+
+    def _stamp(self) -> Stamp:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _connected(self, how: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?{how}", uri=True, timeout=_SECONDS, isolation_level=None
+        )
+        connection.text_factory = bytes
+        return connection
+
+    def _check_ours(self, stamp: Stamp) -> None:
+        """Look into the file without a lock, a log or anything else that would leave a trace."""
+        if not stat.S_ISREG(self.path.stat().st_mode):
+            raise Damaged("it is not a file", stamp)  # opening a named pipe would wait for ever
+        with suppress(sqlite3.DatabaseError, UnicodeError), closing(self._connected("immutable=1&mode=ro")) as looking:
+            tables = {name for (name,) in looking.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if tables and not tables & _TABLES:
+                raise AnothersDatabase
+            (version,) = looking.execute("PRAGMA user_version").fetchone()
+            if version > _VERSION:
+                raise NewerVersion(version)
+
+
+def _is_damage(error: Exception) -> bool:
+    if isinstance(error, UnicodeError):
+        return True
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF not in _OUTWARD
+
+
+def _delete(path: Path) -> None:
+    with suppress(FileNotFoundError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
