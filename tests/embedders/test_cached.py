@@ -274,8 +274,9 @@ class TestBadVectors:
             CachedEmbedder(Counting(wrong="shape"), tmp_path).embed(["a", "b"])
         assert EmbeddingCache(tmp_path).contents() == []
 
-    def test_vectors_that_are_not_finite_are_not_kept(self, tmp_path):
-        assert np.isnan(CachedEmbedder(Counting(wrong="nan"), tmp_path).embed(["a"])).all()
+    def test_vectors_that_are_not_finite_are_refused_and_not_kept(self, tmp_path):
+        with pytest.raises(InputError, match="returned NaN or infinity for 1 of 1 texts, the first: 'a'"):
+            CachedEmbedder(Counting(wrong="nan"), tmp_path).embed(["a"])
         assert CachedEmbedder(Counting(), tmp_path).embed(["a"]).tolist() == [[1, 1, 1]]
 
     def test_an_embedder_that_changed_in_secret_is_found_out(self, tmp_path, monkeypatch):

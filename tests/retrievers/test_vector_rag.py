@@ -5,6 +5,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import Corpus, Document, DocumentId, InMemoryVectorStore, VectorRAGRetriever
+from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from support.chunkers import Lines
 from support.embedders import WordCounts
@@ -63,7 +64,9 @@ class TestRetrieve:
                 return super().search_many(query_embeddings, k)
 
         store = Store()
-        rankings = indexed(vector_store=store).retrieve_many(["server", "refunds", "glacier"], 2)
+        retriever = indexed(vector_store=store)
+        store.calls.clear()
+        rankings = retriever.retrieve_many(["server", "refunds", "glacier"], 2)
         assert store.calls == [3]
         assert [places(ranking)[0] for ranking in rankings] == [("0.md", 16), ("0.md", 0), ("1.md", 16)]
 
@@ -280,4 +283,6 @@ class TestAnotherEmbedderCutsTheChunks:
 
     def test_the_same_one_is_not_told_and_neither_are_other_chunkers(self):
         for chunker in (rag.SemanticChunker(rag.LsaEmbedder(dimensions=2)), rag.SentenceChunker(sentences=1)):
-            VectorRAGRetriever(chunker, rag.LsaEmbedder(dimensions=2)).index(self.TEXTS)
+            with collected() as notes:
+                VectorRAGRetriever(chunker, rag.LsaEmbedder(dimensions=2)).index(self.TEXTS)
+            assert not any("chunks are cut by" in said for said in notes)

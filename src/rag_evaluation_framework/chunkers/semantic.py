@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.chunkers.measure import Place, cut_out, measured
 from rag_evaluation_framework.chunkers.recursive_character import Cutter
 from rag_evaluation_framework.chunkers.sentence_boundaries import sentence_places
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count, check_number
-from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.contracts.embedded import as_numbers
+from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
@@ -130,16 +130,12 @@ class SemanticChunker(PositionAwareChunker):
             returned = self.embedder.embed(sentences)
         except NotIndexed:
             try:
-                fitted = adapted(self.embedder.fit(sentences))
+                learnt: object = self.embedder.fit(sentences)
             except InputError:  # a document without a word: nothing to learn, and no subject that could change
                 return np.zeros((len(sentences), 1))
-            returned = fitted.embed(sentences)
-        vectors = np.asarray(returned, dtype=np.float64)
-        if vectors.ndim != 2 or len(vectors) != len(sentences) or not np.isfinite(vectors).all():
-            raise InputError(
-                f"SemanticChunker: {self.embedder.name}.embed returned shape {vectors.shape} for {len(sentences)} "
-                "sentences, or numbers that are not finite; expected one row of finite numbers per sentence"
-            )
+            returned = as_fitted(learnt, self.embedder).embed(sentences)
+        source = f"SemanticChunker: {self.embedder.name}.embed"
+        vectors: NDArray[np.float64] = as_numbers(returned, source, sentences).astype(np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: NDArray[np.float64] = vectors / np.where(lengths == 0, 1, lengths)
         return unit

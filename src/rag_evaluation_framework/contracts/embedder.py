@@ -7,7 +7,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.contracts.component import Component
+from rag_evaluation_framework.contracts.embedded import as_vectors
+from rag_evaluation_framework.errors import InputError
 
 
 class Embedder(Component, ABC):
@@ -30,7 +34,9 @@ class Embedder(Component, ABC):
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per question: float32, shape (len(texts), dimension). By default one after the other."""
         vectors = [self.embed_query(text) for text in texts]
-        return np.stack(vectors) if vectors else np.zeros((0, self.dimension), dtype=np.float32)
+        if not vectors:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        return as_vectors(vectors, f"{self.name}.embed_query", texts)
 
     def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Return of which texts the vector covers only a part, as the model reads no more; shape (len(texts),).
@@ -47,6 +53,43 @@ class Embedder(Component, ABC):
         """
         del documents
         return self
+
+
+def as_fitted(learnt: object, embedder: Embedder) -> Embedder:
+    """Return what the `fit` of an embedder returned, ready to be used.
+
+    Raises:
+        InputError: It is not an Embedder.
+    """
+    if not isinstance(learnt, Embedder):
+        raise InputError(f"{embedder.name}.fit returned {shown(learnt)}; expected an Embedder")
+    return adapted(learnt)
+
+
+def checked_dimension(embedder: Embedder) -> int:
+    """Return the length of an embedder's vectors.
+
+    Raises:
+        InputError: It is not a whole number of at least 1.
+    """
+    given: object = embedder.dimension
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
+        raise InputError(f"{embedder.name}.dimension is {shown(given)}; expected a whole number of at least 1")
+    return int(given)
+
+
+def truncation_flags(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.bool_]:
+    """Return of which texts the vector covers only a part; shape (len(texts),).
+
+    Raises:
+        InputError: The embedder returned other than one flag per text.
+    """
+    flags = np.asarray(embedder.truncated(texts), dtype=np.bool_)
+    if flags.shape != (len(texts),):
+        raise InputError(
+            f"{embedder.name}.truncated returned shape {flags.shape} for {len(texts)} texts; expected ({len(texts)},)"
+        )
+    return flags
 
 
 @runtime_checkable

@@ -15,6 +15,9 @@ class VectorStore(Component, ABC):
 
     The key is the order of adding, never the id: equal texts have equal ids, and are all kept, at two places, at the
     same place, and without a place (`Chunk`).
+
+    After indexing, one search tells whether what was added is found. If the store has `__len__`, the number of its
+    chunks, it is counted as well: 0 after `clear`, and as many as were added.
     """
 
     @abstractmethod

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.contracts.embedder import Embedder, TokenEmbedder
+from rag_evaluation_framework.contracts.embedded import as_vectors
+from rag_evaluation_framework.contracts.embedder import (
+    Embedder,
+    TokenEmbedder,
+    as_fitted,
+    checked_dimension,
+    truncation_flags,
+)
 from rag_evaluation_framework.embedders.cache_records import Embedding
 from rag_evaluation_framework.embedders.embedding_cache import EmbeddingCache, KnownEmbedder
 from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
@@ -95,7 +101,7 @@ class CachedEmbedder(Embedder):
         """Return one vector per question, float32, shape (len(texts), dimension)."""
         given = list(texts)
         if self._cache is None:
-            return np.asarray(self.embedder.embed_queries(given), dtype=np.float32)
+            return _query_vectors(self.embedder, given)
         if _treats_questions_as_texts(self.embedder):
             return self.embed(given)
         if not given:
@@ -104,7 +110,7 @@ class CachedEmbedder(Embedder):
         missing = [text for text in dict.fromkeys(given) if text not in vectors]
         for first in range(0, len(missing), _BLOCK):
             block = missing[first : first + _BLOCK]
-            rows = np.asarray(self.embedder.embed_queries(block), dtype=np.float32)
+            rows = _query_vectors(self.embedder, block)
             self._keep(self._cache, block, rows, np.zeros(len(block), dtype=np.bool_), "query")
             vectors |= zip(block, rows, strict=True)
         return np.stack([vectors[text] for text in given])
@@ -116,15 +122,15 @@ class CachedEmbedder(Embedder):
         flags = {text: embedding.truncated for text, embedding in found.items()}
         missing = [text for text in given if text not in flags]
         if missing:
-            flags |= dict(zip(missing, map(bool, self.embedder.truncated(missing)), strict=True))
+            flags |= dict(zip(missing, map(bool, truncation_flags(self.embedder, missing)), strict=True))
         return np.array([flags[text] for text in texts], dtype=np.bool_)
 
     def fit(self, documents: Sequence[str]) -> Embedder:
         """Return the fitted embedder, cached if it can be."""
-        fitted = adapted(self.embedder.fit(documents))
-        if fitted is self.embedder:
+        learnt = as_fitted(self.embedder.fit(documents), self.embedder)
+        if learnt is self.embedder:
             return self
-        return fitted if _why_not(fitted) else CachedEmbedder(fitted, self.root)
+        return learnt if _why_not(learnt) else CachedEmbedder(learnt, self.root)
 
     @cached_property
     def _cache(self) -> EmbeddingCache | None:
@@ -144,7 +150,7 @@ class CachedEmbedder(Embedder):
         for first in range(0, len(missing), _BLOCK):
             block = missing[first : first + _BLOCK]
             rows = _vectors(self.embedder, block)
-            flags = np.asarray(self.embedder.truncated(block), dtype=np.bool_)
+            flags = truncation_flags(self.embedder, block)
             self._keep(cache, block, rows, flags)
             vectors |= zip(block, rows, strict=True)
         lengths = {len(vector) for vector in vectors.values()}
@@ -163,11 +169,7 @@ class CachedEmbedder(Embedder):
         flags: NDArray[np.bool_],
         role: str = "text",
     ) -> None:
-        embeddings = {
-            text: Embedding(row, bool(flag))
-            for text, row, flag in zip(texts, rows, flags, strict=True)
-            if np.isfinite(row).all()
-        }
+        embeddings = {text: Embedding(row, bool(flag)) for text, row, flag in zip(texts, rows, flags, strict=True)}
         cache.put(self._identity, embeddings, role, _input_limit(self.embedder))
 
 
@@ -190,10 +192,12 @@ def _input_limit(embedder: Embedder) -> int | None:
 
 
 def _vectors(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
-    vectors = np.asarray(embedder.embed(texts), dtype=np.float32)
-    if vectors.shape != (len(texts), embedder.dimension):
-        raise InputError(
-            f"{embedder.name}.embed returned shape {vectors.shape} for {len(texts)} texts; "
-            f"expected ({len(texts)}, {embedder.dimension}), row i for text i"
-        )
-    return vectors
+    return as_vectors(embedder.embed(texts), f"{embedder.name}.embed", texts, checked_dimension(embedder))
+
+
+def _query_vectors(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    if not texts:
+        return np.zeros((0, checked_dimension(embedder)), dtype=np.float32)
+    return as_vectors(
+        embedder.embed_queries(texts), f"{embedder.name}.embed_queries", texts, checked_dimension(embedder)
+    )

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import said, shown
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework.contracts.component import check_function, function_name
+from rag_evaluation_framework.contracts.embedded import as_vectors
 from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -52,17 +51,7 @@ class FunctionEmbedder(Embedder):
         given = list(texts)
         if not given:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        returned: Any = resolved(self.function(given))
-        try:
-            vectors = np.asarray(returned, dtype=np.float32)
-        except (TypeError, ValueError) as error:
-            raise self._unusable(shown(returned), given, f": {said(error)}") from error
-        if vectors.ndim != 2 or len(vectors) != len(given) or not vectors.shape[1]:
-            told = f"shape {vectors.shape}" if vectors.ndim else shown(returned)
-            raise self._unusable(told, given)
-        if not np.isfinite(vectors).all():
-            raise self._unusable("numbers that are not finite", given)
-        return vectors
+        return as_vectors(resolved(self.function(given)), f"the embedder function {self.name}", given)
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per question, float32, shape (len(texts), dimension)."""
@@ -71,9 +60,3 @@ class FunctionEmbedder(Embedder):
     @cached_property
     def _dimension(self) -> int:
         return len(self.embed_query("dimension"))
-
-    def _unusable(self, returned: str, texts: Sequence[str], why: str = "") -> InputError:
-        return InputError(
-            f"the embedder function {self.name} returned {returned} for {len(texts)} texts{why}; expected finite "
-            f"numbers, shape ({len(texts)}, dimension), row i for text i"
-        )

@@ -7,19 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from rag_evaluation_framework._outside import said, shown
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.chunkers.position_adapter import ChunkerPositionAdapter, position_aware
 from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.contracts.embedded import as_vectors
+from rag_evaluation_framework.contracts.embedder import Embedder, checked_dimension, truncation_flags
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.plain import all_chunks, gives_items
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry import as_component
+from rag_evaluation_framework.retrievers.store_checks import check_empty, tell_what_is_lost
 
 DEFAULT_CHUNKER = RecursiveCharacterChunker(chunk_size=800)
 """About 200 tokens of English, without overlap."""
@@ -102,18 +104,21 @@ def embed_chunks(
         batch_size: How many texts are embedded at a time.
 
     Raises:
-        InputError: The embedder returned other than one vector, or one flag, per text.
+        InputError: The embedder returned other than one vector of finite numbers, or one flag, per text; or nothing
+            but vectors of zeros.
     """
     made: Embedder = as_component("embedder", embedder, "embed_chunks")
+    dimension = checked_dimension(made)
     rows = {text: row for row, text in enumerate(dict.fromkeys(chunk.content for chunk in chunks))}
     texts = list(rows)
     batches = [texts[first : first + batch_size] for first in range(0, len(texts), batch_size)]
-    vectors: list[NDArray[np.float32]] = [np.zeros((0, made.dimension), dtype=np.float32)]
+    vectors: list[NDArray[np.float32]] = [np.zeros((0, dimension), dtype=np.float32)]
     flags: list[NDArray[np.bool_]] = [np.zeros(0, dtype=np.bool_)]
     for batch in tqdm(batches, desc="Embedding", unit="batch", delay=2, disable=None, leave=False):
-        vectors.append(_vectors(made, batch))
-        flags.append(_truncated(made, batch))  # right after the batch was read: it need not be read again
+        vectors.append(as_vectors(made.embed(batch), f"{made.name}.embed", batch, dimension))
+        flags.append(truncation_flags(made, batch))  # right after the batch was read: it need not be read again
     embedded = EmbeddedChunks(np.concatenate(vectors), np.concatenate(flags))
+    _tell_of_no_direction(made, texts, embedded.vectors)
     if len(texts) == len(chunks):
         return embedded
     row_of_chunk = [rows[chunk.content] for chunk in chunks]
@@ -123,7 +128,7 @@ def embed_chunks(
 def fill_store(
     store: VectorStore, chunks: Sequence[AnyChunk], vectors: NDArray[np.float32], batch_size: int = 256
 ) -> None:
-    """Empty a store and add chunks with their vectors.
+    """Empty a store and add chunks with their vectors; another number than was added, or a chunk found twice, is noted.
 
     Args:
         store: Where they are kept.
@@ -132,37 +137,35 @@ def fill_store(
         batch_size: How many chunks are added at a time.
 
     Raises:
-        InputError: The numbers of chunks and rows differ; the store stays as it is.
+        InputError: The numbers of chunks and rows differ; the store stays as it is. Or the store holds or finds what
+            was not added: it was not emptied.
     """
     if len(chunks) != len(vectors):
         raise InputError(f"{len(chunks)} chunks with {len(vectors)} vectors; expected one vector per chunk")
     store = adapted(store)
     store.clear()
+    check_empty(store)
     for first in range(0, len(chunks), batch_size):
         store.add(chunks[first : first + batch_size], vectors[first : first + batch_size])
+    tell_what_is_lost(store, chunks, vectors)
 
 
-def _vectors(embedder: Embedder, texts: list[str]) -> NDArray[np.float32]:
-    returned: Any = embedder.embed(texts)
-    try:
-        vectors = np.asarray(returned, dtype=np.float32)
-    except (TypeError, ValueError, OverflowError) as error:
+def _tell_of_no_direction(embedder: Embedder, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
+    zeros = np.flatnonzero(~vectors.any(axis=1)).tolist()
+    if zeros and len(zeros) == len(texts):
         raise InputError(
-            f"{embedder.name}.embed returned {shown(returned)} for {len(texts)} texts: {said(error)}; expected "
-            f"numbers, shape ({len(texts)}, {embedder.dimension}), row i for text i"
-        ) from error
-    if vectors.shape != (len(texts), embedder.dimension):
-        raise InputError(
-            f"{embedder.name}.embed returned shape {vectors.shape} for {len(texts)} texts; "
-            f"expected ({len(texts)}, {embedder.dimension}), row i for text i"
+            f"{embedder.name} returns a vector of zeros for all {len(texts)} texts, the first: {shown(texts[0])}. "
+            "Nothing is more alike than anything else, so nothing can be found"
         )
-    return vectors
-
-
-def _truncated(embedder: Embedder, texts: list[str]) -> NDArray[np.bool_]:
-    flags = np.asarray(embedder.truncated(texts), dtype=np.bool_)
-    if flags.shape != (len(texts),):
-        raise InputError(
-            f"{embedder.name}.truncated returned shape {flags.shape} for {len(texts)} texts; expected ({len(texts)},)"
+    worded = [texts[row] for row in zeros if any(map(str.isalnum, texts[row]))]  # of a ruler nothing else is expected
+    if worded:
+        note(
+            f"{embedder.name} returns a vector of zeros for {len(worded)} of {len(texts)} texts, the first: "
+            f"{shown(worded[0])}. It has no direction: such chunks are found in the order of the corpus, behind those "
+            "that are alike the question"
         )
-    return flags
+    elif len(texts) > 2 and (vectors == vectors[0]).all():  # two may be alike
+        note(
+            f"{embedder.name} returns the same vector for all {len(texts)} texts: results are the first chunks of the "
+            "corpus, whatever the question"
+        )

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.chunkers.semantic import SemanticChunker
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_components, check_count
-from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.contracts.embedded import as_vectors
+from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk
@@ -22,13 +24,17 @@ from rag_evaluation_framework.data.hits import Hit, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
 from rag_evaluation_framework.registry import as_component, describe
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus, embed_chunks, fill_store
+from rag_evaluation_framework.retrievers.store_checks import as_found, as_rankings
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
+
+_SOME = "some questions"  # of those that are asked one by one nobody knows how many there will be
 
 
 class _Index(NamedTuple):
     chunks: list[AnyChunk]
     embedder: Embedder
     store: VectorStore
+    dimension: int
     questions: dict[str, tuple[NDArray[np.float32], float]]  # a run asks again to fill a budget; embedding is paid once
 
 
@@ -80,11 +86,11 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         _note_another_embedder(self.chunker, self.embedder)
         store = InMemoryVectorStore() if self.vector_store is None else self.vector_store
         chunks = chunk_corpus(corpus, self.chunker)
-        embedder = adapted(self.embedder.fit([document.content for document in corpus]))
+        embedder = as_fitted(self.embedder.fit([document.content for document in corpus]), self.embedder)
         vectors, truncated = embed_chunks(chunks, embedder, self.batch_size)
         _note_truncation(embedder, truncated)
         fill_store(store, chunks, vectors, self.batch_size)
-        self._keep(_Index(chunks, embedder, store, {}))
+        self._keep(_Index(chunks, embedder, store, vectors.shape[1], {}))
 
     @property
     def prefix_stable(self) -> bool:
@@ -105,7 +111,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
         _ask(index, [query])
         vector, seconds = index.questions[query]
         start = perf_counter()
-        hits = tuple(map(Hit.of, index.store.search(vector, k)))
+        hits = tuple(map(Hit.of, as_found(index.store.search(vector, k), index.store, k)))
         stages = (Stage("embed", seconds), Stage("search", perf_counter() - start))
         return Retrieval(hits, stages, complete=len(hits) < k)
 
@@ -116,7 +122,7 @@ class VectorRAGRetriever(IndexedRetriever[_Index]):
             return []
         _ask(index, queries)
         vectors = [index.questions[query][0] for query in queries]
-        rankings: list[list[AnyChunk]] = index.store.search_many(np.stack(vectors), k)
+        rankings = as_rankings(index.store.search_many(np.stack(vectors), k), index.store, len(queries), k)
         return [Retrieval(tuple(map(Hit.of, chunks)), complete=len(chunks) < k) for chunks in rankings]
 
 
@@ -149,6 +155,14 @@ def _ask(index: _Index, queries: Sequence[str]) -> None:
     if not new:
         return
     start = perf_counter()
-    vectors = np.asarray(index.embedder.embed_queries(new), dtype=np.float32)
+    returned = index.embedder.embed_queries(new)
+    vectors = as_vectors(returned, f"{index.embedder.name}.embed_queries", new, index.dimension)
     seconds = (perf_counter() - start) / len(new)
+    zeros = np.flatnonzero(~vectors.any(axis=1))
+    if len(zeros):
+        those = f"{len(zeros)} of {len(new)} questions, the first: {shown(new[zeros[0]])}" if len(new) > 1 else _SOME
+        note(
+            f"{index.embedder.name} returns a vector of zeros for {those}. It has no direction: their results are the "
+            "first chunks of the corpus"
+        )
     index.questions.update({query: (vector, seconds) for query, vector in zip(new, vectors, strict=True)})
