@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 import warnings
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -290,6 +291,7 @@ class TestOtherProcesses:
         while any(writer.poll() is None for writer in writers):
             cleared += EmbeddingCache(tmp_path).size() > 0
             EmbeddingCache(tmp_path).clear()
+            time.sleep(0.02)
         assert cleared > 5
         assert [writer.returncode for writer in writers] == [0, 0]
         cache = EmbeddingCache(tmp_path)

@@ -8,18 +8,16 @@ import os
 import shutil
 import sqlite3
 import stat
-import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from tempfile import mkdtemp
 
 from rag_evaluation_framework._support.files import folder_size
+from rag_evaluation_framework._support.unfinished import unfinished
 
 _FILE = "vectors.sqlite"
 _VERSION = 1
 _SECONDS = 30  # to wait for another process that is writing
-_HOUR = 3600  # an empty file is made in a moment: what is older was left by a process that was killed
 _TABLES = {b"embedders", b"vectors"}
 _SCHEMA = f"""
 PRAGMA page_size = 16384;
@@ -141,21 +139,19 @@ class CacheFile:
         """
         if self.exists():
             return
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(mkdtemp(prefix=".embeddings-", dir=self.folder.parent))
-        try:
+        with unfinished(self.folder.parent) as made:
+            part = made / self.folder.name
+            part.mkdir()
             with closing(sqlite3.connect(part / _FILE)) as connection:
                 connection.executescript(_SCHEMA)
-            part.chmod(0o755)
-            part.rename(self.folder)
-        except OSError as error:
-            if self.exists():  # another process made it at the same moment
-                return
-            if os.path.lexists(self.folder):
-                raise Damaged("there is something else in its place", None) from error
-            raise
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
+            try:
+                part.rename(self.folder)
+            except OSError as error:
+                if self.exists():  # another process made it at the same moment
+                    return
+                if os.path.lexists(self.folder):
+                    raise Damaged("there is something else in its place", None) from error
+                raise
 
     def set_aside(self, stamp: Stamp) -> bool:
         """Move the folder of a damaged file away as a whole; return whether it was still there."""
@@ -166,7 +162,7 @@ class CacheFile:
         return True
 
     def remove(self) -> None:
-        """Remove the file with its folder, what was set aside, and what killed processes left.
+        """Remove the file with its folder, and what was set aside.
 
         Raises:
             AnothersDatabase: Another application made it.
@@ -175,23 +171,13 @@ class CacheFile:
         with suppress(sqlite3.Error, OSError, UnicodeError, Damaged, NewerVersion):
             self._check_ours(None)
         if os.path.lexists(self.folder):  # moved away at once, with what SQLite keeps beside the file
-            away = Path(mkdtemp(prefix=".removed-", dir=self.folder.parent))
-            with suppress(FileNotFoundError):  # another process removed it at the same moment
+            with unfinished(self.folder.parent) as away, suppress(FileNotFoundError):  # another process was quicker
                 self.folder.rename(away / self.folder.name)
-        for path in self._others():
-            _delete(path)
+        _delete(self.aside)
 
     def size(self) -> int:
-        """Return how many bytes it takes on disk, with what was set aside and what killed processes left."""
-        return sum(map(folder_size, (self.folder, *self._others())))
-
-    def _others(self) -> Iterator[Path]:
-        parent, long_ago = self.folder.parent, time.time() - _HOUR
-        yield from (path for name in (".removed-*", self.aside.name) for path in parent.glob(name))
-        for path in parent.glob(".embeddings-*"):
-            with suppress(FileNotFoundError):  # finished in this moment
-                if path.lstat().st_mtime < long_ago:
-                    yield path
+        """Return how many bytes it takes on disk, with what was set aside."""
+        return folder_size(self.folder) + folder_size(self.aside)
 
     def _stamp(self) -> Stamp:
         try:

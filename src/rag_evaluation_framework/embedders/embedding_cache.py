@@ -18,7 +18,7 @@ from rag_evaluation_framework.errors import InputError
 T = TypeVar("T")
 
 _AT_ONCE = 500  # keys a query; SQLite takes at least 999
-_ATTEMPTS = 5  # another process may clear the cache while it is read, and again
+_ATTEMPTS = 10  # another process may clear the cache while it is read, and again
 
 
 class KnownEmbedder(NamedTuple):
