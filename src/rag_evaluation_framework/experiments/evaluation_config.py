@@ -22,7 +22,7 @@ from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+from rag_evaluation_framework.text.tokenizer_checks import checked_counter
 
 Unscored = Literal["no-answer", "failed"]
 
@@ -38,7 +38,7 @@ def _statuses(given: Any) -> frozenset[Any]:
 
 
 def _tokenizer(given: Any) -> Tokenizer | None:
-    return None if given is None else resolve_tokenizer(given)
+    return None if given is None else checked_counter(given)
 
 
 def _tokenizer_name(tokenizer: Tokenizer | None) -> str | None:

@@ -29,7 +29,7 @@ from rag_evaluation_framework.errors import ComponentExited, ConfigError, Datase
 from rag_evaluation_framework.experiments.ranker import Ranker
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.reading import RankingCutter
-from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+from rag_evaluation_framework.text.tokenizer_checks import checked_counter
 
 _reserving = Lock()
 _in_use = set[int]()
@@ -80,7 +80,7 @@ def retrieve(
     check_count("retrieve", "max_concurrency", max_concurrency)
     limit = checked_timeout(timeout)
     asked, cuts = _asked(queries), Cutoff.parse_all(cutoffs)
-    counter = None if tokenizer is None else resolve_tokenizer(tokenizer)
+    counter = None if tokenizer is None else checked_counter(tokenizer)
     cutter = RankingCutter(cuts, counter, checked_corpus(corpus))
     with collected() as notes, indexed(as_retriever(retriever), corpus) as index:
         rankings = index.rank(

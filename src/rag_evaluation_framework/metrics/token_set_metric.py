@@ -10,6 +10,7 @@ from rag_evaluation_framework.contracts.metric import TokenLevelMetric
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
 from rag_evaluation_framework.metrics.given_units import given_spans
+from rag_evaluation_framework.text.tokenizer_checks import checked_tokenizer
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 TokenSet = frozenset[Hashable]
@@ -26,13 +27,25 @@ class TokenSetMetric(TokenLevelMetric):
     scores for every word that they share. Every span is encoded by itself and must carry its text.
 
     Attributes:
-        tokenizer: Anything that `resolve_tokenizer` takes; loaded when the first score is computed. Text that looks
-            like a special token is ordinary text.
+        tokenizer: Anything that `resolve_tokenizer` takes; loaded before a run, or when the first score is computed.
+            Text that looks like a special token is ordinary text.
     """
 
     requires: ClassVar[Mapping[str, str]] = {"tiktoken": "tiktoken"}
 
     tokenizer: Any = "cl100k_base"
+
+    def check_tokenizer(self) -> None:
+        """Check that the tokenizer can be loaded and its tokens compared, before they are needed.
+
+        Raises:
+            TokenizerError: It cannot.
+            MissingDependency: The library of the tokenizer is not installed.
+        """
+        try:
+            checked_tokenizer(self.tokenizer)
+        except TokenizerError as error:
+            raise TokenizerError(f"metric {self.name!r}: {error}") from error
 
     @abstractmethod
     def score(self, relevant: TokenSet, retrieved: TokenSet) -> float:

@@ -41,7 +41,7 @@ from rag_evaluation_framework.scoring.score_names import takes
 from rag_evaluation_framework.scoring.tabulate import Cut, Units, tabulate
 from rag_evaluation_framework.scoring.trails import with_trail
 from rag_evaluation_framework.text.reading import HitReader, RankingCutter
-from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+from rag_evaluation_framework.text.tokenizer_checks import checked_counter
 
 ChunkColumns: TypeAlias = tuple[SpanColumns, Numbering]
 
@@ -114,7 +114,7 @@ def score(
     wanted = getattr(dataset, "level", TOKEN) if level is None else checked_level(level)
     check_dataset_level(dataset, wanted)
     cuts = Cutoff.parse_all(cutoffs)
-    counter = None if tokenizer is None else resolve_tokenizer(tokenizer)
+    counter = None if tokenizer is None else checked_counter(tokenizer)
     chosen = check_metrics(metrics, wanted, f"dataset {dataset.name!r} is scored at {wanted.evaluation_type}", cuts)
     for text in dataset.check(rankings.corpus):
         note(text)

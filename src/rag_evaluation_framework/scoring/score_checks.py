@@ -12,6 +12,7 @@ from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
+from rag_evaluation_framework.metrics.token_set_metric import TokenSetMetric
 from rag_evaluation_framework.registry import build
 from rag_evaluation_framework.scoring.score_names import checked_name, takes
 from rag_evaluation_framework.text.reading import RankingCutter
@@ -55,6 +56,8 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
         ConfigError: They are not a list of metrics or names, a name is unknown, two metrics share a name, or one is
             scored at budgets only and there is none.
         LevelMismatch: One cannot score this level.
+        TokenizerError: The tokenizer of one cannot be used.
+        MissingDependency: The library of one's tokenizer is not installed.
     """
     if not isinstance(metrics, Iterable) or isinstance(metrics, str):
         raise ConfigError(f"metrics={metrics!r:.80}: expected a list, such as ['span_recall'] or [SpanRecall()]")
@@ -80,6 +83,9 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
             raise ConfigError(
                 f"metric {metric.name!r} is scored at budgets only, and there is none: give one, such as '4000ch'"
             )
+    for metric in given:
+        if isinstance(metric, TokenSetMetric):
+            metric.check_tokenizer()
     return tuple(given)
 
 

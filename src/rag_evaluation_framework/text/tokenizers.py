@@ -5,6 +5,7 @@ object: a `tiktoken.Encoding`, a `tokenizers.Tokenizer`, a Hugging Face fast tok
 list of tokens.
 """
 
+import inspect
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.errors import TokenizerError
@@ -128,17 +130,23 @@ class HuggingFaceTokenizer(Tokenizer):
 
     def encode(self, text: str) -> Sequence[Hashable]:
         """Return token ids."""
-        ids: list[int] = self.tokenizer.encode(_encodable(text), add_special_tokens=False).ids
+        ids: list[int] = self._encoded(text).ids
         return ids
 
     def offsets(self, text: str) -> NDArray[np.int64]:
         """Return where each token starts, in characters."""
-        places = self.tokenizer.encode(_encodable(text), add_special_tokens=False).offsets
+        places = self._encoded(text).offsets
         bounds = np.array(places, dtype=np.int64).reshape(-1, 2)
         starts = bounds[:, 0]
         starts[:1] = 0
         starts[1:] = np.maximum(starts[1:], np.maximum.accumulate(bounds[:, 1])[:-1])
         return starts
+
+    def _encoded(self, text: str) -> Any:
+        try:
+            return self.tokenizer.encode(_encodable(text), add_special_tokens=False)
+        except Exception as error:  # the library has no class of its own for them
+            raise TokenizerError(f"tokenizer {self.label}: cannot encode {shown(text)}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -162,10 +170,13 @@ class CallableTokenizer(Tokenizer):
         Raises:
             TokenizerError: The function does not return a list.
         """
-        tokens = self.function(text)
+        tokens: Any = self.function(text)
+        if inspect.iscoroutine(tokens):
+            tokens.close()  # nobody will await it
         if isinstance(tokens, str | Mapping) or not hasattr(tokens, "__len__"):
             raise TokenizerError(f"tokenizer {self.name}: expected a list of tokens, got {type(tokens).__name__}")
-        return tokens
+        encoded: Sequence[Hashable] = tokens
+        return encoded
 
     def offsets(self, text: str) -> NDArray[np.int64]:
         """Return where each token starts; approximate for tokens that are not strings."""
