@@ -144,7 +144,7 @@ def test_what_is_not_a_list_of_texts_is_refused_by_name(returned):
         def chunk(self, text):
             return returned
 
-    with pytest.raises(InputError, match=r"^Wrong\.chunk returned .*; expected a list of texts$"):
+    with pytest.raises(InputError, match=r"^Wrong\.chunk returned .*; expected a list of texts, in reading order$"):
         adapted(Wrong(), "one text")
 
 

@@ -60,7 +60,7 @@ def test_a_reranked_retriever_takes_a_function():
     [
         ([1.0, 2.0], r"shape \(2,\)"),
         ([[1.0], [2.0], [3.0]], r"shape \(3, 1\)"),
-        ([1.0, float("nan"), 2.0], "numbers that are not finite"),
+        ([1.0, float("nan"), 2.0], "NaN or infinity"),
         (["bbb", "aa", "c"], r"\['bbb', 'aa', 'c'\]"),
         (None, "None"),
     ],
@@ -70,7 +70,7 @@ def test_what_is_not_a_score_per_text_is_refused_with_the_name_of_the_function(r
     def judge(query, texts):
         return returned
 
-    message = rf"the reranker function .*judge returned {said}.* for 3 texts.*; expected one finite number per text"
+    message = rf"the reranker function .*judge returned {said}.* for (1 of )?3 texts.*; expected one finite number"
     with pytest.raises(InputError, match=message):
         FunctionReranker(judge).rerank("which?", CHUNKS)
 

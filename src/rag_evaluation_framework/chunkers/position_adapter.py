@@ -5,14 +5,12 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.contracts.chunked import as_texts
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.data.ids import generate_chunk_id, generate_pa_chunk_id
-from rag_evaluation_framework.data.plain import all_chunks, gives_items, plain_text
-from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry import as_component
 
 _BEAM = 32
@@ -67,8 +65,8 @@ class ChunkerPositionAdapter(PositionAwareChunker):
 
     def locate_chunks(self, document: Document) -> list[AnyChunk]:
         """Return all chunks, in the order of the chunker; those that could not be found are without a position."""
-        given = _checked(self.chunker.chunk(document.content), self.chunker.name, len(document.content))
-        texts = [text for text in given if text]
+        returned = self.chunker.chunk(document.content)
+        texts = [text for text in as_texts(returned, f"{self.chunker.name}.chunk", document.content) if text]
         places = _locate(document.content, texts)
         self.skipped_chunks += places.count(None)
         return [
@@ -77,19 +75,6 @@ class ChunkerPositionAdapter(PositionAwareChunker):
             else PositionAwareChunk(generate_pa_chunk_id(text), text, document.id, *place)
             for text, place in zip(texts, places, strict=True)
         ]
-
-
-def _checked(returned: Any, name: str, characters: int) -> list[str]:
-    """Return the texts that a chunker of somebody's returned, if that is what they are, as plain ones."""
-    if gives_items(returned, str):
-        texts: list[Any] | None = all_chunks(returned, characters)
-        if texts is None:
-            raise InputError(
-                f"{name}.chunk returned more texts than the document has characters; expected a list that has an end"
-            )
-        if all(isinstance(text, str) for text in texts):
-            return [*map(plain_text, texts)]
-    raise InputError(f"{name}.chunk returned {shown(returned)}; expected a list of texts")
 
 
 class _Finder:

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import said, shown
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework.contracts.component import check_function, function_name
-from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.rerankers.scoring import ScoringReranker
+from rag_evaluation_framework.rerankers.scoring import ScoringReranker, as_scores
 
 
 @dataclass(frozen=True)
@@ -44,18 +42,4 @@ class FunctionReranker(ScoringReranker):
             InputError: It is not one finite number per text.
         """
         returned: Any = resolved(self.function(query, list(texts)))
-        try:
-            scores = np.asarray(returned, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise self._unusable(shown(returned), texts, f": {said(error)}") from error
-        if scores.shape != (len(texts),):
-            raise self._unusable(f"shape {scores.shape}" if scores.ndim else shown(returned), texts)
-        if not np.isfinite(scores).all():
-            raise self._unusable("numbers that are not finite", texts)
-        return scores
-
-    def _unusable(self, returned: str, texts: Sequence[str], why: str = "") -> InputError:
-        return InputError(
-            f"the reranker function {self.name} returned {returned} for {len(texts)} texts{why}; expected one finite "
-            "number per text, in their order, higher is better"
-        )
+        return as_scores(returned, f"the reranker function {self.name}", texts)

@@ -1,14 +1,16 @@
 """Late-interaction reranking (MaxSim): every token of the question against every token of the text."""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import one_line, shown
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import TokenEmbedder
@@ -74,18 +76,38 @@ class LateInteractionReranker(ScoringReranker):
         return known
 
     def _embed(self, texts: list[str]) -> list[NDArray[np.float32]]:
-        given = list(self.embedder.embed_tokens(texts))
-        vectors = [np.array(array, dtype=np.float32) for array in given]  # copies: a view would keep its whole batch
-        if len(vectors) != len(texts) or len({array.shape[1:] for array in vectors}) > 1 or vectors[0].ndim != 2:
+        source = f"{type(self.embedder).__name__}.embed_tokens"
+        returned: Any = self.embedder.embed_tokens(texts)
+        given = list(islice(returned, len(texts) + 1)) if isinstance(returned, Iterable) else []
+        if len(given) != len(texts):
             raise InputError(
-                f"{type(self.embedder).__name__}.embed_tokens returned arrays of shapes "
-                f"{[array.shape for array in vectors][:3]} for {len(texts)} texts; expected (tokens, dimension)"
+                f"{source} returned {one_line(shown(returned))} for {len(texts)} texts; expected an array for each, "
+                "shape (tokens, dimension)"
+            )
+        vectors = [_token_vectors(array, source) for array in given]
+        if len({array.shape[1] for array in vectors}) > 1:
+            raise InputError(
+                f"{source} returned arrays of shapes {[array.shape for array in vectors][:3]}; expected (tokens, "
+                "dimension), the dimension being the same"
             )
         return vectors
 
     @cached_property
     def _kept(self) -> "_LeastRecentlyUsed":
         return _LeastRecentlyUsed(self.cache_megabytes * 1_000_000)
+
+
+def _token_vectors(array: Any, source: str) -> NDArray[np.float32]:
+    try:
+        numbers: NDArray[Any] = np.asarray(array)
+    except Exception as error:  # ragged lists, and whatever an array of somebody else's raises
+        raise InputError(f"{source} returned {one_line(shown(array))}; expected (tokens, dimension)") from error
+    if numbers.ndim != 2 or numbers.dtype.kind not in "fiub" or not np.isfinite(numbers).all():
+        told = f"shape {numbers.shape}" if numbers.ndim != 2 and numbers.ndim else one_line(shown(array))
+        raise InputError(
+            f"{source} returned {told} for a text; expected an array of finite numbers, shape (tokens, dimension)"
+        )
+    return np.array(numbers, dtype=np.float32)  # a copy: a view would keep its whole batch
 
 
 def _max_sim(query: NDArray[np.float32], texts: list[NDArray[np.float32]]) -> NDArray[np.float64]:

@@ -2,10 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import one_line, said, shown
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.errors import InputError
@@ -23,17 +26,42 @@ class ScoringReranker(Reranker, ABC):
         """Return the best `top_k` chunks (all by default), best first; each distinct text is scored once.
 
         Raises:
-            InputError: `top_k` is negative, or a score is not finite.
+            InputError: `top_k` is negative, or the scores are not one finite number per text.
         """
         if top_k is not None and top_k < 0:
             raise InputError(f"{self.name}.rerank: top_k={top_k}; expected at least 0, or None for all chunks")
         if not chunks:
             return []
         texts = list(dict.fromkeys(chunk.content for chunk in chunks))
-        scores = np.asarray(self.scores(query, texts))
-        if not np.isfinite(scores).all():
-            worst = texts[int(np.flatnonzero(~np.isfinite(scores))[0])]
-            raise InputError(f"{self.name}: the score of {worst[:50]!r} is not a finite number")
+        scores = as_scores(self.scores(query, texts), f"{self.name}.scores", texts)
         score_of = dict(zip(texts, scores, strict=True))
         ranked = best_first(np.array([score_of[chunk.content] for chunk in chunks]), len(chunks))
         return [chunks[number] for number in ranked[:top_k]]
+
+
+def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[Any]:
+    """Read what a reranker returned as scores: one finite number per text, shape (len(texts),).
+
+    Raises:
+        InputError: They are something else.
+    """
+    expected = "expected one finite number per text, in their order, higher is better"
+    try:
+        scores: NDArray[Any] = np.asarray(returned)
+    except Exception as error:  # ragged lists, and whatever an array of somebody else's raises
+        raise InputError(
+            f"{source} returned {shown(returned)} for {len(texts)} texts: {said(error)}; {expected}"
+        ) from error
+    if scores.dtype.kind == "O" and scores.ndim and all(isinstance(score, Real) for score in scores.flat):
+        scores = scores.astype(np.float64)
+    if scores.dtype.kind not in "fiub" or scores.shape != (len(texts),):
+        numbers = scores.ndim and scores.dtype.kind in "fiub"
+        told = f"shape {scores.shape}" if numbers else one_line(shown(returned))
+        raise InputError(f"{source} returned {told} for {len(texts)} texts; {expected}")
+    wrong = np.flatnonzero(~np.isfinite(scores))
+    if len(wrong):
+        raise InputError(
+            f"{source} returned NaN or infinity for {len(wrong)} of {len(texts)} texts, the first: "
+            f"{shown(texts[wrong[0]])}; {expected}"
+        )
+    return scores if scores.dtype.kind == "f" else scores.astype(np.float64)

@@ -12,15 +12,17 @@ from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.chunkers.position_adapter import ChunkerPositionAdapter, position_aware
 from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
+from rag_evaluation_framework.contracts.chunked import as_placed
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
 from rag_evaluation_framework.contracts.embedded import as_vectors
 from rag_evaluation_framework.contracts.embedder import Embedder, checked_dimension, truncation_flags
 from rag_evaluation_framework.contracts.vector_store import VectorStore
-from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
-from rag_evaluation_framework.data.documents import Corpus, Document
-from rag_evaluation_framework.data.plain import all_chunks, gives_items
+from rag_evaluation_framework.data.chunks import AnyChunk
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry import as_component
+from rag_evaluation_framework.retrievers.chunk_checks import tell_of_chunks
 from rag_evaluation_framework.retrievers.store_checks import check_empty, tell_what_is_lost
 
 DEFAULT_CHUNKER = RecursiveCharacterChunker(chunk_size=800)
@@ -31,53 +33,26 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | Calla
     """Cut every document into chunks, in the order of the documents.
 
     Chunks of a chunker that does not know positions are looked for in their document. Those that are not text of it are
-    without a position; how many there are is noted.
+    without a position; how many there are is noted. So is how many chunks differ from the text of their place, how many
+    are blank, and of how many documents there is none.
 
     Raises:
-        InputError: There are none, because the documents are blank or the chunker returned nothing, or one lies
-            outside of the corpus.
+        InputError: There are none but blank ones, because the documents are blank or the chunker returned nothing; or
+            one is not of the document that was cut.
     """
     positioned = position_aware(chunker)
     chunks: list[AnyChunk] = []
+    without: list[DocumentId] = []
     for document in tqdm(corpus, desc="Chunking", unit="document", delay=2, disable=None, leave=False):
         if isinstance(positioned, ChunkerPositionAdapter):
-            chunks += positioned.locate_chunks(document)
+            found = positioned.locate_chunks(document)
         else:
-            chunks += _whole(positioned, document)
-    for chunk in chunks:
-        if not _is_of(corpus, chunk, unplaced=isinstance(positioned, ChunkerPositionAdapter)):
-            raise InputError(
-                f"{positioned.name} made {shown(chunk)}; expected chunks of the document that it was given"
-            )
-    if not chunks:
-        raise InputError(f"{positioned.name} made no chunks from {len(corpus)} documents: there is nothing to search")
-    unplaced = [chunk for chunk in chunks if isinstance(chunk, Chunk)]
-    if unplaced:
-        note(
-            f"{len(unplaced)} of {len(chunks)} chunks are not text of their document, the first: {positioned.name}, "
-            f"document {unplaced[0].doc_id!r}: {unplaced[0].content[:50]!r}. They are searched, and keep the chunker's "
-            "text and id, but have no place: at token level they are not located. A position-aware chunker places them"
-        )
+            found = as_placed(positioned.chunk_with_positions(document), positioned.name, document)
+        if not found and document.content.strip():
+            without.append(document.id)
+        chunks += found
+    tell_of_chunks(positioned, corpus, chunks, without)
     return chunks
-
-
-def _whole(chunker: PositionAwareChunker, document: Document) -> list[Any]:
-    returned: Any = chunker.chunk_with_positions(document)
-    if not gives_items(returned):
-        raise InputError(f"{chunker.name} returned {shown(returned)} for {document.id!r}; expected a list of chunks")
-    chunks: list[Any] | None = all_chunks(returned, len(document.content))
-    if chunks is None:
-        raise InputError(
-            f"{chunker.name} made more chunks of {document.id!r} than it has characters; expected a list that has an "
-            "end"
-        )
-    return chunks
-
-
-def _is_of(corpus: Corpus, chunk: Any, *, unplaced: bool) -> bool:
-    if isinstance(chunk, PositionAwareChunk):
-        return chunk.doc_id in corpus and chunk.end <= len(corpus[chunk.doc_id].content)
-    return unplaced and isinstance(chunk, Chunk)
 
 
 class EmbeddedChunks(NamedTuple):
