@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module, util
 from types import ModuleType
 
+from rag_evaluation_framework._outside import said
 from rag_evaluation_framework.errors import MissingDependency
 
 DISTRIBUTION = "rag-evaluation-framework"
@@ -18,14 +19,16 @@ def require(module: str, *, extra: str, needed_by: str) -> ModuleType:
         needed_by: The component that needs it, by its public name.
 
     Raises:
-        MissingDependency: The module is not installed.
+        MissingDependency: The module is not installed, or raises whatever else when it is imported.
     """
     try:
         return import_module(module)
-    except ImportError as error:
+    except Exception as error:
         package = module.partition(".")[0]
+        # A package that is damaged, or built for other versions of what it uses, raises anything.
+        why = said(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {said(error)}"
         raise MissingDependency(
-            f"{needed_by} needs the package that provides `{package}`, which cannot be imported ({error}). "
+            f"{needed_by} needs the package that provides `{package}`, which cannot be imported ({why}). "
             f"Install it with: {install_command(extra)}",
             name=package,
         ) from error
@@ -39,7 +42,7 @@ def missing_extras(requires: Mapping[str, str]) -> list[str]:
 def _installed(module: str) -> bool:
     try:
         return util.find_spec(module) is not None
-    except ModuleNotFoundError:  # of the package that contains the module
+    except (ImportError, ValueError):  # of the package that contains the module; or it is none that was imported
         return False
 
 

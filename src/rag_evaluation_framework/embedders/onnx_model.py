@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import said
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.embedders.model_folder import file_hash
@@ -51,6 +52,14 @@ class OnnxModel:
             runtime = require("onnxruntime", extra="onnx", needed_by="SentenceTransformerEmbedder(backend='onnx')")
             tokenizers = require("tokenizers", extra="onnx", needed_by="SentenceTransformerEmbedder(backend='onnx')")
         record = _checked_record(folder)
+        try:
+            self._load(folder, record, runtime, tokenizers)
+        except Exception as error:  # of a record that was edited, or of libraries of other versions
+            raise ConfigError(
+                f"ONNX export {folder}: cannot be loaded ({type(error).__name__}: {said(error)})"
+            ) from error
+
+    def _load(self, folder: Path, record: dict[str, Any], runtime: Any, tokenizers: Any) -> None:
         self.settings = ModelSettings(**record["settings"])
         self.tokenizer: Any = tokenizers.Tokenizer.from_file(str(folder / _TOKENIZER))
         self._inputs: list[str] = record["inputs"]

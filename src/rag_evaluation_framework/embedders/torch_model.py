@@ -8,10 +8,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import said
 from rag_evaluation_framework._support.model_trust import load_model
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.embedders.sentence_model import TOKENS_ON_CPU, ModelSettings, quiet
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, RagEvalError
 
 
 class TorchModel:
@@ -29,12 +30,15 @@ class TorchModel:
             )
             self._torch = require("torch", extra="sentence-transformers", needed_by="SentenceTransformerEmbedder")
             try:
-                with _without_progress_bars():
-                    self.transformer: Any = load_model(library.SentenceTransformer, folder)
-            except ConfigError:
+                self._load(library, folder)
+            except RagEvalError:
                 raise
-            except (OSError, ValueError, KeyError) as error:
-                raise ConfigError(f"model {folder}: cannot be loaded: {error}") from error
+            except Exception as error:  # of a damaged file, or of a library of another version
+                raise ConfigError(f"model {folder}: cannot be loaded: {type(error).__name__}: {said(error)}") from error
+
+    def _load(self, library: Any, folder: Path) -> None:
+        with _without_progress_bars():
+            self.transformer: Any = load_model(library.SentenceTransformer, folder)
         source: Any = self.transformer.tokenizer
         if not hasattr(source, "backend_tokenizer"):
             raise ConfigError(f"model {folder}: has no fast tokenizer (tokenizer.json)")

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import said
 from rag_evaluation_framework._support.model_trust import in_hub_cache, load_model
 from rag_evaluation_framework._support.optional import missing_extras, require
 from rag_evaluation_framework.contracts.component import check_count
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
 
@@ -78,11 +79,11 @@ class CrossEncoderReranker(ScoringReranker):
             )
         try:
             encoder = load_model(library.CrossEncoder, folder)
-        except ConfigError:
+        except RagEvalError:
             raise
-        except (OSError, ValueError) as error:
+        except Exception as error:  # of a damaged file, or of a library of another version
             raise ConfigError(
-                f"CrossEncoderReranker: model {self.model!r} cannot be loaded: {type(error).__name__}: {error}"
+                f"CrossEncoderReranker: model {self.model!r} cannot be loaded: {type(error).__name__}: {said(error)}"
             ) from error
         architectures: list[str] = getattr(encoder.config, "architectures", None) or []
         if architectures and not any("For" in name for name in architectures):  # BertModel: its head would be random
