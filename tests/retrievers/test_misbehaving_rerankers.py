@@ -58,13 +58,13 @@ def reranked(reranker):
     [
         (lambda chunks: chunks[:2], "returned 2 of 3 chunks"),
         (lambda chunks: [], "returned 0 of 3 chunks"),
-        (lambda chunks: [*chunks, chunks[0]], "returned .*, which it was not given, or not so often"),
+        (lambda chunks: [*chunks, chunks[0]], "returned more than the 3 chunks that it was given"),
         (lambda chunks: [chunks[0], chunks[0], chunks[1]], "returned .*, which it was not given, or not so often"),
-        (lambda chunks: (chunks[0] for _ in count()), "returned .*, which it was not given, or not so often"),
+        (lambda chunks: (chunks[0] for _ in count()), "returned more than the 3 chunks that it was given"),
         (lambda chunks: [chunk.content for chunk in chunks], r"returned .*; expected the chunks that it was given"),
         (lambda chunks: [Hit.of(chunk) for chunk in chunks], r"returned .*; expected the chunks that it was given"),
         (lambda chunks: None, "returned None; expected the chunks that it was given"),
-        (lambda chunks: (7 for _ in count()), "returned 7; expected the chunks that it was given"),
+        (lambda chunks: (7 for _ in count()), "returned more than the 3 chunks that it was given"),
     ],
 )
 def test_orders(order, said):

@@ -57,7 +57,7 @@ def as_numbers(returned: Any, source: str, texts: Sequence[str], dimension: int 
 def _check_finite(numbers: NDArray[Any], source: str, texts: Sequence[str], dimension: int | None) -> None:
     if np.isfinite(numbers).all():
         return
-    rows = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
+    rows: list[int] = np.flatnonzero(~np.isfinite(numbers).all(axis=1)).tolist()
     raise InputError(
         f"{source} returned NaN or infinity for {len(rows)} of {len(texts)} texts, the first: "
         f"{shown(texts[rows[0]])}; {_expected(texts, dimension)}"

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.contracts.embedded import as_vectors
+from rag_evaluation_framework.data.plain import plain_offset
 from rag_evaluation_framework.errors import InputError
 
 
@@ -72,10 +73,14 @@ def checked_dimension(embedder: Embedder) -> int:
     Raises:
         InputError: It is not a whole number of at least 1.
     """
-    given: object = embedder.dimension
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
+    given: Any = embedder.dimension
+    try:
+        dimension = plain_offset(given)
+    except TypeError:
+        dimension = 0
+    if dimension < 1:
         raise InputError(f"{embedder.name}.dimension is {shown(given)}; expected a whole number of at least 1")
-    return int(given)
+    return dimension
 
 
 def truncation_flags(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.bool_]:

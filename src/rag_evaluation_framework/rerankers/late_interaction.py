@@ -1,7 +1,7 @@
 """Late-interaction reranking (MaxSim): every token of the question against every token of the text."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -14,6 +14,7 @@ from rag_evaluation_framework._outside import one_line, shown
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import TokenEmbedder
+from rag_evaluation_framework.data.plain import gives_items
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
@@ -78,7 +79,7 @@ class LateInteractionReranker(ScoringReranker):
     def _embed(self, texts: list[str]) -> list[NDArray[np.float32]]:
         source = f"{type(self.embedder).__name__}.embed_tokens"
         returned: Any = self.embedder.embed_tokens(texts)
-        given = list(islice(returned, len(texts) + 1)) if isinstance(returned, Iterable) else []
+        given: list[Any] = list(islice(returned, len(texts) + 1)) if gives_items(returned) else []
         if len(given) != len(texts):
             raise InputError(
                 f"{source} returned {one_line(shown(returned))} for {len(texts)} texts; expected an array for each, "

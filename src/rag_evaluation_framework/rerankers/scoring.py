@@ -58,8 +58,8 @@ def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[Any]:
         numbers = scores.ndim and scores.dtype.kind in "fiub"
         told = f"shape {scores.shape}" if numbers else one_line(shown(returned))
         raise InputError(f"{source} returned {told} for {len(texts)} texts; {expected}")
-    wrong = np.flatnonzero(~np.isfinite(scores))
-    if len(wrong):
+    wrong: list[int] = np.flatnonzero(~np.isfinite(scores)).tolist()
+    if wrong:
         raise InputError(
             f"{source} returned NaN or infinity for {len(wrong)} of {len(texts)} texts, the first: "
             f"{shown(texts[wrong[0]])}; {expected}"

@@ -44,6 +44,7 @@ def chunk_corpus(corpus: Corpus, chunker: Chunker | PositionAwareChunker | Calla
     chunks: list[AnyChunk] = []
     without: list[DocumentId] = []
     for document in tqdm(corpus, desc="Chunking", unit="document", delay=2, disable=None, leave=False):
+        found: Sequence[AnyChunk]
         if isinstance(positioned, ChunkerPositionAdapter):
             found = positioned.locate_chunks(document)
         else:
@@ -126,7 +127,7 @@ def fill_store(
 
 
 def _tell_of_no_direction(embedder: Embedder, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
-    zeros = np.flatnonzero(~vectors.any(axis=1)).tolist()
+    zeros: list[int] = np.flatnonzero(~vectors.any(axis=1)).tolist()
     if zeros and len(zeros) == len(texts):
         raise InputError(
             f"{embedder.name} returns a vector of zeros for all {len(texts)} texts, the first: {shown(texts[0])}. "

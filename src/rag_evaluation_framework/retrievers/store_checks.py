@@ -1,7 +1,7 @@
 """What a vector store holds and finds, compared with what was added to it."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Sequence, Sized
 from itertools import islice
 from typing import Any
 
@@ -13,6 +13,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.hits import Hit
+from rag_evaluation_framework.data.plain import gives_items
 from rag_evaluation_framework.errors import InputError
 
 _PROBED = 100  # results of the one search after indexing
@@ -63,7 +64,7 @@ def as_found(found: Any, store: VectorStore, k: int) -> list[AnyChunk]:
     Raises:
         InputError: They are not chunks.
     """
-    if not isinstance(found, Iterable) or isinstance(found, str):
+    if not gives_items(found, str):
         raise InputError(f"{store.name} returned {shown(found)}; expected a list of chunks, the nearest first")
     results: list[Any] = list(islice(found, max(k, 0)))
     for result in results:
@@ -78,7 +79,7 @@ def as_rankings(returned: Any, store: VectorStore, questions: int, k: int) -> li
     Raises:
         InputError: It is not one list of chunks per question.
     """
-    rankings: list[Any] = list(islice(returned, questions + 1)) if isinstance(returned, Iterable) else []
+    rankings: list[Any] = list(islice(returned, questions + 1)) if gives_items(returned) else []
     if len(rankings) != questions:
         raise InputError(
             f"{store.name}.search_many returned {shown(returned)} for {questions} questions; expected one list of "

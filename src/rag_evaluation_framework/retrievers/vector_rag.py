@@ -158,8 +158,8 @@ def _ask(index: _Index, queries: Sequence[str]) -> None:
     returned = index.embedder.embed_queries(new)
     vectors = as_vectors(returned, f"{index.embedder.name}.embed_queries", new, index.dimension)
     seconds = (perf_counter() - start) / len(new)
-    zeros = np.flatnonzero(~vectors.any(axis=1))
-    if len(zeros):
+    zeros: list[int] = np.flatnonzero(~vectors.any(axis=1)).tolist()
+    if zeros:
         those = f"{len(zeros)} of {len(new)} questions, the first: {shown(new[zeros[0]])}" if len(new) > 1 else _SOME
         note(
             f"{index.embedder.name} returns a vector of zeros for {those}. It has no direction: their results are the "

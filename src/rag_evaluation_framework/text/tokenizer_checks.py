@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import said, shown
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
+from rag_evaluation_framework.data.plain import plain_offset
 from rag_evaluation_framework.errors import RagEvalError, TokenizerError
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
@@ -48,11 +49,15 @@ def checked_counter(tokenizer: Any) -> Tokenizer:
         MissingDependency: The tokenizer's library is not installed.
     """
     checked = checked_tokenizer(tokenizer)
-    number: Any = _asked(checked, "cannot count the tokens of {}", lambda: checked.count(_TEXT))
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-        raise _refusal(checked, f"counts {shown(number)} tokens in {shown(_TEXT)}; expected a whole number")
+    counted: Any = _asked(checked, "cannot count the tokens of {}", lambda: checked.count(_TEXT))
+    try:
+        number = plain_offset(counted)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise _refusal(checked, f"counts {shown(counted)} tokens in {shown(_TEXT)}; expected a whole number")
     starts = _asked(checked, "cannot tell where tokens of {} start", lambda: np.asarray(checked.offsets(_TEXT)))
-    if not _ascend_from_zero(starts, int(number)):
+    if not _ascend_from_zero(starts, number):
         raise _refusal(
             checked,
             f"tells that tokens start at {shown(starts)} in {shown(_TEXT)}; expected {number} ascending numbers of "

@@ -171,12 +171,12 @@ class CallableTokenizer(Tokenizer):
             TokenizerError: The function does not return a list.
         """
         tokens: Any = self.function(text)
+        got = type(tokens).__name__
         if inspect.iscoroutine(tokens):
             tokens.close()  # nobody will await it
         if isinstance(tokens, str | Mapping) or not hasattr(tokens, "__len__"):
-            raise TokenizerError(f"tokenizer {self.name}: expected a list of tokens, got {type(tokens).__name__}")
-        encoded: Sequence[Hashable] = tokens
-        return encoded
+            raise TokenizerError(f"tokenizer {self.name}: expected a list of tokens, got {got}")
+        return cast("Sequence[Hashable]", tokens)
 
     def offsets(self, text: str) -> NDArray[np.int64]:
         """Return where each token starts; approximate for tokens that are not strings."""
