@@ -1,10 +1,12 @@
 import json
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework._support.strict_json import parse_json
+from support.cpu_time import cpu_seconds_below
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -32,12 +34,35 @@ def test_json_is_read_as_what_it_says(value, ascii_only, indent):
         ('{"1e400": "1e400 \\" 1e400",\n "b": [1, -1E+400]}', r"^-1E\+400 is too large .*: line 2 column 11 "),
         ("[-1e400, 1e400]", "^-1e400 is too large .*: line 1 column 2 "),
         (f"[{'1' * 400}.5]", "^1{60} is too large .*: line 1 column 2 "),
+        ("1" * 5000, "^a whole number has more than 4,300 digits$"),
+        ("[1e999e5]", "^1e999 is too large .*: line 1 column 2 "),
+        ('{"1e999.5": 1e999.5', "^1e999 is too large .*: line 1 column 13 "),
+        ("[-1e999-1e999", "^-1e999 is too large .*: line 1 column 2 "),
+        ('["\\"1e999", 31e999e5"x"]', r"^31e999 is too large .*: line 1 column 13 "),
+        ("[0, 11e999", "^11e999 is too large .*: line 1 column 5 "),
         ("1e400 and more", "^1e400 is too large .*: line 1 column 1 "),
     ],
 )
 def test_json_traps_are_refused_with_their_position(text, message):
     with pytest.raises(ValueError, match=message):
         parse_json(text)
+
+
+@given(st.lists(st.sampled_from(["1e999", "-1e400", ".5", "e5", '"', '\\"', "[", "]", "{", ":", ",", " ", "0", "x"])))
+def test_whatever_else_is_wrong_a_number_that_is_too_large_is_an_error_of_json(parts):
+    with suppress(ValueError):
+        parse_json("".join(["[", *parts]))
+
+
+def test_one_duplicate_among_many_keys_takes_no_longer_than_reading_them():
+    keys = ",".join(f'"k{number}": 1' for number in range(40_000))
+    with cpu_seconds_below(2), pytest.raises(ValueError, match="duplicate key 'k39999'"):
+        parse_json(f'{{{keys}, "k39999": 2}}')
+
+
+def test_a_duplicate_key_is_shown_in_short():
+    with pytest.raises(ValueError, match=r"^duplicate key 'x+…$"):
+        parse_json(f'{{"{"x" * 100_000}": 1, "{"x" * 100_000}": 2}}')
 
 
 @pytest.mark.parametrize("text", ["1.7976931348623157e308", "-1.7976931348623157e308", "1e-400", "0e999", "1" * 400])

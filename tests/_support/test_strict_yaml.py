@@ -49,7 +49,13 @@ def test_an_empty_text_is_nothing():
         ("? [{a: b}]\n: c", "a key is not a string"),
         ("? {a: b}\n: c", "unhashable key"),
         ("--- 1\n--- 2\n", "document"),
-        ("[" * 5_000, "nested too deeply"),
+        ("[" * 5_000, "^nested too deeply in line 1; expected at most 100 levels$"),
+        ("\n".join(" " * depth + "a:" for depth in range(102)), "^nested too deeply in line 101; "),
+        (f"a: {'1' * 5_000}", "^a value cannot be read .*4300 digits"),
+        (f"a: [0x{'f' * 5_000}]", r"^\$\.a\[0\]: is a whole number of more than 4,300 digits$"),
+        (f"? 0x{'f' * 5_000}\n: a", r"^\$: the key <int whose repr raises ValueError> is not a string"),
+        (r'a: "\UFFFFFFFF"', "^a value cannot be read"),
+        ("a: 2026-02-30", "^a value cannot be read .*day"),
         ("\x00", "special characters are not allowed"),
     ],
 )
@@ -97,6 +103,15 @@ def test_neither_aliases_nor_merges_cost_more_than_their_text(link):
         parse_yaml("\n".join(lines))
 
 
+def test_many_open_brackets_cost_little():
+    with cpu_seconds_below(5), pytest.raises(ValueError, match="nested too deeply"):
+        parse_yaml("[" * 100_000)
+
+
+def test_a_hundred_levels_are_read():
+    assert str(parse_yaml("[" * 100 + "]" * 100)) == "[" * 100 + "]" * 100
+
+
 def test_signs_of_yaml_within_texts_are_texts():
     text = """---
 a: "<<"
@@ -114,7 +129,7 @@ c: 5 * x & y !z
 PIECES = [
     " ", "a", "1", "010", "1e400", "1_", "0x", ".inf", "~", "null", "2026-02-30", "12:30:45", ":", "-", "?", "=", "#",
     "\n", "\n  ", "[", "]", "{", "}", ",", "*a", "&a", "!", "!!int", "!!omap", "%YAML 1.1\n", "---", "...", "'", '"',
-    "|", ">", "<<", "\x00", "\ufeff", "😀",
+    "|", ">", "<<", "\x00", "\ufeff", "😀", r'"\UFFFFFFFF"', r'"\ud800"', "1" * 5_000,
 ]
 # fmt: on
 

@@ -1,3 +1,4 @@
+import contextlib
 import dataclasses
 import os
 from hashlib import sha256
@@ -6,6 +7,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.errors import CorpusError
+from support.cpu_time import cpu_seconds_below
 
 
 def write(folder, files):
@@ -133,10 +135,10 @@ class TestFromFolder:
     def test_a_file_that_cannot_be_read_is_named(self, tmp_path, monkeypatch):
         write(tmp_path, {"a.md": "A"})
 
-        def refuse(path):
+        def refuse(*_):
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
+        monkeypatch.setattr("os.open", refuse)
         with pytest.raises(CorpusError, match=r"a\.md: cannot be read \(Permission denied\)"):
             Corpus.from_folder(tmp_path)
 
@@ -229,6 +231,81 @@ class TestWhatCannotBeRead:
         with pytest.warns(UserWarning, match="link: is a link to a folder; links to folders are not followed"):
             assert ids(Corpus.from_folder(tmp_path / "docs")) == ["a.md"]
 
+    @pytest.mark.parametrize("pattern", ["**/*.md", "*/*.md", "link/*.md", "**/*/b.md", "link/**/*.md", "*/*/*.md"])
+    def test_no_pattern_follows_a_link_to_a_folder(self, tmp_path, pattern):
+        write(tmp_path, {"docs/in/a.md": "A", "docs/in/deep/a.md": "A", "other/b.md": "B", "other/deep/b.md": "B"})
+        (tmp_path / "docs/link").symlink_to(tmp_path / "other")
+        (tmp_path / "docs/in/round").symlink_to(tmp_path / "docs")
+        said = r"docs/link.* to a folder; links to folders are not followed"
+        with pytest.warns(UserWarning, match=said), contextlib.suppress(CorpusError):
+            assert not any(
+                "link" in name or "round" in name for name in ids(Corpus.from_folder(tmp_path / "docs", pattern))
+            )
+
+    @pytest.mark.filterwarnings("error")
+    def test_a_link_that_the_pattern_does_not_meet_is_not_mentioned(self, tmp_path):
+        write(tmp_path, {"docs/a.md": "A", "docs/in/a.md": "A", "other/b.md": "B"})
+        (tmp_path / "docs/link").symlink_to(tmp_path / "other")
+        assert ids(Corpus.from_folder(tmp_path / "docs", "*.md")) == ["a.md"]
+        assert ids(Corpus.from_folder(tmp_path / "docs", "in/*.md")) == ["in/a.md"]
+
+    @pytest.mark.parametrize("pattern", ["**/*.md", "*.md", "b.md"])
+    def test_a_link_to_a_file_elsewhere_is_read_and_a_warning_says_so(self, tmp_path, pattern):
+        write(tmp_path, {"docs/a.md": "A", "b.md": "B"})
+        (tmp_path / "docs/b.md").symlink_to("../b.md")
+        with pytest.warns(UserWarning, match=r"docs/b\.md: is a link to a file outside .*docs; its text is read"):
+            assert Corpus.from_folder(tmp_path / "docs", pattern)["b.md"].content == "B"
+
+    @pytest.mark.filterwarnings("error")
+    def test_a_link_to_a_file_of_the_corpus_is_read(self, tmp_path):
+        write(tmp_path, {"docs/a.md": "A"})
+        (tmp_path / "docs/b.md").symlink_to("a.md")
+        (tmp_path / "there").symlink_to("docs")
+        assert ids(Corpus.from_folder(tmp_path / "there")) == ["a.md", "b.md"]
+
+    def test_many_links_are_one_warning(self, tmp_path):
+        write(tmp_path, {"docs/a.md": "A", "other/b.md": "B"})
+        for number in range(200):
+            (tmp_path / f"docs/link{number:03}").symlink_to(tmp_path / "other")
+        with pytest.warns(UserWarning, match=r"link000, .*link002 and 197 more: are links, each to a folder") as warned:
+            Corpus.from_folder(tmp_path / "docs")
+        assert len(warned) == 1
+
+    def test_a_link_to_itself_is_broken(self, tmp_path):
+        (tmp_path / "a.md").symlink_to("a.md")
+        with pytest.raises(CorpusError, match=r"a\.md: is a broken link"):
+            Corpus.from_folder(tmp_path)
+
+    def test_a_pipe_is_refused_and_not_waited_for(self, tmp_path):
+        write(tmp_path, {"a.md": "A"})
+        os.mkfifo(tmp_path / "b.md")
+        with pytest.raises(CorpusError, match=r"b\.md: is not a file but a device or pipe"):
+            Corpus.from_folder(tmp_path)
+
+    @pytest.mark.parametrize("folder", ["a\0b", "a\ud800", "x" * 300, "x/" * 3_000, 5])
+    def test_a_path_that_no_folder_can_have_is_refused(self, folder):
+        with pytest.raises(CorpusError, match=r"expected one|choose another path"):
+            Corpus.from_folder(folder)
+
+    @pytest.mark.parametrize(
+        "pattern", ["a\ud800/*.md", f"{'x' * 300}.md", f"{'x' * 300}/*.md", "x/" * 3_000, 5, None, "."]
+    )
+    def test_a_pattern_that_no_file_can_match_is_refused(self, tmp_path, pattern):
+        write(tmp_path, {"a.md": "A", "a/b.md": "B"})
+        with pytest.raises(CorpusError, match=r"expected a pattern|no file matches"):
+            Corpus.from_folder(tmp_path, pattern)
+
+    def test_stars_upon_stars_cost_little(self, tmp_path):
+        write(tmp_path, {f"{'d/' * 12}a.md": "A"})
+        with cpu_seconds_below(5):
+            assert len(Corpus.from_folder(tmp_path, "**/" * 12 + "*.md")) == 1
+
+    def test_a_document_that_is_too_large_is_refused_before_it_is_read(self, tmp_path):
+        with (tmp_path / "a.md").open("wb") as file:
+            file.truncate(5_000_000_000)
+        with pytest.raises(CorpusError, match=r"a\.md: has more than 500,000,000 bytes; split it, or exclude it"):
+            Corpus.from_folder(tmp_path)
+
     def test_a_folder_that_cannot_be_read_is_refused(self, tmp_path, monkeypatch):
         write(tmp_path, {"a.md": "A", "locked/b.md": "B"})
         real = os.scandir
@@ -254,3 +331,11 @@ class TestWhatCannotBeRead:
 
         monkeypatch.setattr(os, "walk", walk)
         assert ids(Corpus.from_folder(tmp_path)) == ["a.md"]
+
+
+def test_whether_an_id_starts_with_a_prefix_is_known_without_asking_each():
+    corpus = Corpus(documents(b="", **{"a/1": "", "a/2": "", "c/1": ""}))
+    prefixes = ("", "a", "a/", "a/2", "b", "c/")
+    assert all(map(corpus.has_prefix, prefixes))
+    assert not any(map(corpus.has_prefix, ("A", "a/3", "ab", "b/", "c/0", "d", "\U0010ffff")))
+    assert not Corpus([]).has_prefix("")

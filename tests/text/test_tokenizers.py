@@ -1,6 +1,7 @@
 import base64
 import gzip
 import hashlib
+import json
 import socket
 import sys
 from importlib import util
@@ -283,8 +284,22 @@ class TestHuggingFace:
         assert len(tokenizer.offsets("a\ud83d b")) == tokenizer.count("a\ud83d b")
 
     def test_a_missing_file_is_named(self, tmp_path):
-        with pytest.raises(TokenizerError, match=r"tokenizer\.json: no such file"):
+        with pytest.raises(TokenizerError, match=r"tokenizer\.json: cannot be read \(No such file"):
             resolve_tokenizer(tmp_path / "tokenizer.json")
+
+    @pytest.mark.parametrize("name", ["a\0.json", "a\ud800.json", f"{'x' * 300}.json", f"{'x' * 300}.tiktoken"])
+    def test_a_path_that_no_file_can_have_is_refused(self, tmp_path, name):
+        with pytest.raises(TokenizerError):
+            resolve_tokenizer(str(tmp_path / name))
+
+    def test_a_word_that_it_refuses_is_an_error_of_ours(self):
+        model = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "[missing]"}
+        words = {"version": "1.0", "model": model, "pre_tokenizer": {"type": "Whitespace"}, "added_tokens": []}
+        tokenizer = resolve_tokenizer(tokenizers.Tokenizer.from_str(json.dumps(words)))
+        assert tokenizer.count("a") == 1
+        for use in (tokenizer.count, tokenizer.encode, tokenizer.offsets):
+            with pytest.raises(TokenizerError, match="cannot encode 'a zebra': WordLevel error"):
+                use("a zebra")
 
     def test_a_file_of_something_else_is_refused(self, tmp_path):
         file = tmp_path / "tokenizer.json"

@@ -1,31 +1,110 @@
 """Text, JSON and CSV files: strict reading and atomic writing."""
 
 import csv
+import errno
 import io
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, BinaryIO, TypeGuard
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.strict_json import Json, parse_json
 from rag_evaluation_framework._support.unfinished import unfinished
 from rag_evaluation_framework.errors import DatasetError, InputError
 
+_LARGEST = 200_000_000  # bytes of a dataset that is read as a whole
+_LONGEST_LINE = 100_000_000  # bytes of a line, where a file is read line by line
+_IMPOSSIBLE = (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL)
 
-def read_text(path: Path, refusal: type[InputError] = DatasetError) -> str:
-    """Return the text of a UTF-8 file, with newlines unchanged and without a byte order mark.
+
+def checked_path(given: str | os.PathLike[str], refusal: type[InputError] = DatasetError) -> Path:
+    """Return a path after checking that a file can be called so; whether there is one is left to who opens it.
 
     Raises:
-        InputError: The file cannot be read, or is not valid UTF-8; raised as the class `refusal`.
+        InputError: It is not a path, is too long, goes round in links, or holds a NUL or a surrogate that stands for no
+            byte; raised as the class `refusal`.
     """
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        path = Path(given)
+        path.lstat()
+    except TypeError as error:
+        raise refusal(f"{shown(given)} is not a path; expected one, such as 'docs' or Path('docs')") from error
+    except ValueError as error:  # a UnicodeEncodeError is one
+        raise refusal(f"path {shown(str(given))}: no file can be called so ({error}); choose another path") from error
     except OSError as error:
-        raise refusal(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
+        if error.errno in _IMPOSSIBLE:
+            raise refusal(f"path {shown(str(given))}: {error.strerror}; choose another path") from error
+        path = Path(given)
+    return path
+
+
+def read_bytes(path: Path, refusal: type[InputError], *, most: int, remedy: str) -> bytes:
+    """Return the content of a file or pipe.
+
+    Args:
+        path: A regular file, or a pipe such as `/dev/stdin`; one that nobody writes to is empty.
+        refusal: The class of the error.
+        most: How many bytes it may have.
+        remedy: What to do about a larger one, for the message.
+
+    Raises:
+        InputError: It cannot be read, is too large, or is something else, such as a folder or device; raised as the
+            class `refusal`.
+    """
+    try:
+        with _opened(path, refusal) as file:
+            size = os.fstat(file.fileno()).st_size
+            data = b"" if size > most else file.read() if size else file.read(most + 1)  # a pipe has no size
+    except OSError as error:
+        raise _unreadable(path, error, refusal) from error
+    if max(size, len(data)) > most:
+        raise refusal(f"{path}: has more than {most:,} bytes; {remedy}")
+    return data
+
+
+def read_text(
+    path: Path,
+    refusal: type[InputError] = DatasetError,
+    *,
+    most: int = _LARGEST,
+    remedy: str = "save it as JSONL, which is read line by line",
+) -> str:
+    """Return the text of a UTF-8 file or pipe, with newlines unchanged and without a byte order mark.
+
+    The arguments are those of `read_bytes`.
+
+    Raises:
+        InputError: The file cannot be read, is too large, or is not valid UTF-8; raised as the class `refusal`.
+    """
+    try:
+        return read_bytes(path, refusal, most=most, remedy=remedy).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise refusal(f"{path}: not valid UTF-8 (byte {error.start}); save the file as UTF-8") from error
+
+
+def _opened(path: Path, refusal: type[InputError]) -> BinaryIO:
+    """Open a regular file or a pipe for reading, without waiting for somebody to write to it."""
+    checked_path(path, refusal)
+    file = open(path, "rb", opener=_at_once)  # noqa: SIM115  who asks closes it; Path.open takes no opener
+    mode = os.fstat(file.fileno()).st_mode
+    if stat.S_ISFIFO(mode):
+        os.set_blocking(file.fileno(), True)
+    elif not stat.S_ISREG(mode):
+        file.close()
+        raise refusal(f"{path}: is a device; expected a file")
+    return file
+
+
+def _at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # Windows has no pipes that are files
+
+
+def _unreadable(path: Path, error: OSError, refusal: type[InputError]) -> InputError:
+    return refusal(f"{path}: cannot be read ({error.strerror}); check the path and its permissions")
 
 
 def read_json_text(text: str, where: str) -> Json:
@@ -47,9 +126,13 @@ def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
         DatasetError: The file cannot be read, or a line is not valid UTF-8 or not valid JSON.
     """
     try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
+        with _opened(path, DatasetError) as lines:
+            for number, line in enumerate(iter(partial(lines.readline, _LONGEST_LINE + 1), b""), start=1):
                 where = f"{path}: line {number}"
+                if len(line) > _LONGEST_LINE:
+                    raise DatasetError(
+                        f"{where}: has more than {_LONGEST_LINE:,} bytes; is it JSONL, one value per line?"
+                    )
                 try:
                     text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:
@@ -59,7 +142,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
                 if text.strip():
                     yield number, read_json_text(text.strip(), where)
     except OSError as error:
-        raise DatasetError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
+        raise _unreadable(path, error, DatasetError) from error
 
 
 def table_rows(text: str, delimiter: str = ",", *, skip_initial_space: bool = False) -> Iterator[tuple[int, list[str]]]:
@@ -111,6 +194,7 @@ def write_new(path: Path, text: str) -> None:
     Raises:
         DatasetError: The file already exists (it is not overwritten), or it cannot be written.
     """
+    checked_path(path)
     try:
         with unfinished(path.parent) as folder:
             part = folder / "part"

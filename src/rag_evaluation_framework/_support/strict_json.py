@@ -2,13 +2,24 @@
 
 import json
 import re
+import sys
+from collections import Counter
 from math import isinf
 from typing import Any, TypeAlias
+
+from rag_evaluation_framework._outside import shown
 
 Json: TypeAlias = dict[str, Any] | list[Any] | str | float | None
 """Any value that JSON can represent."""
 
-_STRING_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|[-+.\deE]+')
+_STRING_OR_NUMBER = re.compile(
+    r"""
+    "(?: [^"\\]++ | \\. )*+"
+    | -? (?: 0 | [1-9][0-9]*+ ) (?: \.[0-9]++ )? (?: [eE][-+]?[0-9]++ )?
+    """,
+    re.VERBOSE,
+)
+_LONG = "Exceeds the limit"  # how Python begins to say that it does not read whole numbers of so many digits
 
 
 def parse_json(text: str, *, finite: bool = True) -> Json:
@@ -28,10 +39,15 @@ def parse_json(text: str, *, finite: bool = True) -> Json:
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     except _TooLargeError as error:
-        # The parser does not report the position: it is that of the first number written like this.
+        # The parser does not report the position: it is that of the first number written like this. What is before it
+        # is valid, so it is made of strings, numbers and signs; what is behind it need not be.
         number = str(error)
         place = next(token.start() for token in _STRING_OR_NUMBER.finditer(text) if token[0] == number)
         raise json.JSONDecodeError(f"{number:.60} is too large for a floating-point number", text, place) from None
+    except ValueError as error:
+        if not str(error).startswith(_LONG):
+            raise
+        raise ValueError(f"a whole number has more than {sys.get_int_max_str_digits():,} digits") from error
     return value
 
 
@@ -53,8 +69,8 @@ def _refuse_constant(name: str) -> None:
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"duplicate key {next(key for key in keys if keys.count(key) > 1)!r}")
+        counts = Counter(key for key, _ in pairs)
+        raise ValueError(f"duplicate key {shown(next(key for key, count in counts.items() if count > 1))}")
     return content
 
 

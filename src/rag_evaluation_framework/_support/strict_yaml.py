@@ -5,12 +5,16 @@ from typing import Any, NoReturn
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import AliasEvent
+from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 from ruamel.yaml.parser import Parser
 from ruamel.yaml.tokens import DirectiveToken
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.strict_json import Json
+
+_DEEPEST = 100
+_MOST_BITS = 14_000  # of whole numbers: some 4,300 decimal digits, beyond which Python refuses to write them
 
 
 def parse_yaml(text: str) -> Json:
@@ -24,24 +28,35 @@ def parse_yaml(text: str) -> Json:
     loader.Parser = _PlainParser
     try:
         value: Json = loader.load(text)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
+    except _RefusedError:
+        raise
     except TypeError as error:  # the library makes a tuple of a key that is a list, whatever the list holds
         raise ValueError(f"a key is not a string ({error}); expected a string") from error
     except MarkedYAMLError as error:
         raise ValueError(_message(error)) from error
     except YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from error
+    except Exception as error:  # a number or character that Python cannot hold, in the words of Python
+        raise ValueError(f"a value cannot be read ({error})") from error
     _check(value, "$")
     return value
+
+
+class _RefusedError(ValueError):
+    """YAML that is valid, and not plain."""
 
 
 class _PlainParser(Parser):
     """Parser that refuses, before building any value, YAML features that hide or change what a text says."""
 
+    depth = 0
+
     def get_event(self) -> Any:
         library: Any = super()
         event = library.get_event()
+        self.depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+        if self.depth > _DEEPEST:  # before the composer, which calls itself for every level
+            _refuse(event, "nested too deeply", f"expected at most {_DEEPEST} levels")
         if issubclass(event.__class__, AliasEvent):
             _refuse(event, f"*{event.anchor} is an alias", "write out its value")
         if getattr(event, "anchor", None) is not None:
@@ -75,14 +90,16 @@ def _message(error: Any) -> str:
 
 
 def _refuse(marked: Any, problem: str, remedy: str) -> NoReturn:
-    raise ValueError(f"{problem} in line {marked.start_mark.line + 1}; {remedy}")
+    raise _RefusedError(f"{problem} in line {marked.start_mark.line + 1}; {remedy}")
 
 
 def _check(value: Any, where: str) -> None:
     if is_list(value) or is_object(value):
         for key, item in value.items() if is_object(value) else enumerate(value):
             if is_object(value) and not isinstance(key, str):
-                raise ValueError(f"{where}: the key {key!r:.60} is not a string; put it in quotes")
+                raise ValueError(f"{where}: the key {shown(key)} is not a string; put it in quotes")
             _check(item, f"{where}.{key}" if isinstance(key, str) else f"{where}[{key}]")
+    elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise ValueError(f"{where}: is a whole number of more than 4,300 digits")
     elif not isinstance(value, str | int | float | None) or (isinstance(value, float) and not isfinite(value)):
         raise ValueError(f"{where}: {value!s:.60} is not a JSON value; put it in quotes")

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.chunkers.measure import Measure, Place, check_sizes, cut_out, measured
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
@@ -47,9 +48,10 @@ class RecursiveCharacterChunker(PositionAwareChunker):
     def __post_init__(self) -> None:
         check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap)
         given: object = self.separators
-        if isinstance(given, str):
-            raise ConfigError(f"RecursiveCharacterChunker: separators={given!r}; expected a list of texts")
-        object.__setattr__(self, "separators", tuple(self.separators))
+        texts: tuple[Any, ...] = tuple(given) if isinstance(given, list | tuple) else (None,)
+        if not all(isinstance(text, str) for text in texts):
+            raise ConfigError(f"RecursiveCharacterChunker: separators={shown(given)}; expected a list of texts")
+        object.__setattr__(self, "separators", texts)
         if self.separator_at not in get_args(SeparatorAt):
             known = " or ".join(map(repr, get_args(SeparatorAt)))
             raise ConfigError(f"RecursiveCharacterChunker: separator_at={self.separator_at!r}; expected {known}")

@@ -13,9 +13,12 @@ class DocumentResolver:
 
     def __init__(self, corpus: Corpus) -> None:
         self.corpus = corpus
+        self._by_name: dict[str, list[DocumentId]] = defaultdict(list)
         self._by_stem: dict[str, list[DocumentId]] = defaultdict(list)
         for document in corpus:
-            self._by_stem[PurePosixPath(document.id).stem].append(document.id)
+            path = PurePosixPath(document.id)
+            self._by_name[path.name].append(document.id)
+            self._by_stem[path.stem].append(document.id)
 
     def find(self, name: str) -> DocumentId | None:
         """Return the id of the document with this id or, failing that, the only one with this stem; None if none."""
@@ -44,6 +47,5 @@ class DocumentResolver:
         name = name.strip()
         if name in self.corpus:
             return [self.corpus[name].id]
-        path = PurePosixPath(name.replace("\\", "/"))
-        named = [doc_id for doc_id in self._by_stem.get(path.stem, []) if PurePosixPath(doc_id).name == path.name]
-        return named or self._by_stem.get(path.name, [])
+        name = PurePosixPath(name.replace("\\", "/")).name
+        return self._by_name.get(name) or self._by_stem.get(name, [])

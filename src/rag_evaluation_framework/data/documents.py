@@ -2,18 +2,24 @@
 
 import hashlib
 import os
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, cast
 
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.files import checked_path, read_bytes
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
 from rag_evaluation_framework.errors import CorpusError
+
+_LARGEST = 500_000_000  # bytes of a document
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +81,9 @@ class Corpus:
 
         A document's id is its POSIX path relative to the folder, and documents are ordered by id. Newlines are kept
         unchanged (`\r\n` stays two characters); a byte order mark at the start of a file is not part of its text, so
-        it never shifts an offset. Hidden files and folders (names that start with a dot) are skipped, and links to
-        folders are not followed.
+        it never shifts an offset. Hidden files and folders (names that start with a dot) are skipped. Links to folders
+        are not followed, whatever the pattern, and a note says so; a link to a file is read, with a note if the file
+        is elsewhere.
 
         Args:
             folder_path: The folder.
@@ -84,22 +91,24 @@ class Corpus:
 
         Raises:
             CorpusError: The folder is missing, nothing matches, the pattern leads out of the folder, or a file cannot
-                be read or is not valid UTF-8.
+                be read, has more than 500 MB, or is not valid UTF-8.
         """
-        folder = Path(folder_path)
+        folder, given = checked_path(folder_path, CorpusError), cast("object", glob_pattern)
         if not folder.is_dir():
             problem = "is a file" if folder.exists() else "does not exist"
             raise CorpusError(f"{folder}: {problem}; expected a folder of text files")
-        pattern = PurePosixPath(glob_pattern)
-        if not glob_pattern or pattern.is_absolute() or ".." in pattern.parts:
+        pattern = PurePosixPath(glob_pattern if isinstance(given, str) else "")
+        if not pattern.parts or pattern.is_absolute() or ".." in pattern.parts:
             raise CorpusError(
-                f"glob pattern {glob_pattern!r}: expected a pattern relative to the folder, such as '**/*.txt'"
+                f"glob pattern {shown(given)}: expected a pattern relative to the folder, such as '**/*.txt'"
             )
         try:
-            paths = {path.relative_to(folder).as_posix(): path for path in _visible(folder, glob_pattern)}
-        except (ValueError, IndexError, NotImplementedError) as error:
+            paths = {path.relative_to(folder).as_posix(): path for path in _visible(folder, pattern)}
+        except (OSError, ValueError, IndexError, NotImplementedError, RecursionError) as error:
+            if isinstance(error, CorpusError):
+                raise
             raise CorpusError(
-                f"glob pattern {glob_pattern!r}: {error}; expected a pattern such as '**/*.txt'"
+                f"glob pattern {shown(glob_pattern)}: {error}; expected a pattern such as '**/*.txt'"
             ) from error
         if not paths:
             raise CorpusError(f"{folder}: no file matches {glob_pattern!r}. {_what_is_there(folder)}")
@@ -119,6 +128,15 @@ class Corpus:
                 data = text.encode("utf-8", "surrogatepass")
                 digest.update(len(data).to_bytes(8, "big") + data)
         return digest.hexdigest()
+
+    @cached_property
+    def _sorted_ids(self) -> list[DocumentId]:
+        return sorted(self._by_id)
+
+    def has_prefix(self, prefix: str) -> bool:
+        """Return whether the id of a document starts with a prefix."""
+        place = bisect_left(self._sorted_ids, prefix)
+        return self._sorted_ids[place : place + 1] != [] and self._sorted_ids[place].startswith(prefix)
 
     def __getitem__(self, document_id: str) -> Document:
         """Return the document with this id, or raise KeyError."""
@@ -166,10 +184,7 @@ def _checked(document: Any) -> Document:
 
 
 def _read_text(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise CorpusError(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
+    data = read_bytes(path, CorpusError, most=_LARGEST, remedy="split it, or exclude it with a narrower glob pattern")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -179,20 +194,50 @@ def _read_text(path: Path) -> str:
         ) from error
 
 
-def _visible(folder: Path, glob_pattern: str) -> Iterator[Path]:
+def _visible(folder: Path, pattern: PurePosixPath) -> Iterator[Path]:
     """Yield the files that match, after checking every folder: `glob` silently skips folders that it cannot read."""
-    for place, folders, _ in os.walk(folder, onerror=_refuse_folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for name in folders:
-            if (Path(place) / name).is_symlink() and "**" in glob_pattern:
-                note(f"{Path(place) / name}: is a link to a folder; links to folders are not followed")
-    for path in folder.glob(glob_pattern):
+    linked = _linked_folders(folder)
+    passed = linked if "**" in pattern.parts else set[Path]()  # links in the way of the pattern
+    elsewhere: list[Path] = []
+    for path in folder.glob(_without_repeats(pattern)):
         if any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
-        if path.is_symlink() and not path.exists():
+        through = linked.intersection(path.parents)
+        if through:
+            passed = passed | through
+        elif path.is_symlink() and not path.exists():
             raise CorpusError(f"{path}: is a broken link; fix or remove it")
-        if path.is_file():
+        elif path.is_file():
+            if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+                elsewhere.append(path)
             yield path
+        elif not path.is_dir():
+            raise CorpusError(f"{path}: is not a file but a device or pipe; remove it, or exclude it with the pattern")
+    if passed:
+        note(f"{_named(passed)} to a folder; links to folders are not followed")
+    if elsewhere:
+        note(f"{_named(elsewhere)} to a file outside {folder}; its text is read")
+
+
+def _linked_folders(folder: Path) -> set[Path]:
+    """Return the links to folders that are not hidden, after checking that every folder can be read."""
+    linked: set[Path] = set()
+    for place, folders, _ in os.walk(folder, onerror=_refuse_folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        linked.update(path for name in folders if (path := Path(place) / name).is_symlink())
+    return linked
+
+
+def _without_repeats(pattern: PurePosixPath) -> str:
+    """Return a pattern in which no `**` follows another: it adds nothing, and takes as long again for every folder."""
+    parts = pattern.parts
+    return "/".join(part for part, before in zip(parts, ("", *parts), strict=False) if not part == before == "**")
+
+
+def _named(links: Collection[Path]) -> str:
+    more = f" and {len(links) - _MOST_NAMED} more" if len(links) > _MOST_NAMED else ""
+    verb = "is a link" if len(links) == 1 else "are links, each"
+    return f"{', '.join(map(str, sorted(links)[:_MOST_NAMED]))}{more}: {verb}"
 
 
 def _refuse_folder(error: OSError) -> None:
@@ -200,7 +245,7 @@ def _refuse_folder(error: OSError) -> None:
 
 
 def _what_is_there(folder: Path) -> str:
-    suffixes = sorted({path.suffix for path in _visible(folder, "**/*") if path.suffix})
+    suffixes = sorted({path.suffix for path in _visible(folder, PurePosixPath("**/*")) if path.suffix})
     if not suffixes:
         return "The folder has no files with an extension."
     pattern = f"'**/*{suffixes[0]}'"

@@ -147,7 +147,7 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
         return [f"the corpus has no document {doc_id!r}" for doc_id in strangers] + [
             f"no document in the corpus starts with {prefix!r}"
             for prefix in self.relevant_prefixes
-            if not any(document.id.startswith(prefix) for document in corpus)
+            if not corpus.has_prefix(prefix)
         ]
 
     def gain(self, unit: DocumentId) -> float:
@@ -173,8 +173,14 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
 
     def _prefixed(self, doc_id: DocumentId) -> DocumentId | None:
         """Return `prefix*` for the shortest relevant prefix that the id starts with, or None."""
-        prefixes = [prefix for prefix in self.relevant_prefixes if doc_id.startswith(prefix)]
-        return DocumentId(f"{min(prefixes, key=len)}*") if prefixes else None
+        prefixes, lengths = self._prefixes
+        prefix = next((doc_id[:length] for length in lengths if doc_id[:length] in prefixes), None)
+        return None if prefix is None else DocumentId(f"{prefix}*")
+
+    @cached_property
+    def _prefixes(self) -> tuple[frozenset[str], list[int]]:
+        """The relevant prefixes, and the lengths that they have, the shortest first."""
+        return frozenset(self.relevant_prefixes), sorted({len(prefix) for prefix in self.relevant_prefixes})
 
 
 @dataclass(frozen=True)
@@ -257,7 +263,7 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
         Raises:
             DatasetError: The registry has no position for a chunk.
         """
-        ids = list(relevant_chunk_ids)
+        ids = dict.fromkeys(_listed(query, relevant_chunk_ids))
         unknown = [chunk_id for chunk_id in ids if not registry.get_spans(chunk_id)]
         if unknown:
             more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
@@ -357,8 +363,9 @@ def _is_gain(gain: Any) -> bool:
 
 
 def _checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, ...]) -> FrozenDict[IdT, float]:
+    known = frozenset(relevant)
     for unit, gain in gains.items():
-        if unit not in relevant:
+        if unit not in known:
             raise DatasetError(
                 f"question {query.id!r}: {unit!r} has a gain, but is not among the relevant units: "
                 f"{', '.join(map(repr, relevant[:3])) or 'none'}"
@@ -381,8 +388,10 @@ def span_problem(span: CharacterSpan, corpus: Corpus) -> str | None:
         return f"{where} is empty"
     if span.end > len(content):
         return f"{where} ends after the document's {len(content)} characters"
+    if not span.text:
+        return None
     there = content[span.start : span.end]
-    if span.text and span.text.split() != there.split():  # the text of a tidied chunk may have other white space
+    if span.text.split() != there.split():  # the text of a tidied chunk may have other white space
         return f"{where} is {there[:40]!r} in the document, but {span.text[:40]!r} in the dataset"
     return None
 

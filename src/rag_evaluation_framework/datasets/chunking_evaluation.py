@@ -66,9 +66,10 @@ def _span(reference: Any, doc_id: DocumentId, corpus: Corpus) -> CharacterSpan:
         start, end, text = int(reference["start_index"]), int(reference["end_index"]), str(reference["content"])
     except (KeyError, TypeError, ValueError) as error:
         raise DatasetError(f"references: expected content, start_index and end_index, got {reference!r:.80}") from error
-    if corpus[doc_id].content[start:end] != text or not text:
+    content = corpus[doc_id].content
+    if start < 0 or end - start != len(text) or not text or not content.startswith(text, start):
         raise DatasetError(
-            f"references: {doc_id}[{start}:{end}] is {corpus[doc_id].content[start:end][:40]!r} in the document, but "
+            f"references: {doc_id}[{start}:{end}] is {content[start : min(end, start + 40)]!r} in the document, but "
             f"{text[:40]!r} in the reference; offsets count code points of the file"
         )
     return CharacterSpan(doc_id, start, end, text)

@@ -119,7 +119,7 @@ class LabelReader:
         )
         for number, prefix in enumerate(prefixes):
             place = f"{prefixes_at}[{number}]"
-            begins = self.corpus is not None and any(document.id.startswith(prefix) for document in self.corpus)
+            begins = self.corpus is not None and self.corpus.has_prefix(prefix)
             if not prefix:
                 self.records.problem(place, "an empty prefix would make every document relevant")
             elif prefix.endswith("*") and not begins:

@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 from typing import Any, overload
 
-from rag_evaluation_framework._support.files import json_lines, read_json_text, read_text, table_rows
+from rag_evaluation_framework._support.files import checked_path, json_lines, read_json_text, read_text, table_rows
 from rag_evaluation_framework._support.records import brief_repr
 from rag_evaluation_framework._support.strict_json import Json
 from rag_evaluation_framework._support.strict_yaml import parse_yaml
@@ -19,6 +19,8 @@ from rag_evaluation_framework.datasets.native import is_native, read_native, rea
 from rag_evaluation_framework.datasets.retrieval_harness import is_harness, read_harness
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.quotes import dataset_from_quotes
+
+_LARGEST_YAML = 20_000_000  # bytes
 
 
 @overload
@@ -77,7 +79,7 @@ def load_dataset(
         DatasetError: The file cannot be used; the message names each problem and where it is.
         LevelMismatch: The file holds another level than the one asked for.
     """
-    path, level = Path(path), checked_level(level)
+    path, level = checked_path(path), checked_level(level)
     corpus = None if corpus is None else checked_corpus(corpus)
     ending = path.suffix.lower()
     dataset: Dataset[Any]
@@ -136,7 +138,7 @@ def _header(path: Path) -> set[str]:
 
 
 def _yaml(path: Path) -> Json:
-    text = read_text(path)
+    text = read_text(path, most=_LARGEST_YAML, remedy="save it as JSON, which is read a hundred times as fast")
     try:
         return parse_yaml(text)
     except ValueError as error:

@@ -215,7 +215,7 @@ def _entry(
         for n, name in enumerate(relevant.source_ids)
     ]
     for number, prefix in enumerate(relevant.any_of_source_id_prefixes):
-        if resolver is not None and not any(document.id.startswith(prefix) for document in resolver.corpus):
+        if resolver is not None and not resolver.corpus.has_prefix(prefix):
             place = f"{where}.relevant.anyOfSourceIdPrefixes[{number}]"
             records.note(place, f"{place}: no document starts with {prefix!r}, so it can never be retrieved")
     query = Query(QueryId(record.id), QueryText(record.query), metadata)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from os.path import normpath
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from rag_evaluation_framework._outside import fit_to_show, shown
-from rag_evaluation_framework._support.files import read_text
+from rag_evaluation_framework._support.files import checked_path, is_list, is_object, read_text
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework._support.strict_yaml import parse_yaml
 from rag_evaluation_framework.data.cutoffs import Cutoff
@@ -32,6 +33,10 @@ from rag_evaluation_framework.retrievers.function import as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 
 ComponentConfig = str | dict[str, Any]
+
+_LARGEST = 300_000  # bytes; YAML of this size takes some 6 s to read
+_DEEPEST = 50  # levels: enough for every pipeline, and few enough for whatever walks through it
+_MOST_PROBLEMS = 10
 
 
 class ConfigFile(BaseModel):
@@ -181,8 +186,8 @@ def load_config(path: str | Path) -> ConfigFile:
         ConfigError: The file cannot be read, is neither YAML nor JSON, repeats a key, or holds an unknown key or a
             wrong value.
     """
-    path = Path(path)
-    text = read_text(path, ConfigError)
+    path = checked_path(path, ConfigError)
+    text = read_text(path, ConfigError, most=_LARGEST, remedy="is it a configuration?")
     try:
         content = parse_json(text) if path.suffix == ".json" else parse_yaml(text)
     except ValueError as error:
@@ -205,11 +210,13 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
         raise ConfigError(
             f"{source}: expected a mapping with at least 'corpus' and 'dataset', got {type(content).__name__}"
         )
+    if _is_deeper(content, _DEEPEST):
+        raise ConfigError(f"{source}: nested too deeply; expected at most {_DEEPEST} levels")
     try:
         return ConfigFile.model_validate(content)
     except ValidationError as error:
         items, named = error.errors(), options or {}
-        names = [named.get(str(item["loc"][0])) for item in items]
+        names = [named.get(str(item["loc"][0])) if item["loc"] else None for item in items]
         places: dict[str, list[ErrorDetails]] = {}
         for name, item in zip(names, items, strict=True):
             places.setdefault(name or _path(item["loc"]), []).append(item)
@@ -218,7 +225,19 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
         problems = [
             f"{place}: {_message(alternatives)}" for place, alternatives in places.items() if place not in around
         ]
-        raise ConfigError(f"{where}{'; '.join(problems)}") from error
+        more = f"; and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
+        raise ConfigError(f"{where}{'; '.join(problems[:_MOST_PROBLEMS])}{more}") from error
+
+
+def _is_deeper(content: object, most: int) -> bool:
+    """Return whether a value has more levels than these, which what walks through it may not bear."""
+    level: list[Any] = [content]
+    for _ in range(most):
+        nested = (
+            value.values() if is_object(value) else value for value in level if is_object(value) or is_list(value)
+        )
+        level = [*chain.from_iterable(nested)]
+    return bool(level)
 
 
 def _path(location: tuple[int | str, ...]) -> str:
@@ -226,7 +245,9 @@ def _path(location: tuple[int | str, ...]) -> str:
 
     Only the first key and the indices belong to the file; other parts of the location name alternatives of its type.
     """
-    return f"$.{location[0]}" + "".join(f"[{part}]" for part in location[1:] if isinstance(part, int))
+    return ".".join(("$", *map(str, location[:1]))) + "".join(
+        f"[{part}]" for part in location[1:] if isinstance(part, int)
+    )
 
 
 _TYPES = {

@@ -18,7 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rag_evaluation_framework._support.compressed import unfolded
-from rag_evaluation_framework._support.files import is_object
+from rag_evaluation_framework._support.files import is_object, read_bytes
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.records import problem_list
 from rag_evaluation_framework._support.strict_json import parse_json
@@ -38,6 +38,7 @@ from rag_evaluation_framework.rankings.parsers import (
 from rag_evaluation_framework.rankings.table_parser import TableParser, header_columns, trec_columns
 
 _BLOCK = 1 << 17  # small enough for the processor's cache: takes half the time of a megabyte
+_LARGEST = 2_000_000_000  # bytes
 _GZIP, _BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
 
 
@@ -278,10 +279,7 @@ class _Reader:
 
 
 def _content(path: Path) -> bytes:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DatasetError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
+    data = read_bytes(path, DatasetError, most=_LARGEST, remedy="split it by question")
     if data.startswith(_GZIP):
         data = unfolded(data, path)
     return data.removeprefix(_BOM)

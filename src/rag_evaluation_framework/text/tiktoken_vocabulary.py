@@ -5,13 +5,18 @@ import gzip
 import hashlib
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import util
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from rag_evaluation_framework._support.files import read_bytes
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.errors import TokenizerError
+
+_LARGEST = 200_000_000  # bytes of a file
+_EXPECTED = "expected a vocabulary of tiktoken"
 
 # Packages that contain vocabulary files, with the folder inside them. A file is recognised by content, not by name.
 _CARRIERS = (
@@ -38,13 +43,11 @@ def load_encoding(name: str, file: Path | None = None) -> Any:
         raise TokenizerError(
             f"tokenizer {name!r} is unknown; tiktoken knows {', '.join(sorted(tiktoken.list_encoding_names()))}"
         )
-    for candidate in [file] if file else _carried_files():
-        encoding = _encoding_from(candidate, name, tiktoken, public)
+    for content in _carried() if file is None else [read_bytes(file, TokenizerError, most=_LARGEST, remedy=_EXPECTED)]:
+        encoding = _encoding_from(content, name, tiktoken, public)
         if encoding is not None:
             return encoding
     if file is not None:
-        if not file.is_file():
-            raise TokenizerError(f"{file}: cannot be read; there is no such file")
         raise TokenizerError(f"{file}: is not the vocabulary that tiktoken expects for {name!r} (its SHA-256 differs)")
     try:
         return tiktoken.get_encoding(name)
@@ -57,19 +60,20 @@ def load_encoding(name: str, file: Path | None = None) -> Any:
         ) from error
 
 
-def _carried_files() -> Iterator[Path]:
+def _carried() -> Iterator[bytes]:
+    """Yield the contents of the files among which installed packages may have the vocabulary."""
     for package, folder in _CARRIERS:
         spec = util.find_spec(package)
         for place in (spec.submodule_search_locations or []) if spec else []:
-            yield from sorted(path for path in (Path(place) / folder).glob("*") if path.is_file())
+            for path in sorted(path for path in (Path(place) / folder).glob("*") if path.is_file()):
+                content = b""
+                with suppress(OSError, EOFError, zlib.error):
+                    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+                yield content
 
 
-def _encoding_from(file: Path, name: str, tiktoken: ModuleType, public: ModuleType) -> Any | None:
-    """Return the encoding if the file contains its vocabulary, else None."""
-    try:
-        data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-    except (OSError, EOFError, zlib.error):
-        return None
+def _encoding_from(data: bytes, name: str, tiktoken: ModuleType, public: ModuleType) -> Any | None:
+    """Return the encoding if this is the content of its vocabulary, else None."""
     digest = hashlib.sha256(data).hexdigest()
 
     def ranks(_address: str, expected_hash: str | None = None) -> dict[bytes, int]:

@@ -17,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.files import read_text
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.errors import TokenizerError
 from rag_evaluation_framework.text.tiktoken_vocabulary import load_encoding
 
 _WORD = re.compile(r"\s*\S+|\s+")
+_LARGEST = 200_000_000  # bytes of a file
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -116,10 +118,9 @@ class HuggingFaceTokenizer(Tokenizer):
             TokenizerError: The file cannot be read as a Hugging Face tokenizer.
         """
         library = require("tokenizers", extra="tokenizers", needed_by=f"the tokenizer {str(path)!r}")
-        if not path.is_file():
-            raise TokenizerError(f"{path}: no such file; expected the tokenizer.json of a Hugging Face tokenizer")
+        content = read_text(path, TokenizerError, most=_LARGEST, remedy="expected a tokenizer.json of Hugging Face")
         try:
-            return cls(library.Tokenizer.from_file(str(path)), str(path))
+            return cls(library.Tokenizer.from_str(content), str(path))
         except Exception as error:
             raise TokenizerError(f"{path}: cannot be read as a Hugging Face tokenizer: {error}") from error
 
@@ -129,7 +130,11 @@ class HuggingFaceTokenizer(Tokenizer):
         return self.label
 
     def encode(self, text: str) -> Sequence[Hashable]:
-        """Return token ids."""
+        """Return token ids.
+
+        Raises:
+            TokenizerError: The tokenizer refuses the text, such as a word without an entry in its vocabulary.
+        """
         ids: list[int] = self._encoded(text).ids
         return ids
 
