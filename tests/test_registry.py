@@ -712,3 +712,36 @@ class TestTrust:
         sys.path[:] = [entry for entry in sys.path if entry not in ("", str(Path.cwd()))]
         with pytest.raises(ConfigError, match="cannot be imported"):
             build("chunker", "gone")
+
+
+def test_a_parameter_on_the_command_line_is_json_only_if_it_is_strict():
+    with pytest.raises(ConfigError, match="expected a list of texts"):
+        build("chunker", f"recursive-character:separators={'[' * 100_000}")
+    with pytest.raises(ConfigError, match="k1"):
+        build("retriever", "bm25:k1=NaN")
+
+
+@pytest.mark.parametrize(
+    "error", [KeyError("x"), AttributeError("x"), OverflowError("x"), RuntimeError("x"), OSError(5, "x")]
+)
+def test_whatever_a_constructor_raises_is_told_with_its_parameters(monkeypatch, error):
+    @dataclass(frozen=True)
+    class Failing(rag.Chunker):
+        size: int = 1
+
+        def __post_init__(self):
+            raise error
+
+        def chunk(self, text):
+            return [text]
+
+    monkeypatch.setattr(registry, "load", lambda *_, **__: Failing)
+    problem = rf"^chunker 'own:Failing' cannot be made of {{'size': 2}}: {type(error).__name__}: .*x"
+    with pytest.raises(ConfigError, match=problem):
+        build("chunker", {"type": "own:Failing", "size": 2})
+
+
+def test_a_name_of_any_length_is_refused_in_short():
+    with pytest.raises(ConfigError, match="is unknown") as caught:
+        build("metric", "x" * 100_000)
+    assert len(str(caught.value)) < 1_500

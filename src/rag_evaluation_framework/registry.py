@@ -6,7 +6,6 @@ of the group `rag_evaluation_framework.<kind>`.
 """
 
 import inspect
-import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,10 +20,11 @@ from pathlib import Path, PurePath
 from types import FunctionType, MethodType
 from typing import Any, Literal, cast, get_args
 
-from rag_evaluation_framework._outside import HIDDEN, class_name, fit_to_keep, is_secret, said
+from rag_evaluation_framework._outside import HIDDEN, class_name, fit_to_keep, is_secret, said, shown
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.exits import exit_text, no_exit
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.contracts.component import Component, component_name, recorded_parameters
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 
@@ -131,12 +131,13 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     target = load(kind, name, imports=imports)
     if not inspect.isclass(target):
         if given:
-            raise ConfigError(f"{kind} {name!r} is not a class and takes no parameters, got {', '.join(given)}")
+            got = ", ".join(map(str, given))
+            raise ConfigError(f"{kind} {name!r} is not a class and takes no parameters, got {got}")
         return target
     accepted = _accepted(kind, name, target)
     values = {_parameter(kind, name, key, accepted): value for key, value in given.items()}
     if len(values) < len(given):
-        raise ConfigError(f"{kind} {name!r}: a parameter is given twice among {', '.join(given)}")
+        raise ConfigError(f"{kind} {name!r}: a parameter is given twice among {', '.join(map(str, given))}")
     missing = [
         key
         for key, parameter in accepted.items()
@@ -154,6 +155,9 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
         raise
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{kind} {name!r} refuses {_shown(target, nested)}: {said(error)}") from error
+    except Exception as error:
+        problem = f"{type(error).__name__}: {said(error)}"
+        raise ConfigError(f"{kind} {name!r} cannot be made of {_shown(target, nested)}: {problem}") from error
 
 
 def as_component(kind: Kind, given: Any, owner: str) -> Any:
@@ -313,7 +317,7 @@ def _parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
 
 def _value(text: str) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError:
         return text
 
@@ -337,7 +341,7 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
     elif ":" not in name:
         known = ", ".join(components(kind))
         raise ConfigError(
-            f"{kind} {name!r} is unknown; {_hint(kind, name)}there are {known}; one of your own is written "
+            f"{kind} {shown(name)} is unknown; {_hint(kind, name)}there are {known}; one of your own is written "
             "module:attribute"
         )
     elif imports:
@@ -446,7 +450,7 @@ def _parameter(kind: Kind, name: str, key: str, accepted: Mapping[str, inspect.P
         if candidate in accepted:
             return candidate
     known = ", ".join(accepted) or "none"
-    raise ConfigError(f"{kind} {name!r} has no parameter {key!r}; it has {known}")
+    raise ConfigError(f"{kind} {name!r} has no parameter {shown(key)}; it has {known}")
 
 
 def _type_name(component: object) -> str:

@@ -213,3 +213,9 @@ def test_a_line_that_is_too_long_is_refused_and_others_are_read(tmp_path, monkey
 def test_a_table_that_is_not_csv_is_an_error_with_its_line(text):
     with pytest.raises(csv.Error, match=r"^line 2: .*is there an unclosed quotation mark"):
         list(table_rows(text))
+
+
+def test_a_name_that_is_too_long_is_refused_before_its_folder_is_made(tmp_path):
+    with pytest.raises(DatasetError, match="File name too long"):
+        write_new(tmp_path / "new" / ("x" * 256), "text")
+    assert entries(tmp_path) == []

@@ -71,6 +71,11 @@ class TestParameters:
         assert chunker.separators == ("|",)
         assert RecursiveCharacterChunker().separators is RecursiveCharacterChunker().separators
 
+    @pytest.mark.parametrize("separators", [[{"x": "y"}], ["\n", 30], [None], {"x": "y"}, 5, None, b"|"])
+    def test_what_is_no_list_of_texts_is_no_list_of_separators(self, separators):
+        with pytest.raises(ConfigError, match=r"separators=.*; expected a list of texts"):
+            RecursiveCharacterChunker(separators=separators)
+
     def test_one_text_is_no_list_of_separators(self):
         with pytest.raises(ConfigError, match="separators"):
             RecursiveCharacterChunker(separators="\n\n")

@@ -77,6 +77,7 @@ class TestParameters:
         [
             {"percentile": -1},
             {"percentile": 101},
+            {"percentile": 10**400},
             {"percentile": float("nan")},
             {"percentile": "95"},
             {"percentile": True},

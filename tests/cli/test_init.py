@@ -3,6 +3,7 @@ import shlex
 import pytest
 
 from rag_evaluation_framework import Corpus, load_dataset
+from rag_evaluation_framework.experiments import load_config
 
 
 def test_init_says_what_was_located_and_the_command_it_prints_works(rag_eval, folder):
@@ -62,6 +63,50 @@ def test_names_with_spaces_and_other_scripts_work(rag_eval, folder):
     outcome = rag_eval("init", "--corpus", "meine Bücher: 1", "--questions", "questions.csv", "--name", "my set")
     assert outcome.code == 0, outcome.err
     assert rag_eval("run", ".rag-eval/my set.yaml").code == 0
+
+
+NAMES = ["two\nlines", "tab\there", "red\x1b[31m", "next\x85line", "right\u202eleft", "line\u2028end", "not\udce9utf"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_name_that_would_break_a_line_or_act_on_a_terminal_is_refused(rag_eval, folder, name):
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--name", name)
+    assert (outcome.code, outcome.err.count("\n")) == (2, 1)
+    assert "expected a name without folders, line breaks and control codes" in outcome.err
+    assert not (folder / ".rag-eval").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["a: b", "a # b", 'it\'s "quoted"', "- a", "%a", "two  blanks ", "no\u00a0break", "😀", "{a}"]
+)
+def test_whatever_else_a_name_is_the_configuration_says_it(rag_eval, folder, name):
+    assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--name", name).code == 0
+    config = load_config(folder / f".rag-eval/{name}.yaml")
+    assert config.dataset == f"datasets/{name}.json"
+    assert load_dataset(folder / ".rag-eval" / config.dataset).name == name
+
+
+@pytest.mark.parametrize("called", [*NAMES, "a # b: c", "del\x7f", "zero\ufeffwidth"])
+def test_folders_and_patterns_are_read_back_as_they_are(rag_eval, folder, called):
+    (folder / "docs").rename(folder / called)
+    (folder / called / f"{called}.md").write_text("Install the agent first.")
+    pattern = f"*{called}*"
+    outcome = rag_eval(
+        "init", "--corpus", called, "--questions", "questions.csv", "--glob", pattern, "--root", f"r{called}"
+    )
+    assert outcome.code == 0, outcome.err
+    config = load_config(folder / f"r{called}/questions.yaml")
+    assert (config.corpus, config.glob) == (f"../{called}", pattern)
+    assert len(config.experiment(folder / f"r{called}").corpus) == 1
+
+
+@pytest.mark.parametrize("option", ["--name", "--root", "--corpus", "--questions"])
+def test_names_that_are_too_long_are_refused(rag_eval, folder, option):
+    given = {"--corpus": "docs", "--questions": "questions.csv", "--root": "r", option: "x" * 300}
+    outcome = rag_eval("init", *(part for pair in given.items() for part in pair))
+    assert (outcome.code, "File name too long" in outcome.err) == (2, True)
+    assert outcome.err.startswith("error: path")
+    assert not (folder / "r").exists()
 
 
 @pytest.mark.parametrize(

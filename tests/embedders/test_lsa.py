@@ -56,6 +56,12 @@ class TestFitting:
         with pytest.raises(InputError, match="hold no words to learn from"):
             LsaEmbedder().fit(documents)
 
+    @pytest.mark.parametrize("seed", [-1, 1.0, "0", None, True, 2**32, 10**400])
+    def test_a_seed_is_one_of_32_bits(self, seed):
+        LsaEmbedder(seed=2**32 - 1).fit(["some words", "other words"])
+        with pytest.raises(ConfigError, match="seed="):
+            LsaEmbedder(seed=seed)
+
     @pytest.mark.parametrize("dimensions", [0, -1, 1.5])
     def test_dimensions_are_at_least_one(self, dimensions):
         with pytest.raises(ConfigError, match="expected"):

@@ -571,3 +571,45 @@ def test_a_dataset_names_no_code(folder, own, ending):
         warnings.simplefilter("ignore")
         experiment(folder, dataset=f"labels.{ending}")
     assert own not in sys.modules
+
+
+@pytest.mark.parametrize("name", ["run.json", "run.yaml"])
+def test_what_is_nested_too_deeply_is_refused_before_anything_walks_through_it(folder, name):
+    inner = "bm25"
+    for _ in range(60):
+        inner = {"type": "hybrid", "retrievers": [inner, "bm25"]}
+    path = write(folder, {"corpus": "docs", "dataset": "questions.csv", "retriever": inner}, name)
+    with pytest.raises(ConfigError, match="nested too deeply"):
+        load_config(path)
+    with pytest.raises(ConfigError, match=r"^test: nested too deeply; expected at most 50 levels$"):
+        parse_config({"corpus": "docs", "dataset": "d", "retriever": inner}, "test")
+
+
+def test_a_configuration_is_no_larger_than_one(folder):
+    path = write(folder, "corpus: docs\ndataset: questions.csv\n" + "#" * 300_000)
+    with pytest.raises(ConfigError, match=r"run\.yaml: has more than 300,000 bytes; is it a configuration\?"):
+        load_config(path)
+
+
+@pytest.mark.parametrize("key", ["\ud800", "a\x1b[31m", "x" * 100_000])
+def test_an_unknown_key_of_any_kind_is_named(key):
+    with pytest.raises(ConfigError) as caught:
+        parse_config({"corpus": "docs", "dataset": "d", key: 1}, "test")
+    assert str(caught.value).startswith("test: $")
+    assert str(caught.value).isprintable()
+
+
+def test_of_many_problems_the_first_are_told():
+    with pytest.raises(ConfigError) as caught:
+        parse_config({"corpus": "docs", "dataset": "d", **{f"k{number}": 1 for number in range(20_000)}}, "test")
+    assert str(caught.value).startswith("test: $.k0: unknown key")
+    assert str(caught.value).endswith("; and 19990 more")
+
+
+@pytest.mark.parametrize("key", ["corpus", "dataset", "save_results_path", "tokenizer", "glob"])
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800", "x" * 300, "x/" * 3_000])
+def test_a_path_that_no_file_can_have_is_refused_whatever_it_is_of(folder, key, name):
+    ending = {"dataset": ".csv", "tokenizer": ".json"}.get(key, "")
+    with pytest.raises(InputError) as caught:
+        run_experiment(experiment(folder, **{key: name + ending, "budgets": ["4000ch"]}))
+    assert "\n" not in str(caught.value)

@@ -244,7 +244,10 @@ class TestIndex:
 
 
 class TestParameters:
-    @pytest.mark.parametrize("parameters", [{"k1": -0.1}, {"b": -0.1}, {"b": 1.1}, {"k1": math.nan}, {"b": math.nan}])
+    @pytest.mark.parametrize(
+        "parameters",
+        [{"k1": -0.1}, {"b": -0.1}, {"b": 1.1}, {"k1": math.nan}, {"b": math.nan}, {"k1": math.inf}],
+    )
     def test_impossible_parameters_are_refused(self, parameters):
         with pytest.raises(ConfigError, match=r"expected a number (of at least 0|from 0 to 1)$"):
             BM25Retriever(**parameters)

@@ -30,7 +30,9 @@ def checked_path(given: str | os.PathLike[str], refusal: type[InputError] = Data
     """
     try:
         path = Path(given)
-        path.lstat()
+        for place in (path, *(Path(os.sep, name) for name in path.parts)):  # its folder may have to be made yet
+            with suppress(FileNotFoundError):
+                place.lstat()
     except TypeError as error:
         raise refusal(f"{shown(given)} is not a path; expected one, such as 'docs' or Path('docs')") from error
     except ValueError as error:  # a UnicodeEncodeError is one

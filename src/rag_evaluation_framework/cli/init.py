@@ -13,7 +13,8 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import reports, results
-from rag_evaluation_framework._support.files import write_new
+from rag_evaluation_framework._outside import harmless, one_line, shown
+from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import print_text
 from rag_evaluation_framework.errors import ConfigError, InputError
@@ -52,11 +53,12 @@ def init(
 ) -> None:
     """Create a dataset and a configuration from a folder and questions with quotes; never overwrites a file."""
     called = name or questions.stem
-    if not called or called != Path(called).name:
-        raise ConfigError(f"--name {called!r}: expected a name without folders")
+    if not called or called != Path(called).name or called != harmless(called) or "\n" in called:
+        raise ConfigError(f"--name {shown(called)}: expected a name without folders, line breaks and control codes")
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
-    if config.exists():
+    if checked_path(config, ConfigError).exists():
         raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
+    checked_path(target, ConfigError)
     results.check_root(root)
     documents = rag.Corpus.from_folder(corpus, glob)
     check = rag.check_quotes(questions, documents)
@@ -68,9 +70,9 @@ def init(
             "expected at least one question with a quote that occurs verbatim in the documents"
         )
     settings = _CONFIG.format(
-        config=shlex.quote(config.as_posix()),
+        config=one_line(shlex.quote(config.as_posix())),
         corpus=_yaml_path(corpus, root),
-        glob=json.dumps(glob, ensure_ascii=False),
+        glob=_yaml_text(glob),
         dataset=_yaml_path(target, root),
     )
     try:
@@ -101,5 +103,11 @@ def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:
 
 
 def _yaml_path(path: Path, start: Path) -> str:
-    """Return a path relative to a folder, as a YAML string (JSON strings are valid YAML)."""
-    return json.dumps(Path(os.path.relpath(path, start)).as_posix(), ensure_ascii=False)
+    """Return a path relative to a folder, as a YAML string."""
+    return _yaml_text(Path(os.path.relpath(path, start)).as_posix())
+
+
+def _yaml_text(text: str) -> str:
+    """Return a text as a YAML string: one of JSON, in which everything that is no sign of its own is an escape."""
+    written = json.dumps(text, ensure_ascii=False)
+    return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in written)

@@ -8,12 +8,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
-from rag_evaluation_framework.errors import InputError, NotIndexed
+from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 
 _PASSAGE = re.compile(r"(?:\S+\s*){1,100}")
+_LARGEST_SEED = 2**32 - 1
 _WORD = r"(?u)\b\w+\b"  # words of a single letter included
 
 
@@ -34,7 +36,7 @@ class LsaEmbedder(Embedder):
         seed: Seed of the randomised decomposition.
 
     Raises:
-        ConfigError: `dimensions` is below 1.
+        ConfigError: `dimensions` is below 1, or `seed` is not a whole number from 0 to 4,294,967,295.
     """
 
     requires: ClassVar[Mapping[str, str]] = {"sklearn": "local"}
@@ -45,6 +47,9 @@ class LsaEmbedder(Embedder):
 
     def __post_init__(self) -> None:
         check_count("LsaEmbedder", "dimensions", self.dimensions)
+        check_count("LsaEmbedder", "seed", self.seed, least=0)
+        if self.seed > _LARGEST_SEED:
+            raise ConfigError(f"LsaEmbedder: seed={shown(self.seed)}; expected at most {_LARGEST_SEED}")
 
     @property
     def dimension(self) -> int:
