@@ -1,9 +1,14 @@
 import json
+import os
+import tracemalloc
 
 import pytest
 
 from rag_evaluation_framework import CHUNK, DOCUMENT, TOKEN, Corpus, Document, DocumentId, load_dataset
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.errors import CorpusError, DatasetError, LevelMismatch
+from support.cpu_time import cpu_seconds_below
 
 TEXT = "The sky is blue. Grass is green."
 SPAN = {"doc_id": "a.md", "start": 0, "end": 16}
@@ -198,3 +203,115 @@ def test_yaml_holds_what_json_can_hold(tmp_path, text, message):
     with pytest.raises(DatasetError, match=message) as caught:
         load_dataset(path)
     assert "d.yaml" in str(caught.value)
+
+
+MANY = 30_000
+FLAWED = {
+    "spans": (TOKEN, {"schema_version": 1, "questions": [{"id": "q", "query": "?", "relevant_spans": [1] * MANY}]}),
+    "questions": (TOKEN, {"schema_version": 1, "questions": [1] * MANY}),
+    "prefixes": (
+        DOCUMENT,
+        {
+            "schema_version": 1,
+            "questions": [{"id": "q", "query": "?", "relevantDocumentIds": [], "relevantPrefixes": [1] * MANY}],
+        },
+    ),
+    "source ids": (
+        DOCUMENT,
+        {"version": "1", "id": "h", "queries": [{"id": "q", "query": "?", "relevant": {"sourceIds": [1] * MANY}}]},
+    ),
+    "examples": (TOKEN, [{"inputs": {"query": "?"}, "outputs": {"relevant_spans": [1] * MANY}}]),
+}
+
+
+@pytest.mark.parametrize("flaw", FLAWED)
+def test_of_very_many_flaws_no_more_is_kept_than_is_told(tmp_path, flaw):
+    level, content = FLAWED[flaw]
+    path = tmp_path / "d.json"
+    path.write_text(json.dumps(content))
+    tracemalloc.start()
+    try:
+        with pytest.raises(DatasetError) as caught:
+            load_dataset(path, level)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(str(caught.value)) < 4_100
+    assert peak < 60 * path.stat().st_size
+
+
+def harness(*wanted, prefixes=()):
+    return {
+        "version": "1",
+        "id": "h",
+        "queries": [
+            {"id": str(number), "query": "?", "relevant": {"sourceIds": ids, "anyOfSourceIdPrefixes": [*prefixes]}}
+            for number, ids in enumerate(wanted)
+        ],
+    }
+
+
+def many_documents(count, text=""):
+    return Corpus(Document(DocumentId(f"{number}/README.md"), text) for number in range(count))
+
+
+def native(**labels):
+    return {"schema_version": 1, "questions": [{"id": "q", "query": "?", **labels}]}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("level", "content"),
+    [
+        (DOCUMENT, harness(*[["README.md"]] * 20_000)),
+        (DOCUMENT, harness(*[[f"{number}/README.md"] for number in range(20_000)])),
+        (DOCUMENT, harness(*[[]] * 20_000, prefixes=["19999/R"])),
+        (
+            DOCUMENT,
+            native(
+                relevantDocumentIds=[f"{number}/README.md" for number in range(20_000)],
+                relevantPrefixes=[f"{number}/R" for number in range(20_000)],
+            ),
+        ),
+        (CHUNK, native(relevant_chunk_ids={f"c{number}": 2 for number in range(100_000)})),
+    ],
+    ids=["one name for all", "a name for each", "prefixes of questions", "prefixes of one question", "gains"],
+)
+def test_labels_cost_no_more_for_there_being_many_of_them(tmp_path, level, content):
+    path = tmp_path / "d.json"
+    path.write_text(json.dumps(content))
+    corpus = many_documents(20_000)
+    with cpu_seconds_below(10):
+        load_dataset(path, level, corpus=corpus)
+
+
+def test_wrong_references_of_any_length_cost_little(tmp_path):
+    corpus = Corpus([Document(DocumentId("a.md"), "x y " * 2_000_000)])
+    references = '"[{""content"": ""x"", ""start_index"": 0, ""end_index"": 7999999}]"'
+    (tmp_path / "d.csv").write_text("question,references,corpus_id\n" + f"Which?,{references},a\n" * 20_000)
+    with cpu_seconds_below(5), pytest.raises(DatasetError, match="20000 problems"):
+        load_dataset(tmp_path / "d.csv", corpus=corpus)
+
+
+def test_an_id_of_many_places_may_be_repeated(tmp_path):
+    registry = ChunkRegistry(PositionAwareChunk("pa_chunk_a", "x", "a.md", start, start + 1) for start in range(10_000))
+    example = {"inputs": {"query": "?"}, "outputs": {"chunk_ids": ["pa_chunk_a"] * 10_000}}
+    (tmp_path / "d.json").write_text(json.dumps([example]))
+    with cpu_seconds_below(5):
+        assert len(load_dataset(tmp_path / "d.json", registry=registry).ground_truth[0].relevant) == 10_000
+
+
+def test_ids_of_chunks_are_texts(tmp_path):
+    (tmp_path / "d.json").write_text('[{"inputs": {"query": "?"}, "outputs": {"chunk_ids": [{"type": "bm25"}]}}]')
+    with pytest.raises(DatasetError, match=r"\$\[0\]\.outputs\.chunk_ids: .*{'type': 'bm25'} is not a valid id"):
+        load_dataset(tmp_path / "d.json", registry=ChunkRegistry())
+
+
+@pytest.mark.parametrize("name", ["native.jsonl", "examples.jsonl", "chunking.csv", "native.json"])
+def test_a_pipe_is_read_once(tmp_path, corpus, name):
+    pipe = tmp_path / name
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    pipe.write_text(FILES[name])  # kept in the pipe, as there is a reader
+    assert len(load_dataset(pipe, corpus=corpus)) == 1
+    os.close(reader)

@@ -1,5 +1,6 @@
 """Strict validation of records from files, which collects every problem with its location."""
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 from reprlib import Repr
@@ -9,10 +10,12 @@ from pydantic import AliasGenerator, BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
+from rag_evaluation_framework._outside import bounded
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.errors import DatasetError
 
 _MOST_PROBLEMS = 10
+_LONGEST_PROBLEM = 600  # characters
 _MOST_KEYS = 8
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
@@ -33,6 +36,36 @@ class Record(BaseModel):
 RecordT = TypeVar("RecordT", bound=BaseModel)
 
 
+class Problems:
+    """What is wrong with one source: the first problems, and how many there are.
+
+    The others are only counted: nobody reads a million of them, and each may quote the file.
+    """
+
+    def __init__(self, problems: Iterable[str] = ()) -> None:
+        self._first: list[str] = []
+        self._count = 0
+        for problem in problems:
+            self.append(problem)
+
+    def append(self, problem: str) -> None:
+        """Count a problem, which is kept if it is one of the first."""
+        if self._count < _MOST_PROBLEMS:
+            self._first.append(bounded(problem, _LONGEST_PROBLEM))
+        self._count += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    def message(self, source: str) -> str:
+        """Return one message for all of them: a single line for one, else one line each for the first ten."""
+        if self._count == 1:
+            return f"{source}: {self._first[0]}"
+        lines = "".join(f"\n  {problem}" for problem in self._first)
+        more = self._count - len(self._first)
+        return f"{source}: {self._count} problems:{lines}" + (f"\n  … and {more} more" if more else "")
+
+
 class RecordReader:
     """Reader that validates the records of one source.
 
@@ -44,7 +77,7 @@ class RecordReader:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.problems: list[str] = []
+        self.problems = Problems()
         self.notes: dict[str, str] = {}
         self._ids: set[str] = set()
 
@@ -55,9 +88,8 @@ class RecordReader:
         try:
             record = model.model_validate(data)
         except ValidationError as error:
-            self.problems += [
-                f"{where}{json_path(item['loc'])}: {item['msg']}, got {_got(item)}" for item in error.errors()
-            ]
+            for item in error.errors():
+                self.problems.append(f"{where}{json_path(item['loc'])}: {item['msg']}, got {_got(item)}")
             return None
         for key in record.model_extra or {}:
             self.note(key, f"{where}: unknown key {key!r} {unknown}")
@@ -69,7 +101,7 @@ class RecordReader:
 
     def note(self, kind: str, text: str) -> None:
         """Record a warning; only the first of each kind is kept."""
-        self.notes.setdefault(kind, text)
+        self.notes.setdefault(kind, bounded(text, _LONGEST_PROBLEM))
 
     def check_query(self, identity: str, text: str, where: str) -> None:
         """Check that a question is not blank, can be written as UTF-8 and has a unique id; record what is wrong."""
@@ -83,21 +115,14 @@ class RecordReader:
 
     def error(self) -> DatasetError:
         """Return the problems as an error."""
-        return DatasetError(problem_list(self.source, self.problems))
+        return DatasetError(self.problems.message(self.source))
 
     def warn(self) -> None:
-        """Warn of what was noted."""
-        for text in self.notes.values():
+        """Warn of what was noted: of the first ten, and of how many there are besides."""
+        for text in islice(self.notes.values(), _MOST_PROBLEMS):
             note(f"{self.source}: {text}")
-
-
-def problem_list(source: str, problems: list[str]) -> str:
-    """Return one message for several problems: a single line for one, else one line each for the first ten."""
-    if len(problems) == 1:
-        return f"{source}: {problems[0]}"
-    lines = "".join(f"\n  {problem}" for problem in problems[:_MOST_PROBLEMS])
-    more = len(problems) - _MOST_PROBLEMS
-    return f"{source}: {len(problems)} problems:{lines}" + (f"\n  … and {more} more" if more > 0 else "")
+        if len(self.notes) > _MOST_PROBLEMS:
+            note(f"{self.source}: … and {len(self.notes) - _MOST_PROBLEMS} more of the kind")
 
 
 def _got(item: ErrorDetails) -> str:

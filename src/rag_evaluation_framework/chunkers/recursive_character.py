@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.chunkers.measure import Measure, Place, check_sizes, cut_out, measured
@@ -47,11 +47,11 @@ class RecursiveCharacterChunker(PositionAwareChunker):
 
     def __post_init__(self) -> None:
         check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap)
-        given: object = self.separators
-        texts: tuple[Any, ...] = tuple(given) if isinstance(given, list | tuple) else (None,)
-        if not all(isinstance(text, str) for text in texts):
-            raise ConfigError(f"RecursiveCharacterChunker: separators={shown(given)}; expected a list of texts")
-        object.__setattr__(self, "separators", texts)
+        if not _is_list_of_texts(self.separators):
+            raise ConfigError(
+                f"RecursiveCharacterChunker: separators={shown(self.separators)}; expected a list of texts"
+            )
+        object.__setattr__(self, "separators", tuple(self.separators))
         if self.separator_at not in get_args(SeparatorAt):
             known = " or ".join(map(repr, get_args(SeparatorAt)))
             raise ConfigError(f"RecursiveCharacterChunker: separator_at={self.separator_at!r}; expected {known}")
@@ -68,6 +68,10 @@ class RecursiveCharacterChunker(PositionAwareChunker):
         measure = measured(document.content, self.length)
         cutter = Cutter(document.content, measure, self.chunk_size, self.overlap, self.separators, self.separator_at)
         return cut_out(document, cutter.cut(0, len(document.content)))
+
+
+def _is_list_of_texts(given: Any) -> bool:
+    return isinstance(given, list | tuple) and all(isinstance(text, str) for text in cast("Sequence[object]", given))
 
 
 class Cutter:

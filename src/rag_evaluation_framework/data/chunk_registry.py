@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from rag_evaluation_framework._support.files import json_lines, write_new
+from rag_evaluation_framework._support.files import checked_path, json_lines, write_new
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.ids import (
     ChunkId,
@@ -117,7 +117,7 @@ class ChunkRegistry:
         Raises:
             DatasetError: The file exists or cannot be written, or the metadata of a chunk cannot be written as JSON.
         """
-        path = Path(path)
+        path = checked_path(path)
         header: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "type": _TYPE}
         header |= {"chunks": len(self), "fingerprint": self.fingerprint}
         try:
@@ -135,7 +135,7 @@ class ChunkRegistry:
             DatasetError: The file cannot be read, is not a registry of chunks, or does not match its header; the
                 message names the line.
         """
-        path = Path(path)
+        path = checked_path(path)
         lines = json_lines(path)
         header = next(lines, (1, None))[1]
         if not isinstance(header, dict) or header.get("type") != _TYPE:

@@ -5,8 +5,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._support.files import read_json_text, read_text, table_rows
-from rag_evaluation_framework._support.records import problem_list
+from rag_evaluation_framework._support.files import read_json_text, table_rows
+from rag_evaluation_framework._support.records import Problems
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
@@ -20,18 +20,19 @@ from rag_evaluation_framework.errors import DatasetError
 COLUMNS = {"question", "references", "corpus_id"}
 
 
-def read_chunking_evaluation(path: Path, corpus: Corpus) -> Dataset[CharacterSpan]:
-    """Read the question table; `references` is a JSON list of `content`, `start_index` and `end_index` in code points.
+def read_chunking_evaluation(text: str, path: Path, corpus: Corpus) -> Dataset[CharacterSpan]:
+    """Read the question table, the text of a file.
 
-    A question about a document that the corpus lacks is an error, and so is a reference that does not match its text.
+    `references` is a JSON list of `content`, `start_index` and `end_index` in code points. A question about a document
+    that the corpus lacks is an error, and so is a reference that does not match its text.
 
     Raises:
         DatasetError: Lists every problem with its line.
     """
     resolver = DocumentResolver(corpus)
-    rows = table_rows(read_text(path))
+    rows = table_rows(text)
     entries: list[TokenLevelGroundTruth] = []
-    problems: list[str] = []
+    problems = Problems()
     try:
         _, header = next(rows)
         for line, cells in rows:
@@ -44,7 +45,7 @@ def read_chunking_evaluation(path: Path, corpus: Corpus) -> Dataset[CharacterSpa
     except csv.Error as error:
         problems.append(str(error))
     if problems:
-        raise DatasetError(problem_list(str(path), problems))
+        raise DatasetError(problems.message(str(path)))
     return Dataset(entries, TOKEN, name=path.stem, corpus=corpus)
 
 

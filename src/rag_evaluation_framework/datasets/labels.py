@@ -53,15 +53,16 @@ class LabelReader:
         self.resolver = DocumentResolver(corpus) if corpus is not None else None
         self._utf16 = _Utf16Offsets(corpus) if corpus is not None and utf16_offsets else None
 
-    def token_level(self, query: Query, spans: Sequence[SpanRecord], where: str) -> TokenLevelGroundTruth:
+    def token_level(self, query: Query, spans: Sequence[Any], where: str) -> TokenLevelGroundTruth:
         """Return token-level ground truth; `where` is the location of the spans in the file."""
         found = [self.span(span, f"{where}[{number}]") for number, span in enumerate(spans)]
         return TokenLevelGroundTruth(query, tuple(span for span in found if span is not None))
 
-    def span(self, record: SpanRecord, where: str) -> CharacterSpan | None:
-        """Return a span, or None after recording what is wrong with it."""
-        for key in record.model_extra or {}:
-            self.records.note(key, f"{where}: unknown key {key!r} is ignored")
+    def span(self, item: Any, where: str) -> CharacterSpan | None:
+        """Return the span of an object of the file, or None after recording what is wrong with it."""
+        record = self.records.validate(SpanRecord, item, where, unknown="is ignored")
+        if record is None:
+            return None
         try:
             doc_id = self.document(record.doc_id)
             start, end = record.start, record.end

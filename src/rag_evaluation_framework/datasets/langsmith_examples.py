@@ -25,7 +25,7 @@ from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText
 from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.datasets.labels import LabelReader, SpanRecord
+from rag_evaluation_framework.datasets.labels import LabelReader
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from rag_evaluation_framework.labelling.quotes import locate_quote
 from rag_evaluation_framework.text.text_locator import TextLocator
@@ -223,8 +223,7 @@ class ExampleReader:
     def _spans(self, item: Any, where: str, query: Query) -> list[CharacterSpan]:
         """Return the span of a record or a quote, or nothing after recording what is wrong with it."""
         if not isinstance(item, str):
-            record = self.records.validate(SpanRecord, item, where, unknown="is ignored")
-            span = None if record is None else self.labels.span(record, where)
+            span = self.labels.span(item, where)
             return [] if span is None else [span]
         if not item.strip():
             self.records.problem(where, "is blank; expected a quote")

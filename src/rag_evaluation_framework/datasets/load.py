@@ -1,6 +1,7 @@
 """Loading a dataset from a file in any supported format."""
 
 import csv
+from itertools import chain
 from pathlib import Path
 from typing import Any, overload
 
@@ -113,26 +114,30 @@ def _read_tree(
 def _read_lines(
     path: Path, level: Level[Any], corpus: Corpus | None, utf16_offsets: bool, examples: ExampleReader
 ) -> Dataset[Any]:
-    first = next(json_lines(path), None)
+    lines = json_lines(path)
+    first = next(lines, None)
     if first is None:
         raise DatasetError(f"{path}: holds no questions")
     if is_native(first[1]):
-        return read_native_lines(path, level, corpus, utf16_offsets)
+        return read_native_lines(first, lines, path, level, corpus, utf16_offsets)
     if is_example(first[1]):
-        return examples.dataset(((f"line {number}: $", item) for number, item in json_lines(path)), path.stem)
+        rows = ((f"line {number}: $", item) for number, item in chain([first], lines))
+        return examples.dataset(rows, path.stem)
     check_level(str(path), "token-level", level)
     return dataset_from_quotes(path, _needed(corpus, path))
 
 
 def _read_table(path: Path, level: Level[Any], corpus: Corpus | None) -> Dataset[CharacterSpan]:
     check_level(str(path), "token-level", level)
-    read = read_chunking_evaluation if _header(path) >= COLUMNS else dataset_from_quotes
-    return read(path, _needed(corpus, path))
+    text = read_text(path)
+    if _header(text) >= COLUMNS:
+        return read_chunking_evaluation(text, path, _needed(corpus, path))
+    return dataset_from_quotes(path, _needed(corpus, path))
 
 
-def _header(path: Path) -> set[str]:
+def _header(text: str) -> set[str]:
     try:
-        return set(next(table_rows(read_text(path)), (1, list[str]()))[1])
+        return set(next(table_rows(text), (1, list[str]()))[1])
     except csv.Error:  # the reader of quotes says where, and knows other delimiters
         return set()
 

@@ -6,10 +6,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
 
-from pydantic import Field
+from pydantic import FailFast, Field
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework._support.files import is_list, is_object, json_lines
+from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.records import Record, RecordReader
 from rag_evaluation_framework._support.strict_json import Json
 from rag_evaluation_framework.data.dataset import Dataset
@@ -18,7 +18,7 @@ from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText
 from rag_evaluation_framework.data.levels import Level, check_level
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.datasets.labels import LabelReader, SpanRecord
+from rag_evaluation_framework.datasets.labels import LabelReader
 from rag_evaluation_framework.errors import DatasetError
 
 SCHEMA_VERSION = 1
@@ -36,7 +36,7 @@ class _QueryRecord(Record):
 
 class _DocumentQuery(_QueryRecord):
     relevant_document_ids: Any
-    relevant_prefixes: list[str] = Field(default=[])
+    relevant_prefixes: Annotated[list[str], FailFast()] = Field(default=[])
     gains: Any = Field(default_factory=dict[str, Any])
 
     def truth(self, query: Query, labels: LabelReader, where: str) -> GroundTruth[Any] | None:
@@ -54,7 +54,7 @@ class _ChunkQuery(_QueryRecord):
 
 
 class _TokenQuery(_QueryRecord):
-    relevant_spans: list[SpanRecord]
+    relevant_spans: list[Any]  # read one by one: of a million that are wrong, the library would keep every error
 
     def truth(self, query: Query, labels: LabelReader, where: str) -> GroundTruth[Any]:
         return labels.token_level(query, self.relevant_spans, f"{where}.relevant_spans")
@@ -109,18 +109,24 @@ def read_native(
     return _read(header, "$", rows, path, level, LabelReader(RecordReader(str(path)), corpus, utf16_offsets))
 
 
-def read_native_lines(path: Path, level: Level[Any], corpus: Corpus | None, utf16_offsets: bool) -> Dataset[Any]:
-    """Read a dataset from a header line followed by one question per line, one line at a time.
+def read_native_lines(
+    header: tuple[int, Json],
+    lines: Iterable[tuple[int, Json]],
+    path: Path,
+    level: Level[Any],
+    corpus: Corpus | None,
+    utf16_offsets: bool,
+) -> Dataset[Any]:
+    """Read a dataset from a header line followed by one question per line, each given with its number.
 
     Raises:
         DatasetError: Lists every problem with its line.
         LevelMismatch: The file has another level.
     """
-    lines = json_lines(path)
-    number, header = next(lines)
+    number, first = header
     rows = ((f"line {number}: $", query) for number, query in lines)
     labels = LabelReader(RecordReader(str(path)), corpus, utf16_offsets)
-    return _read(header, f"line {number}: $", rows, path, level, labels)
+    return _read(first, f"line {number}: $", rows, path, level, labels)
 
 
 def _read(

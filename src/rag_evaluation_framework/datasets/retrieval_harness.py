@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
 
-from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
+from pydantic import AliasGenerator, BaseModel, ConfigDict, FailFast, Field
 from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework._support.files import is_list, is_object
@@ -74,8 +74,8 @@ class _Document(_Item):
 
 
 class _Relevant(_Settings):
-    source_ids: list[_Text]
-    any_of_source_id_prefixes: list[_Text] = []
+    source_ids: Annotated[list[_Text], FailFast()]
+    any_of_source_id_prefixes: Annotated[list[_Text], FailFast()] = []
 
 
 class _QueryRecord(_Settings):
@@ -83,7 +83,7 @@ class _QueryRecord(_Settings):
     query: _Text
     relevant: dict[str, Any]
     notes: Any = None
-    tags: list[str] = []
+    tags: Annotated[list[str], FailFast()] = []
 
 
 def is_harness(content: Json) -> TypeGuard[dict[str, Any]]:

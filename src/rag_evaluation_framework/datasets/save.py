@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from rag_evaluation_framework._support.files import write_new
-from rag_evaluation_framework._support.records import problem_list, storable
+from rag_evaluation_framework._support.files import checked_path, write_new
+from rag_evaluation_framework._support.records import Problems, storable
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
@@ -28,10 +28,12 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
         DatasetError: The extension is neither `.json` nor `.jsonl`, the file exists, a label does not match the corpus,
             a question contains a lone surrogate, or the metadata cannot be written as JSON.
     """
-    path = Path(path)
-    problems = [f"question {entry.query.id!r}: {problem}" for entry in dataset for problem in _problems(entry, dataset)]
+    path = checked_path(path)
+    problems = Problems(
+        f"question {entry.query.id!r}: {text}" for entry in dataset for text in _problems(entry, dataset)
+    )
     if problems:
-        raise DatasetError(problem_list(f"dataset {dataset.name!r}", problems))
+        raise DatasetError(problems.message(f"dataset {dataset.name!r}"))
     header = {
         "schema_version": SCHEMA_VERSION,
         "evaluation_type": dataset.level.evaluation_type,

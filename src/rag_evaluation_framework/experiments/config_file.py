@@ -6,7 +6,7 @@ from functools import partial
 from itertools import chain
 from os.path import normpath
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -210,7 +210,7 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
         raise ConfigError(
             f"{source}: expected a mapping with at least 'corpus' and 'dataset', got {type(content).__name__}"
         )
-    if _is_deeper(content, _DEEPEST):
+    if _is_deeper(cast("object", content), _DEEPEST):
         raise ConfigError(f"{source}: nested too deeply; expected at most {_DEEPEST} levels")
     try:
         return ConfigFile.model_validate(content)

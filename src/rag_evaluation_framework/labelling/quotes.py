@@ -16,9 +16,9 @@ from typing import Literal
 from tqdm import tqdm
 
 from rag_evaluation_framework._outside import name_line, one_line
-from rag_evaluation_framework._support.files import json_lines, read_text, table_rows
+from rag_evaluation_framework._support.files import checked_path, json_lines, read_text, table_rows
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.records import problem_list
+from rag_evaluation_framework._support.records import Problems
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
@@ -111,7 +111,7 @@ class QuoteCheck:
             if (row.id or row.question) not in problematic:
                 by_question.setdefault(row.id or row.question, []).append(row)
         if not by_question:
-            raise DatasetError(problem_list(self.source, [str(row) for row in self.problems]))
+            raise DatasetError(Problems(map(str, self.problems)).message(self.source))
         entries = [
             TokenLevelGroundTruth(_query(rows), tuple(span for row in rows for span in row.places))
             for rows in by_question.values()
@@ -170,7 +170,7 @@ def check_quotes(path: str | Path, corpus: Corpus) -> QuoteCheck:
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: The file cannot be read, lacks a column, or has a row without a question.
     """
-    path, corpus = Path(path), checked_corpus(corpus)
+    path, corpus = checked_path(path), checked_corpus(corpus)
     locator, resolver = TextLocator(corpus), DocumentResolver(corpus)
     records = list(_csv_records(path) if path.suffix.lower() in (".csv", ".tsv") else _jsonl_records(path))
     if not records:

@@ -8,6 +8,8 @@ from functools import lru_cache
 from math import isfinite, isnan, nan
 from typing import NamedTuple
 
+from rag_evaluation_framework._support.records import Problems
+
 QUERY_KEYS = ("queryid", "qid", "id")
 UNIT_KEYS = ("docid", "corpusid", "documentid", "docno", "did", "chunkid")
 
@@ -110,7 +112,7 @@ class RankFileParser(ABC):
         entries_in_comments: The number of comments that read like entries.
     """
 
-    def __init__(self, kind: FileKind, problems: list[str]) -> None:
+    def __init__(self, kind: FileKind, problems: Problems) -> None:
         """Create a parser for a kind of file that appends what it cannot read to `problems`."""
         self.kind, self.problems, self.entries_in_comments = kind, problems, 0
 

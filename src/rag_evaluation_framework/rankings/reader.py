@@ -18,9 +18,9 @@ import numpy as np
 from tqdm import tqdm
 
 from rag_evaluation_framework._support.compressed import unfolded
-from rag_evaluation_framework._support.files import is_object, read_bytes
+from rag_evaluation_framework._support.files import checked_path, is_object, read_bytes
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.records import problem_list
+from rag_evaluation_framework._support.records import Problems
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.rankings.json_parsers import JsonLinesParser, JsonObjectParser
@@ -65,7 +65,7 @@ class RankFile:
         Raises:
             DatasetError: The file cannot be used, or contains two grades for one document and question.
         """
-        return _Reader(Path(path), QRELS).read()
+        return _Reader(checked_path(path), QRELS).read()
 
     @classmethod
     def of_rankings(cls, path: str | Path) -> "RankFile":
@@ -74,7 +74,7 @@ class RankFile:
         Raises:
             DatasetError: The file cannot be used.
         """
-        return _Reader(Path(path), RANKINGS).read()
+        return _Reader(checked_path(path), RANKINGS).read()
 
 
 def read_qrels(path: str | Path) -> dict[str, dict[str, float]]:
@@ -129,7 +129,7 @@ class _Reader:
 
     def __init__(self, path: Path, kind: FileKind) -> None:
         self.path, self.kind = path, kind
-        self.problems: list[str] = []
+        self.problems = Problems()
         self.by_query: dict[str, dict[str, float]] = {}
         self.repeated = 0
         self.clashes: dict[tuple[str, str], None] = {}
@@ -162,9 +162,9 @@ class _Reader:
                     break  # a file of another format would have a problem on every line
         if self.problems:
             part = f" (read up to line {lines})" if lines < data.count(b"\n") else ""
-            raise DatasetError(problem_list(f"{self.path}{part}", self.problems))
+            raise DatasetError(self.problems.message(f"{self.path}{part}"))
         if self.clashes:
-            raise DatasetError(problem_list(str(self.path), list(self.clash_problems(parser, blocks))))
+            raise DatasetError(Problems(self.clash_problems(parser, blocks)).message(str(self.path)))
         if parser.entries_in_comments:
             note(
                 f"{self.path}: lines that start with # are skipped as comments, as trec_eval skips them, though some "

@@ -7,7 +7,7 @@ from math import isnan, nan
 
 import numpy as np
 
-from rag_evaluation_framework._support.records import brief_repr
+from rag_evaluation_framework._support.records import Problems, brief_repr
 from rag_evaluation_framework.rankings.parsers import (
     QRELS,
     QUERY_KEYS,
@@ -72,7 +72,7 @@ def header_columns(line: bytes, kind: FileKind) -> Columns | None:
 class TableParser(RankFileParser):
     """Parser of tables with one judgement or result per line."""
 
-    def __init__(self, kind: FileKind, problems: list[str], columns: Columns) -> None:
+    def __init__(self, kind: FileKind, problems: Problems, columns: Columns) -> None:
         """Create a parser for a table with these columns."""
         super().__init__(kind, problems)
         self.columns = columns
