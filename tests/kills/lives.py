@@ -7,6 +7,7 @@ hidden.
 Run it by hand in the folder tests: python -c "from kills.lives import lives; lives('run', 9, 100, 1, '/tmp/lives')"
 """
 
+import io
 import json
 import os
 import random
@@ -72,6 +73,21 @@ class Turning(Embedder):
         return np.array([[(number + place) % 401 for place in range(8)] for number in numbers], dtype=np.float32)
 
 
+class SlowFile(io.FileIO):
+    """A file on a slow disk, so that many lives end while it is written."""
+
+    def write(self, data):
+        half = len(data) // 2
+        super().write(data[:half])
+        time.sleep(0.002)
+        return half + super().write(data[half:])
+
+
+def slow_open(file, mode="r", *arguments, really=io.open, **options):
+    binary = mode in ("wb", "xb")
+    return SlowFile(file, mode.replace("b", "")) if binary else really(file, mode, *arguments, **options)
+
+
 # --- a life -----------------------------------------------------------------------------------------------------------
 
 
@@ -80,6 +96,7 @@ def life(kind, folder):
     os.chdir(folder)
     tqdm.set_lock(threading.RLock())  # that of the module is one for all forks, and a killed one may have held it
     demo.load_handbook = lambda: SMALL
+    io.open = slow_open
     if kind == "save":
         print(RESULT.save(root=".rag-eval"), flush=True)
     elif kind == "cache":

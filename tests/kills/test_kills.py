@@ -29,8 +29,7 @@ def lives(kind, number, count, folder):
 def test_what_a_killed_process_leaves_is_whole_and_the_next_one_succeeds(kind, kills, tmp_path):
     ended = lives(kind, 9, kills, tmp_path)
     assert ended["codes"].get("-9", 0) >= kills / 2  # the others had done their work already
-    if kills >= 100 and kind not in ("cache",):
-        assert ended["left"] > 0  # some were killed while they wrote
+    assert kind != "save" or ended["left"] > 0  # some were killed while they wrote
 
 
 @pytest.mark.parametrize(("number", "code"), [(2, "130"), (15, "143")])

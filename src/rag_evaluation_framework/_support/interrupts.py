@@ -62,8 +62,7 @@ def remember() -> None:
     for number in _INTERRUPTS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _answer)
-    complain = sys.unraisablehook
-    sys.unraisablehook = lambda lost: None if lost.exc_type is Interruption else complain(lost)
+    sys.unraisablehook = _complain
 
 
 def clean_up() -> None:
@@ -106,6 +105,11 @@ def pass_on_interrupt(error: BaseException) -> None:
     group: Any = error
     if isinstance(error, BaseExceptionGroup) and group.subgroup(KeyboardInterrupt) is not None:
         raise Interruption from error
+
+
+def _complain(lost: "sys.UnraisableHookArgs") -> None:
+    if lost.exc_type is not Interruption:
+        sys.__unraisablehook__(lost)
 
 
 def _answer(number: int, _frame: object) -> None:
