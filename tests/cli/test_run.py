@@ -4,6 +4,7 @@ import re
 import pytest
 
 from rag_evaluation_framework import Corpus, load_result
+from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.registry import build
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
@@ -369,6 +370,22 @@ def test_a_function_that_names_documents_is_run_at_document_level(rag_eval, labe
     printed = json.loads(rag_eval("run", "--corpus", "docs", *flags, "--json").out)
     assert printed["metrics"]["hit@1"] == 0.5
     assert [row["id"] for row in printed["worst"]] == ["q2", "q1"]
+
+
+def test_the_scores_of_all_questions_are_listed_as_often_however_many_of_the_worst_are_shown(
+    rag_eval, labelled, monkeypatch
+):
+    lists, per_query = [], ScoreTable.per_query
+    monkeypatch.setattr(ScoreTable, "per_query", lambda self, name: lists.append(name) or per_query(self, name))
+    counts = []
+    for worst in ("1", "2"):
+        printed = json.loads(
+            rag_eval("run", "--corpus", "docs", "--dataset", "document-level.json", "--json", "--worst", worst).out
+        )
+        assert len(printed["worst"]) == int(worst)
+        counts.append(len(lists))
+        lists.clear()
+    assert counts[0] == counts[1]
 
 
 @pytest.mark.parametrize("width", [40, 80, 100])

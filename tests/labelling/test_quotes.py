@@ -309,3 +309,15 @@ def test_one_row_reads_right(tmp_path, corpus):
     path = tmp_path / "one.csv"
     path.write_text("question,quote\nWho is the king?,\n")
     assert ": 1 row: 0 located, 0 ambiguous, 0 missing, 1 no-answer" in check_quotes(path, corpus).summary()
+
+
+def test_of_a_long_missing_quote_the_part_is_told_that_is_not_there(tmp_path):
+    sentences = [f"Rule number {number} of the handbook holds for everybody." for number in range(40)]
+    wrong = [sentence.replace("number 30 of the", "number thirty of our") for sentence in sentences]
+    corpus = Corpus([Document(DocumentId("rules.md"), " ".join(sentences))])
+    (row,) = check_quotes(file(tmp_path, f"question,quote\nWhich rules?,{' '.join(wrong)}\n"), corpus).rows
+    assert row.status == "missing"
+    assert row.advice.startswith("of the long quote, “")
+    assert "nearest passage (9" in row.advice
+    (start, end) = map(int, row.advice.partition("rules.md[")[2].partition("]")[0].split(":"))
+    assert start < corpus["rules.md"].content.index("Rule number 30 ") < end

@@ -32,6 +32,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import Hit, QueryId, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
+from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
@@ -148,6 +149,24 @@ def test_the_worst_questions_print_with_the_score_that_put_them_there():
     ]
     assert str(result.worst(1, "span_precision")[0]) == "worst  span_precision@2 0.000  worst"
     assert str(result.worst(4)[-1]) == "half too  span_recall@2 0.500  half too"
+
+
+def test_to_print_the_worst_questions_the_scores_of_all_are_not_listed_again(monkeypatch):
+    result = run(count_as_zero=["failed"])
+    worst = result.worst(4)
+
+    def listed(self, name):
+        raise AssertionError("listed once more for each question")
+
+    monkeypatch.setattr(ScoreTable, "per_query", listed)
+    assert [str(query).split()[0] for query in worst] == ["worst", "bad", "half", "half"]
+
+
+def test_zeros_are_counted_once_for_all_who_ask():
+    scores = run(count_as_zero=["failed"]).scores
+    assert scores.column("span_recall") is scores.column("span_recall@2")
+    with pytest.raises(ValueError, match="read-only"):
+        scores.column("span_recall")[0] = 1.0
 
 
 def test_a_question_prints_as_one_line_with_its_first_score(result):

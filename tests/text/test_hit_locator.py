@@ -15,8 +15,8 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import DOCUMENT, TOKEN, DocumentLevelGroundTruth, Hit
 from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
-from rag_evaluation_framework.text import text_locator
 from rag_evaluation_framework.text.hit_locator import HitLocator
+from rag_evaluation_framework.text.searched_texts import SearchedTexts
 
 FOOTER = "All rights reserved."
 
@@ -52,9 +52,9 @@ class TestRepeatedTexts:
 
     def test_a_text_is_looked_for_a_few_times_however_often_it_is_found(self, monkeypatch):
         searches = []
-        search = text_locator._Text.places
+        search = SearchedTexts.occurrences
         monkeypatch.setattr(
-            text_locator._Text, "places", lambda self, *asked: searches.append(asked) or search(self, *asked)
+            SearchedTexts, "occurrences", lambda self, *asked: searches.append(asked) or search(self, *asked)
         )
         many = corpus(a=FOOTER * 1_000)
         placed = HitLocator(many).place((Hit(text=FOOTER),) * 1_000)

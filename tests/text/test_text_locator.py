@@ -1,9 +1,15 @@
+import random
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework.text import text_locator
+from rag_evaluation_framework.text.searched_texts import SearchedTexts
 from rag_evaluation_framework.text.text_locator import TextLocator
+from support import plain_search
 
 
 def locator(**texts):
@@ -135,6 +141,36 @@ def test_exact_places_are_all_of_them(content, text):
         assert places == verbatim
 
 
+@st.composite
+def repetitive(draw):
+    """A document of pieces that come again and again, white space among them."""
+    pieces = draw(st.lists(st.text("ab \n\u3000\0\udc80", max_size=9), min_size=1, max_size=3))
+    return "".join(draw(st.lists(st.sampled_from(pieces), max_size=60)))
+
+
+@given(st.lists(repetitive(), min_size=1, max_size=4), st.data())
+def test_places_are_those_of_looking_at_every_character(contents, data):
+    corpus = Corpus(Document(DocumentId(str(number)), content) for number, content in enumerate(contents))
+    some = data.draw(st.sampled_from(contents))
+    start = data.draw(st.integers(0, len(some)))
+    asked = some[start : start + data.draw(st.integers(1, 60))] + data.draw(st.sampled_from(["", "", "a", " "]))
+    asked = asked.replace(" ", data.draw(st.sampled_from([" ", " ", "  ", "\n"])))
+    doc_id, limit = data.draw(st.sampled_from([None, None, "0", "1"])), data.draw(st.sampled_from([1, 3, 1_000]))
+    indexed = TextLocator(corpus)
+    vars(indexed)["_exact"] = SearchedTexts(contents, page=data.draw(st.integers(1, 9)), patience=0)
+    vars(indexed)["_spaced"] = SearchedTexts([plain_search.collapsed(text)[0] for text in contents], page=5, patience=0)
+    expected = plain_search.places(corpus, asked, doc_id, limit)
+    for found in (indexed.places(asked, doc_id, limit), TextLocator(corpus).places(asked, doc_id, limit)):
+        assert [(span.doc_id, span.start, span.end) for span in found] == expected
+        assert all(span.text == corpus[span.doc_id].content[span.start : span.end] for span in found)
+
+
+def test_the_places_of_a_repeated_text_share_its_characters():
+    footer = "All rights reserved, and so on and on. "
+    places = locator(a=footer * 100, b=footer * 100).places(footer, limit=150)
+    assert len({id(span.text) for span in places}) == 1
+
+
 class TestNearest:
     def test_the_nearest_passage_is_shown_with_its_likeness(self):
         near = locator(a="Nothing of the kind.", b="Refunds take five working days in all.").nearest(
@@ -172,3 +208,78 @@ class TestNearest:
     def test_the_same_passage_is_chosen_every_time(self):
         texts = dict.fromkeys("cab", "one two three")
         assert {locator(**texts).nearest("one two four")[0].doc_id for _ in range(3)} == {"c"}
+
+
+SYLLABLES = [f"{start}{vowel}" for start in ("b", "dr", "gl", "k", "m", "st") for vowel in "aeiou"]
+WORDS = ["".join(syllables) for syllables in product(SYLLABLES, repeat=3)]
+
+
+def prose(length, seed=0):
+    draw = random.Random(seed)
+    return " ".join(draw.choices(WORDS, k=length // 5))[:length]
+
+
+@pytest.fixture
+def compared(monkeypatch):
+    """The lengths of what RapidFuzz compares; its time grows with their product."""
+    lengths = []
+    for name in ("ratio", "partial_ratio_alignment"):
+        original = getattr(text_locator.fuzz, name)
+
+        def counted(text, content, original=original, **options):
+            lengths.append((len(text), len(content)))
+            return original(text, content, **options)
+
+        monkeypatch.setattr(text_locator.fuzz, name, counted)
+    return lengths
+
+
+class TestNearestInMuchText:
+    @pytest.mark.parametrize("length", [4_000, 64_000])
+    def test_of_a_long_text_a_part_is_compared(self, compared, length):
+        content = prose(100_000)
+        quote = f"{content[: length - 300]}, which nobody wrote, {content[length - 300 : length]}"
+        span, similarity = locator(a=content).nearest(quote)
+        assert span.start <= length - 300 <= span.end
+        assert 85 < similarity < 100
+        assert sum(text * other for text, other in compared) <= 500 * 100_500
+
+    def test_a_long_corpus_is_compared_where_it_shares_the_most(self, compared):
+        content = prose(3_000_000)
+        quote = f"{content[2_000_000:2_000_150]}X{content[2_000_150:2_000_300]}"
+        span, similarity = locator(a=prose(1_000_000, seed=1), b=content).nearest(quote)
+        assert (span.doc_id, similarity > 99) == ("b", True)
+        assert span.start <= 2_000_000 < 2_000_300 <= span.end
+        assert sum(other for _, other in compared) < 1_300_000
+
+    def test_a_long_text_of_which_every_part_is_there_is_compared_by_its_beginning(self):
+        content = prose(1_200)
+        span, similarity = locator(a=content[:800], b=content[250:]).nearest(content)
+        assert (span.doc_id, span.start, similarity) == ("a", 0, 100.0)
+
+    def test_blanks_are_not_what_is_missing_of_a_long_text(self):
+        content = prose(1_000)
+        quote = f"{content[:500]}{' ' * 800}X{content[500:]}"
+        assert locator(a=content).missing_part(quote).strip()
+
+    def test_a_word_of_its_own_is_not_near_every_text_that_has_it(self):
+        span, _ = locator(a="Refunds", b="It says: Refunds take five days.").nearest("Refunds take six days")
+        assert span.doc_id == "b"
+
+
+@given(
+    st.integers(0, 9_000),
+    st.integers(40, 900),
+    st.lists(st.tuples(st.integers(0, 900), st.sampled_from("xq ")), min_size=1, max_size=3),
+)
+def test_a_passage_with_a_few_changes_is_the_nearest(start, length, changes):
+    content = prose(10_000)
+    quote = content[start : start + length]
+    for place, character in changes:
+        quote = quote[: place % len(quote)] + character + quote[place % len(quote) + 1 :]
+    span, similarity = locator(other=prose(10_000, seed=1), this=content).nearest(quote)
+    if content not in quote:
+        assert span.doc_id == "this"
+        assert span.start < start + length
+        assert start < span.end
+        assert similarity > 85

@@ -169,6 +169,7 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
 
 def _summary(result: rag.EvaluationResult[Any], problem: SaveFailed | Interrupted | None, worst: int) -> dict[str, Any]:
     name = result.score_names[0]
+    scores = result.per_query(name)
     return {
         "run": None if result.folder is None else str(result.folder),
         "not_saved": None
@@ -183,7 +184,6 @@ def _summary(result: rag.EvaluationResult[Any], problem: SaveFailed | Interrupte
         "notes": list(result.notes),
         "failures": {query: [asdict(failure) for failure in failures] for query, failures in result.failures.items()},
         "worst": [
-            {"id": query.query_id, "query": query.text, name: result.per_query(name)[query.query_id]}
-            for query in result.worst(worst)
+            {"id": query.query_id, "query": query.text, name: scores[query.query_id]} for query in result.worst(worst)
         ],
     }

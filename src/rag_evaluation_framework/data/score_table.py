@@ -99,11 +99,7 @@ class ScoreTable:
         full = full_name(name, self.columns)
         if full is None:
             raise ConfigError(f"no score {name!r}; there are {', '.join(self.columns)}")
-        known = self.columns[full]
-        # Where no query has the score, nothing says that the metric could give one: zeros alone would be made up.
-        if not self.count_as_zero or np.isnan(known).all():
-            return known
-        return np.where(self._zero, 0.0, known)
+        return self._counted[full]
 
     def per_query(self, name: str) -> dict[str, float | None]:
         """Return one score by query id, in order; None where a query has none.
@@ -140,6 +136,18 @@ class ScoreTable:
     def _failed_metrics(self) -> int:
         """How many scored queries lack a score because a metric failed."""
         return sum(self.statuses[self.rows[query]] != "failed" for query in self.failures)
+
+    @cached_property
+    def _counted(self) -> Mapping[str, Numbers]:
+        """The columns, with zeros for the queries that count as zero."""
+        if not self.count_as_zero:
+            return self.columns
+        counted: dict[str, Numbers] = {}
+        for name, column in self.columns.items():
+            # Where no query has the score, nothing says that the metric could give one: zeros alone would be made up.
+            counted[name] = column if np.isnan(column).all() else np.where(self._zero, 0.0, column)
+            counted[name].setflags(write=False)
+        return counted
 
     @cached_property
     def _zero(self) -> NDArray[np.bool_]:

@@ -253,13 +253,20 @@ def locate_quote(
 
 
 def _nearest(quote: str, locator: TextLocator) -> str:
-    nearest = locator.nearest(quote)
+    part = locator.missing_part(quote)
+    nearest = locator.nearest(part)
     if nearest is None:
         return "nothing similar in the corpus"
     span, similarity = nearest
-    text = " ".join(span.text.split())
-    shown = text if len(text) <= 120 else f"{text[:119]}…"
-    return f"nearest passage ({similarity:.0f} % similar): {_place(span)} “{shown}”; quote it verbatim"
+    passage = (
+        f"nearest passage ({similarity:.0f} % similar): {_place(span)} “{_short(span.text, 120)}”; quote it verbatim"
+    )
+    return passage if part == quote else f"of the long quote, “{_short(part, 40)}” was not found; {passage}"
+
+
+def _short(text: str, most: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:

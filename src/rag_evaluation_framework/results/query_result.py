@@ -197,7 +197,8 @@ class QueryResult(Generic[U]):
     def __str__(self) -> str:
         table, scores = self.results.table, self.scores
         if self.by is not None:
-            scores = {str(full_name(self.by, table.columns)): table.per_query(self.by)[self.query_id]}
-        name, score = next(iter(scores.items()), (self.status, None))
-        measured = f"{name_line(name)}{'' if score is None else f' {score:.3f}'}"
+            score = float(table.column(self.by)[self.row])
+            scores = {str(full_name(self.by, table.columns)): None if isnan(score) else score}
+        name, shown = next(iter(scores.items()), (self.status, None))
+        measured = f"{name_line(name)}{'' if shown is None else f' {shown:.3f}'}"
         return f"{name_line(self.query_id)}  {measured}  {one_line(self.text)}"

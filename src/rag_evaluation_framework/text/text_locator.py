@@ -1,22 +1,21 @@
 """Locating text in the corpus: verbatim or up to white space, never by similarity."""
 
 import re
-from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
-from itertools import accumulate
+from itertools import islice
 from weakref import WeakValueDictionary
 
-import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.text.searched_texts import SearchedTexts
+from rag_evaluation_framework.text.white_space import CollapsedText
 
-_WHITESPACE = np.array([code for code in range(0x3001) if chr(code).isspace()], dtype=np.uint32)
-_BETWEEN_DOCUMENTS = "\0"
-_NEAREST_CANDIDATES = 5
+_LONGEST_COMPARED = 500  # characters; the time of RapidFuzz grows with their square
+_PAGES_COMPARED = 8
 _PARTIAL_WORD_BEFORE = re.compile(r"\S{1,30}\Z")
 _PARTIAL_WORD_BEHIND = re.compile(r"\S{1,30}")
 
@@ -58,90 +57,98 @@ class TextLocator:
             return []
         known = self._known.get((text, doc_id))
         if known is None or known[0] < limit:
-            spaced = " ".join(text.split())
-            found = self._exact.places(text, doc_id, limit) or self._spaced.places(spaced, doc_id, limit)
+            found = list(islice(self._occurrences(text, doc_id), limit))
             self._known[text, doc_id] = known = (limit, found)
         return known[1][:limit]
 
     def nearest(self, text: str) -> tuple[CharacterSpan, float] | None:
         """Return the passage most similar to a text and its similarity (0 to 100), for display only.
 
-        The similarity is the normalised indel similarity of the best window (RapidFuzz `partial_ratio`), over the five
-        documents that share the most words with the text; the passage is that window, widened to whole words. None for
-        blank text or if nothing is similar.
+        The similarity is the normalised indel similarity of the best window (RapidFuzz `partial_ratio`), over the
+        half million characters that share the most with the text; the passage is that window, widened to whole words.
+        Of a long text the `missing_part` is compared. None for blank text or if nothing is similar.
         """
-        words = set(text.casefold().split())
-        shared = {doc_id: len(words & vocabulary) for doc_id, vocabulary in self._vocabularies.items()}
-        candidates = sorted(shared, key=lambda doc_id: -shared[doc_id])[:_NEAREST_CANDIDATES] if words else []
+        if not text.strip():
+            return None
+        text = self.missing_part(text)
         best: tuple[CharacterSpan, float] | None = None
-        for doc_id in candidates:
-            content = self.corpus[doc_id].content
-            window = fuzz.partial_ratio_alignment(text, content, score_cutoff=best[1] if best else 1.0)
-            if window is not None and window.dest_end > window.dest_start and (best is None or window.score > best[1]):
-                start, end = _whole_words(content, window.dest_start, window.dest_end)
-                best = CharacterSpan(doc_id, start, end, content[start:end]), window.score
+        for number, first, last in self._exact.most_alike(text, _PAGES_COMPARED):
+            content = self.corpus.documents[number].content
+            window = _most_similar(text, content[first : last + len(text)], best[1] if best else 1.0)
+            if window is not None and (best is None or window[2] > best[1]):
+                start, end = _whole_words(content, first + window[0], first + window[1])
+                best = self._span(number, start, end), window[2]
         return best
 
-    @cached_property
-    def _exact(self) -> "_Text":
-        return _Text(self.corpus, [document.content for document in self.corpus], None)
+    def missing_part(self, text: str) -> str:
+        """Return the first part of a text that occurs nowhere: the text itself, up to 500 characters.
+
+        Of a longer one the first 500 characters, if all of its parts occur somewhere.
+        """
+        if len(text) <= _LONGEST_COMPARED:
+            return text
+        step = _LONGEST_COMPARED // 2
+        parts = [text[start : start + 2 * step] for start in range(0, len(text) - step, step)]
+        missing = (part for part in parts if part.strip() and next(self._occurrences(part, None), None) is None)
+        return next(missing, parts[0])
+
+    def _occurrences(self, text: str, doc_id: str | None) -> Iterator[CharacterSpan]:
+        """Yield the places where a text occurs verbatim or, if there are none, up to white space."""
+        number = None if doc_id is None else self._numbers.get(DocumentId(doc_id))
+        if doc_id is not None and number is None:
+            return
+        verbatim = False
+        for found, start in self._exact.occurrences(text, number):
+            verbatim = True
+            document = self.corpus.documents[found]
+            yield CharacterSpan(document.id, start, start + len(text), str(text))  # one text for all its places
+        if verbatim:
+            return
+        spaced = " ".join(text.split())
+        for found, start in self._spaced.occurrences(spaced, number):
+            collapsed = self._collapsed[found]
+            yield self._span(found, collapsed.offset(start), collapsed.offset(start + len(spaced) - 1) + 1)
+
+    def _span(self, number: int, start: int, end: int) -> CharacterSpan:
+        document = self.corpus.documents[number]
+        return CharacterSpan(document.id, start, end, document.content[start:end])
 
     @cached_property
-    def _spaced(self) -> "_Text":
-        pairs = [_collapse_whitespace(document.content) for document in self.corpus]
-        return _Text(self.corpus, [text for text, _ in pairs], [offsets for _, offsets in pairs])
+    def _numbers(self) -> dict[DocumentId, int]:
+        return {document.id: number for number, document in enumerate(self.corpus)}
 
     @cached_property
-    def _vocabularies(self) -> dict[DocumentId, set[str]]:
-        return {document.id: set(document.content.casefold().split()) for document in self.corpus}
+    def _exact(self) -> SearchedTexts:
+        return SearchedTexts([document.content for document in self.corpus])
+
+    @cached_property
+    def _collapsed(self) -> list[CollapsedText]:
+        return [CollapsedText(document.content) for document in self.corpus]
+
+    @cached_property
+    def _spaced(self) -> SearchedTexts:
+        return SearchedTexts([collapsed.text for collapsed in self._collapsed])
 
 
 _shared: WeakValueDictionary[int, TextLocator] = WeakValueDictionary()
 
 
-class _Text:
-    """All documents joined into one text and searched in one pass; `offsets` map back to the documents."""
+def _most_similar(text: str, content: str, least: float) -> tuple[int, int, float] | None:
+    """Return the first and last character of the window most similar to a text, and how similar it is; None below that.
 
-    def __init__(self, corpus: Corpus, texts: list[str], offsets: list[NDArray[np.int64]] | None) -> None:
-        self.documents = corpus.documents
-        self.offsets = offsets
-        self.joined = _BETWEEN_DOCUMENTS.join(texts)
-        self.starts = list(accumulate((len(text) + 1 for text in texts), initial=0))
-        self.numbers = {document.id: number for number, document in enumerate(corpus)}
-
-    def places(self, text: str, doc_id: str | None, limit: int) -> list[CharacterSpan]:
-        first, last = 0, len(self.joined)
-        if doc_id is not None:
-            number = self.numbers.get(DocumentId(doc_id))
-            if number is None:
-                return []
-            first, last = self.starts[number], self.starts[number + 1] - 1
-        found: list[CharacterSpan] = []
-        place = self.joined.find(text, first, last)
-        while place >= 0 and len(found) < limit:
-            number = bisect_right(self.starts, place) - 1
-            if place + len(text) < self.starts[number + 1]:
-                found.append(self._span(number, place - self.starts[number], len(text)))
-            place = self.joined.find(text, place + 1, last)
-        return found
-
-    def _span(self, number: int, start: int, length: int) -> CharacterSpan:
-        document, end = self.documents[number], start + length
-        if self.offsets is not None:
-            start, end = int(self.offsets[number][start]), int(self.offsets[number][end - 1]) + 1
-        return CharacterSpan(document.id, start, end, document.content[start:end])
+    Content that is shorter than the text is compared as a whole: of a single word each quote may have a copy.
+    """
+    if len(content) < len(text):
+        similarity = fuzz.ratio(text, content, score_cutoff=least)
+        return (0, len(content), similarity) if similarity else None
+    window = fuzz.partial_ratio_alignment(text, content, score_cutoff=least)
+    return (
+        None
+        if window is None or window.dest_end <= window.dest_start
+        else (window.dest_start, window.dest_end, window.score)
+    )
 
 
 def _whole_words(content: str, start: int, end: int) -> tuple[int, int]:
     before, behind = _PARTIAL_WORD_BEFORE.search(content, 0, start), _PARTIAL_WORD_BEHIND.match(content, end)
     return before.start() if before else start, behind.end() if behind else end
-
-
-def _collapse_whitespace(text: str) -> tuple[str, NDArray[np.int64]]:
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    blank = np.isin(codes, _WHITESPACE)
-    keep = ~blank
-    keep[:1] = True
-    keep[1:] |= ~blank[:-1]  # the first blank of a run stands for the run
-    kept = np.where(blank, np.uint32(ord(" ")), codes)[keep]
-    return kept.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), np.flatnonzero(keep)

@@ -1,0 +1,114 @@
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework.text.searched_texts import SearchedTexts
+from support import plain_search
+
+ALPHABET = "ab \0é中\U0001f680\udc80"
+
+
+@st.composite
+def repetitive(draw, alphabet=ALPHABET):
+    """Text of pieces that come again and again, as they do in tables and boilerplate."""
+    pieces = draw(st.lists(st.text(alphabet, max_size=9), min_size=1, max_size=3))
+    return "".join(draw(st.lists(st.sampled_from(pieces), max_size=60)))
+
+
+@st.composite
+def searches(draw):
+    """Texts, what is looked for in them (mostly a stretch of one), and in which of them."""
+    texts = draw(st.lists(repetitive(), min_size=1, max_size=5))
+    text = draw(st.sampled_from(texts))
+    first = draw(st.integers(0, len(text)))
+    asked = text[first : first + draw(st.integers(1, 40))] + draw(st.text(ALPHABET, max_size=2))
+    return texts, asked or "a", draw(st.none() | st.integers(0, len(texts) - 1))
+
+
+@given(searches(), st.integers(1, 9), st.integers(1, 5))
+def test_the_index_finds_what_reading_everything_finds(search, page, limit):
+    texts, asked, number = search
+    plain = list(plain_search.occurrences(texts, asked, number))
+    indexed = SearchedTexts(texts, page=page, patience=0)
+    assert list(indexed.occurrences(asked, number)) == plain
+    assert list(islice(indexed.occurrences(asked, number), limit)) == plain[:limit]
+    assert list(SearchedTexts(texts).occurrences(asked, number)) == plain
+
+
+WORDS = [f"{number * 7919 % 100_003:05} " for number in range(20_000)]  # every run of them is there once
+LONG = "".join(WORDS)
+
+
+def indexed(texts, **changes):
+    return SearchedTexts(texts, page=1_000, patience=0, **changes)
+
+
+def read_for(searched, text):
+    before = searched.characters_read
+    list(searched.occurrences(text))
+    return searched.characters_read - before
+
+
+class TestHowMuchIsRead:
+    def test_the_first_searches_read_everything(self):
+        searched = SearchedTexts([LONG], page=1_000)
+        assert read_for(searched, LONG[50_000:50_300]) >= len(LONG)
+
+    def test_a_few_searches_make_no_index(self):
+        searched = SearchedTexts([LONG], page=1_000)
+        for _ in range(10):
+            list(searched.occurrences("nowhere"))
+        assert "_index" not in vars(searched)
+
+    def test_many_searches_read_little_more_than_a_few_of_them(self):
+        searched = SearchedTexts([LONG], page=1_000)
+        for number in range(5_000):
+            list(searched.occurrences(LONG[number : number + 200]))
+        assert searched.characters_read < 60 * len(LONG) + 5_000 * 6_000
+
+    @pytest.mark.parametrize("length", [15, 50, 300, 5_000])
+    def test_a_text_that_is_there_is_looked_for_on_two_pages(self, length):
+        searched = indexed([LONG])
+        assert read_for(searched, LONG[60_000 : 60_000 + length]) <= 6_000
+
+    def test_a_text_that_is_nowhere_is_looked_for_on_none(self):
+        assert read_for(indexed([LONG]), LONG[60_000:60_150] + "x" + LONG[60_150:60_300]) == 0
+
+    def test_texts_around_a_text_of_their_own_are_found_by_what_is_theirs(self):
+        pages = [f"{LONG[:900]}{word}" for word in WORDS[5_000:5_200]]
+        assert read_for(indexed(pages), LONG[500:900] + WORDS[5_100]) <= 20_000
+
+    def test_short_texts_are_looked_for_everywhere(self):
+        assert read_for(indexed([LONG]), "x") >= len(LONG)
+
+    def test_searches_that_end_early_read_no_further(self):
+        searched = SearchedTexts(["one two " * 10_000])
+        list(islice(searched.occurrences("two"), 3))
+        assert searched.characters_read < 100
+
+    def test_one_document_of_many_is_read_alone(self):
+        searched = SearchedTexts([LONG, "one two", LONG])
+        assert list(searched.occurrences("two", 1)) == [(1, 4)]
+        assert searched.characters_read < 10_000
+
+
+class TestWhereTextsMeet:
+    def test_a_text_is_found_in_the_middle_of_two_pages(self):
+        searched = indexed([LONG])
+        for place in range(29_800, 30_100, 7):
+            assert list(searched.occurrences(LONG[place : place + 150])) == [(0, place)]
+
+    def test_a_text_longer_than_a_page_is_found(self):
+        assert list(indexed([LONG]).occurrences(LONG[12_345:45_678])) == [(0, 12_345)]
+
+    def test_texts_that_run_into_the_next_one_are_nowhere(self):
+        searched = indexed([LONG[:30_000], LONG[30_000:]])
+        assert list(searched.occurrences(LONG[29_900:30_100])) == []
+
+    def test_empty_texts_shift_nothing(self):
+        searched = indexed(["", LONG[:30_000], "", "", LONG[30_000:], ""])
+        assert list(searched.occurrences(LONG[100:200])) == [(1, 100)]
+        assert list(searched.occurrences(LONG[30_000:30_100])) == [(4, 0)]
+        assert list(searched.occurrences("one", 0)) == []

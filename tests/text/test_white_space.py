@@ -1,0 +1,38 @@
+import sys
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework.text import white_space
+from rag_evaluation_framework.text.white_space import CollapsedText
+from support import plain_search
+
+
+def test_every_white_space_there_is_becomes_a_blank():
+    blanks = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]
+    for blank in blanks:
+        assert CollapsedText(f"a{blank}{blank}b").text == "a b"
+
+
+def test_even_text_is_the_same_object():
+    text = "one two three"
+    assert CollapsedText(text).text is text
+
+
+@given(st.text("ab \n\t\u3000\u00a0中\U0001f680\udc80\0", max_size=300), st.integers(1, 400))
+def test_text_and_offsets_are_those_of_one_character_after_the_other(text, at_once):
+    kept, places = plain_search.collapsed(text)
+    whole = white_space._AT_ONCE
+    white_space._AT_ONCE = at_once  # hypothesis runs many examples in one call, which a fixture would span
+    try:
+        collapsed = CollapsedText(text)
+    finally:
+        white_space._AT_ONCE = whole
+    assert collapsed.text == kept
+    assert [collapsed.offset(place) for place in range(len(kept))] == places
+
+
+def test_offsets_are_right_far_behind_the_beginning():
+    text = "  word\n" * 1_000 + "end"
+    collapsed = CollapsedText(text)
+    assert collapsed.offset(len(collapsed.text) - 3) == len(text) - 3
