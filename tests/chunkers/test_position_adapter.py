@@ -20,7 +20,7 @@ from rag_evaluation_framework import (
     generate_chunk_id,
     generate_pa_chunk_id,
 )
-from rag_evaluation_framework.chunkers import position_aware
+from rag_evaluation_framework.chunkers import position_adapter, position_aware
 from rag_evaluation_framework.errors import InputError
 from support.cpu_time import cpu_seconds_below
 
@@ -282,3 +282,31 @@ class TestChangedText:
         assert places(Fixed("a", " "), "a b") == [(0, 1), (1, 2)]
         with pytest.warns(UserWarning, match="skipped"):
             assert places(Fixed("a", "\t"), "a b") == [(0, 1)]
+
+
+class TestLongDocuments:
+    """A text that is nowhere is looked for by an index, and one that differs in white space in the collapsed text."""
+
+    WORDS = "".join(f"word{number} \n" for number in range(80_000))
+
+    def read(self, chunks):
+        searched = position_adapter._Searched(self.WORDS)
+        finders = [position_adapter._Finder(searched, chunk) for chunk in chunks]
+        assert [finder.first(0) is None for finder in finders] == [True] * len(chunks)
+        return searched.exact.characters_read + searched.spaced.characters_read
+
+    def test_changed_chunks_are_not_looked_for_in_the_whole_document_each(self):
+        chunks = [self.WORDS[start : start + 200].upper() for start in range(0, len(self.WORDS), 200)]
+        assert self.read(chunks) < 100 * len(self.WORDS)
+
+    def test_chunks_with_other_white_space_are_found_near_each_other(self):
+        chunks = [" ".join(self.WORDS[start : start + 200].split()) for start in range(0, 40_000, 200)]
+        places = position_adapter._locate(self.WORDS, chunks)
+        assert [self.WORDS[start:end].split() for start, end in places] == [chunk.split() for chunk in chunks]
+        assert places == sorted(places)
+
+    def test_repeated_chunks_with_other_white_space_are_found_at_their_places(self):
+        content = "#### a\n" * 300
+        chunks = [" ".join(content[start : start + 70].split()) for start in range(0, 2_100, 70)]
+        places = position_adapter._locate(content, chunks)
+        assert places == [(start, start + 69) for start in range(0, 30 * 63, 63)]

@@ -1,4 +1,5 @@
 import math
+from unicodedata import normalize
 
 import pytest
 
@@ -7,7 +8,7 @@ from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from rag_evaluation_framework.registry import describe
-from rag_evaluation_framework.retrievers.terms import LANGUAGES
+from rag_evaluation_framework.retrievers.terms import LANGUAGES, words
 from rag_evaluation_framework.types import Query, QueryId, QueryText
 from support.chunkers import Lines
 
@@ -176,6 +177,11 @@ class TestLanguage:
         path = shared / "data/harness_samples/seed004-help-center-mini.json"
         result = rag.evaluate(BM25Retriever(), rag.load_dataset(path, rag.DOCUMENT))
         assert result.metrics["recall@10"] == 1.0
+
+    def test_marks_in_a_row_are_normalised_as_unicode_streams_them(self):
+        usual = "e" + "\u0301\u0327" * 15
+        assert words(usual, None) == [normalize("NFC", usual)]
+        assert [len(word) for word in words("e" + "\u0301\u0327" * 50_000, None)] == [100_001 + 100_000 // 30 - 1]
 
 
 class TestHits:

@@ -1,6 +1,5 @@
 """Position adapter: finds in the document the chunks of a chunker that returns only texts."""
 
-import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,6 +11,8 @@ from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareC
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.data.ids import generate_chunk_id, generate_pa_chunk_id
 from rag_evaluation_framework.registry import as_component
+from rag_evaluation_framework.text.searched_texts import SearchedTexts
+from rag_evaluation_framework.text.white_space import CollapsedText
 
 _BEAM = 32
 _OVERLAPPING_CANDIDATES = 8
@@ -77,40 +78,66 @@ class ChunkerPositionAdapter(PositionAwareChunker):
         ]
 
 
+class _Searched:
+    """A document in which texts are looked for: as it is, and with every run of white space as one blank."""
+
+    def __init__(self, content: str) -> None:
+        self.content = content
+        self.exact = SearchedTexts([content])
+
+    @cached_property
+    def collapsed(self) -> CollapsedText:
+        return CollapsedText(self.content)
+
+    @cached_property
+    def spaced(self) -> SearchedTexts:
+        return SearchedTexts([self.collapsed.text])
+
+
 class _Finder:
     """Finds one text in a document: verbatim, or where it is nowhere verbatim, up to white space.
 
-    Looking near first keeps the search of a long document from being quadratic.
+    Looking near first, and asking an index whether a text is there at all, keeps the search of a long document from
+    being quadratic.
     """
 
-    def __init__(self, content: str, text: str) -> None:
-        self.content, self.text = content, text
+    def __init__(self, searched: _Searched, text: str) -> None:
+        self.searched, self.content, self.text = searched, searched.content, text
 
     @cached_property
-    def pattern(self) -> re.Pattern[str] | None:
-        """What to look for if the text occurs nowhere verbatim, else None."""
-        if self.text in self.content:
-            return None
-        return re.compile(r"\s+".join(map(re.escape, self.text.split())) or r"(?!)")
+    def verbatim(self) -> bool:
+        """Whether the text occurs as it is."""
+        return any(self.searched.exact.occurrences(self.text))
+
+    @cached_property
+    def spaced(self) -> str | None:
+        """The text with single blanks, if it occurs up to white space only, else None."""
+        spaced = " ".join(self.text.split())
+        there = spaced and not self.verbatim and any(self.searched.spaced.occurrences(spaced))
+        return spaced if there else None
 
     def first(self, position: int, before: int | None = None) -> Place | None:
         """Return the first place that starts at `position` or later, and before `before`."""
-        limit = len(self.content) if before is None else before - 1 + len(self.text)
-        place = self._place(self.content.find(self.text, position, limit))
-        if place is not None or before is not None or self.pattern is None:
+        near = position + _NEAR if before is None else before
+        place = self._place(self.content.find(self.text, position, near - 1 + len(self.text)))
+        if place is None and before is None and self.verbatim:
+            place = self._place(self.content.find(self.text, position))
+        if place is not None or before is not None or self.spaced is None:
             return place
-        match = self.pattern.search(self.content, position)
-        return match.span() if match else None
+        collapsed = self.searched.collapsed
+        return self._spaced_place(collapsed.text.find(self.spaced, collapsed.place(position)))
 
     def last(self, after: int, before: int) -> Place | None:
         """Return the last place that starts behind `after` and before `before`."""
-        found = self._place(self.content.rfind(self.text, after + 1, max(0, before - 1) + len(self.text)))
-        if found is not None or self.pattern is None:
+        end, near = max(0, before - 1) + len(self.text), max(after + 1, before - _NEAR)
+        found = self._place(self.content.rfind(self.text, near, end))
+        if found is None and near > after + 1 and self.verbatim:
+            found = self._place(self.content.rfind(self.text, after + 1, end))
+        if found is not None or self.spaced is None:
             return found
-        place = self.first(after + 1)
-        while place is not None and place[0] < before:
-            found, place = place, self.first(place[0] + 1)
-        return found
+        collapsed = self.searched.collapsed
+        behind = collapsed.place(max(before, 0)) - 1 + len(self.spaced)
+        return self._spaced_place(collapsed.text.rfind(self.spaced, collapsed.place(after + 1), max(behind, 0)))
 
     def following(self, start: int, end: int) -> list[Place]:
         """Return places behind `start`: the first, the last few that overlap what ends at `end`, and the next."""
@@ -131,6 +158,12 @@ class _Finder:
     def _place(self, start: int) -> Place | None:
         return (start, start + len(self.text)) if start >= 0 else None
 
+    def _spaced_place(self, start: int) -> Place | None:
+        if start < 0 or self.spaced is None:
+            return None
+        offset = self.searched.collapsed.offset
+        return offset(start), offset(start + len(self.spaced) - 1) + 1
+
 
 class _State(NamedTuple):
     covered: int
@@ -142,7 +175,8 @@ class _State(NamedTuple):
 def _locate(content: str, texts: Sequence[str]) -> list[Place | None]:
     """Find all texts: a beam search, in reading order, for the places that together cover the most characters."""
     places: list[Place | None] = [None] * len(texts)
-    finders = {text: _Finder(content, text) for text in texts}
+    searched = _Searched(content)
+    finders = {text: _Finder(searched, text) for text in texts}
     latest = _latest_starts(content, [finders[text] for text in texts])
     beam: list[_State] = []
     run: list[int] = []  # the chunks that the beam has placed

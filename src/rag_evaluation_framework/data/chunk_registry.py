@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -75,7 +76,9 @@ class ChunkRegistry:
 
     def get(self, chunk_id: str) -> AnyChunk | None:
         """Return the chunk with this id, or else with the other form of the id; None if unknown."""
-        return next(iter(self.occurrences(chunk_id)), None)
+        key, known = canonical_chunk_id(chunk_id), chunk_id in self._contents
+        alike: Iterator[AnyChunk] = chain(self._plain.get(key, ()), self._placed.get(key, ()))
+        return next((chunk for chunk in alike if chunk.id == chunk_id or not known), None)
 
     def get_chunk(self, chunk_id: str) -> Chunk | None:
         """Return the plain chunk with this id, or None."""
@@ -87,7 +90,8 @@ class ChunkRegistry:
 
     def get_span(self, chunk_id: str) -> CharacterSpan | None:
         """Return the position of a chunk, or None if it is unknown."""
-        return next(iter(self.get_spans(chunk_id)), None)
+        chunk = self.get_pa_chunk(chunk_id)
+        return None if chunk is None else chunk.to_span()
 
     def get_spans(self, chunk_id: str) -> tuple[CharacterSpan, ...]:
         """Return every known position of a chunk's text; empty if none is known."""
@@ -185,7 +189,7 @@ class ChunkRegistry:
         """Return whether a chunk, or an id in either form, is registered."""
         if isinstance(item, Chunk | PositionAwareChunk):
             return _key(item) in self._known
-        return isinstance(item, str) and bool(self.occurrences(item))
+        return isinstance(item, str) and self.get(item) is not None
 
     def __iter__(self) -> Iterator[AnyChunk]:
         return iter(tuple(self._chunks))

@@ -11,6 +11,9 @@ from bm25s import stopwords
 # Scripts that write words without spaces are indexed by the character; combining marks belong to their word.
 _UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(code)).startswith("M"))
+# Normalising takes the square of the marks in a row. Unicode breaks longer runs in the same way (UAX #15, Stream-Safe).
+_MARKS_IN_A_ROW = re.compile(f"[{re.escape(_MARKS)}]{{30}}(?=[{re.escape(_MARKS)}])")
+_JOINER = "\u034f"
 _WORD = re.compile(f"[{_UNSPACED}]|[^\\W_](?:[^\\W_]|[{re.escape(_MARKS)}])*")
 
 _snowball: Any = Stemmer
@@ -40,7 +43,8 @@ _TURKISH_LOWER_CASE = str.maketrans("Iİ", "ıi")  # not that of Unicode's defau
 
 def words(text: str, language: str | None) -> list[str]:
     """Return the words of a text in the lower case of the language; of scripts without spaces, the characters."""
-    text = normalize("NFC", text)
+    if not text.isascii():
+        text = normalize("NFC", _MARKS_IN_A_ROW.sub(rf"\g<0>{_JOINER}", text))
     if language == "turkish":
         text = text.translate(_TURKISH_LOWER_CASE)
     return _WORD.findall(text.lower())

@@ -10,6 +10,7 @@ _BLANKS = np.array([chr(code).isspace() for code in range(0x3001)] + [False])  #
 _BLOCK = 64  # characters from one mark to the next
 _AT_ONCE = 1_048_576  # characters, for the sake of memory
 _UNEVEN = re.compile(r"[^\S ]|  ")
+_UNIT = re.compile(r"\s+|\S")
 _NO_MARKS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 
 
@@ -36,6 +37,14 @@ class CollapsedText:
         block, behind = divmod(place, _BLOCK)
         units = _units(behind).match(self.original, int(self._marks[block]))
         return units.end() if units else len(self.original)
+
+    def place(self, offset: int) -> int:
+        """Return how many characters of the collapsed text begin before one of the original."""
+        if not len(self._marks):
+            return offset
+        block = max(int(np.searchsorted(self._marks, offset)) - 1, 0)
+        between = self.original[int(self._marks[block]) : offset]
+        return block * _BLOCK + sum(1 for _ in _UNIT.finditer(between))
 
 
 @cache
