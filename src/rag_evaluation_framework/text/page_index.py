@@ -7,24 +7,29 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-_GRAM = 6  # characters: of longer ones fewer pages have all, but shorter texts have none
-_BITS = 16  # of a gram's hash: at 32,768 characters a page, half of the bits of two pages are set at most
-_MOST_GRAMS = 128  # looked up of a text; they leave few pages but those that have it
-_FACTOR, _MIXER = np.uint32(0x01000193), np.uint32(0x9E3779B1)  # odd: those of FNV-1a and of Fibonacci hashing
+_SHORT = 6  # characters of a gram: of longer ones fewer pages have all, but shorter texts have none
+_LONG = 4 * _SHORT  # tells tables of numbers apart, whose short grams are on all pages
+_BITS = 16  # of a gram's hash: at 16,384 characters a page, half of the bits of two pages are set at most
+_MOST_GRAMS = 96  # that are looked up; of a text of 1,200 characters, every character is in two or more
+_FACTORS = np.array([0x01000193, 0x85EBCA6B], dtype=np.uint32)  # odd, as those of FNV-1a and MurmurHash
+_MIXERS = np.array([0x9E3779B1, 0xC2B2AE35], dtype=np.uint32)
+_SHIFT = np.uint32(32 - _BITS)  # the high bits of a product depend on all bits of its factors
+
+Hashes = NDArray[np.uint32]
 
 
 class PageIndex:
     """Tells on which pages of some texts, read one after the other, another text may begin.
 
-    Pages are stretches of equal length. For every hash of six characters a page has one bit: whether six characters
+    Pages are stretches of equal length. For every hash of 6 and of 24 characters a page has one bit: whether characters
     with that hash begin on it or on the page behind it. All the grams of a text have theirs on the page on which the
     text begins; every other page need not be searched. On the pages that are left the text is still to be searched.
 
-    The index takes 8 KiB per page: a quarter of a byte per character, at the 32,768 characters it is made for.
+    The index takes 8 KiB per page: half a byte per character, at the 16,384 characters it is made for.
 
     Args:
         texts: The texts.
-        page: The characters of a page; at least 6.
+        page: The characters of a page.
     """
 
     def __init__(self, texts: Sequence[str], page: int) -> None:
@@ -33,7 +38,10 @@ class PageIndex:
         self._bits = np.zeros((2**_BITS, -(-self.pages // 8)), dtype=np.uint8)  # the first page in the lowest bit
         eight = np.zeros(2**_BITS, dtype=np.uint8)
         for number, text in enumerate(_pages(texts, page)):
-            eight[_grams(text)] |= np.uint8(1 << number % 8)
+            one = np.zeros(2**_BITS, dtype=np.uint8)
+            for grams in _grams(text):
+                one[grams] = 1 << number % 8
+            eight |= one
             if number % 8 == 7 or number == self.pages - 1:
                 self._bits[:, number // 8] = eight
                 eight[:] = 0
@@ -47,9 +55,10 @@ class PageIndex:
 
         Everywhere, if it is shorter than a gram.
         """
-        grams = _grams(text[: self.page + _GRAM])
-        if not len(grams):
+        short, long = _grams(text[: self.page + _SHORT])
+        if not len(short):
             return [(0, self.pages * self.page)]
+        grams = long if len(long) > _MOST_GRAMS // 2 else np.append(short, long)
         common = np.bitwise_and.reduce(self._bits[grams[:: -(-len(grams) // _MOST_GRAMS)]], axis=0)
         return self._runs(np.flatnonzero(self._unpacked(common)))
 
@@ -61,7 +70,7 @@ class PageIndex:
             most: How many pages.
         """
         shared = np.zeros(self.pages, dtype=np.int64)
-        for gram in _grams(text[: self.page]):
+        for gram in _grams(text[: self.page])[0]:
             shared += self._unpacked(self._bits[gram])
         best = np.argsort(-shared, kind="stable")[:most]
         return self._runs(np.unique(np.concatenate([best, np.minimum(best + 1, self.pages - 1)])))
@@ -81,7 +90,7 @@ def _pages(texts: Sequence[str], page: int) -> Iterator[str]:
     """Yield the text of each page, and of the characters behind it what the last grams of the page need."""
     starts = list(accumulate(map(len, texts), initial=0))
     for first in range(0, starts[-1], page):
-        last = first + page + _GRAM - 1
+        last = first + page + _LONG - 1
         number = bisect_right(starts, first) - 1
         parts: list[str] = []
         while number < len(texts) and starts[number] < last:
@@ -90,14 +99,19 @@ def _pages(texts: Sequence[str], page: int) -> Iterator[str]:
         yield "".join(parts)
 
 
-def _grams(text: str) -> NDArray[np.uint32]:
-    """Return the hashes of all grams of a text; shape (characters - 5,), none if it is shorter."""
+def _grams(text: str) -> tuple[Hashes, Hashes]:
+    """Return the hashes of the short and of the long grams that begin at each character of a text; none if shorter."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.uint32, copy=False)
-    count = max(len(codes) - _GRAM + 1, 0)
-    hashes = codes[:count].copy()
-    for offset in range(1, _GRAM):
-        hashes *= _FACTOR
-        hashes += codes[offset : count + offset]
-    hashes *= _MIXER
-    hashes >>= np.uint32(32 - _BITS)
+    short = _combined(codes, 1, _SHORT, _FACTORS[0])
+    long = _combined(short, _SHORT, _LONG // _SHORT, _FACTORS[1])
+    return (short * _MIXERS[0]) >> _SHIFT, (long * _MIXERS[1]) >> _SHIFT
+
+
+def _combined(numbers: Hashes, step: int, times: int, factor: np.uint32) -> Hashes:
+    """Return a hash of so many of the numbers, `step` apart, for each number from which on there are so many."""
+    count = max(len(numbers) - step * (times - 1), 0)
+    hashes = numbers[:count].copy()
+    for first in range(step, step * times, step):
+        hashes *= factor
+        hashes += numbers[first : first + count]
     return hashes

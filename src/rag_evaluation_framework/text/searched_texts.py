@@ -7,9 +7,9 @@ from itertools import accumulate
 
 from rag_evaluation_framework.text.page_index import PageIndex
 
-_PAGE = 32_768
-_SMALL = 16  # pages: so few are read as quickly as the index is
-_PATIENCE = 40  # to index the texts takes about as long as to read them so many times
+_PAGE = 16_384
+_SMALL = 32  # pages: so few are read as quickly as the index is
+_PATIENCE = 25  # to index the texts takes about as long as to read them so many times
 _CALL = 4_000  # characters are read in the time that it takes to begin with a text
 
 

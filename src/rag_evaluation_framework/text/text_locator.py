@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from weakref import WeakValueDictionary
@@ -15,7 +16,7 @@ from rag_evaluation_framework.text.searched_texts import SearchedTexts
 from rag_evaluation_framework.text.white_space import CollapsedText
 
 _LONGEST_COMPARED = 500  # characters; the time of RapidFuzz grows with their square
-_PAGES_COMPARED = 8
+_PAGES_COMPARED = 16
 _PARTIAL_WORD_BEFORE = re.compile(r"\S{1,30}\Z")
 _PARTIAL_WORD_BEHIND = re.compile(r"\S{1,30}")
 
@@ -65,7 +66,7 @@ class TextLocator:
         """Return the passage most similar to a text and its similarity (0 to 100), for display only.
 
         The similarity is the normalised indel similarity of the best window (RapidFuzz `partial_ratio`), over the
-        half million characters that share the most with the text; the passage is that window, widened to whole words.
+        quarter of a million characters that share the most with the text; the passage is that window, widened to whole words.
         Of a long text the `missing_part` is compared. None for blank text or if nothing is similar.
         """
         if not text.strip():
@@ -104,10 +105,12 @@ class TextLocator:
             yield CharacterSpan(document.id, start, start + len(text), str(text))  # one text for all its places
         if verbatim:
             return
-        spaced = " ".join(text.split())
+        spaced, shown = " ".join(text.split()), ""
         for found, start in self._spaced.occurrences(spaced, number):
             collapsed = self._collapsed[found]
-            yield self._span(found, collapsed.offset(start), collapsed.offset(start + len(spaced) - 1) + 1)
+            span = self._span(found, collapsed.offset(start), collapsed.offset(start + len(spaced) - 1) + 1)
+            shown = shown if span.text == shown else span.text  # mostly one text for all its places
+            yield replace(span, text=shown)
 
     def _span(self, number: int, start: int, end: int) -> CharacterSpan:
         document = self.corpus.documents[number]

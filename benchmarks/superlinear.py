@@ -1,0 +1,428 @@
+"""Work that once took the square of its input, at n, 4n and 16n; beside an earlier commit.
+
+    python benchmarks/superlinear.py [REV] [--only NAME] [--limit 1.4] [--seconds 30] [--json]
+
+Each case is run in fresh processes, one for each size, with this tree and with REV (d26c924, before these were mended):
+CPU seconds of the work alone, the input made before, without the garbage collector. The growth is the exponent of the
+seconds from the smallest to the largest size: 1 is linear, 2 quadratic, n log n 1.1. Where 16n no longer fits the
+processor's caches, and on a busy machine, up to 0.3 more was measured of work that is linear. A size is not run where
+the one before says that it would take longer than `--seconds` (of this tree: 120), and shown as "–". If a case of this
+tree grows faster than the limit, twice, or takes too long, the script ends with 1. What takes less than 50 ms at 16n is
+not judged.
+
+The texts that a function returns are placed in documents of 7,000 characters per text, 70 MB for 10,000 of them: words
+by Zipf's law, of which there are new ones all the time, in pages that share a head and a foot, every fourth of them a
+table of numbers, every twentieth a copy of an earlier one. The texts have 100 to 1,200 characters. The earlier commit
+searches for each of them alone, for which a sample of 200 is enough; its time is multiplied. "Beyond MB" is the peak of
+the process's memory above what it was with documents and texts, in 10^6 bytes; the documents are 70 of these at 16n, or
+140 where a character takes two bytes.
+"""
+
+import os
+
+# Read when NumPy is loaded; threads that wait for each other would count as CPU time.
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
+import argparse
+import gc
+import json
+import resource
+import subprocess
+import sys
+import tarfile
+import warnings
+from collections.abc import Callable
+from io import BytesIO
+from itertools import accumulate
+from math import log
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from time import process_time
+from typing import Any
+
+from rag_evaluation_framework import (
+    TOKEN,
+    BM25Retriever,
+    CharacterSpan,
+    ChunkerPositionAdapter,
+    ChunkRegistry,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    MarkdownHeaderChunker,
+    PositionAwareChunk,
+    Query,
+    RecursiveCharacterChunker,
+    SentenceChunker,
+    TokenLevelGroundTruth,
+    evaluate,
+)
+from rag_evaluation_framework._support.strict_json import parse_json
+from rag_evaluation_framework.cli import run as cli_run
+from rag_evaluation_framework.data import Hit
+from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.retrievers.terms import words
+from rag_evaluation_framework.text.hit_locator import HitLocator
+from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.types import QueryId, QueryText
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SAMPLE, CHARACTERS_PER_TEXT, PAGE_OF_A_SITE = 200, 7_000, 35_000
+MOST_SECONDS, NOT_JUDGED = 120, 0.05
+FOOTER = "All rights reserved. "
+
+Work = Callable[[], object]
+Case = Callable[[int], Work]
+
+
+def prose(length: int, seed: int = 0) -> str:
+    """Return words by Zipf's law, about one in ten of which is new."""
+    random = Random(seed)
+    known = [f"w{random.randrange(36**4):x}" for _ in range(5_000)]
+    weights = list(accumulate(1 / rank for rank in range(1, len(known) + 1)))
+    chosen = random.choices(known, cum_weights=weights, k=length // 5 + 1)
+    return " ".join(f"{word}{number:x}" if number % 10 == 0 else word for number, word in enumerate(chosen))[:length]
+
+
+def site(characters: int, wide: bool) -> list[str]:
+    """Return documents of a site: a head and a foot, and between them words or a table of numbers."""
+    random = Random(1)
+    head = "".join(f'<li class="nav"><a href="/{name}">{name}</a></li>\n' for name in prose(3_000, 2).split())
+    foot = "<footer>© 2026 All rights reserved.</footer>\n" * 20 + " " * 500 + "-" * 500
+    pages: list[str] = []
+    while sum(map(len, pages[-1:])) * len(pages) < characters:
+        number = len(pages)
+        if number % 20 == 19:
+            pages.append(pages[random.randrange(number)])
+            continue
+        room = PAGE_OF_A_SITE - len(head) - len(foot)
+        if number % 4 == 3:
+            rows = (f"<tr><td>{random.randrange(100)}</td><td>{random.randrange(100)}</td></tr>\n" for _ in range(900))
+            body = "".join(rows)[:room].ljust(room, "-")
+        else:
+            body = prose(room, number)
+        pages.append(head + ("中" if wide else "") + body + foot)
+    return pages
+
+
+def corpus_of(texts: list[str]) -> Corpus:
+    """Return a corpus of these documents."""
+    return Corpus(Document(DocumentId(f"{number}/index.html"), text) for number, text in enumerate(texts))
+
+
+def placing(change: Callable[[str], str] = str, shortest: int = 100, longest: int = 1_200, wide: bool = False) -> Case:
+    """Return the case of placing n texts of a site, changed."""
+
+    def case(n: int) -> Work:
+        pages, random = site(n * CHARACTERS_PER_TEXT, wide), Random(3)
+        asked: dict[str, None] = {}
+        while len(asked) < n:
+            length, page = random.randint(shortest, longest), random.choice(pages)
+            start = random.randrange(len(page) - length)
+            asked[change(page[start : start + length])] = None
+        corpus = corpus_of(pages)
+        few = list(asked)[:: n // SAMPLE] if OLD else list(asked)
+
+        def work() -> float:
+            locator = TextLocator(corpus)
+            for text in few:
+                locator.places(text)
+            return n / len(few)
+
+        return work
+
+    return case
+
+
+def respaced(text: str) -> str:
+    """Return a text with other white space."""
+    return text.replace(" ", "\n")
+
+
+def altered(text: str) -> str:
+    """Return a text that is nowhere."""
+    return f"{text[: len(text) // 2]}\N{SNOWMAN}{text[len(text) // 2 :]}"
+
+
+def missing_quote(n: int) -> Work:
+    """Look for the passage nearest to a quote of n characters."""
+    texts = [prose(100_000, seed) for seed in range(5)]
+    quote = texts[3][:n].replace("w", "W", 1)
+    locator = TextLocator(corpus_of(texts))
+    return lambda: locator.nearest(f"{quote} which nobody wrote")
+
+
+def missing_quotes(n: int) -> Work:
+    """Look for the passages nearest to n quotes."""
+    text = prose(50_000 * n)
+    quotes = [altered(text[start : start + 200]) for start in range(0, 1_000 * n, 1_000)]
+    locator = TextLocator(corpus_of([text[start : start + 1_000_000] for start in range(0, len(text), 1_000_000)]))
+    return lambda: [locator.nearest(quote) for quote in quotes]
+
+
+def duplicate_key(n: int) -> Work:
+    """Read an object of n keys, the last of which is there twice."""
+    text = json.dumps({f"key{number}": number for number in range(n)})[:-1] + f', "key{n - 1}": 0}}'
+
+    def work() -> None:
+        try:
+            parse_json(text)
+        except ValueError:
+            return
+        raise SystemExit("a duplicate key was not refused")
+
+    return work
+
+
+def questions(n: int) -> Dataset[CharacterSpan]:
+    """Return n questions with the same answer."""
+    answer = (CharacterSpan(DocumentId("0/index.html"), 0, 5),)
+    queries = (Query(QueryId(f"q{number}"), QueryText(f"Question {number}?")) for number in range(n))
+    entries = [TokenLevelGroundTruth(query, answer) for query in queries]
+    return Dataset(entries, TOKEN, name="questions", corpus=corpus_of([FOOTER * 20]))
+
+
+def result_of(n: int, count_as_zero: tuple[Any, ...] = ()) -> Any:
+    """Return the result of n questions."""
+
+    def search(query: str, k: int) -> list[dict[str, Any]]:
+        start = len(query) % 3
+        return [{"doc_id": "0/index.html", "start": start, "end": start + 9}][:k]
+
+    return evaluate(search, questions(n), k=5, count_as_zero=count_as_zero)
+
+
+def worst_as_json(n: int) -> Work:
+    """Make what `rag-eval run --json --worst n` prints."""
+    result: Any = result_of(n)
+    summary: Any = vars(cli_run)["_summary"]
+    return lambda: json.dumps(summary(result, None, n))
+
+
+def worst_printed(n: int) -> Work:
+    """Print n of the worst questions."""
+    result = result_of(n, ("failed",))
+    return lambda: [str(query) for query in result.worst(n)]
+
+
+def compared(n: int) -> Work:
+    """Compare two results of n questions."""
+    result = result_of(n)
+    return lambda: repr(result.compare(result))
+
+
+def summarised(n: int) -> Work:
+    """Print a result of n questions, of which each failed in its own way."""
+
+    def search(query: str, k: int) -> list[str]:  # noqa: ARG001
+        raise LookupError(query)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = evaluate(search, questions(n), k=5)
+    return lambda: repr(result)
+
+
+def one_text_many_times(n: int) -> Work:
+    """Place a ranking of n times the same text, which occurs n times."""
+    corpus, ranking = corpus_of([FOOTER * n]), (Hit(text=FOOTER),) * n
+    return lambda: HitLocator(corpus).place(ranking)
+
+
+def one_name_in_many_folders(n: int) -> Work:
+    """Look for n file names that are in n folders."""
+    resolver = DocumentResolver(corpus_of([""] * n))
+    return lambda: [resolver.alike(f"docs/{number}/index.html") for number in range(n)]
+
+
+def registered(n: int) -> Work:
+    """Look up n chunks of the same text."""
+    document = Document(DocumentId("a"), FOOTER * n)
+    places = range(0, len(document.content), len(FOOTER))
+    chunks = [PositionAwareChunk.of(document, start, start + len(FOOTER)) for start in places]
+    registry = ChunkRegistry(chunks)
+    return lambda: [registry.get(chunk.id) for chunk in chunks if chunk.id in registry]
+
+
+def chunked(chunker: Any, document: Callable[[int], str]) -> Case:
+    """Return the case of cutting a document of n characters."""
+
+    def case(n: int) -> Work:
+        warnings.simplefilter("ignore")
+        given = Document(DocumentId("a"), document(n))
+        return lambda: chunker.chunk_with_positions(given)
+
+    return case
+
+
+def tiles(change: Callable[[str], str]) -> ChunkerPositionAdapter:
+    """Return the adapter of a chunker that cuts every 200 characters, and changes what it cuts."""
+
+    def cut(text: str) -> list[str]:
+        return [change(text[start : start + 200]) for start in range(0, len(text), 200)]
+
+    return ChunkerPositionAdapter(cut)
+
+
+def long_word(n: int) -> Work:
+    """Index a word of n characters, and search for it."""
+    corpus = corpus_of(["x" * n, "two words"])
+
+    def work() -> None:
+        retriever = BM25Retriever()
+        retriever.index(corpus)
+        retriever.retrieve("x" * n, 5)
+
+    return work
+
+
+def marks(n: int) -> Work:
+    """Find the words of n combining marks that are not in their order."""
+    text = "e" + "\u0301\u0327" * (n // 2)
+    return lambda: words(text, None)
+
+
+HEADINGS = chunked(MarkdownHeaderChunker(), lambda n: "#### a\n" * (n // 7))
+CASES: dict[str, tuple[int, Case]] = {
+    "place n texts": (625, placing()),
+    "place n texts with other white space": (625, placing(respaced)),
+    "place n texts that are nowhere": (625, placing(altered)),
+    "place n texts of 12 to 60 characters": (625, placing(shortest=12, longest=60)),
+    "place n texts, two bytes a character": (625, placing(wide=True)),
+    "place one text n times": (2_000, one_text_many_times),
+    "a missing quote of n characters": (4_000, missing_quote),
+    "n missing quotes in n × 50,000 characters": (12, missing_quotes),
+    "a duplicate key among n": (10_000, duplicate_key),
+    "run --json --worst n": (1_000, worst_as_json),
+    "print the n worst": (1_000, worst_printed),
+    "compare n questions": (2_000, compared),
+    "print n failures": (2_000, summarised),
+    "n file names in n folders": (1_000, one_name_in_many_folders),
+    "n chunks of one text": (1_000, registered),
+    "n combining marks": (80_000, marks),
+    "a word of n characters": (300_000, long_word),
+    "markdown: n characters of headings": (20_000, HEADINGS),
+    "markdown: n backticks": (300_000, chunked(MarkdownHeaderChunker(), lambda n: "`" * n)),
+    "markdown: n characters of fences": (80_000, chunked(MarkdownHeaderChunker(), lambda n: "```\n~~~~\n" * (n // 9))),
+    "recursive: n characters without a blank": (300_000, chunked(RecursiveCharacterChunker(), lambda n: "x" * n)),
+    "recursive: n line breaks": (300_000, chunked(RecursiveCharacterChunker(), lambda n: "\n" * n)),
+    "sentences: n characters without a blank": (300_000, chunked(SentenceChunker(), lambda n: "x" * n)),
+    "sentences: n characters of abbreviations": (80_000, chunked(SentenceChunker(), lambda n: "A.B. " * (n // 5))),
+    "adapter: n characters, chunks changed": (60_000, chunked(tiles(str.swapcase), prose)),
+    "adapter: n characters, other white space": (60_000, chunked(tiles(respaced), prose)),
+    "adapter: n characters of headings": (5_000, chunked(tiles(respaced), lambda n: "#### a\n" * (n // 7))),
+}
+OLD = False
+
+
+def megabytes() -> float:
+    """Return the most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
+def measured(name: str, size: int) -> dict[str, float]:
+    """Return what one case costs in this process."""
+    work = CASES[name][1](CASES[name][0] * 4**size)
+    gc.collect()
+    gc.disable()
+    before = megabytes()
+    start = process_time()
+    factor = work()
+    seconds = process_time() - start
+    scale = factor if isinstance(factor, float) else 1.0
+    return {"seconds": seconds * scale, "beyond_mb": megabytes() - before}
+
+
+def in_a_process(source: Path, name: str, size: int, flags: list[str]) -> dict[str, float]:
+    """Return what `measured` measures with the sources in a folder, in a process of its own."""
+    command = [sys.executable, str(Path(__file__).resolve()), "--here", str(size), "--only", name, *flags]
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def sizes(source: Path, name: str, most: float, flags: list[str]) -> list[dict[str, float]]:
+    """Return the figures of a case at n, 4n and 16n, as far as they take no longer than so many seconds."""
+    found: list[dict[str, float]] = []
+    for size in range(3):
+        seconds = [figures["seconds"] for figures in found]
+        growth = max(4.0, seconds[-1] / seconds[-2]) if len(seconds) > 1 else 4.0
+        if seconds and seconds[-1] * growth > most:
+            break
+        found.append(in_a_process(source, name, size, flags))
+    return found
+
+
+def growth(found: list[dict[str, float]]) -> float | None:
+    """Return the exponent from the first size to the last, None if there is only one."""
+    if len(found) < 2:
+        return None
+    return log(found[-1]["seconds"] / max(found[0]["seconds"], 1e-6), 4 ** (len(found) - 1))
+
+
+def too_fast(found: list[dict[str, float]], limit: float) -> bool:
+    """Return whether a case grows faster than n to the limit, or takes too long to be run."""
+    exponent = growth(found)
+    if exponent is None or len(found) < 3:
+        return True
+    return found[-1]["seconds"] > NOT_JUDGED and exponent > limit
+
+
+def line(tree: str, n: int, found: list[dict[str, float]]) -> str:
+    """Return a row of the table."""
+    seconds = [f"{figures['seconds']:9.3f}" for figures in found] + [f"{'–':>9}"] * (3 - len(found))
+    exponent = growth(found)
+    shown = "–" if exponent is None else f"{exponent:.2f}"
+    return f"  {tree:8}{n:>9,}{''.join(seconds)}{shown:>8}{found[-1]['beyond_mb']:9.0f}"
+
+
+def main() -> None:
+    """Measure and print."""
+    global OLD  # noqa: PLW0603  set once, before any case is made
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("revision", nargs="?", default="d26c924", help="the git revision to compare with")
+    parser.add_argument("--only", action="append", choices=sorted(CASES), metavar="NAME", help="one of the cases")
+    parser.add_argument("--limit", type=float, default=1.4, help="what the growth may be at most")
+    parser.add_argument("--seconds", type=float, default=30, help="how long the earlier commit may take for a size")
+    parser.add_argument("--json", action="store_true", help="print one JSON object of the figures, last")
+    parser.add_argument("--here", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--old", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    chosen: list[str] = arguments.only or list(CASES)
+    if arguments.here is not None:
+        OLD = arguments.old
+        print(json.dumps(measured(chosen[0], arguments.here)))
+        return
+    figures: dict[str, Any] = {}
+    failed: list[str] = []
+    archive = subprocess.run(  # noqa: S603
+        ["git", "-C", str(REPOSITORY), "archive", arguments.revision, "src"],  # noqa: S607
+        capture_output=True,
+        check=True,
+    ).stdout
+    with TemporaryDirectory() as folder, tarfile.open(fileobj=BytesIO(archive)) as tree:
+        tree.extractall(folder, filter="data")
+        print(f"  {'':8}{'n':>9}{'at n':>9}{'at 4n':>9}{'at 16n':>9}{'growth':>8}{'beyond MB':>11}")
+        for name in chosen:
+            before = sizes(Path(folder) / "src", name, arguments.seconds, ["--old"])
+            after = sizes(REPOSITORY / "src", name, MOST_SECONDS, [])
+            if too_fast(after, arguments.limit):  # the clock of a busy machine may be wrong once
+                after = sizes(REPOSITORY / "src", name, MOST_SECONDS, [])
+            n, exponent = CASES[name][0], growth(after)
+            print(name, line("before", n, before), line("after", n, after), sep="\n", flush=True)
+            figures[name] = {"n": n, "before": before, "after": after, "growth": exponent}
+            if too_fast(after, arguments.limit):
+                failed.append(name)
+    if arguments.json:
+        print(json.dumps({"revision": arguments.revision, "limit": arguments.limit, "cases": figures}))
+    if failed:
+        raise SystemExit(f"grows faster than n to the {arguments.limit}: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()
