@@ -111,10 +111,11 @@ def _shown(value: object) -> str:
         return value.name
     if isinstance(value, FunctionType | BuiltinFunctionType | type):
         return value.__qualname__
-    items: list[object] = [*value] if isinstance(value, tuple) else []
+    given: Any = value
+    items: list[object] = [*given] if isinstance(given, tuple) else []
     if any(isinstance(item, Component) for item in items):
         return f"({', '.join(map(_shown, items))})"
-    return shown(value, _VALUE)
+    return shown(given, _VALUE)
 
 
 def check_count(owner: str, name: str, value: object, least: int = 1) -> None:
