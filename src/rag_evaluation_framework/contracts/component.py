@@ -5,7 +5,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from math import inf, nan
 from numbers import Real
 from types import BuiltinFunctionType, FunctionType
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from rag_evaluation_framework._outside import class_name, fit_to_keep, is_secret, one_line, said, shown
 from rag_evaluation_framework._support.exits import no_exit
@@ -111,10 +111,9 @@ def _shown(value: object) -> str:
         return value.name
     if isinstance(value, FunctionType | BuiltinFunctionType | type):
         return value.__qualname__
+    text = shown(value, _VALUE)
     items: list[object] = [*value] if isinstance(value, tuple) else []
-    if any(isinstance(item, Component) for item in items):
-        return f"({', '.join(map(_shown, items))})"
-    return shown(cast("object", value), _VALUE)
+    return f"({', '.join(map(_shown, items))})" if any(isinstance(item, Component) for item in items) else text
 
 
 def check_count(owner: str, name: str, value: object, least: int = 1) -> None:
