@@ -909,4 +909,5 @@ def test_the_tokens_of_a_text_are_counted_once_for_all_budgets_and_questions():
 
     found = [place(0, 40), place(40, 80), place(0, 40)]
     evaluate(lambda query, k: found[:k], dataset(q=[span(0, 10)], r=[span(50, 60)]), 3, ["80tok", "200tok"], tokens)
+    counted = [text for text in counted if text in TEXT]  # but for the text that a tokenizer is asked about before
     assert sorted(counted) == [TEXT[:40], TEXT[40:80]]

@@ -8,6 +8,8 @@ from rag_evaluation_framework.testing import HashingEmbedder, RetrieverConforman
 from support.chunkers import Paragraphs
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*returns a vector of zeros:UserWarning")  # of unknown words
+
 
 class TestBM25Retriever(RetrieverConformance):
     def make(self):

@@ -1,16 +1,14 @@
 """What an embedder may return, and how it is read as vectors."""
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import one_line, said, shown
+from rag_evaluation_framework.data.plain import plain_array
 from rag_evaluation_framework.errors import InputError
-
-_KINDS = "fiub"  # of NumPy: floats, integers and booleans
 
 
 def as_vectors(returned: Any, source: str, texts: Sequence[str], dimension: int | None = None) -> NDArray[np.float32]:
@@ -40,13 +38,9 @@ def as_numbers(returned: Any, source: str, texts: Sequence[str], dimension: int 
         InputError: It is nothing of the kind, or a number is NaN or infinite.
     """
     try:
-        numbers: NDArray[Any] = np.asarray(returned)
+        numbers = plain_array(returned)
     except Exception as error:
         raise _refusal(shown(returned), source, texts, dimension, f": {said(error)}") from error
-    if numbers.dtype.kind == "O" and all(isinstance(number, Real) for number in numbers.flat):
-        numbers = numbers.astype(np.float64)
-    if numbers.dtype.kind not in _KINDS:
-        raise _refusal(shown(returned), source, texts, dimension)
     if numbers.ndim != 2 or len(numbers) != len(texts) or numbers.shape[1] != (dimension or numbers.shape[1] or 1):
         told = f"shape {numbers.shape}" if numbers.ndim else shown(returned)
         raise _refusal(told, source, texts, dimension)

@@ -7,6 +7,7 @@ from operator import index
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import shown
 
@@ -49,6 +50,22 @@ def plain_number(value: Any) -> float:
     if is_truth(value) or _is_complex(value) or getattr(value, "ndim", False) or not hasattr(value, "__float__"):
         raise TypeError(f"{shown(value)}; expected a number")
     return float(value)
+
+
+def plain_array(value: Any) -> NDArray[Any]:
+    """Return an array, or nested lists, as an array of real numbers, or of Booleans, in their own precision.
+
+    Raises:
+        TypeError: It holds something else, such as texts or complex numbers.
+        ValueError: The lists are not of one length.
+    """
+    array: NDArray[Any] = np.asarray(value)
+    if array.dtype.kind == "O":
+        numbers: Any = array.flat
+        return np.array([*map(plain_number, numbers)], dtype=np.float64).reshape(array.shape)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"type {array.dtype}; expected numbers")
+    return array
 
 
 def _is_complex(value: object) -> bool:

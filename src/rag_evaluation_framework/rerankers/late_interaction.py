@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import one_line, shown
+from rag_evaluation_framework._outside import one_line, said, shown
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import TokenEmbedder
-from rag_evaluation_framework.data.plain import gives_items
+from rag_evaluation_framework.data.plain import gives_items, plain_array
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
@@ -100,10 +100,12 @@ class LateInteractionReranker(ScoringReranker):
 
 def _token_vectors(array: Any, source: str) -> NDArray[np.float32]:
     try:
-        numbers: NDArray[Any] = np.asarray(array)
+        numbers = plain_array(array)
     except Exception as error:  # ragged lists, and whatever an array of somebody else's raises
-        raise InputError(f"{source} returned {one_line(shown(array))}; expected (tokens, dimension)") from error
-    if numbers.ndim != 2 or numbers.dtype.kind not in "fiub" or not np.isfinite(numbers).all():
+        raise InputError(
+            f"{source} returned {one_line(shown(array))}: {said(error)}; expected (tokens, dimension)"
+        ) from error
+    if numbers.ndim != 2 or not np.isfinite(numbers).all():
         told = f"shape {numbers.shape}" if numbers.ndim != 2 and numbers.ndim else one_line(shown(array))
         raise InputError(
             f"{source} returned {told} for a text; expected an array of finite numbers, shape (tokens, dimension)"

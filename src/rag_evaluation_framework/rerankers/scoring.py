@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._outside import one_line, said, shown
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.data.chunks import AnyChunk
+from rag_evaluation_framework.data.plain import plain_array
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.statistics.selection import top_k as best_first
 
@@ -47,16 +47,13 @@ def as_scores(returned: Any, source: str, texts: Sequence[str]) -> NDArray[Any]:
     """
     expected = "expected one finite number per text, in their order, higher is better"
     try:
-        scores: NDArray[Any] = np.asarray(returned)
+        scores = plain_array(returned)
     except Exception as error:  # ragged lists, and whatever an array of somebody else's raises
         raise InputError(
-            f"{source} returned {shown(returned)} for {len(texts)} texts: {said(error)}; {expected}"
+            f"{source} returned {one_line(shown(returned))} for {len(texts)} texts: {said(error)}; {expected}"
         ) from error
-    if scores.dtype.kind == "O" and scores.ndim and all(isinstance(score, Real) for score in scores.flat):
-        scores = scores.astype(np.float64)
-    if scores.dtype.kind not in "fiub" or scores.shape != (len(texts),):
-        numbers = scores.ndim and scores.dtype.kind in "fiub"
-        told = f"shape {scores.shape}" if numbers else one_line(shown(returned))
+    if scores.shape != (len(texts),):
+        told = f"shape {scores.shape}" if scores.ndim else one_line(shown(returned))
         raise InputError(f"{source} returned {told} for {len(texts)} texts; {expected}")
     wrong: list[int] = np.flatnonzero(~np.isfinite(scores)).tolist()
     if wrong:
