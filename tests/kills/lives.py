@@ -263,5 +263,4 @@ def lives(kind, number, count, seed, folder):
 
 
 def hidden(folder):
-    """Return what is hidden there; what SQLite and the cache leave beside vectors is theirs."""
-    return [str(path) for path in folder.rglob(".*") if path.name != ".rag-eval" and "cache" not in path.parts]
+    return [str(path) for path in folder.rglob(".*") if path.name != ".rag-eval"]
