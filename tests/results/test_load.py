@@ -32,7 +32,7 @@ from rag_evaluation_framework import (
     load_result,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.errors import LevelMismatch, MissingDependency, RagEvalError, ResultError
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch, MissingDependency, RagEvalError, ResultError
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from support.json_mutations import mutations
 
@@ -387,6 +387,34 @@ def test_every_built_in_metric_promises_the_range_that_is_checked():
 def test_a_path_that_cannot_be_is_refused(path):
     with pytest.raises(ResultError, match="cannot be read"):
         load_result(path)
+
+
+@pytest.mark.parametrize("path", [None, 5, ("a",)], ids=ascii)
+def test_what_is_not_a_path_is_refused(path):
+    with pytest.raises(ResultError, match=re.escape(f"path={path!r}: expected a run's folder or its report.json")):
+        load_result(path)
+
+
+def test_what_is_not_a_level_is_refused(tmp_path):
+    with pytest.raises(LevelMismatch, match="5"):
+        load_result(run().save(tmp_path / "run"), 5)
+
+
+@pytest.mark.parametrize("n", ["5", None, 1.5, -1], ids=ascii)
+def test_a_number_of_worst_questions_that_is_none_is_refused(n):
+    with pytest.raises(ConfigError, match=re.escape(f"worst(n={n!r}): expected a whole number of at least 0")):
+        run().worst(n)
+
+
+def test_what_cannot_be_shown_is_refused_all_the_same():
+    class Grumpy:
+        def __repr__(self):
+            raise RuntimeError("no")
+
+    with pytest.raises(ConfigError, match="no score <Grumpy whose repr raises RuntimeError>"):
+        run().per_query(Grumpy())
+    with pytest.raises(ResultError, match=r"compare\(<Grumpy whose repr raises RuntimeError>"):
+        run().compare(Grumpy())
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------

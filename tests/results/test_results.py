@@ -132,7 +132,7 @@ def test_the_worst_questions_come_worst_first_and_ties_in_the_order_of_the_datas
     assert [query.query_id for query in result.worst(2)] == ["worst", "half"]
     assert [query.query_id for query in result.worst(2, "span_recall@5ch")] == ["worst", "half too"]
     assert result.worst(0) == []
-    with pytest.raises(ConfigError, match="expected 0 or more"):
+    with pytest.raises(ConfigError, match="expected a whole number of at least 0"):
         result.worst(-1)
 
 

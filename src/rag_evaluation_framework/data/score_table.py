@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
@@ -98,7 +98,7 @@ class ScoreTable:
         """
         full = full_name(name, self.columns)
         if full is None:
-            raise ConfigError(f"no score {name!r}; there are {', '.join(self.columns)}")
+            raise ConfigError(f"no score {shown(name)}; there are {', '.join(self.columns)}")
         return self._counted[full]
 
     def per_query(self, name: str) -> dict[str, float | None]:
@@ -173,8 +173,8 @@ class ScoreTable:
         written = ((name_line(name), value) for name, value in self.mean.items())
         means = ", ".join(f"{name} {'–' if value is None else f'{value:.4f}'}" for name, value in written)
         counts: dict[str, int] = {**(self.counts or Counter[str](self.statuses)), "failed metric": self._failed_metrics}
-        shown = ", ".join(f"{name.replace('_', ' ')}: {number}" for name, number in counts.items() if number)
-        return f"ScoreTable({means}; {shown or 'no questions'})"
+        listed = ", ".join(f"{name.replace('_', ' ')}: {number}" for name, number in counts.items() if number)
+        return f"ScoreTable({means}; {listed or 'no questions'})"
 
 
 class Means(dict[str, float | None]):

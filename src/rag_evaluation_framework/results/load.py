@@ -14,7 +14,7 @@ from rag_evaluation_framework._outside import one_line, shown
 from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.hit_table import RankedHits
-from rag_evaluation_framework.data.levels import Level, U
+from rag_evaluation_framework.data.levels import Level, U, checked_level
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.rankings.hit_lines import read_hit_lines
@@ -54,10 +54,15 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
             `$.queries.3.scores.span_recall@5`. What was retrieved is read when it is first asked for, and checked then.
         LevelMismatch: The result is not of the expected evaluation type.
     """
-    report, content = store.read_report(Path(path))
+    expected = None if level is None else checked_level(level)
+    try:
+        given = Path(path)
+    except TypeError as error:
+        raise ResultError(f"path={shown(path)}: expected a run's folder or its {store.REPORT}") from error
+    report, content = store.read_report(given)
     kind = content.get("evaluation_type")
-    if level is not None and isinstance(kind, str) and kind != level.evaluation_type:
-        raise LevelMismatch(f"{path}: is {kind}, expected {level.evaluation_type}")
+    if expected is not None and isinstance(kind, str) and kind != expected.evaluation_type:
+        raise LevelMismatch(f"{path}: is {kind}, expected {expected.evaluation_type}")
     head, shares = _head(report, content)
     queries = _queries(report, content, head, shares)
     result = EvaluationResult[Any](

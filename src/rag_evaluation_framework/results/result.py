@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework._support.optional import DISTRIBUTION, require
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
@@ -111,10 +112,11 @@ class EvaluationResult(Generic[U]):
             name: By which score; by default the first one.
 
         Raises:
-            ConfigError: `n` is negative, or there is no such score.
+            ConfigError: `n` is negative or not a number, or there is no such score.
         """
-        if n < 0:
-            raise ConfigError(f"worst(n={n!r}): expected 0 or more")
+        given: Any = n
+        if not isinstance(given, Integral) or given < 0:
+            raise ConfigError(f"worst(n={shown(n)}): expected a whole number of at least 0")
         by = self.metric_names[0] if name is None else name
         scores = enumerate(self.per_query(by).values())
         scored = [(score, row) for row, score in scores if score is not None]
@@ -325,7 +327,7 @@ class EvaluationResult(Generic[U]):
                 chunkings.
         """
         if not isinstance(candidate, EvaluationResult):  # pyright: ignore[reportUnnecessaryIsInstance]  no checker
-            raise ResultError(f"compare({candidate!r:.80}): expected an EvaluationResult; load_result(path) reads one")
+            raise ResultError(f"compare({shown(candidate)}): expected an EvaluationResult; load_result(path) reads one")
         comparison: Comparison = load_installed(_COMPARISON).of(self, candidate)
         return comparison
 
