@@ -123,7 +123,7 @@ def placing(change: Callable[[str], str] = str, shortest: int = 100, longest: in
             start = random.randrange(len(page) - length)
             asked[change(page[start : start + length])] = None
         corpus = corpus_of(pages)
-        few = list(asked)[:: n // SAMPLE] if OLD else list(asked)
+        few = list(asked)[:: n // SAMPLE] if "--old" in sys.argv else list(asked)
 
         def work() -> float:
             locator = TextLocator(corpus)
@@ -314,7 +314,6 @@ CASES: dict[str, tuple[int, Case]] = {
     "adapter: n characters, other white space": (60_000, chunked(tiles(respaced), prose)),
     "adapter: n characters of headings": (5_000, chunked(tiles(respaced), lambda n: "#### a\n" * (n // 7))),
 }
-OLD = False
 
 
 def megabytes() -> float:
@@ -383,7 +382,6 @@ def line(tree: str, n: int, found: list[dict[str, float]]) -> str:
 
 def main() -> None:
     """Measure and print."""
-    global OLD  # noqa: PLW0603  set once, before any case is made
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("revision", nargs="?", default="d26c924", help="the git revision to compare with")
     parser.add_argument("--only", action="append", choices=sorted(CASES), metavar="NAME", help="one of the cases")
@@ -395,7 +393,6 @@ def main() -> None:
     arguments = parser.parse_args()
     chosen: list[str] = arguments.only or list(CASES)
     if arguments.here is not None:
-        OLD = arguments.old
         print(json.dumps(measured(chosen[0], arguments.here)))
         return
     figures: dict[str, Any] = {}

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,20 +50,21 @@ class PageIndex:
             behind[:, :-1] |= rows[:, 1:] << 7
             rows |= behind
 
-    def runs(self, text: str) -> list[tuple[int, int]]:
-        """Return where a text may begin, in order: from and up to which character of all texts, counted through.
+    def runs(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where a text may begin, in order: from and up to which character of all texts, counted through.
 
         Everywhere, if it is shorter than a gram.
         """
         short, long = _grams(text[: self.page + _SHORT])
         if not len(short):
-            return [(0, self.pages * self.page)]
+            yield 0, self.pages * self.page
+            return
         grams = long if len(long) > _MOST_GRAMS // 2 else np.append(short, long)
         common = np.bitwise_and.reduce(self._bits[grams[:: -(-len(grams) // _MOST_GRAMS)]], axis=0)
-        return self._runs(np.flatnonzero(self._unpacked(common)))
+        yield from self._runs(np.flatnonzero(self._unpacked(common)))
 
-    def most_alike(self, text: str, most: int) -> list[tuple[int, int]]:
-        """Return the pages that share the most grams with a text, each with the page behind it, as `runs` does.
+    def most_alike(self, text: str, most: int) -> Iterator[tuple[int, int]]:
+        """Yield the pages that share the most grams with a text, each with the page behind it, as `runs` does.
 
         Args:
             text: The text, of which no more than a page is compared.
@@ -73,17 +74,15 @@ class PageIndex:
         for gram in _grams(text[: self.page])[0]:
             shared += self._unpacked(self._bits[gram])
         best = np.argsort(-shared, kind="stable")[:most]
-        return self._runs(np.unique(np.concatenate([best, np.minimum(best + 1, self.pages - 1)])))
+        yield from self._runs(np.unique(np.concatenate([best, np.minimum(best + 1, self.pages - 1)])))
 
     def _unpacked(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
         return np.unpackbits(bits, count=self.pages, bitorder="little")
 
-    def _runs(self, pages: NDArray[np.int64]) -> list[tuple[int, int]]:
-        runs: list[tuple[int, int]] = []
-        for page in pages.tolist():
-            first = runs.pop()[0] if runs and runs[-1][1] == page * self.page else page * self.page
-            runs.append((first, (page + 1) * self.page))
-        return runs
+    def _runs(self, pages: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+        gaps = np.flatnonzero(pages[1:] > pages[:-1] + 1) + 1
+        for first, end in pairwise([0, *gaps.tolist(), len(pages)] if len(pages) else []):
+            yield int(pages[first]) * self.page, (int(pages[end - 1]) + 1) * self.page
 
 
 def _pages(texts: Sequence[str], page: int) -> Iterator[str]:

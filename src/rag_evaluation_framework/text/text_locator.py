@@ -36,7 +36,7 @@ class TextLocator:
     def of(cls, corpus: Corpus) -> "TextLocator":
         """Return the locator of a corpus that all who look for texts in it share, for as long as one of them has it.
 
-        What is costly, the joined texts and the places that were found, is so made once.
+        What is costly, the index of the texts and the places that were found, is so made once.
         """
         locator = _shared.get(id(corpus))  # the locator holds its corpus, so the id is not used again while it lives
         if locator is None:
