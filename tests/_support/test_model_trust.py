@@ -1,6 +1,7 @@
 """Model folders that try to run code: each would leave a mark."""
 
 import json
+import os
 import pickle
 import shutil
 import sys
@@ -305,3 +306,15 @@ def test_the_library_is_told_not_to_trust_the_folder_and_to_read_safetensors(mod
     CrossEncoderReranker(str(model)).prepare()
     wanted = {"local_files_only": True, "trust_remote_code": False, "model_kwargs": {"use_safetensors": True}}
     assert told == [wanted, wanted]
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800", "x" * 300])
+def test_a_path_that_no_folder_can_have_is_refused(tmp_path, name):
+    with pytest.raises(ConfigError, match="choose another path"):
+        check_model_folder(tmp_path / name)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "config.json")
+    with pytest.raises(ConfigError, match="is not JSON"):
+        check_model_folder(tmp_path)

@@ -61,6 +61,7 @@ GOOD = json.dumps([reference(0, 3)])
         (["Who?", "[", "tale"], "references: not valid JSON"),
         (["Who?", GOOD, "finance"], "the corpus has no document 'finance'"),
         (["", GOOD, "tale"], "a column is empty"),
+        ([" \n", GOOD, "tale"], "a column is empty"),
         (["Who?", GOOD], "a column is empty"),
     ],
 )

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework._support.files import checked_path, is_list, is_object, read_bytes
 from rag_evaluation_framework._support.optional import missing_extras, require
 from rag_evaluation_framework.errors import ConfigError
 
+_LARGEST = 200_000_000  # bytes of a JSON file; vocabularies have some ten million
 _PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"})
 _WEIGHTS = "model.safetensors"
 _INDEX = "model.safetensors.index.json"
@@ -46,7 +47,7 @@ def check_model_folder(folder: Path) -> None:
     shards that are not safetensors, JSON that cannot be read, and folders that are symbolic links. A `.py` file that
     nothing names is never run, and does no harm.
     """
-    for where, folders, names in os.walk(folder):
+    for where, folders, names in os.walk(checked_path(folder, ConfigError)):
         here = Path(where)
         for name in folders:
             if (here / name).is_symlink():
@@ -101,10 +102,9 @@ def in_hub_cache(repository: str, needed_by: str) -> Path | None:
 
 
 def _json(path: Path) -> Any:
+    content = read_bytes(path, ConfigError, most=_LARGEST, remedy="expected the settings of a model")
     try:
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        raise _refusal(path, f"cannot be read ({error.strerror})") from error
+        return json.loads(content)
     except RecursionError as error:
         raise _refusal(path, "is nested too deeply; expected the settings of a model") from error
     except ValueError as error:  # a library may read what we cannot, in the encoding of the machine

@@ -50,7 +50,7 @@ def read_chunking_evaluation(text: str, path: Path, corpus: Corpus) -> Dataset[C
 
 
 def _entry(row: dict[str, Any], corpus: Corpus, resolver: DocumentResolver) -> TokenLevelGroundTruth:
-    if not row["question"] or row["references"] is None or row["corpus_id"] is None:
+    if not (row["question"] or "").strip() or row["references"] is None or row["corpus_id"] is None:
         raise DatasetError("a column is empty")
     doc_id = resolver.resolve(row["corpus_id"])
     references = read_json_text(row["references"], "references")

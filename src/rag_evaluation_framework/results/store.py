@@ -13,7 +13,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from rag_evaluation_framework._outside import said, shown
+from rag_evaluation_framework._outside import bounded, said, shown
 from rag_evaluation_framework._support import utf8_json
 from rag_evaluation_framework._support.strict_json import Json, parse_json
 from rag_evaluation_framework._support.unfinished import unfinished
@@ -39,7 +39,8 @@ def check_root(root: Path) -> None:
         with suppress(FileNotFoundError, NotADirectoryError):
             runs.stat()
     except (OSError, ValueError) as error:  # a name that no file can have
-        raise ConfigError(f"results are to be saved in {root}: {reason(error)}; choose another folder") from error
+        where = bounded(str(root), 200)
+        raise ConfigError(f"results are to be saved in {where}: {reason(error)}; choose another folder") from error
     existing = next(path for path in (runs, *runs.parents) if path.exists())
     if not existing.is_dir():
         raise ConfigError(f"results are to be saved in {root}, but {existing} is a file; choose another folder")
