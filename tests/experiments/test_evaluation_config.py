@@ -73,7 +73,7 @@ def test_count_as_zero_is_one_status_or_several(given):
         ({"budgets": None}, ConfigError, r"budgets=None: expected a list such as .* or \[\] for none"),
         ({"budgets": ["4000"]}, ConfigError, r"budget '4000': expected characters \(4000ch\)"),
         ({"budgets": [4000]}, ConfigError, "budget '4000'"),
-        ({"budgets": ["0ch"]}, ConfigError, "cutoff 0"),
+        ({"budgets": ["0ch"]}, ConfigError, "budget '0ch': expected a whole number of at least 1"),
         ({"budgets": [None]}, ConfigError, "cutoff None"),
         ({"budgets": ["9ch", Cutoff(9, "ch")]}, ConfigError, "cutoff '9ch' is given twice"),
         ({"budgets": ["9tok"]}, ConfigError, "tokenizer='cl100k_base'"),

@@ -251,11 +251,11 @@ def test_chunk_id_is_refused_at_another_level(folder, evaluation, labelled):
     [
         ({"evaluation_type": "page-level"}, r"\$\.evaluation_type: .*'document-level', 'chunk-level' or 'token-level'"),
         ({"evaluation_type": 5}, r"\$\.evaluation_type: "),
-        ({"chunk_id": 5}, r"\$\.chunk_id: .*string"),
+        ({"chunk_id": 5}, r"\$\.chunk_id: expected a text"),
         ({"chunk_id": "nonsense"}, "'nonsense': expected module:attribute"),
         ({"chunk_id": "math:nothing"}, "has no 'nothing'"),
         ({"chunk_id": "math:pi"}, r"is of type float; expected a Python function"),
-        ({"save_results_path": 5}, r"\$\.save_results_path: .*string"),
+        ({"save_results_path": 5}, r"\$\.save_results_path: expected a text"),
         ({"name": "x"}, r"\$\.name: unknown key"),
     ],
     ids=["no level", "number", "chunk_id as number", "no reference", "no attribute", "no function", "path", "old name"],

@@ -234,7 +234,7 @@ def test_constructing_a_metric_loads_nothing(metric, monkeypatch):
     def refuse(*_):
         raise AssertionError("loaded")
 
-    monkeypatch.setattr(vocabularies, "_carried_files", refuse)
+    monkeypatch.setattr(vocabularies, "_carried", refuse)
     monkeypatch.setattr(tokenizers_module, "load_encoding", refuse)
     monkeypatch.setattr(token_set_metric, "resolve_tokenizer", refuse)
     made = metric(tokenizer="no-such-tokenizer")
