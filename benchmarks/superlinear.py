@@ -310,8 +310,8 @@ CASES: dict[str, tuple[int, Case]] = {
     "recursive: n line breaks": (300_000, chunked(RecursiveCharacterChunker(), lambda n: "\n" * n)),
     "sentences: n characters without a blank": (300_000, chunked(SentenceChunker(), lambda n: "x" * n)),
     "sentences: n characters of abbreviations": (80_000, chunked(SentenceChunker(), lambda n: "A.B. " * (n // 5))),
-    "adapter: n characters, chunks changed": (60_000, chunked(tiles(str.swapcase), prose)),
-    "adapter: n characters, other white space": (60_000, chunked(tiles(respaced), prose)),
+    "adapter: n characters, chunks changed": (200_000, chunked(tiles(str.swapcase), prose)),
+    "adapter: n characters, other white space": (200_000, chunked(tiles(respaced), prose)),
     "adapter: n characters of headings": (5_000, chunked(tiles(respaced), lambda n: "#### a\n" * (n // 7))),
 }
 
