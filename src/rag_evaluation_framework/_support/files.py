@@ -90,8 +90,11 @@ def read_text(
 
 def _opened(path: Path, refusal: type[InputError]) -> BinaryIO:
     """Open a regular file or a pipe for reading, without waiting for somebody to write to it."""
-    checked_path(path, refusal)
-    file = open(path, "rb", opener=_at_once)  # noqa: SIM115  who asks closes it; Path.open takes no opener
+    try:
+        file = open(path, "rb", opener=_at_once)  # noqa: SIM115  who asks closes it; Path.open takes no opener
+    except (OSError, ValueError):
+        checked_path(path, refusal)  # says it in words, if it is because of the name
+        raise
     mode = os.fstat(file.fileno()).st_mode
     if stat.S_ISFIFO(mode):
         os.set_blocking(file.fileno(), True)
