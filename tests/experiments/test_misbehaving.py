@@ -538,6 +538,13 @@ def test_of_more_rankings_than_questions_one_too_many_is_read():
     assert any("more than 10 rankings for 10 questions" in note for note in result.notes)
 
 
+@pytest.mark.parametrize("kind", [set, frozenset, dict.fromkeys])
+def test_rankings_without_an_order_are_none(kind):
+    asked = numbers(*map(str, range(60)))
+    result = evaluate(Many(lambda queries: kind((query,) for query in queries)), asked, 2, [])
+    assert any("expected one ranking per question" in note for note in result.notes)
+
+
 @pytest.mark.parametrize("around", [lambda each: HybridRetriever([each]), lambda each: RerankedRetriever(each, Same())])
 def test_retrievers_in_retrievers_are_read_up_to_what_is_asked_of_them(around):
     result = evaluate(around(lambda query, k: repeat(GOOD[0])), BOTH, 2, [])

@@ -63,6 +63,8 @@ def reranked(reranker):
         (lambda chunks: (chunks[0] for _ in count()), "returned more than the 3 chunks that it was given"),
         (lambda chunks: [chunk.content for chunk in chunks], r"returned .*; expected the chunks that it was given"),
         (lambda chunks: [Hit.of(chunk) for chunk in chunks], r"returned .*; expected the chunks that it was given"),
+        (set, r"returned \{.*; expected the chunks that it was given, best first"),
+        (dict.fromkeys, r"returned \{.*; expected the chunks that it was given, best first"),
         (lambda chunks: None, "returned None; expected the chunks that it was given"),
         (lambda chunks: (7 for _ in count()), "returned more than the 3 chunks that it was given"),
     ],

@@ -148,6 +148,8 @@ class TestSearching:
         ("answer", "said"),
         [
             (lambda found: [STRANGER, *found], "found 'of another corpus' of document 'z.md', which was not added"),
+            (set, r"returned \{.*; expected a list of chunks, the nearest first"),
+            (dict.fromkeys, r"returned \{.*; expected a list of chunks, the nearest first"),
             (lambda found: [{"id": 1}, *found], r"found \{'id': 1\}; expected the chunks that were added"),
             (
                 lambda found: [(chunk, 0.5) for chunk in found],

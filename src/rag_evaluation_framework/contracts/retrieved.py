@@ -77,7 +77,7 @@ def one_each(rankings: Any, questions: int, source: str) -> list[Any]:
     Raises:
         InputError: There are more or fewer, or it is nothing of the kind.
     """
-    if not gives_items(rankings, str, Mapping):
+    if not gives_items(rankings, str, Mapping, Set):
         raise InputError(f"{source} returned {shown(rankings)}; expected one ranking per question")
     listed: list[Any] | None = at_most(rankings, questions)
     if listed is None or len(listed) < questions:

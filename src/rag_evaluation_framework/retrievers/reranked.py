@@ -1,7 +1,7 @@
 """Retrieve and rerank: a reranker around any retriever."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -153,12 +153,14 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
 
     def _order(self, query: str, chunks: Sequence[AnyChunk]) -> list[AnyChunk]:
         order: Any = self.reranker.rerank(query, [*chunks]) if chunks else []
-        listed: list[Any] | None = at_most(order, len(chunks)) if gives_items(order) else [order]
+        listed: list[Any] | None = at_most(order, len(chunks)) if gives_items(order, Mapping, Set) else [order]
         if listed is None:
             raise InputError(f"{self.reranker.name} returned more than the {len(chunks)} chunks that it was given")
         for chunk in listed:
             if not isinstance(chunk, Chunk | PositionAwareChunk):
-                raise InputError(f"{self.reranker.name} returned {shown(chunk)}; expected the chunks that it was given")
+                raise InputError(
+                    f"{self.reranker.name} returned {shown(chunk)}; expected the chunks that it was given, best first"
+                )
         return listed
 
     def _as_chunk(self, hit: Hit) -> AnyChunk:

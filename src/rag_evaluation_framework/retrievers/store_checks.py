@@ -1,7 +1,7 @@
 """What a vector store holds and finds, compared with what was added to it."""
 
 from collections import Counter
-from collections.abc import Sequence, Sized
+from collections.abc import Mapping, Sequence, Set, Sized
 from itertools import islice
 from typing import Any
 
@@ -64,7 +64,7 @@ def as_found(found: Any, store: VectorStore, k: int) -> list[AnyChunk]:
     Raises:
         InputError: They are not chunks.
     """
-    if not gives_items(found, str):
+    if not gives_items(found, str, Mapping, Set):
         raise InputError(f"{store.name} returned {shown(found)}; expected a list of chunks, the nearest first")
     results: list[Any] = list(islice(found, max(k, 0)))
     for result in results:
@@ -79,7 +79,7 @@ def as_rankings(returned: Any, store: VectorStore, questions: int, k: int) -> li
     Raises:
         InputError: It is not one list of chunks per question.
     """
-    rankings: list[Any] = list(islice(returned, questions + 1)) if gives_items(returned) else []
+    rankings: list[Any] = list(islice(returned, questions + 1)) if gives_items(returned, Mapping, Set) else []
     if len(rankings) != questions:
         raise InputError(
             f"{store.name}.search_many returned {shown(returned)} for {questions} questions; expected one list of "
