@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_evaluation_framework.text import searched_texts
 from rag_evaluation_framework.text.searched_texts import SearchedTexts
 from support import plain_search
 
@@ -49,6 +50,16 @@ def read_for(searched, text):
     before = searched.characters_read
     list(searched.occurrences(text))
     return searched.characters_read - before
+
+
+@given(st.integers(12, 36), st.integers(0, 800), st.integers(7, 60))
+def test_nothing_is_lost_where_pages_meet(page, first, length):
+    text = LONG[:1_300]  # of 37 to 109 pages; nine of them are begun with at each character
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searched_texts, "_SMALL", 0)
+        searched = SearchedTexts([text], page=page, patience=0)
+        for place in range(first, first + 9 * page):
+            assert (0, place) in searched.occurrences(text[place : place + length])
 
 
 class TestHowMuchIsRead:
@@ -97,7 +108,7 @@ class TestHowMuchIsRead:
 class TestWhereTextsMeet:
     def test_a_text_is_found_in_the_middle_of_two_pages(self):
         searched = indexed([LONG])
-        for place in range(29_800, 30_100, 7):
+        for place in (*range(7_850, 8_050, 7), *range(29_800, 30_100, 7)):  # pages are put in by groups of eight
             assert list(searched.occurrences(LONG[place : place + 150])) == [(0, place)]
 
     def test_a_text_longer_than_a_page_is_found(self):
