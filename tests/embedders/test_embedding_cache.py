@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -333,6 +333,13 @@ class Around(Embedder):
         return self.embedder.embed(texts)
 
 
+@dataclass(frozen=True)
+class Hiding(Plain):
+    prompt: Any = field(default="", repr=False)
+    api_key: str = field(default="", repr=False)
+    root: str = field(default="", repr=False, compare=False)
+
+
 @dataclass
 class Changing(Embedder):
     dimension = 3
@@ -369,10 +376,17 @@ class TestIdentity:
             (Plain(), Weighted()),
             (Around(Plain(1)), Around(Plain(2))),
             (Around(Plain()), Around(Weighted())),
+            (Hiding(prompt="query: "), Hiding(prompt="passage: ")),
+            (Hiding(prompt=1), Hiding(prompt="1")),
         ],
     )
     def test_what_differs_is_told_apart(self, first, second):
         assert embedder_identity(first) != embedder_identity(second)
+
+    def test_what_is_hidden_counts_and_stays_hidden(self):
+        identity = embedder_identity(Hiding(prompt="a long prompt", api_key="one", root="a"))
+        assert identity == embedder_identity(Hiding(prompt="a long prompt", api_key="two", root="b"))
+        assert "a long prompt" not in identity
 
     def test_the_weights_count(self, monkeypatch):
         before = embedder_identity(Around(Weighted()))
@@ -394,6 +408,22 @@ class TestIdentity:
             identities.append(embedder_identity(kind()).replace(f"own_{number}", "own"))
         assert identities[0] != identities[1]
 
+    def test_the_source_code_of_what_it_inherits_from_counts(self, tmp_path, monkeypatch):
+        monkeypatch.syspath_prepend(tmp_path)
+        identities = []
+        for number in (1, 2):
+            (tmp_path / f"base_{number}.py").write_text(
+                "from dataclasses import dataclass\nfrom rag_evaluation_framework import Embedder\n\n\n"
+                "@dataclass(frozen=True)\nclass Base(Embedder):\n    dimension = 1\n\n"
+                f"    def embed(self, texts):\n        return [[{number}.0] for _ in texts]\n"
+            )
+            (tmp_path / f"heir_{number}.py").write_text(
+                f"from collections.abc import Sized\nfrom base_{number} import Base\n\n\n"
+                "class Heir(Base, Sized):\n    def __len__(self):\n        return 1\n"
+            )
+            identities.append(embedder_identity(__import__(f"heir_{number}").Heir()).replace(f"heir_{number}", "heir"))
+        assert identities[0] != identities[1]
+
     @pytest.mark.parametrize(
         ("embedder", "reason"),
         [
@@ -405,6 +435,7 @@ class TestIdentity:
             (Plain(len), "a parameter of type builtin_function_or_method"),
             (Plain([object()]), "a parameter of type object"),
             (Plain(np.zeros(2)), "a parameter of type ndarray"),
+            (Hiding(prompt=object()), "a parameter of type object"),
         ],
     )
     def test_what_cannot_be_told_apart_is_refused(self, embedder, reason):

@@ -3,7 +3,9 @@
 import hashlib
 import inspect
 import json
+import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from numbers import Integral, Real
 from pathlib import PurePath
 from typing import Any, cast
@@ -17,10 +19,11 @@ from rag_evaluation_framework.errors import ConfigError
 def embedder_identity(embedder: Embedder) -> str:
     """Return, as JSON, all that an embedder's vectors depend on but the text.
 
-    That is the class with its source code, if it is not one of ours, the parameters, and the hash of the weights if the
-    embedder has a `content_hash`; the same of components among its parameters. No vector depends on a secret: what is
-    called like one is left out, so that a new API key finds the vectors of the old one. A text that holds one, such as
-    a URL with a login, may say more than that: it is there without the secret, and with a hash.
+    That is the class, the source code of it and of what it inherits from as far as it is not ours, the parameters, and
+    the hash of the weights if the embedder has a `content_hash`; the same of components among its parameters. No vector
+    depends on a secret: what is called like one is left out, so that a new API key finds the vectors of the old one. A
+    text that holds one, such as a URL with a login, may say more than that: it is there without the secret, and with a
+    hash. Of fields with `repr=False` there is a hash, unless they have `compare=False` too.
 
     Raises:
         ConfigError: The embedder cannot be cached (`check_cacheable`).
@@ -77,23 +80,40 @@ def _described_component(component: Component, *, weights: bool) -> dict[str, An
         "source": _source(kind),
         "parameters": {key: _described(value, weights=weights) for key, value in parameters(component).items()},
     }
+    if hidden := _hidden(component, weights=weights):
+        described["hidden"] = hidden
     return {**described, "content": cast("Any", component).content_hash if weights and has_content else None}
 
 
+def _hidden(component: Any, *, weights: bool) -> dict[str, str]:
+    """Return hashes of what is given to a component, is not shown, and is no secret by its name."""
+    hidden = [each for each in fields(component) if each.init and not each.repr and each.compare]
+    told = {each.name: getattr(component, each.name) for each in hidden if not is_secret(each.name)}
+    return {
+        name: _sha256(json.dumps(_described(value, weights=weights), sort_keys=True)) for name, value in told.items()
+    }
+
+
 def _source(kind: type) -> str | None:
-    """Return a hash of the source code of a class of somebody else's, which may be another one tomorrow.
+    """Return a hash of the source code of a class and its bases, None if they are ours and Python's.
+
+    Somebody else's may be another one tomorrow.
 
     Raises:
         ConfigError: The code cannot be read.
     """
-    if kind.__module__.partition(".")[0] == __name__.partition(".")[0]:
-        return None
+    known = {__name__.partition(".")[0], *sys.stdlib_module_names}
+    others = [each for each in kind.__mro__ if each.__module__.partition(".")[0] not in known]
+    return _sha256("".join(map(_code_of_class, others))) if others else None
+
+
+def _code_of_class(kind: type) -> str:
     methods = [getattr(item, "fget", item) for item in vars(kind).values()]
     # Of a class that was written in a notebook only the methods are found.
     code = _code(kind) or "".join(_code(method) for method in methods if inspect.isfunction(method))
     if not code:
         raise ConfigError(f"the source code of {kind.__qualname__} cannot be read, so a change would not be noticed")
-    return _sha256(code)
+    return code
 
 
 def _sha256(text: str) -> str:
