@@ -252,6 +252,18 @@ class TestNearestInMuchText:
         assert span.start <= 2_000_000 < 2_000_300 <= span.end
         assert sum(other for _, other in compared) < 1_300_000
 
+    @pytest.mark.parametrize("quote", ["kabe xobu", "退款需要玉个工"])
+    def test_a_short_text_that_shares_nothing_long_is_compared_with_everything(self, quote):
+        right = {"kabe xobu": "kabe zobu", "退款需要玉个工": "退款需要五个工"}[quote]
+        span, similarity = locator(a="0123456789 " * 40_000, b=f"{'_' * 50_000}{right}").nearest(quote)
+        assert (span.doc_id, right in span.text, similarity > 80) == ("b", True, True)
+
+    def test_a_short_text_with_a_typo_in_its_middle_is_found_among_much_else(self):
+        long = locator(a=prose(600_000, seed=1), b=f"{prose(100_000, seed=2)} Nächster Halt: Zürich {prose(9_000)}")
+        for quote in ("Halt: Xürich", "alt: Xüric", "lt: Xüri", "Halt: Züxich"[1:]):
+            span, similarity = long.nearest(quote)
+            assert (span.doc_id, "Zürich" in span.text, similarity > 80) == ("b", True, True)
+
     def test_a_long_text_of_which_every_part_is_there_is_compared_by_its_beginning(self):
         content = prose(1_200)
         span, similarity = locator(a=content[:800], b=content[250:]).nearest(content)

@@ -66,6 +66,9 @@ class PageIndex:
     def most_alike(self, text: str, most: int) -> Iterator[tuple[int, int]]:
         """Yield the pages that share the most grams with a text, each with the page behind it, as `runs` does.
 
+        Everywhere, if no page shares any, or if one other character in the middle may leave no gram of the text: hashes
+        that happen to be alike would choose the pages.
+
         Args:
             text: The text, of which no more than a page is compared.
             most: How many pages.
@@ -73,6 +76,9 @@ class PageIndex:
         shared = np.zeros(self.pages, dtype=np.int64)
         for gram in _grams(text[: self.page])[0]:
             shared += self._unpacked(self._bits[gram])
+        if len(text) < 2 * _SHORT or not shared.any():
+            yield 0, self.pages * self.page
+            return
         best = np.argsort(-shared, kind="stable")[:most]
         yield from self._runs(np.unique(np.concatenate([best, np.minimum(best + 1, self.pages - 1)])))
 

@@ -66,8 +66,9 @@ class TextLocator:
         """Return the passage most similar to a text and its similarity (0 to 100), for display only.
 
         The similarity is the normalised indel similarity of the best window (RapidFuzz `partial_ratio`), over the
-        quarter of a million characters that share the most with the text; the passage is that window, widened to whole
-        words. Of a long text the `missing_part` is compared. None for blank text or if nothing is similar.
+        quarter of a million characters that share the most with the text, or over all if the text is short; the passage
+        is that window, widened to whole words. Of a long text the `missing_part` is compared. None for blank text or if
+        nothing is similar.
         """
         if not text.strip():
             return None
