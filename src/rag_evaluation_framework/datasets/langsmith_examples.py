@@ -242,7 +242,7 @@ class ExampleReader:
 
     @cached_property
     def _locator(self) -> TextLocator | None:
-        return None if self.labels.corpus is None else TextLocator(self.labels.corpus)
+        return None if self.labels.corpus is None else TextLocator.of(self.labels.corpus)
 
 
 @overload

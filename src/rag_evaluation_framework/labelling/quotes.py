@@ -171,7 +171,7 @@ def check_quotes(path: str | Path, corpus: Corpus) -> QuoteCheck:
         DatasetError: The file cannot be read, lacks a column, or has a row without a question.
     """
     path, corpus = checked_path(path), checked_corpus(corpus)
-    locator, resolver = TextLocator(corpus), DocumentResolver(corpus)
+    locator, resolver = TextLocator.of(corpus), DocumentResolver(corpus)
     records = list(_csv_records(path) if path.suffix.lower() in (".csv", ".tsv") else _jsonl_records(path))
     if not records:
         raise DatasetError(f"{path}: holds no questions")
