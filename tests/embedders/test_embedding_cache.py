@@ -223,6 +223,21 @@ class TestDamage:
         assert all(found[text].vector.tobytes() == embeddings[text].vector.tobytes() for text in found)
         cache.put("one", embeddings)
 
+    @pytest.mark.parametrize("row", range(0, 60, 6))
+    def test_a_vector_of_which_a_bit_flips_is_lost_alone_with_a_note(self, cache, row):
+        rows = np.random.default_rng(row).standard_normal((60, 64)).astype(np.float32)
+        cache.put("one", {f"text {number}": Embedding(each, False) for number, each in enumerate(rows)})
+        file = cache.folder / "vectors.sqlite"
+        content, vector = bytearray(file.read_bytes()), rows[row].tobytes()
+        assert content.count(vector) == 1
+        content[content.index(vector) + 4 * row] ^= 4
+        file.write_bytes(content)
+        with pytest.warns(UserWarning, match="damaged"):
+            found = cache.get("one", [f"text {number}" for number in range(60)])
+        kept = [number for number in range(60) if number != row]
+        assert sorted(found) == sorted(f"text {number}" for number in kept)
+        assert all(found[f"text {number}"].vector.tobytes() == rows[number].tobytes() for number in kept)
+
 
 class TestWithoutAPlace:
     """A folder that cannot be written is no reason to stop."""
