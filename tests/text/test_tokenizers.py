@@ -202,6 +202,15 @@ class TestVocabularies:
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_: pytest.fail("asked the network"))
         assert resolve_tokenizer("cl100k_base").count("hello world") == 2
 
+    def test_a_carried_file_that_unfolds_to_too_much_is_none(self, monkeypatch, tmp_path):
+        package = tmp_path / "carrier_of_zeros"
+        (package / "files").mkdir(parents=True)
+        (package / "__init__.py").touch()
+        (package / "files" / "zeros.gz").write_bytes(gzip.compress(bytes(20 << 20)))
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.setattr(vocabularies, "_CARRIERS", ((package.name, "files"),))
+        assert list(vocabularies._carried()) == [b""]
+
     def test_tiktoken_itself_is_left_as_it_was(self):
         public = sys.modules["tiktoken_ext.openai_public"]
         before = public.load_tiktoken_bpe

@@ -1,9 +1,7 @@
 """Loading the vocabulary of a tiktoken encoding, offline if possible."""
 
 import base64
-import gzip
 import hashlib
-import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from importlib import util
@@ -11,9 +9,10 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from rag_evaluation_framework._support.compressed import unfolded
 from rag_evaluation_framework._support.files import read_bytes
 from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.errors import TokenizerError
+from rag_evaluation_framework.errors import DatasetError, TokenizerError
 
 _LARGEST = 200_000_000  # bytes of a file
 _EXPECTED = "expected a vocabulary of tiktoken"
@@ -67,8 +66,8 @@ def _carried() -> Iterator[bytes]:
         for place in (spec.submodule_search_locations or []) if spec else []:
             for path in sorted(path for path in (Path(place) / folder).glob("*") if path.is_file()):
                 content = b""
-                with suppress(OSError, EOFError, zlib.error):
-                    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+                with suppress(OSError, DatasetError):
+                    content = unfolded(path.read_bytes(), path) if path.suffix == ".gz" else path.read_bytes()
                 yield content
 
 
