@@ -745,3 +745,37 @@ def test_a_name_of_any_length_is_refused_in_short():
     with pytest.raises(ConfigError, match="is unknown") as caught:
         build("metric", "x" * 100_000)
     assert len(str(caught.value)) < 1_500
+
+
+def test_a_refused_parameter_that_cannot_be_shown_is_told_too(monkeypatch):
+    @dataclass(frozen=True)
+    class Failing(rag.Chunker):
+        size: object
+
+        def __post_init__(self):
+            raise ValueError(f"{self.size}")
+
+        def chunk(self, text):
+            return [text]
+
+    endless = []
+    for _ in range(100_000):
+        endless = [endless]
+    with pytest.raises(ConfigError, match=r"max_level=<list whose repr raises RecursionError>"):
+        build("chunker", {"type": "markdown-header", "max_level": endless})
+    monkeypatch.setattr(registry, "load", lambda *_, **__: Failing)
+    with pytest.raises(ConfigError, match=r"cannot be made of {'size': <list whose repr raises RecursionError>}"):
+        build("chunker", {"type": "own:Failing", "size": endless})
+
+
+@pytest.mark.parametrize("name", [{}, [], None, 5])
+def test_a_name_that_is_no_text_is_refused(name):
+    with pytest.raises(ConfigError, match=r"^chunker .*: expected a name"):
+        registry.load("chunker", name)
+
+
+@pytest.mark.parametrize("kind", [{}, None, "chunkers"])
+@pytest.mark.parametrize("use", [registry.load, build])
+def test_a_kind_that_there_is_not_is_refused(use, kind):
+    with pytest.raises(ConfigError, match=r"is no kind of component; expected one of chunker, "):
+        use(kind, "sentence")

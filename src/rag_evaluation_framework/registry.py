@@ -118,6 +118,7 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
         ConfigError: The name or a parameter is unknown, a value is refused, or what is named is not of that kind.
         ComponentExited: Its constructor called `sys.exit`.
     """
+    _check_kind(kind)
     given: dict[str, Any]
     if isinstance(component, str):
         name, given = _parsed(kind, component)
@@ -160,6 +161,11 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
         raise ConfigError(f"{kind} {name!r} cannot be made of {_shown(target, nested)}: {problem}") from error
 
 
+def _check_kind(kind: Any) -> None:
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ConfigError(f"{shown(kind)} is no kind of component; expected one of {', '.join(KINDS)}")
+
+
 def as_component(kind: Kind, given: Any, owner: str) -> Any:
     """Return a component that was given in Python, its coroutine methods adapted, and a function as a component.
 
@@ -186,10 +192,11 @@ def as_component(kind: Kind, given: Any, owner: str) -> Any:
     return load_installed(f"{_PACKAGE}.{_ROOMS[kind]}.function:Function{contract.__name__}")(given)
 
 
-def _shown(target: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _shown(target: type[Any], values: Mapping[str, Any]) -> str:
     """Return the parameters for a message: what a class keeps out of its repr may be a secret."""
     secret = {field.name for field in fields(target) if not field.repr} if is_dataclass(target) else set[str]()
-    return {key: HIDDEN if key in secret or is_secret(key) else value for key, value in values.items()}
+    written = {key: HIDDEN if key in secret or is_secret(key) else value for key, value in values.items()}
+    return f"{{{', '.join(f'{key!r}: {shown(value)}' for key, value in written.items())}}}"
 
 
 def _accepted(kind: Kind, name: str, target: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
@@ -334,8 +341,15 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
         imports: Whether the latter is allowed.
 
     Raises:
-        ConfigError: There is no such component, it is of another kind, or it would have to be imported.
+        ConfigError: There is no such component, it is of another kind, or it would have to be imported; or the name is
+            no text.
     """
+    _check_kind(kind)
+    given: Any = name
+    if not isinstance(given, str):
+        raise ConfigError(
+            f"{kind} {shown(given)}: expected a name, one of {', '.join(components(kind))}, or module:attribute"
+        )
     if name in components(kind):
         target = load_installed(components(kind)[name])
     elif ":" not in name:

@@ -78,3 +78,12 @@ def test_chunks_that_have_a_length_have_an_end():
     assert len(all_chunks([1] * 5_000, 10)) == 5_000
     assert all_chunks(iter([1] * 5_000), 10) is None
     assert all_chunks(iter([1] * 1_000), 0) == [1] * 1_000
+
+
+class Unsized(list):
+    def __len__(self):
+        raise ConnectionError("how many?")
+
+
+def test_items_that_cannot_be_counted_are_read():
+    assert all_chunks(Unsized("ab"), 5) == ["a", "b"]

@@ -607,6 +607,30 @@ def test_chunks_without_end_are_refused_before_any_question(parts):
         TokenLevelEvaluation(CORPUS, BOTH).run(**parts)
 
 
+@pytest.mark.parametrize("listed", [np.array(5), np.array(None)], ids=["number", "nothing"])
+def test_what_cannot_be_read_as_chunks_is_refused_before_any_question(listed):
+    retriever = type("L", (Many,), {"chunks": lambda self: listed})(lambda queries: [])
+    with pytest.raises(ConfigError, match=r"L lists .*; expected chunks, or None"):
+        TokenLevelEvaluation(CORPUS, BOTH).run(retriever=retriever)
+
+
+def test_what_cannot_be_read_as_the_chunks_of_a_document_is_refused():
+    with pytest.raises(InputError, match=r"returned array\(5\); expected a list of texts"):
+        TokenLevelEvaluation(CORPUS, BOTH).run(chunker=lambda text: np.array(5))
+
+
+@pytest.mark.parametrize("stable", [np.array([True, False]), np.array([]), Unreadable(), 1, "no"], ids=type)
+def test_a_retriever_says_plainly_whether_it_is_prefix_stable(stable):
+    retriever = type("P", (Many,), {"prefix_stable": stable})(lambda queries: [])
+    with pytest.raises(ConfigError, match=r"P: prefix_stable is .*; expected True, False or None"):
+        TokenLevelEvaluation(CORPUS, BOTH).run(retriever=retriever)
+
+
+def test_a_truth_of_numpy_is_one():
+    retriever = type("P", (Many,), {"prefix_stable": np.False_})(lambda queries: [[GOOD[0]] for _ in queries])
+    assert retrieve(retriever, CORPUS, ["a", "b"], [1, 2]).calls == 4
+
+
 def test_an_embedder_that_returns_too_many_vectors_is_refused():
     embedder = FunctionEmbedder(lambda texts: np.ones((len(texts) + 1, 3)))
     with pytest.raises(InputError, match="shape"):

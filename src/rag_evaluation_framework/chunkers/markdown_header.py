@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from markdown_it import MarkdownIt
 
-from rag_evaluation_framework.chunkers.measure import check_sizes, cut_out
+from rag_evaluation_framework.chunkers.measure import check_length, check_sizes, cut_out, length_shown
 from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count
@@ -16,7 +16,6 @@ from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.text.tokenizers import tokenizer_name
 
 _BLOCKS = MarkdownIt("commonmark").disable("inline")
 _INLINE = MarkdownIt("commonmark")
@@ -56,6 +55,7 @@ class MarkdownHeaderChunker(PositionAwareChunker):
         length: `"characters"`, or anything that `resolve_tokenizer` takes, such as `"cl100k_base"`.
 
     Raises:
+        TokenizerError: `length` is no tokenizer.
         ConfigError: A level or size is impossible.
     """
 
@@ -65,6 +65,7 @@ class MarkdownHeaderChunker(PositionAwareChunker):
     length: Any = "characters"
 
     def __post_init__(self) -> None:
+        check_length(self.length)
         check_count("MarkdownHeaderChunker", "max_level", self.max_level)
         if self.max_level > 6:
             raise ConfigError(f"MarkdownHeaderChunker: max_level={self.max_level}; expected 1 to 6")
@@ -73,7 +74,7 @@ class MarkdownHeaderChunker(PositionAwareChunker):
     @property
     def name(self) -> str:
         """The class with its level and sizes."""
-        unit = "" if self.length == "characters" else f", length={tokenizer_name(self.length)}"
+        unit = length_shown(self.length)
         sizes = f"chunk_size={self.chunk_size}, overlap={self.overlap}"
         return f"MarkdownHeaderChunker(max_level={self.max_level}, {sizes}{unit})"
 

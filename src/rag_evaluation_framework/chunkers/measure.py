@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework.contracts.component import check_count
@@ -10,7 +11,7 @@ from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
+from rag_evaluation_framework.text.tokenizers import resolve_tokenizer, tokenizer_name
 
 Place = tuple[int, int]
 """Where a stretch of text starts and ends."""
@@ -120,7 +121,22 @@ class Tokens(Units):
 
 def measured(text: str, length: Any) -> Measure:
     """Return the measure of a text in `"characters"`, or in tokens of a tokenizer."""
-    return Characters(text) if length == "characters" else Tokens(text, resolve_tokenizer(length))
+    return Characters(text) if _is_characters(length) else Tokens(text, resolve_tokenizer(length))
+
+
+def check_length(length: Any) -> None:
+    """Check that a length is a text, whose tokenizer is loaded when it is used, or a tokenizer; else TokenizerError."""
+    if not isinstance(length, str | Path):
+        resolve_tokenizer(length)
+
+
+def length_shown(length: Any) -> str:
+    """Return what the name of a chunker says of its length: nothing of characters."""
+    return "" if _is_characters(length) else f", length={tokenizer_name(length)}"
+
+
+def _is_characters(length: Any) -> bool:
+    return isinstance(length, str) and length == "characters"
 
 
 def check_sizes(owner: str, size_name: str, size: int, overlap: int) -> None:

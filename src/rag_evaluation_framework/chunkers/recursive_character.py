@@ -6,12 +6,19 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
 
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.chunkers.measure import Measure, Place, check_sizes, cut_out, measured
+from rag_evaluation_framework.chunkers.measure import (
+    Measure,
+    Place,
+    check_length,
+    check_sizes,
+    cut_out,
+    length_shown,
+    measured,
+)
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.text.tokenizers import tokenizer_name
 
 SeparatorAt = Literal["end", "start"]
 
@@ -36,6 +43,7 @@ class RecursiveCharacterChunker(PositionAwareChunker):
             as in LangChain, where a chunk may begin with the full stop of the sentence before.
 
     Raises:
+        TokenizerError: `length` is no tokenizer.
         ConfigError: A size is impossible, or `separator_at` is unknown.
     """
 
@@ -46,6 +54,7 @@ class RecursiveCharacterChunker(PositionAwareChunker):
     separator_at: SeparatorAt = "end"
 
     def __post_init__(self) -> None:
+        check_length(self.length)
         check_sizes("RecursiveCharacterChunker", "chunk_size", self.chunk_size, self.overlap)
         if not _is_list_of_texts(self.separators):
             raise ConfigError(
@@ -59,7 +68,7 @@ class RecursiveCharacterChunker(PositionAwareChunker):
     @property
     def name(self) -> str:
         """The class with its sizes, and what is not as usual."""
-        unit = "" if self.length == "characters" else f", length={tokenizer_name(self.length)}"
+        unit = length_shown(self.length)
         place = "" if self.separator_at == "end" else f", separator_at={self.separator_at}"
         return f"RecursiveCharacterChunker(chunk_size={self.chunk_size}, overlap={self.overlap}{unit}{place})"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.chunkers.measure import Place, cut_out, measured
+from rag_evaluation_framework.chunkers.measure import Place, check_length, cut_out, length_shown, measured
 from rag_evaluation_framework.chunkers.recursive_character import Cutter
 from rag_evaluation_framework.chunkers.sentence_boundaries import sentence_places
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
@@ -18,7 +18,6 @@ from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from rag_evaluation_framework.registry import as_component
-from rag_evaluation_framework.text.tokenizers import tokenizer_name
 
 
 @dataclass(frozen=True)
@@ -71,6 +70,7 @@ class SemanticChunker(PositionAwareChunker):
         ) -> None: ...
 
     def __post_init__(self) -> None:
+        check_length(self.length)
         object.__setattr__(self, "embedder", as_component("embedder", self.embedder, "SemanticChunker"))
         check_number("SemanticChunker", "percentile", self.percentile, most=100)
         check_count("SemanticChunker", "buffer", self.buffer, least=0)
@@ -88,7 +88,7 @@ class SemanticChunker(PositionAwareChunker):
         """The class with its embedder, percentile and sizes."""
         sizes = {"buffer": self.buffer, "min_size": self.min_size, "max_size": self.max_size}
         shown = "".join(f", {key}={value}" for key, value in sizes.items() if value not in (None, 0))
-        unit = "" if self.length == "characters" else f", length={tokenizer_name(self.length)}"
+        unit = length_shown(self.length)
         return f"SemanticChunker(embedder={self.embedder.name}, percentile={self.percentile:g}{shown}{unit})"
 
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:

@@ -4,14 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_evaluation_framework.chunkers.measure import Measure, Place, Units, check_sizes, cut_out, measured
+from rag_evaluation_framework.chunkers.measure import (
+    Measure,
+    Place,
+    Units,
+    check_length,
+    check_sizes,
+    cut_out,
+    length_shown,
+    measured,
+)
 from rag_evaluation_framework.chunkers.recursive_character import Cutter
 from rag_evaluation_framework.chunkers.sentence_boundaries import sentence_places
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.text.tokenizers import tokenizer_name
 
 _DEFAULT_SIZE = 200
 
@@ -33,6 +41,7 @@ class SentenceChunker(PositionAwareChunker):
         length: `"characters"`, or anything that `resolve_tokenizer` takes, such as `"cl100k_base"`.
 
     Raises:
+        TokenizerError: `length` is no tokenizer.
         ConfigError: A size is impossible, or both sizes are given.
     """
 
@@ -42,6 +51,7 @@ class SentenceChunker(PositionAwareChunker):
     length: Any = "characters"
 
     def __post_init__(self) -> None:
+        check_length(self.length)
         if self.chunk_size is not None and self.sentences is not None:
             raise ConfigError(
                 f"SentenceChunker: chunk_size={self.chunk_size!r} and sentences={self.sentences!r}; "
@@ -58,7 +68,7 @@ class SentenceChunker(PositionAwareChunker):
     def name(self) -> str:
         """The class with its sizes."""
         size = f"chunk_size={self.chunk_size}" if self.sentences is None else f"sentences={self.sentences}"
-        unit = "" if self.length == "characters" else f", length={tokenizer_name(self.length)}"
+        unit = length_shown(self.length)
         return f"SentenceChunker({size}, overlap={self.overlap}{unit})"
 
     def chunk_with_positions(self, document: Document) -> list[PositionAwareChunk]:

@@ -119,7 +119,7 @@ def _shown(value: object) -> str:
 def check_count(owner: str, name: str, value: object, least: int = 1) -> None:
     """Check that a parameter is a whole number of at least `least`; raise ConfigError otherwise."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ConfigError(f"{owner}: {name}={value!r}; expected a whole number of at least {least}")
+        raise ConfigError(f"{owner}: {name}={shown(value)}; expected a whole number of at least {least}")
 
 
 def check_number(owner: str, name: str, value: Any, most: float = inf) -> None:

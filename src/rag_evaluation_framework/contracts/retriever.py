@@ -2,11 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Any
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Retrieved
+from rag_evaluation_framework.data.plain import is_truth
+from rag_evaluation_framework.errors import ConfigError
 
 
 class Retriever(Component, ABC):
@@ -73,3 +77,15 @@ class Retriever(Component, ABC):
 
     def close(self) -> None:
         """Release what `index` built; called once after the last question, also after an error."""
+
+
+def checked_prefix_stable(retriever: Retriever, name: str) -> bool | None:
+    """Return whether a retriever, called `name`, is prefix-stable; None if it does not know.
+
+    Raises:
+        ConfigError: It says neither.
+    """
+    given: Any = retriever.prefix_stable
+    if given is not None and not is_truth(given):
+        raise ConfigError(f"{name}: prefix_stable is {shown(given)}; expected True, False or None")
+    return None if given is None else bool(given)

@@ -1,6 +1,7 @@
 """Plain values of what other people's code gives: texts, numbers, offsets, whatever their classes and methods are."""
 
 from collections.abc import Iterable, Sized
+from contextlib import suppress
 from itertools import islice
 from numbers import Complex, Real
 from operator import index
@@ -78,7 +79,11 @@ def all_chunks(given: Any, characters: int) -> list[Any] | None:
     What has no length is taken to have no end when it gives far more chunks than the text has characters: however they
     overlap, there is none that begins at every one.
     """
-    return at_most(given, len(given) if isinstance(given, Sized) else characters + 1000)
+    most = characters + 1000
+    if isinstance(given, Sized):
+        with suppress(Exception):  # of anybody's list
+            most = len(given)
+    return at_most(given, most)
 
 
 def is_truth(value: object) -> bool:
@@ -88,7 +93,8 @@ def is_truth(value: object) -> bool:
 
 def gives_items(value: object, *but: type) -> bool:
     """Return whether a value gives items one after the other, and is of none of the other types."""
-    return isinstance(value, Iterable) and not isinstance(value, but)
+    without_axes = getattr(value, "ndim", None) == 0  # an array of one number is an Iterable that cannot be iterated
+    return isinstance(value, Iterable) and not isinstance(value, but) and not without_axes
 
 
 def at_most(given: Any, most: int) -> list[Any] | None:

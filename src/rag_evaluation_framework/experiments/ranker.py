@@ -13,7 +13,7 @@ from tqdm import tqdm
 from rag_evaluation_framework._support.coroutines import stop_if_cancelled
 from rag_evaluation_framework._support.interrupts import finished, stop_if_interrupted
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.contracts.retriever import Retriever, checked_prefix_stable
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.failures import NOT_ANSWERED, NOT_ASKED, Failure, OnError
@@ -100,6 +100,7 @@ class Ranker:
     interrupt: KeyboardInterrupt | None = None
 
     def __post_init__(self) -> None:
+        self._stable = checked_prefix_stable(self.retriever, self.name)
         self._largest = max(self.cutter.ks, key=lambda cutoff: cutoff.size, default=Cutoff(_FIRST_DEPTH))
         self._locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
         self._stage_locator = HitLocator(self.cutter.reader.corpus, self.chunks or ())
@@ -115,7 +116,7 @@ class Ranker:
         """
         first = self._first(queries, self._first_depth())
         at: dict[Cutoff, list[_Seen]] = {}
-        if self.retriever.prefix_stable is False:
+        if self._stable is False:
             others = [cutoff for cutoff in self.cutter.ks if cutoff != self._largest]
             at = {cutoff: self._ask(queries, [cutoff.size] * len(queries)) for cutoff in others}
             at[self._largest] = first
@@ -192,7 +193,7 @@ class Ranker:
 
     def _first_depth(self) -> int:
         """Return how deep every question is asked first."""
-        if not self.retriever.prefix_stable:
+        if not self._stable:
             return self._largest.size
         most = self.retriever.most_results
         if self.chunks:
