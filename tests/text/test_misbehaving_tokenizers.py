@@ -51,6 +51,22 @@ class Own(Tokenizer):
         return np.array([0, *(number + 1 for number, letter in enumerate(text) if letter == " ")])
 
 
+class Unhashed:
+    def __hash__(self):
+        raise ValueError("no hash")
+
+
+class Uncounted(list):
+    def __len__(self):
+        raise ConnectionError("no length")
+
+
+class Nameless(Own):
+    @property
+    def name(self):
+        raise ZeroDivisionError("no name")
+
+
 def raising(text):
     raise ValueError("no vocabulary")
 
@@ -80,6 +96,9 @@ BAD = {
     "a batch": (lambda text: np.arange(4).reshape(2, 2), "its tokens cannot be compared"),
     "tensors": (lambda text: [*map(Ids, range(3))], "tells equal texts apart"),
     "never the same": (lambda _: [next(COUNTER)], "tells equal texts apart"),
+    "a mapping of its own": (Own(encode=lambda t: {"input_ids": t.split()}), "expected a list of tokens, got dict"),
+    "hashes that raise": (lambda text: [Unhashed()], "its tokens cannot be compared"),
+    "a length that raises": (Own(encode=lambda _: Uncounted("ab")), "its tokens cannot be (counted|compared)"),
     "an encode of its own that raises": (Own(encode=raising), "tokenizer Own: cannot encode .*: ValueError"),
 }
 UNCOUNTABLE = {
@@ -156,3 +175,9 @@ def test_a_tokenizer_that_fails_on_a_text_of_the_run_costs_its_scores_and_nothin
     result = evaluate(lambda query, k: ["The sky is blue."], DATASET, metrics=[TokenSetRecall(words), "span_recall"])
     assert result.metrics["span_recall@5"] == 1.0
     assert "no sky in the vocabulary" in str(result.failures)
+
+
+@pytest.mark.parametrize("wrong", [{}, {"encode": raising}], ids=["works", "raises"])
+def test_a_tokenizer_without_a_name_is_refused(wrong):
+    with pytest.raises(TokenizerError, match=r"Nameless: its name cannot be read: ZeroDivisionError: no name"):
+        evaluate(Unindexed(), DATASET, budgets=["10tok"], tokenizer=Nameless(**wrong))

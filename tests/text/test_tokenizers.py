@@ -234,6 +234,18 @@ class TestVocabularies:
         assert (base64.b64decode(token), int(rank)) == (b"hello", 15339)
 
 
+class Uncopied:
+    """A tokenizer of the library that must not be written out."""
+
+    __module__ = "tokenizers"
+
+    def __init__(self, inner):
+        self.get_vocab = inner.get_vocab
+
+    def to_str(self):
+        raise AssertionError("it was written out")
+
+
 class TestHuggingFace:
     def test_an_object_is_used_without_special_tokens(self):
         tokenizer = resolve_tokenizer(trained_bpe())
@@ -315,6 +327,21 @@ class TestHuggingFace:
         file.write_text('{"name": "something else"}')
         with pytest.raises(TokenizerError, match="cannot be read as a Hugging Face tokenizer"):
             resolve_tokenizer(file)
+
+    @pytest.mark.parametrize("way", ["file", "object"])
+    def test_ids_far_beyond_the_vocabulary_are_refused_before_they_take_memory(self, tmp_path, way):
+        model = {"type": "WordLevel", "vocab": {"a": 0, "b": 20_000_000}, "unk_token": "a"}
+        written = json.dumps({"version": "1.0", "model": model, "added_tokens": []})
+        file = tmp_path / "tokenizer.json"
+        file.write_text(written)
+        given = file if way == "file" else Uncopied(tokenizers.Tokenizer.from_str(written))
+        with pytest.raises(TokenizerError, match=r"20000000.*vocabulary of 2 tokens"):
+            resolve_tokenizer(given)
+
+    def test_gaps_between_ids_are_taken(self):
+        model = {"type": "WordLevel", "vocab": {"a": 0, "b": 900_000}, "unk_token": "a"}
+        written = json.dumps({"version": "1.0", "model": model, "added_tokens": []})
+        assert resolve_tokenizer(tokenizers.Tokenizer.from_str(written)).encode("b") == [900_000]
 
     def test_without_the_library_the_extra_is_named(self, monkeypatch, tmp_path):
         monkeypatch.setitem(sys.modules, "tokenizers", None)

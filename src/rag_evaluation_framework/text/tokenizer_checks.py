@@ -1,12 +1,12 @@
 """One question to a tokenizer before a run: can it count tokens, and compare them?"""
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import said, shown
+from rag_evaluation_framework._outside import class_name, one_line, said, shown
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.plain import plain_offset
 from rag_evaluation_framework.errors import RagEvalError, TokenizerError
@@ -26,15 +26,16 @@ def checked_tokenizer(tokenizer: Any) -> Tokenizer:
         MissingDependency: The tokenizer's library is not installed.
     """
     resolved = resolve_tokenizer(tokenizer)
+    _name(resolved)  # for tables and records
     tokens = _asked(resolved, "cannot encode {}", lambda: resolved.encode(_TEXT))
-    if isinstance(tokens, Set | str) or not hasattr(tokens, "__len__"):
+    if isinstance(tokens, str) or not isinstance(tokens, Sequence | np.ndarray):
         raise _refusal(resolved, f"expected a list of tokens, got {type(tokens).__name__}")
-    if not len(tokens):
+    if not _asked(resolved, "its tokens cannot be counted in {}", lambda: len(tokens)):
         raise _refusal(resolved, f"returns no tokens for {shown(_TEXT)}")
     again = _asked(resolved, "cannot encode {} again", lambda: resolved.encode(_TEXT))
     try:
         alike = frozenset(tokens) == frozenset(again)
-    except TypeError as error:
+    except Exception as error:  # of anybody's tokens
         raise _refusal(resolved, f"its tokens cannot be compared ({said(error)}); expected ids or strings") from error
     if not alike:
         raise _refusal(resolved, "tells equal texts apart: their tokens are never equal; expected ids or strings")
@@ -82,9 +83,18 @@ def _asked(tokenizer: Tokenizer, what: str, ask: Callable[[], T]) -> T:
     except RagEvalError:
         raise
     except Exception as error:
-        reason = f"{what.format(shown(_TEXT))}: {type(error).__name__}: {said(error)}"
+        reason = f"{what.format(shown(_TEXT))}: {class_name(error)}: {said(error)}"
         raise _refusal(tokenizer, reason) from error
 
 
 def _refusal(tokenizer: Tokenizer, reason: str) -> TokenizerError:
-    return TokenizerError(f"tokenizer {tokenizer.name}: {reason}")
+    return TokenizerError(f"tokenizer {_name(tokenizer)}: {reason}")
+
+
+def _name(tokenizer: Tokenizer) -> str:
+    try:
+        return one_line(str(tokenizer.name))
+    except Exception as error:
+        raise TokenizerError(
+            f"tokenizer {class_name(tokenizer)}: its name cannot be read: {class_name(error)}: {said(error)}"
+        ) from error
