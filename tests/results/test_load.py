@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import signal
 from collections import Counter
 from contextlib import suppress
 from hashlib import sha256
@@ -34,6 +35,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, MissingDependency, RagEvalError, ResultError
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
+from rag_evaluation_framework.results import store
 from support.json_mutations import mutations
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -453,11 +455,10 @@ def test_hits_with_texts_of_many_megabytes_come_back_however_well_they_compress(
     assert again.queries == known.queries
 
 
-def test_a_report_that_is_too_large_is_not_read(tmp_path, monkeypatch):
+def test_a_report_that_is_too_large_is_not_read(tmp_path):
     file = tmp_path / "report.json"
     with file.open("wb") as sparse:
         sparse.truncate(2 << 30)
-    monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail("it was read"))
     with pytest.raises(ResultError, match=r"is larger than 256 MiB, and was not read"):
         load_result(tmp_path)
 
@@ -465,3 +466,43 @@ def test_a_report_that_is_too_large_is_not_read(tmp_path, monkeypatch):
 def test_what_is_not_a_file_is_not_read():
     with pytest.raises(ResultError, match="/dev/null: is not a file, and was not read"):
         load_result("/dev/null")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+@pytest.mark.parametrize("name", ["report.json", "questions.jsonl", "rankings.jsonl.gz"])
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path, name):
+    file = run().save(tmp_path / "run") / name
+    file.unlink()
+    os.mkfifo(file)
+
+    def waited(number, frame):
+        raise TimeoutError("it waits for a writer")
+
+    before = signal.signal(signal.SIGALRM, waited)
+    signal.alarm(5)
+    try:
+        with pytest.raises(ResultError, match=f"{name}: is not a file, and was not read"):
+            assert load_result(file.parent).queries.hits
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("name", ["questions.jsonl", "rankings.jsonl.gz"])
+def test_a_part_that_is_too_large_is_not_read(tmp_path, name, monkeypatch):
+    folder = run().save(tmp_path / "run")
+    monkeypatch.setattr(store, "LARGEST_PART", 8 << 20)
+    with (folder / name).open("wb") as sparse:
+        sparse.truncate(9 << 20)
+    with pytest.raises(ResultError, match=f"{name}: is larger than 8 MiB, and was not read"):
+        assert load_result(folder).queries.hits
+
+
+def test_a_question_that_is_too_long_is_not_read_to_its_end(tmp_path, monkeypatch):
+    folder = run().save(tmp_path / "run")
+    longest = max(map(len, (folder / "questions.jsonl").read_bytes().splitlines(keepends=True)))
+    monkeypatch.setattr(store, "LONGEST_LINE", longest)
+    assert len(load_result(folder).queries) == 4
+    monkeypatch.setattr(store, "LONGEST_LINE", longest - 1)
+    with pytest.raises(ResultError, match=rf"questions.jsonl: line \d: has more than {longest - 1} bytes"):
+        load_result(folder)

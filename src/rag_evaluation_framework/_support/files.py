@@ -91,7 +91,7 @@ def read_text(
 def _opened(path: Path, refusal: type[InputError]) -> BinaryIO:
     """Open a regular file or a pipe for reading, without waiting for somebody to write to it."""
     try:
-        file = open(path, "rb", opener=_at_once)  # noqa: SIM115  who asks closes it; Path.open takes no opener
+        file = open_at_once(path)
     except (OSError, ValueError):
         checked_path(path, refusal)  # says it in words, if it is because of the name
         raise
@@ -102,6 +102,11 @@ def _opened(path: Path, refusal: type[InputError]) -> BinaryIO:
         file.close()
         raise refusal(f"{path}: is a device; expected a file")
     return file
+
+
+def open_at_once(path: Path) -> BinaryIO:
+    """Open whatever is there for reading, without waiting for somebody to write to a pipe; who asks closes it."""
+    return open(path, "rb", opener=_at_once)  # noqa: SIM115  Path.open takes no opener
 
 
 def _at_once(path: str, flags: int) -> int:

@@ -8,13 +8,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from itertools import count
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
+from typing import Any, BinaryIO
 
 from rag_evaluation_framework._outside import bounded, said, shown
 from rag_evaluation_framework._support import utf8_json
+from rag_evaluation_framework._support.files import open_at_once
 from rag_evaluation_framework._support.strict_json import Json, parse_json
 from rag_evaluation_framework._support.unfinished import unfinished
 from rag_evaluation_framework.errors import ConfigError, ResultError
@@ -29,6 +31,10 @@ SCHEMA_VERSION = 2
 READ_VERSIONS = (1, SCHEMA_VERSION)
 LARGEST_REPORT = 256 << 20
 """How many bytes of a report are read. What is said of a run takes some kilobytes, 5,000 questions some megabytes."""
+LARGEST_PART = 64 << 30
+"""How many bytes of a file beside a report are read; it is read line by line."""
+LONGEST_LINE = 256 << 20
+"""How many bytes of a line are read, which is one question; 32 million characters take at most 6 each."""
 _TAKEN = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
 
 
@@ -118,10 +124,10 @@ def sha256(file: Path) -> str:
     """Return the hash of a file.
 
     Raises:
-        ResultError: It cannot be read.
+        ResultError: It cannot be read, is too large, or not a file.
     """
     try:
-        with file.open("rb") as content:
+        with _opened(file, LARGEST_PART) as content:
             return hashlib.file_digest(content, "sha256").hexdigest()
     except OSError as error:
         raise ResultError(f"{file}: cannot be read ({error.strerror})") from error
@@ -162,7 +168,8 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
         file = path / REPORT if path.is_dir() else path
         if file.name in (QUESTIONS, RANKINGS, SUMMARY):
             raise ResultError(f"{file}: is a part of a result; expected the run's folder or its {REPORT}")
-        written = _whole(file)
+        with _opened(file, LARGEST_REPORT) as whole:
+            written = whole.read()
     except ResultError:
         raise
     except (OSError, ValueError) as error:
@@ -180,31 +187,35 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
     return file, content
 
 
-def _whole(file: Path) -> bytes:
-    """Return what a report holds; of what is too large to be one, nothing is read.
+def _opened(file: Path, most: int) -> BinaryIO:
+    """Open a regular file for reading; of what is too large, nothing is read, and for no writer of a pipe is waited.
 
     Raises:
-        ResultError: It is too large, or not a file.
-        OSError: It cannot be read.
+        ResultError: It has more than `most` bytes, or is not a file.
+        OSError: It cannot be opened.
         ValueError: Its name cannot be that of a file.
     """
-    known = file.stat()
-    if not S_ISREG(known.st_mode) or known.st_size > LARGEST_REPORT:
-        what = f"larger than {LARGEST_REPORT >> 20} MiB" if S_ISREG(known.st_mode) else "not a file"
-        raise ResultError(f"{file}: is {what}, and was not read; expected a run's folder or its {REPORT}")
-    return file.read_bytes()
+    content = open_at_once(file)
+    known = os.fstat(content.fileno())
+    if S_ISREG(known.st_mode) and known.st_size <= most:
+        return content
+    content.close()
+    what = f"larger than {most >> 20} MiB" if S_ISREG(known.st_mode) else "not a file"
+    raise ResultError(f"{file}: is {what}, and was not read; expected a run's folder or its {REPORT}")
 
 
 def read_lines(file: Path) -> Iterator[tuple[str, Json]]:
     """Yield where each line of a file is, for messages, and its value, in which numbers may be infinite.
 
     Raises:
-        ResultError: The file cannot be read, or a line is not valid JSON.
+        ResultError: The file cannot be read, or a line is too long or not valid JSON.
     """
     try:
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
+        with _opened(file, LARGEST_PART) as lines:
+            for number, line in enumerate(iter(partial(lines.readline, LONGEST_LINE + 1), b""), start=1):
                 where = f"{file}: line {number}"
+                if len(line) > LONGEST_LINE:
+                    raise ResultError(f"{where}: has more than {LONGEST_LINE:,} bytes; expected one question")
                 try:
                     yield where, parse_json(utf8_json.read(line), finite=False)
                 except ValueError as error:
