@@ -77,3 +77,19 @@ def test_help_loads_neither_numpy_nor_pydantic():
 def test_the_package_runs_as_a_module():
     command = [sys.executable, "-m", "rag_evaluation_framework", "--version"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0.1.0\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(("run", "nope"), 2), (("components", "--nope"), 2), (("components",), 0)]
+)
+def test_the_exit_code_is_the_same_though_no_message_can_be_written(tmp_path, arguments, code):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rag_evaluation_framework", *arguments],
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=full,
+            check=False,
+        )
+    assert done.returncode == code

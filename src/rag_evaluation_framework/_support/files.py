@@ -106,7 +106,7 @@ def _opened(path: Path, refusal: type[InputError]) -> BinaryIO:
 
 def open_at_once(path: Path) -> BinaryIO:
     """Open whatever is there for reading, without waiting for somebody to write to a pipe; who asks closes it."""
-    return open(path, "rb", opener=_at_once)  # noqa: SIM115  Path.open takes no opener
+    return open(path, "rb", opener=_at_once)
 
 
 def _at_once(path: str, flags: int) -> int:

@@ -74,7 +74,7 @@ def _failed(message: str) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    with suppress(BrokenPipeError):  # nobody reads it; the exit code still tells
+    with suppress(OSError):  # nobody reads it, or the disk is full; the exit code still tells
         sys.stderr.write(f"{fit_to_show(message)}\n")
         sys.stderr.flush()
     return code
