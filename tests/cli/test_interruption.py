@@ -291,10 +291,55 @@ def test_an_interrupted_demo_says_which_runs_are_kept(folder):
     )
     assert done.returncode == 130
     runs = folder / ".rag-eval" / "runs"
-    assert len(list(runs.iterdir())) == 1
+    whole, part = sorted(map(load_result, runs.iterdir()), key=lambda result: result.counts["failed"])
+    answered = 80 - len(whole.queries)
+    assert (whole.counts["failed"], part.counts["failed"]) == (0, len(part.queries) - answered)
     last = done.stderr.splitlines()[-1]
     assert last.startswith("interrupted: 1 of ")
-    assert last.endswith(f" evaluations were made; they are saved in {runs.relative_to(folder)}")
+    assert last.endswith(f" evaluations were made, and one in part; they are saved in {runs.relative_to(folder)}")
+    assert [line.split("  ")[0].strip() for line in done.stdout.splitlines() if "recursive" in line] == ["BM25"] * 2
+    assert "recursive 800, in part" in done.stdout
+    assert "Saved 2 runs to " in done.stdout
+    assert "Best at" not in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupted_demo_that_cannot_be_saved_is_shown(folder):
+    limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))\n"
+    script = limit + WHILE_ASKING.replace("> 2:", "> 80:").replace(RUN, "['rag-eval', 'demo', '--json']")
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 130
+    shown = json.loads(done.stdout)["runs"]
+    assert [run["run"] for run in shown] == [None, None]
+    assert all("File too large" in run["not_saved"] for run in shown)
+    last = done.stderr.splitlines()[-1]
+    assert "1 of 6 evaluations were made, and one in part; shown, but not saved: 2 of 2: " in last
+    assert "File too large" in last
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_while_a_result_cannot_be_saved_says_why(folder):
+    script = f"""
+import os, sys
+from rag_evaluation_framework.results import store
+def write_lines(file, lines):
+    os.kill(os.getpid(), {int(signal.SIGINT)})
+    raise OSError(28, "No space left on device")
+store.write_lines = write_lines
+sys.argv = {RUN}
+from rag_evaluation_framework.cli.main import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 130
+    assert "span_recall" in done.stdout
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("interrupted: ")
+    assert "No space left on device" in last
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")

@@ -4,21 +4,26 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
+from rich.console import Console
 from tqdm import tqdm
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import demo as built_in
 from rag_evaluation_framework import reports, results
 from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework._support import interrupts
 from rag_evaluation_framework._support.optional import install_command, missing_extras
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import print_json
 from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
 
+_PART = ", in part"
 _SIZES = (250, 800, 2000)
 _WIDTH = 80
 _AT_K, _AT_BUDGET = "span_recall@5", "span_recall@4000ch"
@@ -37,28 +42,56 @@ def demo(
     results.check_root(root)
     dataset = built_in.load_handbook()
     missing = missing_extras(rag.LsaEmbedder.requires)
+    cells = _cells(bool(missing))
     rows: list[Row] = []
     saved: list[dict[str, str | None]] = []
-    cells = _cells(bool(missing))
+    interrupt: KeyboardInterrupt | None = None
     try:
-        for kind, size, retriever in tqdm(cells, desc="Evaluating", delay=2, disable=None, leave=False):
-            rows.append((kind, f"recursive {size}", rag.evaluate(retriever, dataset)))
-            saved.append(_saved(rows[-1][2], root))
-    except KeyboardInterrupt as interrupt:
-        folders = [where["run"] for where in saved if where["run"] is not None]
-        where = f"they are saved in {root / 'runs'}" if folders else "nothing is saved"
-        raise Interrupted(f"{len(saved)} of {len(cells)} evaluations were made; {where}") from interrupt
+        for row, where, came in _evaluated(cells, dataset, root):
+            rows, saved, interrupt = [*rows, row], [*saved, where], came
+    except KeyboardInterrupt as error:
+        interrupt = error
+    rows = rows[: len(saved)]  # an interrupt may come in between
+    folders = [Path(where["run"]) for where in saved if where["run"] is not None]
     if as_json:
         runs = [
             {**where, "name": result.name, "metrics": result.metrics, "counts": result.counts}
             for (_, _, result), where in zip(rows, saved, strict=True)
         ]
         print_json({"runs": runs, "missing_extras": missing})
-    else:
-        _show(dataset, rows, [Path(where["run"]) for where in saved if where["run"] is not None], missing)
+    elif rows:
+        _show(dataset, rows, folders, missing, whole=interrupt is None)
     problems = [where["not_saved"] for where in saved if where["not_saved"] is not None]
+    lost = f"shown, but not saved: {len(problems)} of {len(rows)}: {problems[0]}" if problems else ""
+    if interrupt is not None:
+        kept = [f"they are saved in {root / 'runs'}"] * bool(folders) + [lost] * bool(lost)
+        part = sum(label.endswith(_PART) for _, label, _ in rows)
+        made = f"{len(rows) - part} of {len(cells)} evaluations were made{', and one in part' * part}"
+        raise Interrupted(f"{made}; {'; '.join(kept) or 'nothing is saved'}") from interrupt
     if problems:
-        raise ResultError(f"the results are shown, but not saved: {len(problems)} of {len(rows)}: {problems[0]}")
+        raise ResultError(f"the results are {lost}")
+
+
+def _evaluated(
+    cells: list[tuple[str, int, rag.Retriever]], dataset: rag.Dataset[rag.CharacterSpan], root: Path
+) -> Iterator[tuple[Row, dict[str, str | None], KeyboardInterrupt | None]]:
+    """Yield what was measured of each cell, where it is saved, and the interrupt that made it the last one.
+
+    Raises:
+        KeyboardInterrupt: There is nothing of the next cell.
+    """
+    for kind, size, retriever in tqdm(cells, desc="Evaluating", delay=2, disable=None, leave=False):
+        label, interrupt = f"recursive {size}", None
+        try:
+            result = rag.evaluate(retriever, dataset)
+        except Interrupted as error:
+            if error.result is None:
+                raise
+            label, interrupt, result = f"{label}{_PART}", error, error.result
+        where, late = interrupts.finished(partial(_saved, result, root))
+        yield (kind, label, result), where, interrupt or late
+        if interrupt or late:
+            return
 
 
 def _saved(result: rag.EvaluationResult[rag.CharacterSpan], root: Path) -> dict[str, str | None]:
@@ -76,10 +109,11 @@ def _cells(words_only: bool) -> list[tuple[str, int, rag.Retriever]]:
     return [*words] if words_only else [*words, *vectors]
 
 
-def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: list[Path], missing: list[str]) -> None:
+def _show(
+    dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: list[Path], missing: list[str], *, whole: bool
+) -> None:
     console = stdout()
-    corpus, scored = dataset.corpus, rows[0][2].counts["scored"]
-    detectable = reports.detectable_difference(scored)
+    corpus = dataset.corpus
     if corpus is None:
         return
     console.print("How well does each chunker help retrieval find the answer?", style="bold")
@@ -87,6 +121,19 @@ def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: lis
         f"A handbook of {len(corpus)} documents, {len(dataset)} questions with verbatim answers.", style="dim"
     )
     reports.show_comparison(console, rows, _SCORES)
+    if whole:
+        _show_verdict(console, rows, corpus)
+    if missing:
+        console.print(f"\nTo add vectors: {install_command(*missing)}")
+    if folders:
+        place = one_line(str(folders[0].parent))
+        console.print(f"\nSaved {len(folders)} runs to {place}, the first as {folders[0].name}")
+
+
+def _show_verdict(console: Console, rows: list[Row], corpus: rag.Corpus) -> None:
+    """Say what the scores tell; of a part of the questions, they tell nothing."""
+    scored = rows[0][2].counts["scored"]
+    detectable = reports.detectable_difference(scored)
     console.print(
         "Chunk sizes are in characters. @5 and @10: the first 5 and 10 results; @4000ch:\n"
         "the results that fit into 4,000 characters of context, the last one truncated.\n"
@@ -96,11 +143,6 @@ def _show(dataset: rag.Dataset[rag.CharacterSpan], rows: list[Row], folders: lis
     best = _best(rows, _AT_BUDGET)
     console.print(f"In detail: {best[0]}, {best[1]}", style="dim")
     reports.show_worst(console, best[2], corpus, 5)
-    if missing:
-        console.print(f"\nTo add vectors: {install_command(*missing)}")
-    if folders:
-        place = one_line(str(folders[0].parent))
-        console.print(f"\nSaved {len(folders)} runs to {place}, the first as {folders[0].name}")
 
 
 def _verdict(rows: list[Row], detectable: float) -> str:
