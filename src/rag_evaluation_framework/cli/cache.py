@@ -13,7 +13,7 @@ import typer
 
 from rag_evaluation_framework import embedders
 from rag_evaluation_framework._outside import one_line
-from rag_evaluation_framework._support.files import folder_size
+from rag_evaluation_framework._support.files import checked_path, folder_size
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry import plain
@@ -35,7 +35,7 @@ def cache(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show or clear the cache of earlier runs: embedding vectors and exported models."""
-    if root.exists() and not root.is_dir():
+    if checked_path(root, ConfigError).exists() and not root.is_dir():
         raise ConfigError(f"--root {root}: is a file; expected the folder that contains the cache")
     embeddings, exports = embedders.EmbeddingCache(root), root / "cache" / "onnx"
     if action is Action.info:

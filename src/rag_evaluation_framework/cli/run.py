@@ -89,7 +89,7 @@ def run(
         "metrics": metric or None,
         "k": k or None,
         "budgets": budget or None,
-        "tokenizer": str(Path(tokenizer).absolute()) if tokenizer and Path(tokenizer).is_file() else tokenizer,
+        "tokenizer": _tokenizer(tokenizer) if tokenizer else None,
         "max_concurrency": max_concurrency,
         "timeout": timeout,
         "experiment_name": experiment_name,
@@ -113,6 +113,14 @@ def run(
     if problem is not None:
         raise problem
     _check(result, allow_failures)
+
+
+def _tokenizer(given: str) -> str:
+    """Return the absolute path of a tokenizer that is a file; any other is a name."""
+    try:
+        return str(Path(given).absolute()) if Path(given).is_file() else given
+    except (OSError, ValueError):  # no file can be called so
+        return given
 
 
 def _made(experiment: rag.ExperimentConfig[Any]) -> tuple[rag.EvaluationResult[Any], SaveFailed | Interrupted | None]:

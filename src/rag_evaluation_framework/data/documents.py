@@ -107,8 +107,9 @@ class Corpus:
         except (OSError, ValueError, IndexError, NotImplementedError, RecursionError) as error:
             if isinstance(error, CorpusError):
                 raise
+            problem = (error.strerror if isinstance(error, OSError) else None) or error
             raise CorpusError(
-                f"glob pattern {shown(glob_pattern)}: {error}; expected a pattern such as '**/*.txt'"
+                f"glob pattern {shown(glob_pattern)}: {problem}; expected a pattern such as '**/*.txt'"
             ) from error
         if not paths:
             raise CorpusError(f"{folder}: no file matches {glob_pattern!r}. {_what_is_there(folder)}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.compressed import unfolded
 from rag_evaluation_framework._support.files import read_bytes
 from rag_evaluation_framework._support.optional import require
@@ -40,7 +41,7 @@ def load_encoding(name: str, file: Path | None = None) -> Any:
     public = require("tiktoken_ext.openai_public", extra="tiktoken", needed_by=f"the tokenizer {name!r}")
     if name not in tiktoken.list_encoding_names():
         raise TokenizerError(
-            f"tokenizer {name!r} is unknown; tiktoken knows {', '.join(sorted(tiktoken.list_encoding_names()))}"
+            f"tokenizer {shown(name)} is unknown; tiktoken knows {', '.join(sorted(tiktoken.list_encoding_names()))}"
         )
     for content in _carried() if file is None else [read_bytes(file, TokenizerError, most=_LARGEST, remedy=_EXPECTED)]:
         encoding = _encoding_from(content, name, tiktoken, public)

@@ -1,0 +1,49 @@
+"""Whatever is given as a path is refused in one line, if no file can be called so."""
+
+import pytest
+
+IMPOSSIBLE = {"too long": "a" * 5_000, "a NUL": "a\0b", "a surrogate": "a\ud800b", "deep": "deep/" * 1_000 + "x"}
+RUN = {"--corpus": "docs", "--dataset": "questions.csv"}
+INIT = {"--corpus": "docs", "--questions": "questions.csv"}
+SCORE = {"--qrels": "qrels.txt", "--rankings": "run.txt"}
+PATHS = [
+    ("run", {}, ""),
+    *(("run", RUN, option) for option in ("--corpus", "--dataset", "--root")),
+    *(("run", RUN, option) for option in ("--tokenizer", "--chunker", "--embedder", "--vector-store")),
+    *(("run", RUN, option) for option in ("--retriever", "--reranker", "--metric", "--glob", "--evaluation-type")),
+    *(("init", INIT, option) for option in ("--corpus", "--questions", "--glob", "--name", "--root")),
+    *(("score", SCORE, option) for option in SCORE),
+    ("demo", {}, "--root"),
+    ("cache info", {}, "--root"),
+    ("cache clear", {}, "--root"),
+]
+
+
+@pytest.mark.parametrize("impossible", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+@pytest.mark.parametrize(("command", "others", "option"), PATHS, ids=[f"{name} {option}" for name, _, option in PATHS])
+def test_what_no_file_can_be_called_is_refused_in_one_line(rag_eval, folder, command, others, option, impossible):
+    (folder / "qrels.txt").write_text("q 0 d 1\n")
+    (folder / "run.txt").write_text("q Q0 d 1 1.0 x\n")
+    budget = ["--budget", "10tok"] if option == "--tokenizer" else []
+    given = [word for key, value in {**others, option: impossible}.items() for word in (key, value) if word]
+    outcome = rag_eval(*command.split(), *given, *budget)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert "RAG_EVAL_DEBUG" not in outcome.err
+    if "Invalid value for" in outcome.err:  # as any argument is refused that is not of its type
+        return
+    (line,) = [line for line in outcome.err.splitlines() if line.startswith("error: ")]
+    assert outcome.err.endswith(f"{line}\n")
+    assert len(line) < 2_000
+    assert not (folder / ".rag-eval").exists()
+
+
+@pytest.mark.parametrize(("command", "others", "option"), PATHS, ids=[f"{name} {option}" for name, _, option in PATHS])
+def test_what_is_no_utf_8_may_name_a_file_and_is_never_a_surprise(rag_eval, folder, command, others, option):
+    if command == "demo":
+        pytest.skip("it would be made there, as it should be")
+    given = [word for key, value in {**others, option: "a\udcffb"}.items() for word in (key, value) if word]
+    outcome = rag_eval(*command.split(), *given)
+    assert outcome.code in (0, 2)
+    assert "RAG_EVAL_DEBUG" not in outcome.err
+    assert "Traceback" not in outcome.err
