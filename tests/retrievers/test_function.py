@@ -163,6 +163,11 @@ class TestAsHits:
     def test_all_results_may_be_one_mapping(self, output, hits):
         assert as_hits(output, "f") == hits
 
+    def test_ids_of_one_mapping_are_read_up_to_k(self):
+        ids = iter(range(1000))
+        assert [hit.chunk_id for hit in as_hits({"retrieved_chunk_ids": ids}, "f", 2)] == ["0", "1"]
+        assert next(ids) == 2
+
     @pytest.mark.parametrize(
         ("output", "message"),
         [

@@ -165,7 +165,7 @@ def _from_run_output(output: Mapping[str, Any], source: str) -> Any:
     results = output[found[0]]
     if found[0] == "retrieved_spans" or not _is_ranked(results):
         return results
-    return [result if isinstance(result, Mapping) else {"chunk_id": result} for result in results]
+    return (result if isinstance(result, Mapping) else {"chunk_id": result} for result in results)
 
 
 def _is_ranked(results: Any) -> TypeGuard[Iterable[Result]]:
