@@ -74,6 +74,14 @@ SPAN = CHUNK.to_span()
         (lambda: Corpus({"a.md": "text"}), CorpusError, r"Corpus: documents=\{'a.md': 'text'\}; expected a list"),
         (lambda: Corpus([DOCUMENT], "docs"), CorpusError, "Corpus: metadata='docs' is of type str; expected a dict"),
         (lambda: Dataset([], TOKEN, metadata=[]), DatasetError, r"Dataset: metadata=\[\] is of type list"),
+        (lambda: Dataset([], TOKEN, name=5), DatasetError, "Dataset: name=5 is of type int; expected a text"),
+        (
+            lambda: Dataset([], TOKEN, name=None),
+            DatasetError,
+            "Dataset: name=None is of type NoneType; expected a text",
+        ),
+        (lambda: Dataset([], TOKEN, corpus_hash=5), DatasetError, "Dataset: corpus_hash=5 is of type int; expected"),
+        (lambda: Dataset([], TOKEN, chunking=b"c"), DatasetError, "Dataset: chunking=b'c' is of type bytes; .*decode"),
         (lambda: Dataset([SPAN], TOKEN), DatasetError, r"dataset 'dataset': CharacterSpan\(.*; expected ground truth"),
         (
             lambda: Dataset(TokenLevelGroundTruth(QUERY, [SPAN]), TOKEN),
@@ -272,6 +280,9 @@ class _Unprintable:
         lambda value: Document("a.md", value),
         lambda value: CharacterSpan("a.md", value, 5),
         lambda value: Dataset([], value),
+        lambda value: Dataset([], TOKEN, name=value),
+        lambda value: Dataset(value, TOKEN, name=value),
+        lambda value: Dataset([value], TOKEN),
         lambda value: Dataset([], np.zeros(2)),
     ],
 )

@@ -16,7 +16,7 @@ from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_diges
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.data.value_checks import freeze_metadata
+from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 
 _MOST_PROBLEMS = 5
@@ -45,7 +45,7 @@ class Dataset(Generic[U]):
 
     Raises:
         CorpusError: The corpus is not a `Corpus`.
-        DatasetError: Two questions share an id, or what is given is not ground truth.
+        DatasetError: Two questions share an id, what is given is not ground truth, or the name or a hash is not a text.
         LevelMismatch: A ground truth belongs to another evaluation type, or the level is not one.
     """
 
@@ -68,10 +68,14 @@ class Dataset(Generic[U]):
         chunking: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
+        told = {"name": name, "corpus_hash": corpus_hash, "chunking": chunking}
+        for attribute, text in told.items():
+            object.__setattr__(self, attribute, text)
+        check_texts(self, DatasetError, *(key for key, text in told.items() if key == "name" or text is not None))
         given: Any = ground_truth
         if isinstance(given, GroundTruth) or not isinstance(given, Iterable):
             raise DatasetError(
-                f"dataset {name!r}: ground_truth={given!r:.80}; expected a list of ground truths, such as "
+                f"dataset {name!r}: ground_truth={shown(given)}; expected a list of ground truths, such as "
                 "[TokenLevelGroundTruth(query, spans)]"
             )
         entries, level = tuple(ground_truth), checked_level(level)
@@ -80,10 +84,8 @@ class Dataset(Generic[U]):
         values: dict[str, Any] = {
             "ground_truth": entries,
             "level": level,
-            "name": name,
             "corpus": corpus,
             "corpus_hash": corpus.content_hash if corpus_hash is None and corpus is not None else corpus_hash,
-            "chunking": chunking,
             "metadata": FrozenDict() if metadata is None else metadata,
         }
         for attribute, value in values.items():
@@ -94,7 +96,7 @@ class Dataset(Generic[U]):
             item: Any = entry
             if not isinstance(item, GroundTruth):
                 expected = "expected ground truth, such as TokenLevelGroundTruth(query, spans)"
-                raise DatasetError(f"dataset {name!r}: {item!r:.80}; {expected}")
+                raise DatasetError(f"dataset {name!r}: {shown(item)}; {expected}")
             if entry.level is not level:
                 raise LevelMismatch(
                     f"question {entry.query.id!r} has {entry.level.evaluation_type} ground truth, the dataset is "
@@ -218,7 +220,7 @@ def check_dataset_level(dataset: Any, level: Level[Any]) -> None:
     """
     given: object = dataset
     if not isinstance(given, Dataset):
-        raise DatasetError(f"dataset={dataset!r:.80}: expected a Dataset; load_dataset(path, corpus=...) reads one")
+        raise DatasetError(f"dataset={shown(dataset)}: expected a Dataset; load_dataset(path, corpus=...) reads one")
     if dataset.level not in (level, TOKEN):
         expected = level.evaluation_type
         raise LevelMismatch(
