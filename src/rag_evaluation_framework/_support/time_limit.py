@@ -73,6 +73,9 @@ def checked_timeout(given: Any) -> float | None:
     """
     if given is None:
         return None
-    if type(given) is not bool and isinstance(given, Real) and isfinite(given) and float(given) > 0:
-        return float(given)
+    if type(given) is not bool and isinstance(given, Real):
+        with suppress(Exception):  # of anybody's number, and of a whole one that is too large for a float
+            seconds = float(given)
+            if isfinite(seconds) and seconds > 0:
+                return seconds
     raise ConfigError(f"timeout={shown(given)}: expected seconds, a finite number above 0, or None for no limit")
