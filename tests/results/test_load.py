@@ -36,6 +36,7 @@ from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, MissingDependency, RagEvalError, ResultError
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from rag_evaluation_framework.results import store
+from support.cpu_time import cpu_seconds_below
 from support.json_mutations import mutations
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -506,3 +507,16 @@ def test_a_question_that_is_too_long_is_not_read_to_its_end(tmp_path, monkeypatc
     monkeypatch.setattr(store, "LONGEST_LINE", longest - 1)
     with pytest.raises(ResultError, match=rf"questions.jsonl: line \d: has more than {longest - 1} bytes"):
         load_result(folder)
+
+
+def test_many_cutoffs_take_time_in_proportion(tmp_path):
+    many = [*map(str, range(1, 20_001)), "12ch"]
+
+    def change(report):
+        report["cutoffs"] = many
+        report["metrics"] |= {f"span_recall@{cutoff}": None for cutoff in many if cutoff not in ("2", "12ch")}
+
+    file = edited(tmp_path, change)
+    with cpu_seconds_below(5):
+        result = load_result(file)
+        assert "span_recall" in result.summary().as_markdown()

@@ -67,7 +67,9 @@ class Comparison:
         same = [query_id for query_id in shared if truths[0][before[query_id]] == truths[1][after[query_id]]]
         unchanged = set(same)
         names = [
-            name for name in baseline.score_names if name in candidate.score_names and _alike(name, baseline, candidate)
+            name
+            for name in baseline.score_names
+            if name in candidate.scores.columns and _alike(name, baseline, candidate)
         ]
         if not same or not names:
             what = "question with the same truth" if not same else "score"
@@ -235,8 +237,8 @@ def _paired(
 
 def _notes(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], names: list[str]) -> list[str]:
     notes: list[str] = []
-    others = [name for name in baseline.score_names if name not in names]
-    others += [name for name in candidate.score_names if name not in names and name not in others]
+    common = set(names)
+    others = [name for name in dict.fromkeys((*baseline.score_names, *candidate.score_names)) if name not in common]
     if others:
         notes.append(f"scores that are not in both, or not of one tokenizer: {', '.join(others)}")
     before, after = baseline.config, candidate.config

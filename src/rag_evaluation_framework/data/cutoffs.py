@@ -1,17 +1,20 @@
 """Cutoffs of rankings, and score names that include them: `span_recall@5`, `span_recall@4000ch`."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal, TypeGuard, get_args
 
 from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.plain import at_most
 from rag_evaluation_framework.errors import ConfigError
 
 Unit = Literal["", "ch", "tok"]
 
 _LARGEST = 10**9
+_MOST = 1000
 _CUTOFF = re.compile(r"(?P<size>\d{1,20})(?P<unit>ch|tok)?(?P<whole>_whole)?")
 _FORMS = "a number of results (5), characters (4000ch) or tokens (1000tok); budgets also as 4000ch_whole"
 
@@ -86,14 +89,14 @@ class Cutoff:
         """Parse one cutoff or several, in their order.
 
         Raises:
-            ConfigError: One is not valid or is given twice, or there is none.
+            ConfigError: One is not valid or is given twice, or there is none, or there are more than 1,000.
         """
         given: Any = cutoffs
         if isinstance(given, str | int | Cutoff):
             return (cls.parse(given),)
         if not isinstance(given, Iterable):
             raise ConfigError(f"cutoffs={shown(given)}: expected a list such as [5, '4000ch']")
-        parsed = _different(given)
+        parsed = _different(_listed(given))
         if not parsed:
             raise ConfigError("no cutoffs were given; expected at least one, such as [5, '4000ch']")
         return parsed
@@ -103,10 +106,10 @@ class Cutoff:
         """Parse one number of results or several, in their order; there may be none.
 
         Raises:
-            ConfigError: One is not a whole number of at least 1, or is given twice.
+            ConfigError: One is not a whole number of at least 1, or is given twice; or there are more than 1,000.
         """
         given: Any = k
-        numbers: list[Any] = [*given] if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+        numbers = _listed(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
         for number in numbers:
             if isinstance(number, int) and number < 1:
                 raise ConfigError(f"k: cutoff {number}: expected a whole number of at least 1, as in k=5 (--k 5)")
@@ -121,14 +124,15 @@ class Cutoff:
         """Parse budgets, in their order; there may be none.
 
         Raises:
-            ConfigError: One is not a number of characters or tokens, or is given twice; or they are not a list.
+            ConfigError: One is not a number of characters or tokens, or is given twice; or they are not a list, or more
+                than 1,000.
         """
         given: Any = budgets
         if isinstance(given, str):
             raise ConfigError(f"budgets={given!r}: expected a list such as ['{given}']")
         if not isinstance(given, Iterable):
             raise ConfigError(f"budgets={shown(given)}: expected a list such as ['4000ch'], or [] for none")
-        parsed = _different(given)
+        parsed = _different(_listed(given))
         for cutoff in parsed:
             if not cutoff.is_budget:
                 raise ConfigError(f"budget {str(cutoff)!r}: expected characters (4000ch) or tokens (1000tok)")
@@ -192,11 +196,17 @@ def is_metric_name(name: Any) -> TypeGuard[str]:
     return isinstance(name, str) and name != "" and "@" not in name and name == "".join(name.split())
 
 
-def _different(given: Any) -> tuple[Cutoff, ...]:
-    items: list[Any] = [*given]
+def _listed(given: Any) -> list[Any]:
+    items = at_most(given, _MOST)
+    if items is None:
+        raise ConfigError(f"more than {_MOST:,} cutoffs were given; expected at most {_MOST:,}, such as [5, '4000ch']")
+    return items
+
+
+def _different(items: list[Any]) -> tuple[Cutoff, ...]:
     parsed = tuple(map(Cutoff.parse, items))
-    for cutoff in parsed:
-        if parsed.count(cutoff) > 1:
+    for cutoff, times in Counter(parsed).items():
+        if times > 1:
             raise ConfigError(f"cutoff {str(cutoff)!r} is given twice")
     return parsed
 

@@ -102,13 +102,15 @@ def _head(report: Path, content: Mapping[str, Any]) -> tuple[ReportRecord, set[s
 def _score_names(report: Path, head: ReportRecord) -> list[str]:
     """Return the names of the scores of a report, in order: of every metric those that have a mean, or lack one."""
     named = [str(ScoreName(metric, Cutoff.parse(cutoff))) for metric in head.metric_names for cutoff in head.cutoffs]
+    known = set(named)
     for name in head.metrics:
-        if name not in named:
+        if name not in known:
             raise ResultError(
                 f"{report}: $.metrics.{one_line(name)}: is none of the metric_names at one of the cutoffs"
             )
+    scored = {name.partition("@")[0] for name in head.metrics}
     for metric in head.metric_names:
-        if not any(name.partition("@")[0] == metric for name in head.metrics):
+        if metric not in scored:
             raise ResultError(f"{report}: $.metrics: has no score of {metric!r}, which is one of the metric_names")
     return [name for name in named if name in head.metrics]
 

@@ -1,6 +1,7 @@
 """What the files of a result hold, schema version 2: `report.json`, and the lines of `questions.jsonl`."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -50,8 +51,8 @@ def _time(text: str) -> str:
 
 
 def _different(items: tuple[T, ...]) -> tuple[T, ...]:
-    for item in items:
-        if items.count(item) > 1:
+    for item, times in Counter(items).items():
+        if times > 1:
             raise ValueError(f"{item!r} is there twice")
     return items
 

@@ -192,7 +192,7 @@ class EvaluationResult(Generic[U]):
 
     def _cell(self, name: str) -> str:
         """Return a mean as the table shows it; nothing where the metric is not scored at that cutoff."""
-        return number(self.metrics[name]) if name in self.score_names else ""
+        return number(self.metrics[name]) if name in self.scores.columns else ""
 
     def _beside(self) -> list[str]:
         """Return what is said beside the headline: questions without an answer, and those with a failed metric."""
