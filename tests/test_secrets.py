@@ -13,6 +13,7 @@ from rag_evaluation_framework import registry
 from rag_evaluation_framework.embedders.identity import embedder_identity
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments import load_config
+from rag_evaluation_framework.results.store import run_folders
 
 SECRET = "s3cr3t-0f-mine"
 OTHER = "an0ther-secret"
@@ -304,3 +305,14 @@ def test_names_and_records_hold_no_addresses_of_objects():
     assert "0x" not in told
     assert retriever.name.startswith("Holding")
     assert "function=call" in retriever.name
+
+
+def test_the_login_of_a_url_that_a_dataset_is_called_after_is_in_no_record_and_no_name_of_a_folder(tmp_path):
+    named = rag.Dataset(dataset().ground_truth, rag.TOKEN, name=f"https://me:{SECRET}@host/x", corpus=dataset().corpus)
+    result = rag.evaluate(lambda query, k: ["first"], named, k=1)
+    folder = result.save(root=tmp_path)
+    assert folder.name.endswith("Z-https-host-x")
+    assert result.config["dataset"]["name"] == "https://***@host/x"
+    assert rag.load_result(folder).config == result.config
+    assert [name for name, data in contents(folder) if SECRET.encode() in data] == []
+    assert next(run_folders(tmp_path, result.created, named.name)).name == folder.name

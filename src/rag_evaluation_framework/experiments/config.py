@@ -143,7 +143,7 @@ class ExperimentConfig(Generic[U]):
             "max_concurrency": self.config.max_concurrency,
             "timeout": self.config.timeout,
             "dataset": {
-                "name": self.dataset.name,
+                "name": fit_to_keep(self.dataset.name),
                 "evaluation_type": self.dataset.level.evaluation_type,
                 "questions": len(self.dataset),
                 "skipped": self.dataset.skipped,

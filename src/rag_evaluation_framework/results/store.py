@@ -14,7 +14,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any, BinaryIO
 
-from rag_evaluation_framework._outside import bounded, said, shown
+from rag_evaluation_framework._outside import bounded, fit_to_keep, said, shown
 from rag_evaluation_framework._support import utf8_json
 from rag_evaluation_framework._support.files import open_at_once
 from rag_evaluation_framework._support.strict_json import Json, parse_json
@@ -57,7 +57,7 @@ def check_root(root: Path) -> None:
 def run_folders(root: str | Path, created: str, dataset: str) -> Iterator[Path]:
     """Yield the names a run's folder may have: `<root>/runs/<UTC time>-<dataset>`, then the same with a number."""
     time = datetime.fromisoformat(created).strftime("%Y%m%dT%H%M%SZ")
-    name = f"{time}-{re.sub(r'[^A-Za-z0-9._-]+', '-', dataset)[:60].strip('-.') or 'dataset'}"
+    name = f"{time}-{re.sub(r'[^A-Za-z0-9._-]+', '-', fit_to_keep(dataset))[:60].strip('-.') or 'dataset'}"
     for number in count(1):
         yield Path(root) / RUNS / (name if number == 1 else f"{name}-{number}")
 
