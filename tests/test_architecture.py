@@ -257,3 +257,8 @@ def _for_type_checkers(tree, node):
         isinstance(block, ast.If) and "TYPE_CHECKING" in ast.unparse(block.test) and node in block.body
         for block in ast.walk(tree)
     )
+
+
+def test_nothing_is_cut_by_a_format_that_shows_it_unguarded():
+    """`shown(value, 80)` shows what `{value!r:.80}` would, and also what has a `repr` that raises."""
+    assert [name for name, path in MODULES.items() if "!r:." in path.read_text(encoding="utf-8")] == []

@@ -187,7 +187,7 @@ def as_component(kind: Kind, given: Any, owner: str) -> Any:
     if not callable(given):
         article = "an" if contract.__name__[0] in "AEIOU" else "a"
         raise ConfigError(
-            f"{owner}: {kind}={given!r:.80}; expected {article} {contract.__name__}, or a function {_FUNCTIONS[kind]}"
+            f"{owner}: {kind}={shown(given)}; expected {article} {contract.__name__}, or a function {_FUNCTIONS[kind]}"
         )
     return load_installed(f"{_PACKAGE}.{_ROOMS[kind]}.function:Function{contract.__name__}")(given)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import checked_path, is_list, is_object, read_bytes
 from rag_evaluation_framework._support.optional import missing_extras, require
 from rag_evaluation_framework.errors import ConfigError
@@ -83,10 +84,10 @@ def _shards(index: Path, content: Any) -> set[str]:
     """Return the files that an index of weights lists, which have to be safetensors below its folder."""
     shards: Any = content.get("weight_map") if is_object(content) else None
     if not is_object(shards) or not shards:
-        raise _refusal(index, f"key 'weight_map': got {shards!r:.80}; expected parameters and the file of each")
+        raise _refusal(index, f"key 'weight_map': got {shown(shards)}; expected parameters and the file of each")
     for shard in shards.values():
         if not isinstance(shard, str) or not shard.endswith(".safetensors") or _OUTSIDE.match(shard):
-            raise _refusal(index, f"key 'weight_map': got {shard!r:.80}; expected a .safetensors file of this folder")
+            raise _refusal(index, f"key 'weight_map': got {shown(shard)}; expected a .safetensors file of this folder")
     return set(shards.values())
 
 
@@ -125,27 +126,27 @@ def _check_json(path: Path) -> None:
 def _check_module(path: Path, module: dict[Any, Any]) -> None:
     kind, place = module.get("type"), module.get("path", "")
     if not isinstance(kind, str) or not _MODULE.fullmatch(kind):
-        raise _refusal(path, f"key 'type': got {kind!r:.80}; expected a class of sentence_transformers")
+        raise _refusal(path, f"key 'type': got {shown(kind)}; expected a class of sentence_transformers")
     if not isinstance(place, str) or _OUTSIDE.match(place):
-        raise _refusal(path, f"key 'path': got {place!r:.80}; expected a folder within that of the model")
+        raise _refusal(path, f"key 'path': got {shown(place)}; expected a folder within that of the model")
 
 
 def _check_entry(path: Path, key: str, value: Any) -> None:
     if key == "trust_remote_code" and value is not False:
-        raise _refusal(path, f"key 'trust_remote_code': got {value!r:.80}; expected false, or nothing")
+        raise _refusal(path, f"key 'trust_remote_code': got {shown(value)}; expected false, or nothing")
     if isinstance(value, int | float) and not isinstance(value, bool):
         return  # in a vocabulary any other key can be a token, with its number
     if key == "auto_map":
-        raise _refusal(path, f"key 'auto_map' names Python code of the model's own: {value!r:.80}; expected none")
+        raise _refusal(path, f"key 'auto_map' names Python code of the model's own: {shown(value)}; expected none")
     if key in _ATTENTION_KEYS:
         for name in _named(value):
             if not isinstance(name, str) or "/" in name:
-                raise _refusal(path, f"key {key!r}: got {name!r:.80}; expected a plain name, no code of a repository")
+                raise _refusal(path, f"key {key!r}: got {shown(name)}; expected a plain name, no code of a repository")
     if key in _CLASS_KEYS or key == "types":
         for name in _named(value) if key == "types" else [value]:
             if name is not None and (not isinstance(name, str) or not _CLASS.fullmatch(name)):
                 raise _refusal(
-                    path, f"key {key!r}: got {name!r:.80}; expected a class of sentence_transformers or torch.nn"
+                    path, f"key {key!r}: got {shown(name)}; expected a class of sentence_transformers or torch.nn"
                 )
 
 

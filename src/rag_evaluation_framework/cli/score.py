@@ -14,7 +14,7 @@ from rich.text import Text
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import rankings as rank_files
 from rag_evaluation_framework import reports
-from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.errors import DatasetError
@@ -96,8 +96,8 @@ def _scored(qrels: Path, judged: rank_files.RankFile, path: Path, metric: list[s
 
 
 def _some(ids: dict[str, Any]) -> str:
-    shown = ", ".join(f"{name!r:.60}" for name in list(ids)[:3])
-    return f"{shown or 'none'}{', …' if len(ids) > 3 else ''}"
+    some = ", ".join(shown(name, 60) for name in list(ids)[:3])
+    return f"{some or 'none'}{', …' if len(ids) > 3 else ''}"
 
 
 def _as_json(qrels: Path, judged: rank_files.RankFile, scored: list[Scored], per_query: bool) -> dict[str, Any]:

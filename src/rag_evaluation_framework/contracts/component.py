@@ -85,7 +85,16 @@ def recorded_parameters(component: object) -> dict[str, Any]:
 def changed_parameters(component: object) -> dict[str, Any]:
     """Return those parameters of a dataclass component that differ from their defaults."""
     defaults = default_parameters(type(component))
-    return {key: value for key, value in parameters(component).items() if value != defaults[key]}
+    return {key: value for key, value in parameters(component).items() if _differ(value, defaults[key])}
+
+
+def _differ(value: Any, default: Any) -> bool:
+    """Return whether two values differ, or that cannot be told: of arrays, and of what raises."""
+    try:
+        differ = value != default
+    except Exception:  # noqa: BLE001  it is anybody's code
+        return True
+    return differ if isinstance(differ, bool) else True
 
 
 def default_parameters(kind: Callable[..., Any]) -> dict[str, Any]:
@@ -136,7 +145,7 @@ def check_number(owner: str, name: str, value: Any, most: float = inf) -> None:
 def check_function(owner: str, function: object) -> None:
     """Check that a parameter is a function, or an object that is called as one; raise ConfigError otherwise."""
     if isinstance(function, type) or not callable(function):
-        raise ConfigError(f"{owner}: function={function!r:.80}; expected a function")
+        raise ConfigError(f"{owner}: function={shown(function)}; expected a function")
 
 
 def function_name(function: object) -> str:

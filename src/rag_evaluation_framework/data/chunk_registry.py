@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import checked_path, json_lines, write_new
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.ids import (
@@ -146,12 +147,12 @@ class ChunkRegistry:
             raise DatasetError(f"{path}: is not a registry of chunks; ChunkRegistry.save writes one")
         version = header.get("schema_version")
         if version is True or version != SCHEMA_VERSION:
-            raise DatasetError(f"{path}: schema_version is {version!r:.60}; this version reads {SCHEMA_VERSION}")
+            raise DatasetError(f"{path}: schema_version is {shown(version, 60)}; this version reads {SCHEMA_VERSION}")
         count, fingerprint = header.get("chunks"), header.get("fingerprint")
         if type(count) is not int or not isinstance(fingerprint, str):
             raise DatasetError(
-                f"{path}: line 1: expected the number of chunks and their fingerprint, got {count!r:.60} and "
-                f"{fingerprint!r:.60}; without them the file cannot be checked: save the chunks again"
+                f"{path}: line 1: expected the number of chunks and their fingerprint, got {shown(count, 60)} and "
+                f"{shown(fingerprint, 60)}; without them the file cannot be checked: save the chunks again"
             )
         registry = cls()
         for number, record in lines:
@@ -173,7 +174,9 @@ class ChunkRegistry:
 
     def _is_new(self, chunk: Any, kind: type[Chunk] | type[PositionAwareChunk]) -> bool:
         if not isinstance(chunk, kind):
-            raise DatasetError(f"got {chunk!r:.80}; expected a {kind.__name__}, or use register(chunk) for either kind")
+            raise DatasetError(
+                f"got {shown(chunk)}; expected a {kind.__name__}, or use register(chunk) for either kind"
+            )
         if self._contents.setdefault(chunk.id, chunk.content) != chunk.content:
             raise DatasetError(
                 f"the id {chunk.id!r} is used for {self._contents[chunk.id][:40]!r} and for {chunk.content[:40]!r}; "
@@ -230,21 +233,21 @@ def _record(chunk: AnyChunk) -> dict[str, Any]:
 
 def _chunk(record: Any) -> AnyChunk:
     if not isinstance(record, dict):
-        raise DatasetError(f"expected an object, got {record!r:.60}")
+        raise DatasetError(f"expected an object, got {shown(record, 60)}")
     fields: dict[str, Any] = {"metadata": {}, **record}
     for key in ("id", "content", "doc_id"):
         if not isinstance(fields.get(key), str):
-            raise DatasetError(f"{key}: expected a string, got {fields.get(key)!r:.60}")
+            raise DatasetError(f"{key}: expected a string, got {shown(fields.get(key), 60)}")
     if not isinstance(fields["metadata"], dict):
-        raise DatasetError(f"metadata: expected an object, got {record['metadata']!r:.60}")
+        raise DatasetError(f"metadata: expected an object, got {shown(record['metadata'], 60)}")
     unknown = fields.keys() - {"id", "content", "doc_id", "metadata", "start", "end"}
     if unknown:
-        raise DatasetError(f"unknown key {min(unknown)!r:.60}")
+        raise DatasetError(f"unknown key {shown(min(unknown), 60)}")
     text, doc_id = fields["content"], DocumentId(fields["doc_id"])
     metadata = cast("dict[str, Any]", fields["metadata"])
     if fields.keys().isdisjoint({"start", "end"}):
         return Chunk(ChunkId(fields["id"]), text, doc_id, metadata)
     start, end = fields.get("start"), fields.get("end")
     if type(start) is not int or type(end) is not int:
-        raise DatasetError(f"start and end: expected two integers, got {start!r:.60} and {end!r:.60}")
+        raise DatasetError(f"start and end: expected two integers, got {shown(start, 60)} and {shown(end, 60)}")
     return PositionAwareChunk(PositionAwareChunkId(fields["id"]), text, doc_id, start, end, metadata)

@@ -64,7 +64,7 @@ class Corpus:
         given: Any = documents
         if isinstance(given, str | Path | Mapping | Document) or not isinstance(given, Iterable):
             raise CorpusError(
-                f"Corpus: documents={given!r:.80}; expected a list of documents, such as "
+                f"Corpus: documents={shown(given)}; expected a list of documents, such as "
                 "[Document('a.md', 'its text')]; Corpus.from_folder(path) reads the files of a folder"
             )
         object.__setattr__(self, "documents", tuple(map(_checked, documents)))
@@ -175,12 +175,12 @@ def checked_corpus(corpus: Any) -> Corpus:
 def check_corpus_type(corpus: object) -> None:
     """Check that what is given is a `Corpus`, which may be empty; raise CorpusError otherwise."""
     if not isinstance(corpus, Corpus):
-        raise CorpusError(f"corpus={corpus!r:.80}: expected a Corpus; Corpus.from_folder(path) reads one")
+        raise CorpusError(f"corpus={shown(corpus)}: expected a Corpus; Corpus.from_folder(path) reads one")
 
 
 def _checked(document: Any) -> Document:
     if not isinstance(document, Document):
-        raise CorpusError(f"got {document!r:.80}; expected documents, such as Document('a.md', 'its text')")
+        raise CorpusError(f"got {shown(document)}; expected documents, such as Document('a.md', 'its text')")
     return document
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from rag_evaluation_framework._outside import class_name, said
+from rag_evaluation_framework._outside import class_name, said, shown
 from rag_evaluation_framework._support.exits import exit_text
 from rag_evaluation_framework.errors import QueryFailed
 
@@ -41,7 +41,7 @@ class Failure:
         failure = cls.of(stage, error)
         if on_error == "collect":
             return failure
-        named = f"{query!r} ({wording!r:.80})" if wording else f"{query!r}"
+        named = f"{query!r} ({shown(wording)})" if wording else f"{query!r}"
         raise QueryFailed(f"question {named} failed: {stage}: {failure.kind}: {failure.message}", query) from error
 
 

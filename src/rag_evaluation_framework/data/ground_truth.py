@@ -7,6 +7,7 @@ from functools import cached_property
 from numbers import Real
 from typing import Any, Generic, TypeVar, cast
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.frozen import FrozenDict
@@ -302,10 +303,12 @@ def _check_types(entry: GroundTruth[Any], gains: Any) -> None:
     query: Any = entry.query
     if not isinstance(query, Query):
         raise DatasetError(
-            f"{type(entry).__name__}: query={query!r:.80}; expected a Query; Query.from_text('What?') makes one"
+            f"{type(entry).__name__}: query={shown(query)}; expected a Query; Query.from_text('What?') makes one"
         )
     if not isinstance(gains, Mapping):
-        raise DatasetError(f"question {query.id!r}: gains={gains!r:.80}; expected a dict of ids and gains: {{id: 2.0}}")
+        raise DatasetError(
+            f"question {query.id!r}: gains={shown(gains)}; expected a dict of ids and gains: {{id: 2.0}}"
+        )
 
 
 def _listed_spans(query: Query, given: Any) -> tuple[CharacterSpan, ...]:
@@ -320,7 +323,7 @@ def _listed_spans(query: Query, given: Any) -> tuple[CharacterSpan, ...]:
 
 def _no_spans(query: Query, given: object) -> DatasetError:
     return DatasetError(
-        f"question {query.id!r}: relevant_spans: got {given!r:.80}; expected a list of spans, such as "
+        f"question {query.id!r}: relevant_spans: got {shown(given)}; expected a list of spans, such as "
         "CharacterSpan('a.md', 0, 5). Of the ids of position-aware chunks, TokenLevelGroundTruth.of_chunks(query, ids, "
         "registry) makes spans"
     )
@@ -330,14 +333,14 @@ def _listed(query: Query, given: Iterable[TextT]) -> tuple[TextT, ...]:
     units: Any = given
     if isinstance(units, str | bytes | Mapping) or not isinstance(units, Iterable):
         raise DatasetError(
-            f"question {query.id!r}: relevant units are {given!r:.80}; expected a list of ids; pass gains as "
+            f"question {query.id!r}: relevant units are {shown(given)}; expected a list of ids; pass gains as "
             "gains={id: gain}"
         )
     ids = tuple(given)
     unit: Any
     for unit in ids:
         if not isinstance(unit, str):
-            raise DatasetError(f"question {query.id!r}: {unit!r:.80} is not a valid id; expected a string")
+            raise DatasetError(f"question {query.id!r}: {shown(unit)} is not a valid id; expected a string")
     return ids
 
 

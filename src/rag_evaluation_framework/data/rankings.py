@@ -10,6 +10,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.columns import Integers, Numbers, OnDemand
 from rag_evaluation_framework.data.cutoffs import Cutoff
@@ -269,26 +270,26 @@ def stage_columns(stages: Sequence[Sequence[StageRow]], collector: HitCollector)
 
 def _check_corpus(corpus: Any) -> None:
     if not isinstance(corpus, Corpus):
-        raise ConfigError(f"rankings: corpus={corpus!r:.60}; expected the Corpus that hits have places in")
+        raise ConfigError(f"rankings: corpus={shown(corpus, 60)}; expected the Corpus that hits have places in")
 
 
 def _checked(entry: Any) -> QueryRanking:
     if not isinstance(entry, QueryRanking) or not isinstance(cast("object", entry.query), Query):
         raise DatasetError(
-            f"the rankings hold {entry!r:.80}; expected QueryRanking(query, hits) of a Query, as in dataset.queries"
+            f"the rankings hold {shown(entry)}; expected QueryRanking(query, hits) of a Query, as in dataset.queries"
         )
     return entry
 
 
 def _problem(hit: Any, corpus: Corpus) -> str | None:
     if not isinstance(hit, Hit):
-        return f"{hit!r:.60}; expected a Hit, such as Hit(doc_id, start, end) or Hit(text=...)"
+        return f"{shown(hit, 60)}; expected a Hit, such as Hit(doc_id, start, end) or Hit(text=...)"
     given: tuple[Any, ...] = (hit.doc_id, hit.chunk_id, hit.text)
     if not all(value is None or isinstance(value, str) for value in given):
-        return f"{hit!r:.120}; expected texts as doc_id, chunk_id and text"
+        return f"{shown(hit, 120)}; expected texts as doc_id, chunk_id and text"
     score: Any = hit.score
     if score is not None and not isinstance(score, Real):
-        return f"the score {score!r:.60}; expected a number"
+        return f"the score {shown(score, 60)}; expected a number"
     if hit.start is None or hit.end is None:
         return None
     if hit.doc_id is None or hit.doc_id not in corpus:

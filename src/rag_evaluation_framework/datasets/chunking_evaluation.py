@@ -5,6 +5,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import read_json_text, table_rows
 from rag_evaluation_framework._support.records import Problems
 from rag_evaluation_framework.data.dataset import Dataset
@@ -66,7 +67,9 @@ def _span(reference: Any, doc_id: DocumentId, corpus: Corpus) -> CharacterSpan:
     try:
         start, end, text = int(reference["start_index"]), int(reference["end_index"]), str(reference["content"])
     except (KeyError, TypeError, ValueError) as error:
-        raise DatasetError(f"references: expected content, start_index and end_index, got {reference!r:.80}") from error
+        raise DatasetError(
+            f"references: expected content, start_index and end_index, got {shown(reference)}"
+        ) from error
     content = corpus[doc_id].content
     if start < 0 or end - start != len(text) or not text or not content.startswith(text, start):
         raise DatasetError(

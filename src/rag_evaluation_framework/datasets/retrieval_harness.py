@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 from pydantic import AliasGenerator, BaseModel, ConfigDict, FailFast, Field
 from pydantic.alias_generators import to_camel
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.records import RecordReader, json_path
 from rag_evaluation_framework._support.strict_json import Json
@@ -114,7 +115,7 @@ def read_harness(content: dict[str, Any], path: Path, corpus: Corpus | None) -> 
     resolver = DocumentResolver(corpus) if corpus is not None else None
     queries = content.get("queries")
     if not is_list(queries) or not queries:
-        records.problem("$.queries", f"expected a list of at least one query, got {queries!r:.20}")
+        records.problem("$.queries", f"expected a list of at least one query, got {shown(queries, 20)}")
         queries = []
     entries = [_entry(item, f"$.queries[{number}]", records, resolver) for number, item in enumerate(queries)]
     if head is None or records.problems:
@@ -142,7 +143,7 @@ def _refused(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
                     )
                 elif key in _REFUSED:
                     if item:
-                        yield place, f"{item!r:.60} {_REFUSED[key]}"
+                        yield place, f"{shown(item, 60)} {_REFUSED[key]}"
                 elif key not in _FREE:
                     pending.append((place, item))
 
@@ -152,7 +153,7 @@ def _corpus(items: Json, path: Path, records: RecordReader, given: Corpus | None
     if items is None or items == []:
         return given
     if not is_list(items):
-        records.problem("$.documents", f"expected a list of documents, got {items!r:.20}")
+        records.problem("$.documents", f"expected a list of documents, got {shown(items, 20)}")
         return given
     documents: dict[str, Document] = {}
     for number, item in enumerate(items):
@@ -167,7 +168,7 @@ def _corpus(items: Json, path: Path, records: RecordReader, given: Corpus | None
         elif record.content is None and given is None:
             records.problem(
                 f"{where}.loaderRef",
-                f"{record.loader_ref!r:.60} cannot be loaded; pass corpus= with the text",
+                f"{shown(record.loader_ref, 60)} cannot be loaded; pass corpus= with the text",
             )
         metadata = {**record.metadata, **record.kept("source_id", "content", "metadata")}
         doc_id = DocumentId(record.source_id)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.optional import missing_extras, require
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
@@ -62,7 +63,9 @@ class SentenceTransformerEmbedder(Embedder):
     def __post_init__(self) -> None:
         given = cast("object", self.model)
         if not isinstance(given, str | Path) or not str(given).strip():
-            raise ConfigError(f"SentenceTransformerEmbedder: model={given!r}; expected a name or the path of a folder")
+            raise ConfigError(
+                f"SentenceTransformerEmbedder: model={shown(given)}; expected a name or the path of a folder"
+            )
         object.__setattr__(self, "model", str(given))
         if self.backend not in get_args(Backend):
             known = " or ".join(map(repr, get_args(Backend)))
@@ -189,7 +192,7 @@ def _checked(texts: Iterable[str]) -> list[str]:
     given: list[object] = [texts] if isinstance(texts, str) else list(texts)
     wrong = given if isinstance(texts, str) else [item for item in given if not isinstance(item, str)]
     if wrong:
-        raise InputError(f"SentenceTransformerEmbedder: got {wrong[0]!r:.80}; expected a list of texts")
+        raise InputError(f"SentenceTransformerEmbedder: got {shown(wrong[0])}; expected a list of texts")
     return [str(item) for item in given]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeAlias
 
-from rag_evaluation_framework._outside import fit_to_keep
+from rag_evaluation_framework._outside import fit_to_keep, shown
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -90,7 +90,7 @@ class ExperimentConfig(Generic[U]):
         measured: Any = EvaluationConfig() if config is None else config
         if not isinstance(measured, EvaluationConfig):
             raise ConfigError(
-                f"config={config!r:.80}: expected an EvaluationConfig, such as EvaluationConfig(budgets=[...])"
+                f"config={shown(config)}: expected an EvaluationConfig, such as EvaluationConfig(budgets=[...])"
             )
         own, read_at = dataset.level.evaluation_type, level.evaluation_type
         truth = f"dataset {dataset.name!r} is {own}" + ("" if own == read_at else f", read at {read_at}")
@@ -102,7 +102,7 @@ class ExperimentConfig(Generic[U]):
         chosen = check_metrics(given, level, truth, [*ks, *measured.budgets])
         documents = checked_corpus(dataset.corpus if corpus is None else corpus)
         if chunk_id is not None and not callable(chunk_id):
-            raise ConfigError(f"chunk_id={chunk_id!r:.80}: expected a function (chunk, number) -> id")
+            raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
         values: dict[str, Any] = {
             "retriever": pipeline,
             "dataset": dataset,

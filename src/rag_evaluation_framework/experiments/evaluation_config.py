@@ -17,6 +17,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.time_limit import checked_timeout
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.cutoffs import Cutoff
@@ -29,9 +30,9 @@ Unscored = Literal["no-answer", "failed"]
 
 def _statuses(given: Any) -> frozenset[Any]:
     if not isinstance(given, Iterable):
-        raise ConfigError(f"count_as_zero={given!r:.80}: expected some of 'no-answer' and 'failed', or [] for none")
+        raise ConfigError(f"count_as_zero={shown(given)}: expected some of 'no-answer' and 'failed', or [] for none")
     items: list[Any] = [given] if isinstance(given, str) else [*given]
-    chosen = frozenset(map(str, items))
+    chosen = frozenset(item if isinstance(item, str) else shown(item) for item in items)
     if not chosen <= set(get_args(Unscored)):
         raise ConfigError(f"count_as_zero={sorted(chosen)}: expected some of 'no-answer' and 'failed'")
     return chosen
@@ -51,7 +52,7 @@ _TEXT_OR_NONE = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "null"}]}
 
 def _problem(item: ErrorDetails) -> str:
     cause = item.get("ctx", {}).get("error")
-    return str(cause) if cause else f"{'.'.join(map(str, item['loc']))}={item['input']!r:.80}: {item['msg']}"
+    return str(cause) if cause else f"{'.'.join(map(str, item['loc']))}={shown(item['input'])}: {item['msg']}"
 
 
 class EvaluationConfig(BaseModel, frozen=True):

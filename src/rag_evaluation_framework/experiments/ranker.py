@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.coroutines import stop_if_cancelled
 from rag_evaluation_framework._support.interrupts import finished, stop_if_interrupted
 from rag_evaluation_framework._support.notes import note
@@ -320,7 +321,7 @@ class Ranker:
         if len(elsewhere):
             yield (
                 f"results that name a document which the corpus does not have: {len(elsewhere)}, such as "
-                f"{elsewhere[0].doc_id!r:.80}; they are not located. Let the retriever name documents as the corpus "
+                f"{shown(elsewhere[0].doc_id)}; they are not located. Let the retriever name documents as the corpus "
                 "does, or leave doc_id out to have their texts looked for everywhere"
             )
         ambiguous = int(hits.text.numbers(self._locator.ambiguous.__contains__).sum())

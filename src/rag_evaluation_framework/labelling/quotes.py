@@ -15,7 +15,7 @@ from typing import Literal
 
 from tqdm import tqdm
 
-from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework._support.files import checked_path, json_lines, read_text, table_rows
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.records import Problems
@@ -180,7 +180,7 @@ def check_quotes(path: str | Path, corpus: Corpus) -> QuoteCheck:
         if record["id"] and wordings.setdefault(record["id"], record["question"]) != record["question"]:
             raise DatasetError(
                 f"{path}: line {number}: the id {record['id']!r} is already used for another question, "
-                f"{wordings[record['id']]!r:.60}; ids must be unique"
+                f"{shown(wordings[record['id']], 60)}; ids must be unique"
             )
     answered = {_key(record) for _, record in records if record["quote"].strip()}
     return QuoteCheck(
@@ -315,7 +315,9 @@ def _jsonl_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             raise DatasetError(f"{path}: line {number}: expected an object with 'question' and 'quote'")
         for column in _COLUMNS:
             if not isinstance(row.get(column), str | None):
-                raise DatasetError(f"{path}: line {number}: {column!r}: expected a string, got {row[column]!r:.60}")
+                raise DatasetError(
+                    f"{path}: line {number}: {column!r}: expected a string, got {shown(row[column], 60)}"
+                )
         yield (
             number,
             _record({key: "" if value is None else value for key, value in row.items()}, f"{path}: line {number}"),

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import said
+from rag_evaluation_framework._outside import said, shown
 from rag_evaluation_framework._support.model_trust import in_hub_cache, load_model
 from rag_evaluation_framework._support.optional import missing_extras, require
 from rag_evaluation_framework.contracts.component import check_count
@@ -43,7 +43,7 @@ class CrossEncoderReranker(ScoringReranker):
     def __post_init__(self) -> None:
         given: Any = self.model
         if not isinstance(given, str | Path) or not str(given).strip():
-            raise ConfigError(f"CrossEncoderReranker: model={given!r:.80}; expected a name or the path of a folder")
+            raise ConfigError(f"CrossEncoderReranker: model={shown(given)}; expected a name or the path of a folder")
         object.__setattr__(self, "model", str(given))
         check_count("CrossEncoderReranker", "batch_size", self.batch_size)
         if missing_extras(self.requires):

@@ -47,7 +47,7 @@ class LateInteractionReranker(ScoringReranker):
         given: Any = self.embedder
         if isinstance(given, type) or not isinstance(given, TokenEmbedder):
             raise ConfigError(
-                f"LateInteractionReranker: embedder={given!r:.80}; expected one with embed_tokens(texts), such as a "
+                f"LateInteractionReranker: embedder={shown(given)}; expected one with embed_tokens(texts), such as a "
                 "SentenceTransformerEmbedder"
             )
         object.__setattr__(self, "embedder", adapted(self.embedder))

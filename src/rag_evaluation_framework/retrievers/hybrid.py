@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.contracts.component import check_count, parameters
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.retrieved import as_chunks
@@ -186,7 +187,7 @@ def _first_ranks(ranking: Ranking) -> dict[_Key, tuple[int, Hit]]:
 
 def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
     if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
-        raise ConfigError(f"HybridRetriever: retrievers={given!r:.80}; expected a list of retrievers")
+        raise ConfigError(f"HybridRetriever: retrievers={shown(given)}; expected a list of retrievers")
     pipelines: list[Any] = [*given]
     if not pipelines:
         raise ConfigError("HybridRetriever: no retrievers; expected at least one")
@@ -215,7 +216,7 @@ def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
     sound = [_is_weight(weight) for weight in weights]
     if len(weights) != count or not all(sound) or not any(weights):
         raise ConfigError(
-            f"HybridRetriever: weights={given!r:.80}; expected {count} numbers of at least 0, one per retriever, and "
+            f"HybridRetriever: weights={shown(given)}; expected {count} numbers of at least 0, one per retriever, and "
             "not all of them 0"
         )
     return tuple(map(float, weights))

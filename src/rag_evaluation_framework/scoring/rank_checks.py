@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.ground_truth import LARGEST_GAIN
 from rag_evaluation_framework.errors import DatasetError
 
@@ -33,8 +34,8 @@ def check_truth(query: str, truth: object) -> None:
     """
     if isinstance(truth, str | bytes) or not isinstance(truth, Iterable):
         raise DatasetError(
-            f"question {query!r}: the ground truth is {short(truth)}; expected a list of relevant ids, or a mapping "
-            "from id to gain"
+            f"question {shown(query)}: the ground truth is {short(truth)}; expected a list of relevant ids, or a "
+            "mapping from id to gain"
         )
 
 
@@ -46,8 +47,8 @@ def check_ranking(query: str, ranking: object) -> None:
     """
     if not _has_order(ranking):
         raise DatasetError(
-            f"question {query!r}: the ranking is {short(ranking)}; expected a list of ids, best first, or a mapping "
-            "from id to score"
+            f"question {shown(query)}: the ranking is {short(ranking)}; expected a list of ids, best first, or a "
+            "mapping from id to score"
         )
 
 
@@ -67,7 +68,7 @@ def refuse(queries: Sequence[str], truths: Sequence[object], rankings: Sequence[
         check_truth(query, truth)
         check_ranking(query, ranking)
         for problem in (*_problems("the ground truth", "gain", truth), *_problems("the ranking", "score", ranking)):
-            raise DatasetError(f"question {query!r}: {problem}") from why
+            raise DatasetError(f"question {shown(query)}: {problem}") from why
     raise DatasetError(f"questions {queries[0]!r} to {queries[-1]!r} cannot be read: {why}") from why
 
 
@@ -81,7 +82,7 @@ def _problems(name: str, value_name: str, given: Any) -> Iterator[str]:
     units: list[Any] = list(given)
     if not _is_scored(given):
         yield from (
-            f"{name} holds {unit!r:.60}; expected ids{'' if finite else ', best first'}, or a mapping from id to "
+            f"{name} holds {shown(unit, 60)}; expected ids{'' if finite else ', best first'}, or a mapping from id to "
             f"{value_name}"
             for unit in units
             if isinstance(unit, tuple | list | Mapping)

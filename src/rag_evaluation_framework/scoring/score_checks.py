@@ -5,6 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.cutoffs import Cutoff
@@ -29,7 +30,7 @@ def check_rankings(rankings: object) -> None:
         DatasetError: A hit is at a place that there is not.
     """
     if not isinstance(rankings, Rankings):
-        raise ConfigError(f"rankings={rankings!r:.80}: expected Rankings, as retrieve(...) returns them")
+        raise ConfigError(f"rankings={shown(rankings)}: expected Rankings, as retrieve(...) returns them")
     corpus = rankings.corpus
     for hits in (rankings.hits, *rankings.at.values()):
         table = hits.flat
@@ -60,14 +61,14 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
         MissingDependency: The library of one's tokenizer is not installed.
     """
     if not isinstance(metrics, Iterable) or isinstance(metrics, str):
-        raise ConfigError(f"metrics={metrics!r:.80}: expected a list, such as ['span_recall'] or [SpanRecall()]")
+        raise ConfigError(f"metrics={shown(metrics)}: expected a list, such as ['span_recall'] or [SpanRecall()]")
     listed: list[Any] = [*metrics.values()] if isinstance(metrics, Mapping) else [*metrics]
     given = [build("metric", metric) if isinstance(metric, str) else metric for metric in listed]
     if not given:
         raise ConfigError("no metrics were given; name at least one, or leave them out for the defaults")
     for metric in given:
         if not isinstance(metric, Metric):
-            raise ConfigError(f"metric {metric!r:.80}: expected a name or an instance, such as SpanRecall()")
+            raise ConfigError(f"metric {shown(metric)}: expected a name or an instance, such as SpanRecall()")
     for metric in given:
         _check_metric(metric, level, truth)
     names = list(map(checked_name, given))

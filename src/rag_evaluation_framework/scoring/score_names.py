@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence, Set
 from difflib import get_close_matches
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.cutoffs import SPELLINGS, Cutoff, ScoreName, is_metric_name
@@ -106,7 +107,7 @@ def checked_name(metric: Metric[Any]) -> str:
     """
     name = component_name(metric)
     if not is_metric_name(name):
-        raise ConfigError(f"a metric is called {name!r:.60}; expected one word without '@', such as 'my_recall'")
+        raise ConfigError(f"a metric is called {shown(name, 60)}; expected one word without '@', such as 'my_recall'")
     return name
 
 
@@ -116,16 +117,16 @@ def _parse_scores(
     if isinstance(scores, str):
         raise ConfigError(f"metrics: {scores!r} is one text; expected a list of names, such as [{scores!r}]")
     if not hasattr(scores, "__iter__"):
-        raise ConfigError(f"metrics: got {scores!r:.80}; expected a list of names or metrics, such as {list(example)}")
+        raise ConfigError(f"metrics: got {shown(scores)}; expected a list of names or metrics, such as {list(example)}")
     chosen: dict[ScoreName, Metric[Any]] = {}
     named: dict[str, Metric[Any]] = {}
     for score in scores:
         metric, full = _parsed(score, levels)
         if levels.isdisjoint(getattr(metric, "evaluation_types", ())):
-            raise ConfigError(f"score {score!r:.80}: {_where(metric)}; {function} takes {', '.join(_names(levels))}")
+            raise ConfigError(f"score {shown(score)}: {_where(metric)}; {function} takes {', '.join(_names(levels))}")
         if of_numbers and not reads_judgements(metric):
             raise ConfigError(
-                f"score {score!r:.80}: {metric.name} reads ids or spans, and arrays hold numbers: use {function}"
+                f"score {shown(score)}: {metric.name} reads ids or spans, and arrays hold numbers: use {function}"
             )
         same_kind = type(named.setdefault(full.metric, metric)) is type(metric)
         if not same_kind or chosen.setdefault(full, metric) != metric:
@@ -144,7 +145,7 @@ def _parsed(score: Any, levels: Set[EvaluationType]) -> tuple[Metric[Any], Score
         metric, cut = score
     if not _is_metric(metric):
         raise ConfigError(
-            f"score {score!r:.80}: expected a text such as 'ndcg@10', a metric such as NDCG(), or a metric and its "
+            f"score {shown(score)}: expected a text such as 'ndcg@10', a metric such as NDCG(), or a metric and its "
             "cutoff such as (NDCG(), 10)"
         )
     cutoff = None if cut is None else Cutoff.parse(cut)
@@ -159,7 +160,7 @@ def _is_metric(value: object) -> TypeGuard[Metric[Any]]:
 def _check_cutoff(score: object, metric: Metric[Any], cutoff: Cutoff | None) -> None:
     if cutoff is not None and cutoff.is_budget and "token-level" not in getattr(metric, "evaluation_types", ()):
         raise ConfigError(
-            f"score {score!r:.80}: {metric.name} compares ids, which have no length; cut it at a number of results, "
+            f"score {shown(score)}: {metric.name} compares ids, which have no length; cut it at a number of results, "
             f"as in {metric.name}@10"
         )
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
@@ -125,7 +126,7 @@ def score_span_arrays(
 
 def _number(queries: Any) -> int:
     if isinstance(queries, bool) or not issubclass(type(queries), int | np.integer) or queries < 1:
-        raise ConfigError(f"queries={queries!r:.80}; expected the number of questions, at least 1")
+        raise ConfigError(f"queries={shown(queries)}; expected the number of questions, at least 1")
     return int(queries)
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.ids import DocumentId, QueryId
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -117,12 +118,14 @@ def _row(owner: str, span: Any) -> _Row:
         raise DatasetError(f"{owner} holds {short(span)}; expected {_EXPECTED}")
     document, start, end = parts
     if not isinstance(document, str):
-        raise DatasetError(f"{owner} holds {short(span)}; expected the document's id as a text, got {document!r:.60}")
+        raise DatasetError(
+            f"{owner} holds {short(span)}; expected the document's id as a text, got {shown(document, 60)}"
+        )
     first, last = _offset(start), _offset(end)
     if first is None or last is None or not 0 <= first <= last <= LAST_OFFSET:
         raise DatasetError(
             f"{owner} holds {short(span)}; expected whole numbers of characters, 0 <= start <= end <= 2^40, got "
-            f"start {start!r:.60}, end {end!r:.60}"
+            f"start {shown(start, 60)}, end {shown(end, 60)}"
         )
     return DocumentId(document), first, last
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.reranker import Reranker
@@ -89,7 +90,7 @@ class FixedRetriever(Retriever):
     def __post_init__(self) -> None:
         given = cast("object", self.rankings)
         if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
-            raise ConfigError(f"FixedRetriever: rankings={given!r:.80}; expected a list, or a mapping from questions")
+            raise ConfigError(f"FixedRetriever: rankings={shown(given)}; expected a list, or a mapping from questions")
 
     @property
     def prefix_stable(self) -> bool:

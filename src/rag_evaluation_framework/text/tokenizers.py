@@ -50,8 +50,8 @@ def resolve_tokenizer(tokenizer: Any) -> Tokenizer:
     if callable(backend):
         return CallableTokenizer(cast("Callable[[str], Sequence[Hashable]]", backend))
     raise TokenizerError(
-        f"{backend!r} is not a valid tokenizer; expected a tiktoken name such as 'cl100k_base', a tokenizer.json or "
-        ".tiktoken file, a tokenizer object, or a callable from text to a list of tokens"
+        f"{shown(backend)} is not a valid tokenizer; expected a tiktoken name such as 'cl100k_base', a "
+        "tokenizer.json or .tiktoken file, a tokenizer object, or a callable from text to a list of tokens"
     )
 
 

@@ -1,0 +1,109 @@
+"""What cannot be shown is refused in words at every public door."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework.data import Hit, QueryRanking, Rankings
+from rag_evaluation_framework.embedders.function import FunctionEmbedder
+from rag_evaluation_framework.errors import RagEvalError
+from rag_evaluation_framework.testing import FixedRetriever
+
+
+class Unprintable:
+    def __repr__(self):
+        raise RuntimeError
+
+    __str__ = __repr__
+
+
+UNPRINTABLE = Unprintable()
+QUERY = rag.Query.from_text("What?")
+CORPUS = rag.Corpus([rag.Document("a.md", "text")])
+SPAN = rag.CharacterSpan("a.md", 0, 4)
+DATASET = rag.Dataset([rag.TokenLevelGroundTruth(QUERY, [SPAN])], rag.TOKEN, corpus=CORPUS)
+
+
+def search(query, k):
+    return ["text"]
+
+
+DOORS = {
+    "Corpus": rag.Corpus,
+    "Corpus of": lambda it: rag.Corpus([it]),
+    "Dataset": lambda it: rag.Dataset(it, rag.TOKEN),
+    "Dataset of": lambda it: rag.Dataset([it], rag.TOKEN),
+    "a corpus of a dataset": lambda it: rag.Dataset([], rag.TOKEN, corpus=it),
+    "a query": lambda it: rag.TokenLevelGroundTruth(it, [SPAN]),
+    "spans": lambda it: rag.TokenLevelGroundTruth(QUERY, it),
+    "a span": lambda it: rag.TokenLevelGroundTruth(QUERY, [it]),
+    "ids": lambda it: rag.DocumentLevelGroundTruth(QUERY, it),
+    "an id": lambda it: rag.DocumentLevelGroundTruth(QUERY, [it]),
+    "gains": lambda it: rag.DocumentLevelGroundTruth(QUERY, ["a"], gains=it),
+    "Rankings": lambda it: Rankings.of([it], CORPUS),
+    "a query of rankings": lambda it: Rankings.of([QueryRanking(it, ())], CORPUS),
+    "a hit": lambda it: Rankings.of([QueryRanking(QUERY, (it,))], CORPUS),
+    "the text of a hit": lambda it: Rankings.of([QueryRanking(QUERY, (Hit(text=it),))], CORPUS),
+    "the score of a hit": lambda it: Rankings.of([QueryRanking(QUERY, (Hit(text="text", score=it),))], CORPUS),
+    "register": lambda it: rag.ChunkRegistry([it]),
+    "a dataset to evaluate": lambda it: rag.evaluate(search, it),
+    "a retriever": lambda it: rag.evaluate(it, DATASET),
+    "metrics": lambda it: rag.evaluate(search, DATASET, metrics=it),
+    "a metric": lambda it: rag.evaluate(search, DATASET, metrics=[it]),
+    "k": lambda it: rag.evaluate(search, DATASET, k=it),
+    "config": lambda it: rag.ExperimentConfig(search, DATASET, config=it),
+    "experiment_name": lambda it: rag.EvaluationConfig(experiment_name=it),
+    "budgets": lambda it: rag.EvaluationConfig(budgets=it),
+    "tokenizer": lambda it: rag.EvaluationConfig(tokenizer=it),
+    "count_as_zero": lambda it: rag.EvaluationConfig(count_as_zero=it),
+    "one to count as zero": lambda it: rag.EvaluationConfig(count_as_zero=[it]),
+    "batch_queries": lambda it: rag.EvaluationConfig(batch_queries=it),
+    "max_concurrency": lambda it: rag.EvaluationConfig(max_concurrency=it),
+    "timeout": lambda it: rag.EvaluationConfig(timeout=it),
+    "on_error": lambda it: rag.EvaluationConfig(on_error=it),
+    "save_results_path": lambda it: rag.EvaluationConfig(save_results_path=it),
+    "a corpus of rankings": lambda it: Rankings.of([], it),
+    "a function": FunctionEmbedder,
+    "a number of characters": rag.RecursiveCharacterChunker,
+    "a model": rag.SentenceTransformerEmbedder,
+    "retrievers": rag.HybridRetriever,
+    "weights": lambda it: rag.HybridRetriever([search, search], weights=it),
+    "rankings to score": lambda it: rag.score(it, DATASET, ["span_recall"], [1]),
+    "rankings of a fake": FixedRetriever,
+    "a path": rag.load_result,
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_what_cannot_be_shown_is_refused_in_words(door):
+    with pytest.raises(RagEvalError, match=r"Unprintable|whose repr raises RuntimeError"):
+        DOORS[door](UNPRINTABLE)
+
+
+def test_a_number_that_python_does_not_write_out_is_refused_in_words():
+    with pytest.raises(RagEvalError, match="expected a whole number of at least 1"):
+        rag.RecursiveCharacterChunker(-(10**5000))
+
+
+def test_a_component_with_an_array_as_a_parameter_has_a_name():
+    @dataclass(frozen=True)
+    class Weighted(rag.Retriever):
+        weights: object = None
+        others: object = ()
+
+        def index(self, corpus): ...
+
+        def retrieve(self, query, k): ...
+
+    class Unlike:
+        def __ne__(self, other):
+            raise ZeroDivisionError
+
+        def __repr__(self):
+            return "Unlike()"
+
+    assert Weighted().name == "Weighted"
+    assert Weighted(np.arange(3)).name == "Weighted(weights=array([0, 1, 2]))"
+    assert Weighted(others=Unlike()).name == "Weighted(others=Unlike())"
