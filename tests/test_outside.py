@@ -1,3 +1,5 @@
+import signal
+
 import pytest
 
 from rag_evaluation_framework._outside import (
@@ -24,7 +26,21 @@ class Mute(Exception):
 
 
 @pytest.mark.parametrize(
-    "harm", ["\x1b[31m", "\x07", "\x9b2J", "\x85", "\u2028", "\u202e", "\u2067", "\ud800", "\r", "\0", "\x7f"]
+    "harm",
+    [
+        "\x1b[31m",
+        "\x07",
+        "\x9b2J",
+        "\x85",
+        "\u2028",
+        "\u202e",
+        "\u2067",
+        "\ud800",
+        "\r",
+        "\0",
+        "\x7f",
+        *"\u200e\u200f\u061c",
+    ],
 )
 def test_what_acts_on_a_terminal_is_replaced(harm):
     assert harmless(f"a{harm}b") == f"a\N{REPLACEMENT CHARACTER}{harm[1:]}b"
@@ -72,6 +88,33 @@ def test_of_long_text_begin_and_end_stay():
         ("C:/a@b, tokens=100, tokenizer=x, secretary=y", "C:/a@b, tokens=100, tokenizer=x, secretary=y"),
         ("mail me@host, http://host:80/a@b, chunk_size=3", "mail me@host, http://host:80/a@b, chunk_size=3"),
         ("expected tokens=100, token: got 3", "expected tokens=100, token: got 3"),
+        ("password='cut off\nnext line", "password='***'\nnext line"),
+        ("password=" + "\\" * 40 + "'a b" + "\\" * 40 + "' c\nd", "password=***\nd"),
+        ("api_key=[1,[2,'abc']], b=2\nc", "api_key=***\nc"),
+        ("api_key=f(g('abc'),'def')", "api_key=***"),
+        ("auth=('me', 'p)w'), b=2", "auth=***, b=2"),
+        ("https://h/?sig=abc%2B&x=1, /?a=1&signature=abc", "https://h/?sig=***&x=1, /?a=1&signature=***"),
+        (
+            "https://h/?X-Amz-Signature=abc&X-Amz-Credential=d&x=1",
+            "https://h/?X-Amz-Signature=***&X-Amz-Credential=***&x=1",
+        ),
+        ("OPENAI_KEY=abc cohere_key: 'd'", "OPENAI_KEY=*** cohere_key: '***'"),
+        (
+            "run --password abc --x 1, --openai-api-key=d --token=e",
+            "run --password *** --x 1, --openai-api-key=*** --token=***",
+        ),
+        ("['curl', '--token', 'a b', 'c']", "['curl', '--token', '***', 'c']"),
+        ("--password is missing, or --api-key", "--password is missing, or --api-key"),
+        ("Cookie: a=b; c=d\nx", "Cookie: ***\nx"),
+        ("{'cookie': 'a=b; c=d', 'x': 1}", "{'cookie': '***', 'x': 1}"),
+        ("connection_string=a://b/c x, credential='d'", "connection_string=*** x, credential='***'"),
+        ("a -----BEGIN RSA PRIVATE KEY-----\nabc=\n-----END RSA PRIVATE KEY----- b", "a *** b"),
+        ("-----BEGIN PRIVATE KEY-----\\nabc", "***"),
+        ("-----BEGIN PUBLIC KEY-----", "-----BEGIN PUBLIC KEY-----"),
+        ("eyJhbGciOiJIUzI1.eyJzdWIiOiIx.abc-d_e x", "*** x"),
+        ("eyJhbGciOiJIUzI1.eyJzdWIiOiIx", "***"),  # cut off
+        ("primary_key=a, foreign_key: b, sort_key='c'", "primary_key=a, foreign_key: b, sort_key='c'"),
+        ("chunk_key=a, signature: (a, b), sig=1, x_keys=2", "chunk_key=a, signature: (a, b), sig=1, x_keys=2"),
     ],
 )
 def test_secrets_in_a_text_are_hidden(text, expected):
@@ -83,6 +126,7 @@ def test_secrets_in_a_text_are_hidden(text, expected):
     [
         *("api_key", "openai_api_key", "password", "token", "auth_token", "client-secret", "apiKey", "openaiApiKey"),
         *("X-Api-Key", "Authorization", "auth", "api_keys", "aws_secret_access_key", "pwd"),
+        *("openai_key", "openaiKey", "credential", "credentials", "connection_string", "conn_str", "cookie", "cookies"),
     ],
 )
 def test_names_of_secrets_are_known(name):
@@ -94,10 +138,65 @@ def test_names_of_secrets_are_known(name):
     [
         *("tokens", "tokenizer", "key", "keys", "chunk_size", "max_tokens", "language", "mask_token", "eos_token"),
         *("author", "sort_key", "session_id", "api_key_env", "secretary"),
+        *("primary_key", "foreign_key", "chunk_key", "cache_key", "public_key", "signature", "cookie_policy"),
     ],
 )
 def test_names_of_other_parameters_are_none(name):
     assert not is_secret(name)
+
+
+_HOSTILE = [
+    *(
+        "\\",
+        "'",
+        '"',
+        "\\'",
+        "[",
+        "(",
+        "{",
+        ")",
+        "://",
+        "@",
+        "eyJ",
+        "eyJ-",
+        "eyJaaaaaaaaaa.",
+        "Bearer ",
+        " ",
+        "\n",
+        "--",
+    ),
+    *("password=", "password='", "password=[", "password \\", "password: \\\\'", "--password ", "--a-", "?sig=", "a:b"),
+    *("cookie: ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----END ", "sk-", "sk-ab-", "***", " at 0x"),
+]
+
+
+@pytest.fixture
+def ten_seconds_of_work():
+    def stop(_signal, _frame):
+        raise AssertionError("more than 10 seconds of computing")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 10)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.signal(signal.SIGVTALRM, before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system limits no computing time")
+@pytest.mark.parametrize("piece", _HOSTILE)
+@pytest.mark.usefixtures("ten_seconds_of_work")
+def test_no_text_is_long_work(piece):
+    for begin in ("", "password='", "http://"):
+        for end in ("", "\nx"):
+            without_secrets(begin + piece * (100_000 // len(piece)) + end)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system limits no computing time")
+@pytest.mark.usefixtures("ten_seconds_of_work")
+def test_openings_that_nothing_closes_are_no_long_work():
+    openings = "".join("password=" + "\\" * length + "'" for length in range(600, 0, -1))
+    without_secrets(openings + "\nx")
+    without_secrets(openings.replace("password=", "password=(") + "\nx")
 
 
 def test_what_is_kept_holds_no_address_of_an_object():

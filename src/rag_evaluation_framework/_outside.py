@@ -12,7 +12,9 @@ _MESSAGE = 4000  # characters: no message of ours is as long, and what it quotes
 _NAME = 200
 _VALUE = 80
 # Control codes, line and paragraph separators, what shows text in another order, lone surrogates.
-_HARMFUL = re.compile("[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+_HARMFUL = re.compile(
+    "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
+)
 _CLASS_NAME: Any = vars(type)["__name__"]
 HIDDEN = "***"
 
@@ -22,28 +24,56 @@ _LOGIN = re.compile(
     (?:[^\s/"'<>@:]{0,200}:(?!\d+[/?\#])[^\s"'<>]{0,200}|[^\s/?\#"'<>]*)@""",
     re.VERBOSE | re.IGNORECASE,
 )
-_CREDENTIAL = (
-    r"(?:api|access|account|private|secret|shared[_-]?access)[_-]?keys?|(?:secret[_-]?)?access[_-]?key[_-]?id"
-    r"|(?:api|access|auth|bearer|client|hf|github|gitlab|hub|id|oauth|refresh|sas|security|service|session|user)[_-]?token"
-    r"|(?:client[_-]?)?secrets?|passw(?:or)?ds?|passphrase|pwd|authorization|credentials"
+_VENDOR = (
+    "anthropic|aws|azure|cohere|deepseek|gemini|google|groq|hf|huggingface|jina|mistral|nomic|openai|pinecone|qdrant"
+    "|voyage|weaviate|admin|deploy|encryption|license|master|signing|ssh|storage|subscription"
 )
+_CREDENTIAL = (
+    rf"(?:api|access|account|private|secret|shared[_-]?access|{_VENDOR})[_-]?keys?|(?:secret[_-]?)?access[_-]?key[_-]?id"
+    r"|(?:api|access|auth|bearer|client|hf|github|gitlab|hub|id|oauth|refresh|sas|security|service|session|user)[_-]?token"
+    r"|(?:client[_-]?)?secrets?|passw(?:or)?ds?|passphrase|pwd|authorization|credentials?|cookies?"
+    r"|conn(?:ection)?[_-]?str(?:ing)?"
+)
+# What is quantified is possessive (`*+`): a text that ends too early is not tried again in every other way.
 _NAMED = re.compile(
-    rf"""((?:{_CREDENTIAL}|\bauth(?==|["']\s*:)|\btoken(?=\s*=\s*["']|["']\s*:)|(?<=[?&])token)\\*["']?\s*[=:]\s*)
+    rf"""((?:{_CREDENTIAL}|\bauth(?==|["']\s*:)|\btoken(?=\s*=\s*["']|["']\s*:)|(?<=[?&])(?:token|sig(?:nature)?)
+    |\bx-(?:amz|goog)-(?:signature|credential))\\*+["']?\s*+[=:]\s*+
+    |(?<![\w-])--(?:[a-z]\w*+-){{0,4}}(?:{_CREDENTIAL}|token)(?:["']?,?\s++|=)(?!-|(?:and|cannot|in|is|must|needs|or|to|with)\b))
     (?!(?:None|True|False|null)\b|\*\*\*)
-    (?:(?P<open>\\+["'])(?:(?!(?P=open)).)*(?:(?P=open)|$)
-    |[bru]?(?P<quote>["'])(?:\\.|(?!(?P=quote)).)*(?:(?P=quote)|$)
-    |[\w.]*[(\[{{][^()\[\]{{}}\n]*[)\]}}]?
-    |(?:(?:bearer|basic|token|digest)\s+)?[^\s"'&,;)\]}}]+)""",
+    (?:(?P<open>\\{{1,32}}["'])(?:(?!(?P=open)).)*+(?:(?P=open))?
+    |\\{{33}}[^\n]*+
+    |[bru]?(?P<quote>["'])(?:\\.|(?!(?P=quote))[^\\\n])*+(?:(?P=quote))?
+    |[\w.]*+[(\[{{](?:[^()\[\]{{}}"'\n]|"(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?)*+(?:[)\]}}]|[(\[{{][^\n]*+)?
+    |(?<=cookie:\ )[^\n"']++
+    |(?:(?:bearer|basic|token|digest)\s++)?[^\s"'&,;)\]}}]+)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _SHAPED = re.compile(
     r"\b(?:sk-(?:[a-z]{2,8}\d{0,2}-){0,2}[A-Za-z0-9_]{16}[\w-]*|[rs]k_(?:live|test)_\w{10,}|hf_[A-Za-z0-9]{16,}"
     r"|gh[opsu]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}|xox[abp]-[\w-]{10,}|AKIA[A-Z0-9]{12,}"
-    r"|AIza[\w-]{30,}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+)"
+    r"|AIza[\w-]{30,}|(?<![\w-])eyJ[\w-]{10,}+\.[\w-]{10,}+(?:\.[\w-]++)?)"
+    r"|-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|\Z)"
 )
 _BEARER = re.compile(r"\b(Bearer|Basic) (?=\S{0,100}\d)[\w.~+/=-]{12,}")
-_STEMS = ("key", "token", "secret", "passw", "passphrase", "pwd", "auth", "credentials")  # of what `_NAMED` finds
-_BEGINS = (*("sk-", "sk_", "rk_", "hf_", "gh", "glpat-", "xox", "AKIA", "AIza", "eyJ"), *("Bearer ", "Basic "))
+# Of what `_NAMED` finds, and of what `_SHAPED` and `_BEARER` find.
+_STEMS = (
+    "key",
+    "token",
+    "secret",
+    "passw",
+    "passphrase",
+    "pwd",
+    "auth",
+    "credential",
+    "cookie",
+    "conn",
+    "sig=",
+    "signature",
+)
+_BEGINS = (
+    *("-----BEGIN", "sk-", "sk_", "rk_", "hf_", "gh", "glpat-", "xox", "AKIA", "AIza", "eyJ"),
+    *("Bearer ", "Basic "),
+)
 _SECRET_NAME = re.compile(rf"(?i)(?:^token|(?:^|[._-])(?:{_CREDENTIAL}|auth))$")  # but not: mask_token
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]{5,}")

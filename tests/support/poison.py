@@ -19,7 +19,7 @@ MARKDOWN = (
 )
 POISON = f"poison {' '.join(HARM)} {RICH} {MARKDOWN}"
 
-HARMFUL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+HARMFUL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def words(text):
