@@ -2,6 +2,7 @@ import signal
 
 import pytest
 
+from rag_evaluation_framework import _outside
 from rag_evaluation_framework._outside import (
     bounded,
     class_name,
@@ -23,6 +24,14 @@ class Mute(Exception):
         raise RuntimeError("no words")
 
     __repr__ = __str__
+
+
+class Said:
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
 
 
 @pytest.mark.parametrize(
@@ -231,6 +240,30 @@ def test_our_errors_are_fit_to_be_shown(kind):
     assert len(text) < 4100
     assert "\x1b" not in text
     assert text.endswith("of http://***@host/; expected another")
+
+
+def test_of_a_long_text_only_what_can_be_shown_is_searched(monkeypatch):
+    searched = []
+    monkeypatch.setattr(_outside, "without_secrets", lambda text: searched.append(len(text)) or without_secrets(text))
+    text = fit_to_show("password=abc " + "word " * 1_000_000 + "http://me:pass@host/")
+    assert text.startswith("password=*** word ")
+    assert "word … (4,996,033 characters left out) … " in text
+    assert text.endswith(" http://***@host/")
+    assert shown(["password=abc " + "word " * 1_000_000], 30) == "['password=*** word word word…"
+    assert sum(searched) < 50_000
+
+
+@pytest.mark.parametrize("dots", range(40, 80))
+def test_a_secret_that_is_cut_through_is_not_shown_in_part(dots):
+    hidden = f"password='{'x ' * 3960}'"  # what it leaves is so short that all that is searched can be shown
+    secret = f"{'.' * dots} sk-abcDEF1234567890ABCD "
+    shown_texts = fit_to_show(f"{hidden}{secret}{'word ' * 10_000}{secret}{hidden}"), shown(Said(hidden + secret * 500))
+    assert not any("sk-" in text or "ABCD" in text or "890" in text for text in shown_texts)
+
+
+def test_a_long_text_without_spaces_is_shown():
+    assert shown("a" * 100_000, 80) == "'" + "a" * 78 + "…"
+    assert len(fit_to_show("a" * 100_000)) > 4000
 
 
 class _Named(type):

@@ -11,6 +11,8 @@ from typing import Any
 _MESSAGE = 4000  # characters: no message of ours is as long, and what it quotes may be
 _NAME = 200
 _VALUE = 80
+_SEARCHED = 8000  # characters of either end of a long text that are searched for secrets: more than is shown of it
+_LONGEST = 1000  # characters at a cut that may be a part of a secret, if no space is among them
 # Control codes, line and paragraph separators, what shows text in another order, lone surrogates.
 _HARMFUL = re.compile(
     "[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]"
@@ -98,8 +100,12 @@ def bounded(text: str, most: int = _MESSAGE) -> str:
     """Return text of at most `most` characters and a remark: its begin and its end, which says how to go on."""
     if len(text) <= most:
         return text
-    begin, end = most - most // 3, most // 3
-    return f"{text[:begin]} … ({len(text) - begin - end:,} characters left out) … {text[-end:]}"
+    return _ends(text, text, most, len(text))
+
+
+def _ends(begin: str, end: str, most: int, whole: int) -> str:
+    begin, end = begin[: most - most // 3], end[-(most // 3) :]
+    return f"{begin} … ({whole - len(begin) - len(end):,} characters left out) … {end}"
 
 
 def without_secrets(text: str) -> str:
@@ -146,7 +152,21 @@ def fit_to_keep(text: str) -> str:
 
 def fit_to_show(text: str) -> str:
     """Return a message that may quote anything: harmless, bounded, without secrets and addresses."""
-    return harmless(bounded(fit_to_keep(text)))
+    if len(text) <= 2 * _SEARCHED:
+        return harmless(bounded(fit_to_keep(text)))
+    return harmless(_ends(_begin(text), _end(text), _MESSAGE, len(text)))
+
+
+def _begin(text: str) -> str:
+    """Return the begin of a long text, fit to be kept, without the word at the cut: it may be a part of a secret."""
+    kept = fit_to_keep(text[:_SEARCHED])
+    last = kept[-_LONGEST:].split(" ")[-1]
+    return kept[: len(kept) - len(last)]
+
+
+def _end(text: str) -> str:
+    word = text[-_SEARCHED:][:_LONGEST].split(" ")[0]
+    return fit_to_keep(text[len(text) - _SEARCHED + len(word) :])
 
 
 def class_name(value: object) -> str:
@@ -163,8 +183,9 @@ def shown(value: object, most: int = _VALUE) -> str:
         raise
     except BaseException as error:  # noqa: BLE001  it is anybody's code
         return f"<{class_name(value)} whose repr raises {class_name(error)}>"
-    written = harmless(fit_to_keep(written))
-    return written if len(written) <= most else f"{written[: most - 1]}…"
+    whole = len(written) <= _SEARCHED
+    written = harmless(fit_to_keep(written) if whole else _begin(written))
+    return written if whole and len(written) <= most else f"{written[: most - 1]}…"
 
 
 def said(error: BaseException) -> str:
