@@ -465,3 +465,15 @@ class TestIdentity:
                 raise AssertionError("the weights were read")
 
         check_cacheable(Loud())
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [(512, 512), (np.int64(512), 512), *((odd, None) for odd in (10**30, 2**63, "512", -1, 0, 2.5, True, None))],
+)
+def test_an_input_limit_that_is_none_loses_no_vector(tmp_path, given, kept):
+    cache = EmbeddingCache(tmp_path)
+    cache.put("{}", {"a": Embedding(np.ones(3, dtype=np.float32), False)}, input_limit=given)
+    assert [*cache.get("{}", ["a"])] == ["a"]
+    assert cache.known("{}") == (3, kept)
+    assert type(cache.known("{}").input_limit) is type(kept)

@@ -254,3 +254,13 @@ def frozen(texts, flags=None):
             return flags if texts == GOOD.embed else np.zeros(len(given), dtype=bool)
 
     return Frozen()
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [[[True], [True, False]], ["a"] * 5, [object()] * 5, [0.0] * 5, [2] * 5],
+    ids=["ragged", "texts", "objects", "floats", "numbers"],
+)
+def test_flags_of_truncation_are_true_or_false(flags):
+    with pytest.raises(InputError, match=r"Wrong\.truncated returned .* for 5 texts; expected"):
+        indexed(Wrong(truncated=lambda _: flags))

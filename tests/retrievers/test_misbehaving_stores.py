@@ -142,6 +142,14 @@ class TestCounting:
         with pytest.raises(InputError, match=r"len\(\) of Strange raises (ValueError|TypeError)"):
             filled(Strange())
 
+    def test_a_length_that_cannot_be_reached(self):
+        class Away(InMemoryVectorStore):
+            def __len__(self):
+                raise ConnectionError("no route")
+
+        with pytest.raises(InputError, match=r"len\(\) of Away raises ConnectionError: no route"):
+            filled(Away())
+
 
 class TestSearching:
     @pytest.mark.parametrize(

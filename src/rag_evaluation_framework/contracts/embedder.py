@@ -7,11 +7,11 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._outside import said, shown
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.contracts.embedded import as_vectors
-from rag_evaluation_framework.data.plain import plain_offset
+from rag_evaluation_framework.data.plain import plain_array, plain_offset
 from rag_evaluation_framework.errors import InputError
 
 
@@ -89,12 +89,23 @@ def truncation_flags(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.boo
     Raises:
         InputError: The embedder returned other than one flag per text.
     """
-    flags = np.asarray(embedder.truncated(texts), dtype=np.bool_)
+    given: Any = embedder.truncated(texts)
+    try:
+        flags = plain_array(given)
+    except Exception as error:  # of anybody's flags
+        raise InputError(
+            f"{embedder.name}.truncated returned {shown(given)} for {len(texts)} texts; expected ({len(texts)},) of "
+            f"True and False: {said(error)}"
+        ) from error
     if flags.shape != (len(texts),):
         raise InputError(
             f"{embedder.name}.truncated returned shape {flags.shape} for {len(texts)} texts; expected ({len(texts)},)"
         )
-    return flags
+    if len(flags) and flags.dtype.kind != "b":
+        raise InputError(
+            f"{embedder.name}.truncated returned {shown(given)} for {len(texts)} texts; expected True or False for each"
+        )
+    return flags.astype(np.bool_)
 
 
 @runtime_checkable

@@ -8,9 +8,10 @@ leaves everything that it had written. Whatever goes wrong with the file, embedd
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.data.plain import plain_offset
 from rag_evaluation_framework.embedders.cache_file import AnothersDatabase, CacheFile, Damaged, NotOurs, Replaced
 from rag_evaluation_framework.embedders.cache_records import Embedding, decoded, digest, encoded, record_key
 from rag_evaluation_framework.errors import InputError
@@ -18,6 +19,7 @@ from rag_evaluation_framework.errors import InputError
 T = TypeVar("T")
 
 _AT_ONCE = 500  # keys a query; SQLite takes at least 999
+_LARGEST = 2**63 - 1  # whole number of SQLite
 _ATTEMPTS = 10  # another process may clear the cache while it is read, and again
 
 
@@ -171,7 +173,7 @@ class EmbeddingCache:
                 "INSERT INTO embedders (digest, identity, dimension, input_limit) VALUES (?, ?, ?, ?) "
                 "ON CONFLICT (digest) DO UPDATE SET identity = excluded.identity, dimension = excluded.dimension, "
                 "input_limit = excluded.input_limit RETURNING id",
-                (digest(identity.encode("ascii")), identity, dimension, input_limit),
+                (digest(identity.encode("ascii")), identity, dimension, _limit(input_limit)),
             ).fetchone()
             connection.executemany(
                 "INSERT OR REPLACE INTO vectors (key, embedder, record) VALUES (?, ?, ?)",
@@ -227,6 +229,15 @@ def _mend_dimension(connection: sqlite3.Connection, identity: str, found: Iterab
     row = connection.execute("SELECT dimension FROM embedders WHERE digest = ?", (known,)).fetchone()
     if len(lengths) == 1 and row is not None and row[0] not in lengths:
         connection.execute("UPDATE embedders SET dimension = ? WHERE digest = ?", (lengths.pop(), known))
+
+
+def _limit(given: Any) -> int | None:
+    """Return the most tokens that an embedder tells that it reads; None if it tells no number that could be one."""
+    try:
+        limit = plain_offset(given)
+    except Exception:  # noqa: BLE001  it is anybody's number
+        return None
+    return limit if 0 < limit <= _LARGEST else None
 
 
 def _is_count(value: object) -> bool:

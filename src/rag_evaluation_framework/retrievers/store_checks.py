@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import said, shown
+from rag_evaluation_framework._outside import class_name, said, shown
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
@@ -93,8 +93,8 @@ def _length(store: VectorStore) -> int | None:
         return None
     try:
         return len(store)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"len() of {store.name} raises {type(error).__name__}: {said(error)}") from error
+    except Exception as error:  # of anybody's store
+        raise InputError(f"len() of {store.name} raises {class_name(error)}: {said(error)}") from error
 
 
 def _probed(store: VectorStore, vectors: NDArray[np.float32], k: int) -> list[AnyChunk] | None:
