@@ -94,3 +94,14 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path):
         list(unfolded_lines(file))
     with pytest.raises(DatasetError, match="cannot be decompressed"):
         unfolded(file.read_bytes(), file)
+
+
+def test_lines_are_read_up_to_a_bound_of_all_of_them(tmp_path, decompressed, monkeypatch):
+    monkeypatch.setattr(compressed, "FREE_IN_ALL", 4 << 20, raising=False)
+    file = tmp_path / "lines.gz"
+    file.write_bytes(gzip.compress((b" " * 999 + b"\n") * 60_000, 9))
+    most = (4 << 20) + 50 * file.stat().st_size
+    with pytest.raises(DatasetError, match=rf"line \d+: unfolds to more than {most:,} bytes, of a file of"):
+        for _ in unfolded_lines(file):
+            pass
+    assert 0 < sum(decompressed) < most + (1 << 20)

@@ -327,3 +327,13 @@ def test_settings_survive_json():
     assert json.loads(text)["budgets"] == ["4000ch", "10ch_whole"]
     assert json.loads(EvaluationConfig(tokenizer=str.split).model_dump_json())["tokenizer"] == "str.split"
     assert set(EvaluationConfig.model_json_schema()["properties"]) == set(json.loads(text))
+
+
+@pytest.mark.parametrize("root", ["a\0b", "x" * 5_000, "a\ud800b"])
+def test_a_root_that_cannot_be_is_refused_before_the_work(root):
+    retriever = FixedRetriever()
+    with pytest.raises(ConfigError, match=r"results are to be saved in .*; choose another folder"):
+        TokenLevelEvaluation(CORPUS, span_dataset()).run(
+            retriever=retriever, config=EvaluationConfig(save_results_path=root)
+        )
+    assert retriever.calls == []

@@ -32,6 +32,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
+from rag_evaluation_framework._support import compressed
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, MissingDependency, RagEvalError, ResultError
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
@@ -442,6 +443,17 @@ def test_of_a_run_no_more_hits_and_questions_are_read_than_it_has(tmp_path):
         sealed(folder, "rankings.jsonl.gz", gzip.compress(lines))
         with pytest.raises(ResultError, match=message):
             assert load_result(folder).queries.hits
+
+
+def test_hits_that_repeat_come_back_however_well_they_compress_all_together(tmp_path, monkeypatch):
+    entries = [TokenLevelGroundTruth(Query.from_text(f"question {number}"), []) for number in range(200)]
+    known = evaluate(lambda query, k: ["x" * 5_000] * k, Dataset(entries, TOKEN, corpus=CORPUS), k=5, budgets=[])
+    well = (known.save(tmp_path / "well") / "rankings.jsonl.gz").stat().st_size
+    assert 50 * well < 200 * 5 * 5_000
+    monkeypatch.setattr(compressed, "FREE_IN_ALL", 100_000)
+    folder = known.save(tmp_path / "run")
+    assert (folder / "rankings.jsonl.gz").stat().st_size > well
+    assert load_result(folder).queries == known.queries
 
 
 def test_hits_with_texts_of_many_megabytes_come_back_however_well_they_compress(tmp_path):

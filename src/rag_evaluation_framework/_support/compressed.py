@@ -1,7 +1,8 @@
 """Files compressed with gzip, which may unfold to any size: 300 KB of them can be 300 MB of zeros.
 
 What is kept of them at a time is bounded: by `FREE` bytes or, if that is more, by `RATIO` times the size of the file.
-Texts and numbers are seldom more than ten times their compressed size.
+Texts and numbers are seldom more than ten times their compressed size. Of lines, which are read one by one, all together
+are bounded too: much may be kept of each.
 """
 
 import gzip
@@ -14,6 +15,7 @@ from pathlib import Path
 from rag_evaluation_framework.errors import DatasetError
 
 FREE = 16 << 20
+FREE_IN_ALL = 256 << 20
 RATIO = 50
 _PIECE = 1 << 20
 
@@ -29,7 +31,9 @@ def unfolded(data: bytes, path: Path) -> bytes:
         with gzip.GzipFile(fileobj=BytesIO(data)) as pieces:
             while piece := pieces.read(_PIECE):
                 if found.write(piece) and found.tell() > most:
-                    raise DatasetError(f"{path}: unfolds to {_too_much(len(data))}. Decompress it first if it is right")
+                    raise DatasetError(
+                        f"{path}: unfolds to {_too_much(len(data), most)}. Decompress it first if it is right"
+                    )
     except (OSError, EOFError, zlib.error) as error:
         raise DatasetError(f"{path}: cannot be decompressed ({error}); create or download the file again") from error
     return found.getvalue()
@@ -39,20 +43,28 @@ def unfolded_lines(path: Path) -> Iterator[bytes]:
     """Yield the lines that are compressed in a file; no more than one of them is kept.
 
     Raises:
-        DatasetError: The file cannot be read, is cut off, or has a line that is too long.
+        DatasetError: The file cannot be read, is cut off, has a line that is too long, or is too much.
     """
     try:
         with path.open("rb") as file, gzip.GzipFile(fileobj=file) as lines:
             size = os.fstat(file.fileno()).st_size
-            number = 0
+            number = total = 0
             while line := lines.readline(_PIECE):
                 number += 1
                 if len(line) == _PIECE and not line.endswith(b"\n"):
                     line = _long(line, lines, size, f"{path}: line {number}")
+                total += len(line)
+                if total > most_in_all(size):
+                    raise DatasetError(f"{path}: line {number}: unfolds to {_too_much(size, most_in_all(size))}")
                 yield line
     except (OSError, EOFError, zlib.error) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise DatasetError(f"{path}: cannot be read ({reason})") from error
+
+
+def most_in_all(size: int) -> int:
+    """Return how many bytes the lines may have that are compressed in a file of this size."""
+    return FREE_IN_ALL + RATIO * size
 
 
 def _long(begin: bytes, lines: gzip.GzipFile, size: int, where: str) -> bytes:
@@ -61,7 +73,7 @@ def _long(begin: bytes, lines: gzip.GzipFile, size: int, where: str) -> bytes:
     while not line.endswith(b"\n") and (piece := lines.readline(_PIECE)):
         line += piece
         if len(line) > _most(size):
-            raise DatasetError(f"{where}: unfolds to {_too_much(size)}")
+            raise DatasetError(f"{where}: unfolds to {_too_much(size, _most(size))}")
     return bytes(line)
 
 
@@ -69,5 +81,5 @@ def _most(size: int) -> int:
     return max(FREE, RATIO * size)
 
 
-def _too_much(size: int) -> str:
-    return f"more than {_most(size):,} bytes, of a file of {size:,} bytes; no more is read"
+def _too_much(size: int, most: int) -> str:
+    return f"more than {most:,} bytes, of a file of {size:,} bytes; no more is read"

@@ -104,7 +104,7 @@ def _opened(path: Path, refusal: type[InputError]) -> BinaryIO:
     return file
 
 
-def open_at_once(path: Path) -> BinaryIO:
+def open_at_once(path: Path) -> io.BufferedReader:
     """Open whatever is there for reading, without waiting for somebody to write to a pipe; who asks closes it."""
     return open(path, "rb", opener=_at_once)
 

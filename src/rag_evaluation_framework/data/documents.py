@@ -107,7 +107,7 @@ class Corpus:
         except (OSError, ValueError, IndexError, NotImplementedError, RecursionError) as error:
             if isinstance(error, CorpusError):
                 raise
-            problem = (error.strerror if isinstance(error, OSError) else None) or error
+            problem = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise CorpusError(
                 f"glob pattern {shown(glob_pattern)}: {problem}; expected a pattern such as '**/*.txt'"
             ) from error

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 
 from rag_evaluation_framework._outside import one_line, shown
 from rag_evaluation_framework._support import utf8_json
-from rag_evaluation_framework._support.compressed import FREE, unfolded_lines
+from rag_evaluation_framework._support.compressed import FREE, most_in_all, unfolded_lines
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.data.hit_table import HitCollector, HitTable, RankedHits
 from rag_evaluation_framework.errors import DatasetError
@@ -56,8 +56,15 @@ def write_hit_lines(file: BinaryIO, query_ids: Sequence[str], rankings: RankedHi
         rankings: What was found for each.
     """
     lines = _written(query_ids, rankings)
-    # What is longer than may be read of a small file is not compressed, so that the file is not small.
-    for short, some in groupby(lines, key=lambda line: len(line) <= FREE):
+    begin, total = file.tell(), 0
+
+    def fits(line: bytes) -> bool:
+        nonlocal total
+        total += len(line)
+        return len(line) <= FREE and total <= most_in_all(file.tell() - begin)
+
+    # What is more than may be read of a small file is not compressed, so that the file is not small.
+    for short, some in groupby(lines, key=fits):
         with gzip.GzipFile("", "wb", _LEVEL if short else 0, file, mtime=0) as member:
             member.writelines(some)
 

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
+from io import BufferedReader
 from itertools import count
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, BinaryIO
+from typing import Any
 
 from rag_evaluation_framework._outside import bounded, fit_to_keep, said, shown
 from rag_evaluation_framework._support import utf8_json
@@ -187,7 +188,7 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
     return file, content
 
 
-def _opened(file: Path, most: int) -> BinaryIO:
+def _opened(file: Path, most: int) -> BufferedReader:
     """Open a regular file for reading; of what is too large, nothing is read, and for no writer of a pipe is waited.
 
     Raises:
