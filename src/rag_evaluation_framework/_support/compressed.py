@@ -1,8 +1,8 @@
 """Files compressed with gzip, which may unfold to any size: 300 KB of them can be 300 MB of zeros.
 
 What is kept of them at a time is bounded: by `FREE` bytes or, if that is more, by `RATIO` times the size of the file.
-Texts and numbers are seldom more than ten times their compressed size. Of lines, which are read one by one, all together
-are bounded too: much may be kept of each.
+Texts and numbers are seldom more than ten times their compressed size. Of lines, which are read one by one, all
+together are bounded too: much may be kept of each.
 """
 
 import gzip

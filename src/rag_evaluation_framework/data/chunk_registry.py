@@ -239,7 +239,7 @@ def _chunk(record: Any) -> AnyChunk:
         if not isinstance(fields.get(key), str):
             raise DatasetError(f"{key}: expected a string, got {shown(fields.get(key), 60)}")
     if not isinstance(fields["metadata"], dict):
-        raise DatasetError(f"metadata: expected an object, got {shown(record['metadata'], 60)}")
+        raise DatasetError(f"metadata: expected an object, got {shown(fields['metadata'], 60)}")
     unknown = fields.keys() - {"id", "content", "doc_id", "metadata", "start", "end"}
     if unknown:
         raise DatasetError(f"unknown key {shown(min(unknown), 60)}")

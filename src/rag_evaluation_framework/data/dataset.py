@@ -75,7 +75,7 @@ class Dataset(Generic[U]):
         given: Any = ground_truth
         if isinstance(given, GroundTruth) or not isinstance(given, Iterable):
             raise DatasetError(
-                f"dataset {name!r}: ground_truth={shown(given)}; expected a list of ground truths, such as "
+                f"dataset {name!r}: ground_truth={shown(ground_truth)}; expected a list of ground truths, such as "
                 "[TokenLevelGroundTruth(query, spans)]"
             )
         entries, level = tuple(ground_truth), checked_level(level)

@@ -64,7 +64,7 @@ class Corpus:
         given: Any = documents
         if isinstance(given, str | Path | Mapping | Document) or not isinstance(given, Iterable):
             raise CorpusError(
-                f"Corpus: documents={shown(given)}; expected a list of documents, such as "
+                f"Corpus: documents={shown(documents)}; expected a list of documents, such as "
                 "[Document('a.md', 'its text')]; Corpus.from_folder(path) reads the files of a folder"
             )
         object.__setattr__(self, "documents", tuple(map(_checked, documents)))

@@ -186,8 +186,9 @@ def _first_ranks(ranking: Ranking) -> dict[_Key, tuple[int, Hit]]:
 
 
 def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
+    value: object = given
     if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
-        raise ConfigError(f"HybridRetriever: retrievers={shown(given)}; expected a list of retrievers")
+        raise ConfigError(f"HybridRetriever: retrievers={shown(value)}; expected a list of retrievers")
     pipelines: list[Any] = [*given]
     if not pipelines:
         raise ConfigError("HybridRetriever: no retrievers; expected at least one")
@@ -212,11 +213,12 @@ def _stores(component: object) -> Iterator[VectorStore]:
 
 
 def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
+    value: object = given
     weights: list[Any] = [*given] if isinstance(given, Iterable) else []
     sound = [_is_weight(weight) for weight in weights]
     if len(weights) != count or not all(sound) or not any(weights):
         raise ConfigError(
-            f"HybridRetriever: weights={shown(given)}; expected {count} numbers of at least 0, one per retriever, and "
+            f"HybridRetriever: weights={shown(value)}; expected {count} numbers of at least 0, one per retriever, and "
             "not all of them 0"
         )
     return tuple(map(float, weights))

@@ -5,7 +5,7 @@ Reading is quick and checks nothing one by one; only what it fails on is examine
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isnan
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, NoReturn, TypeGuard, cast
 
 import numpy as np
 
@@ -82,8 +82,8 @@ def _problems(name: str, value_name: str, given: Any) -> Iterator[str]:
     units: list[Any] = list(given)
     if not _is_scored(given):
         yield from (
-            f"{name} holds {shown(unit, 60)}; expected ids{'' if finite else ', best first'}, or a mapping from id to "
-            f"{value_name}"
+            f"{name} holds {shown(cast('object', unit), 60)}; expected ids{'' if finite else ', best first'}, or a "
+            f"mapping from id to {value_name}"
             for unit in units
             if isinstance(unit, tuple | list | Mapping)
         )

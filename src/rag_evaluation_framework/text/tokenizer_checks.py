@@ -28,7 +28,7 @@ def checked_tokenizer(tokenizer: Any) -> Tokenizer:
     resolved = resolve_tokenizer(tokenizer)
     _name(resolved)  # for tables and records
     tokens = _asked(resolved, "cannot encode {}", lambda: resolved.encode(_TEXT))
-    if isinstance(tokens, str) or not isinstance(tokens, Sequence | np.ndarray):
+    if not _is_list(tokens):
         raise _refusal(resolved, f"expected a list of tokens, got {type(tokens).__name__}")
     if not _asked(resolved, "its tokens cannot be counted in {}", lambda: len(tokens)):
         raise _refusal(resolved, f"returns no tokens for {shown(_TEXT)}")
@@ -89,6 +89,10 @@ def _asked(tokenizer: Tokenizer, what: str, ask: Callable[[], T]) -> T:
 
 def _refusal(tokenizer: Tokenizer, reason: str) -> TokenizerError:
     return TokenizerError(f"tokenizer {_name(tokenizer)}: {reason}")
+
+
+def _is_list(tokens: object) -> bool:
+    return isinstance(tokens, Sequence | np.ndarray) and not isinstance(tokens, str)
 
 
 def _name(tokenizer: Tokenizer) -> str:
