@@ -453,3 +453,10 @@ def test_utf_16_offsets_inside_or_behind_the_text_are_refused(tmp_path, emoji, o
 def test_utf_16_offsets_need_the_corpus(tmp_path):
     with pytest.raises(DatasetError, match="corpus="):
         load_dataset(written(tmp_path, question()), utf16_offsets=True)
+
+
+@pytest.mark.parametrize("given", [0.5, "dataset", (), None])
+def test_what_is_no_dataset_is_not_saved(given, tmp_path):
+    with pytest.raises(DatasetError, match="expected a Dataset"):
+        save_dataset(given, tmp_path / "saved.json")
+    assert not [*tmp_path.iterdir()]

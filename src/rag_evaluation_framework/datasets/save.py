@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework._support.records import Problems, storable
 from rag_evaluation_framework.data.dataset import Dataset
@@ -25,9 +26,12 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
         The path.
 
     Raises:
-        DatasetError: The extension is neither `.json` nor `.jsonl`, the file exists, a label does not match the corpus,
-            a question contains a lone surrogate, or the metadata cannot be written as JSON.
+        DatasetError: It is not a dataset, the extension is neither `.json` nor `.jsonl`, the file exists, a label does
+            not match the corpus, a question contains a lone surrogate, or the metadata cannot be written as JSON.
     """
+    given: Any = dataset
+    if not isinstance(given, Dataset):
+        raise DatasetError(f"dataset={shown(given)}: expected a Dataset; load_dataset(path, corpus=...) reads one")
     path = checked_path(path)
     problems = Problems(
         f"question {entry.query.id!r}: {text}" for entry in dataset for text in _problems(entry, dataset)
