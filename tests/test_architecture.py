@@ -27,11 +27,14 @@ FLOORS = (
     {"cli", "__main__"},
     {"testing"},  # for people who write components: it may import everything, and nothing imports it
 )
-LOOSE = {"__init__", "_outside", "__main__", "errors", "registry", "types"}
+LOOSE = {"__init__", "_outside", "__main__", "errors", "types"}
 DOORS = {  # what reaches upwards: imported for type checkers only; at run time the registry loads it, by a string
     ("results.result", "analysis.comparison"),  # result.compare
 }
-LOADERS = {"registry", "_support.optional"}  # what imports modules by strings: components, and optional packages
+LOADERS = {
+    "registry.loading",
+    "_support.optional",
+}  # what imports modules by strings
 LATE = {("cli.main", "cli.program")}  # loaded when interrupts are answered already
 TOGETHER = {("_support", "errors"), ("__main__", "cli")}  # everyone raises errors; `python -m` is the command
 WHOLE_PACKAGE = "(the root)"

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import registry
 from rag_evaluation_framework.embedders.identity import embedder_identity
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments import load_config
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.results.store import run_folders
 
 SECRET = "s3cr3t-0f-mine"
@@ -228,7 +229,7 @@ def test_a_new_api_key_finds_the_vectors_of_the_old_one_and_another_url_does_not
 @pytest.mark.parametrize("kind", [SecretChunker, SecretEmbedder, SecretStore, SecretReranker, SecretMetric])
 def test_names_and_reprs_of_components_tell_no_secret(kind):
     component = kind.of(SECRET)
-    for text in (repr(component), component.name, str(registry.describe(component)), repr([component])):
+    for text in (repr(component), component.name, str(describe(component)), repr([component])):
         assert SECRET not in text
     assert "size=4" in repr(component)
 
@@ -247,7 +248,7 @@ def test_a_parameter_that_is_called_nearly_like_a_secret_is_one_of_the_record():
 
     parts = Masking("[MASK]", 100, "name", "cl100k_base")
     given = {"mask_token": "[MASK]", "max_tokens": 100, "key": "name", "tokenizer": "cl100k_base"}
-    assert registry.describe(parts).items() >= given.items()
+    assert describe(parts).items() >= given.items()
     assert parts.name.endswith("Masking(mask_token='[MASK]', max_tokens=100, key='name', tokenizer='cl100k_base')")
 
 
@@ -278,7 +279,7 @@ def test_what_a_constructor_refuses_is_told_without_secrets(tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ConfigError) as caught:
-        registry.build("retriever", f"refusing:R:api_key={SECRET},url=http://me:{SECRET}@host")
+        build("retriever", f"refusing:R:api_key={SECRET},url=http://me:{SECRET}@host")
     assert SECRET not in str(caught.value)
     assert "refuses {'api_key': '***', 'url': 'http://***@host'}: cannot log in" in str(caught.value)
 
@@ -301,7 +302,7 @@ def test_names_and_records_hold_no_addresses_of_objects():
             raise ValueError(f"{self.thing} {self.function}")
 
     retriever = Holding(call, Plain(), (Plain(), call))
-    told = f"{retriever!r} {retriever.name} {registry.describe(retriever)} {ConfigError(f'got {retriever.thing}')}"
+    told = f"{retriever!r} {retriever.name} {describe(retriever)} {ConfigError(f'got {retriever.thing}')}"
     assert "0x" not in told
     assert retriever.name.startswith("Holding")
     assert "function=call" in retriever.name

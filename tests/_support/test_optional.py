@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import registry
 from rag_evaluation_framework._support.optional import DISTRIBUTION, install_command, missing_extras, require
 from rag_evaluation_framework.errors import MissingDependency
+from rag_evaluation_framework.registry.lookup import load
+from rag_evaluation_framework.registry.table import KINDS, components
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = ROOT / "src" / "rag_evaluation_framework"
@@ -26,7 +27,7 @@ def extras_in_calls():
 
 
 def parts():
-    return {registry.load(kind, name) for kind in registry.KINDS for name in registry.components(kind)}
+    return {load(kind, name) for kind in KINDS for name in components(kind)}
 
 
 class TestRequire:

@@ -14,7 +14,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.registry import describe
+from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.retrievers import chunk_corpus
 from rag_evaluation_framework.testing import ChunkerConformance
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import Document, DocumentId, Embedder, LsaEmbedder, SemanticChunker
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.registry import build, describe
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.embedders import WordCounts
 

@@ -10,14 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from rag_evaluation_framework import registry
-from rag_evaluation_framework.registry import KINDS
+from rag_evaluation_framework.registry import table
 
 
 def test_every_component_is_listed_with_its_parameters(rag_eval):
     outcome = rag_eval("components")
     assert outcome.code == 0
-    assert all(name in outcome.out for kind in KINDS for name in registry.components(kind))
+    assert all(name in outcome.out for kind in table.KINDS for name in table.components(kind))
     assert (
         "bm25:chunker=RecursiveCharacterChunker(chunk_size=800, overlap=0),k1=1.5,b=0.75,language=english"
         in outcome.out
@@ -42,12 +41,12 @@ def test_a_component_that_lacks_its_package_says_how_to_install_it(rag_eval, mon
 
 
 def test_a_broken_plug_in_is_listed_as_such_beside_the_others(rag_eval, monkeypatch):
-    real = registry.built_in
+    real = table.built_in
     bad = {"bad": "no_such_module_at_all:Embedder"}
-    monkeypatch.setattr(registry, "built_in", lambda kind: {**real(kind), **(bad if kind == "embedder" else {})})
-    registry.components.cache_clear()
+    monkeypatch.setattr(table, "built_in", lambda kind: {**real(kind), **(bad if kind == "embedder" else {})})
+    table.components.cache_clear()
     outcome = rag_eval("components")
-    registry.components.cache_clear()
+    table.components.cache_clear()
     assert outcome.code == 0
     assert "bad   (broken: ConfigError: 'no_such_module_at_all:Embedder'" in outcome.out
     assert "lsa" in outcome.out
@@ -63,12 +62,12 @@ def test_a_default_that_json_has_no_number_for_is_listed_as_text(rag_eval, monke
         "    def chunk(self, text): ...\n"
     )
     monkeypatch.syspath_prepend(Path.cwd())
-    real = registry.built_in
+    real = table.built_in
     endless = {"endless": "endless_parts:Endless"}
-    monkeypatch.setattr(registry, "built_in", lambda kind: {**real(kind), **(endless if kind == "chunker" else {})})
-    registry.components.cache_clear()
+    monkeypatch.setattr(table, "built_in", lambda kind: {**real(kind), **(endless if kind == "chunker" else {})})
+    table.components.cache_clear()
     outcome = rag_eval("components", "--json")
-    registry.components.cache_clear()
+    table.components.cache_clear()
     listed = json.loads(outcome.out, parse_constant=pytest.fail)
     assert {"most": "inf"} in [entry["parameters"] for entry in listed["chunker"]]
 

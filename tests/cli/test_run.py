@@ -5,7 +5,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus, load_result
 from rag_evaluation_framework.data.score_table import ScoreTable
-from rag_evaluation_framework.registry import build
+from rag_evaluation_framework.registry.building import build
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
 

@@ -18,11 +18,12 @@ from rag_evaluation_framework import (
     LateInteractionReranker,
     LsaEmbedder,
     VectorRAGRetriever,
-    registry,
 )
 from rag_evaluation_framework.contracts import TokenEmbedder
 from rag_evaluation_framework.embedders import EmbeddingCache
 from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.registry.records import describe
 
 SEEN: list[list[str]] = []
 
@@ -314,11 +315,11 @@ class TestParameters:
     def test_it_can_be_named_in_a_configuration(self, tmp_path):
         pytest.importorskip("sentence_transformers")
         configuration = {"type": "cached", "embedder": {"type": "sentence-transformer"}, "root": str(tmp_path)}
-        built = registry.build("embedder", configuration)
+        built = build("embedder", configuration)
         assert isinstance(built, CachedEmbedder)
         assert built.root == str(tmp_path)
-        assert json.loads(json.dumps(registry.describe(built)))["embedder"]["type"] == "sentence-transformer"
-        assert registry.build("embedder", "cached:embedder=sentence-transformer") == built
+        assert json.loads(json.dumps(describe(built)))["embedder"]["type"] == "sentence-transformer"
+        assert build("embedder", "cached:embedder=sentence-transformer") == built
 
     def test_equal_chunks_of_a_run_are_embedded_once(self, tmp_path):
         corpus = Corpus(Document(DocumentId(f"{n}.md"), "the same words") for n in range(3))

@@ -12,7 +12,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.embedders import FunctionEmbedder
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.registry import describe
+from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.retrievers import chunk_corpus, embed_chunks
 from rag_evaluation_framework.testing import EmbedderConformance, HashingEmbedder
 

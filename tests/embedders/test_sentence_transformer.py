@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import SentenceTransformerEmbedder, registry
+from rag_evaluation_framework import SentenceTransformerEmbedder
 from rag_evaluation_framework.contracts.embedder import TokenEmbedder
 from rag_evaluation_framework.embedders import onnx_model
 from rag_evaluation_framework.embedders.model_folder import content_hash, find_model
 from rag_evaluation_framework.embedders.torch_model import TorchModel
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.registry.records import describe
 
 pytestmark = pytest.mark.slow
 
@@ -382,8 +384,8 @@ class TestParameters:
         assert done.stdout == "[]\n", done.stderr
 
     def test_it_can_be_named_in_a_configuration(self):
-        built = registry.build("embedder", "sentence-transformer:backend=onnx,batch_size=8")
+        built = build("embedder", "sentence-transformer:backend=onnx,batch_size=8")
         assert built == SentenceTransformerEmbedder(backend="onnx", batch_size=8)
-        assert registry.describe(built) == {
+        assert describe(built) == {
             "type": "sentence-transformer", "model": "all-MiniLM-L6-v2", "backend": "onnx", "batch_size": 8,
         }  # fmt: skip

@@ -9,11 +9,15 @@ from typing import Any
 from tests.fuzz import odd, samples, uses
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, experiments, rankings, registry
+from rag_evaluation_framework import data, experiments, rankings
 from rag_evaluation_framework.contracts.component import default_parameters
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.registry.lookup import load
+from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.registry.table import KINDS, Kind, built_in
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore
 
 Case = Callable[[Random, Path], None]
@@ -203,29 +207,29 @@ _HEAVY = {"chroma", "qdrant", "sentence-transformer", "onnx", "cross-encoder"}
 _NESTED: dict[Any, str] = {"embedder": "lsa", "retriever": "bm25"}
 
 
-def _components() -> list[tuple[registry.Kind, str]]:
-    return [(kind, name) for kind in registry.KINDS for name in registry.built_in(kind) if name not in _HEAVY]
+def _components() -> list[tuple[Kind, str]]:
+    return [(kind, name) for kind in KINDS for name in built_in(kind) if name not in _HEAVY]
 
 
 def parameters(rng: Random, folder: Path) -> None:
     kind, name = rng.choice(_components())
-    known = default_parameters(registry.load(kind, name))
+    known = default_parameters(load(kind, name))
     given = odd_parameters(rng, known)
     given = {key: value for key, value in given.items() if key not in known or value is not known[key]}
     for key in sorted(known.keys() & _NESTED.keys() - given.keys()):
-        given[key] = registry.build(key, _NESTED[key])
+        given[key] = build(key, _NESTED[key])
     complete = MISSING not in (value for key, value in known.items() if key not in given)
     if complete and rng.random() < 0.5:
-        use_component(kind, registry.load(kind, name)(**given), folder)
+        use_component(kind, load(kind, name)(**given), folder)
         return
     if rng.random() < 0.05:
         given[rng.choice(odd.TEXTS)] = 1
-    use_component(kind, registry.build(kind, {"type": name, **given}), folder)
+    use_component(kind, build(kind, {"type": name, **given}), folder)
 
 
 def component_texts(rng: Random, folder: Path) -> None:
     kind, name = rng.choice(_components())
-    known = [*default_parameters(registry.load(kind, name)), "x", "k", "type", ""]
+    known = [*default_parameters(load(kind, name)), "x", "k", "type", ""]
     given = [f"{rng.choice(known)}{rng.choice(['=', '=', '=', '', '=='])}{_text_value(rng)}" for _ in range(2)]
     text = f"{name}:{','.join(given[: rng.randrange(3)])}"
     if rng.random() < 0.3:
@@ -235,7 +239,7 @@ def component_texts(rng: Random, folder: Path) -> None:
             + rng.choice([*odd.TEXTS, ":", ",", "=", "@", "(", "json:loads", "os.path:join"])
             + text[place:]
         )
-    use_component(kind, registry.build(kind, text, imports=rng.random() < 0.5), folder)
+    use_component(kind, build(kind, text, imports=rng.random() < 0.5), folder)
 
 
 def _text_value(rng: Random) -> str:
@@ -244,7 +248,7 @@ def _text_value(rng: Random) -> str:
 
 def use_component(kind: str, component: Any, folder: Path) -> None:
     """Evaluate with a component in a pipeline."""
-    registry.describe(component)
+    describe(component)
     uses.shown("a name", str(component.name))
     dataset = samples.dataset("token")
     if kind == "metric":
@@ -313,7 +317,7 @@ def _functions(folder: Path) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
         (rankings.read_rankings, {"path": kept}),
         (experiments.load_config, {"path": kept}),
         (experiments.parse_config, {"content": samples.CONFIG, "source": "x"}),
-        (registry.build, {"kind": "chunker", "component": "sentence"}),
+        (build, {"kind": "chunker", "component": "sentence"}),
         (Cutoff.parse, {"text": "5"}),
         (Cutoff.parse_all, {"cutoffs": ["5"]}),
         (ScoreName.parse, {"text": "span_recall@5"}),

@@ -26,7 +26,8 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
 from rag_evaluation_framework.metrics import token_set_metric
-from rag_evaluation_framework.registry import build, describe
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.text import tiktoken_vocabulary as vocabularies
 from rag_evaluation_framework.text import tokenizers as tokenizers_module
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer

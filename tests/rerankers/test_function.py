@@ -4,7 +4,7 @@ import pytest
 from rag_evaluation_framework import CrossEncoderReranker, PositionAwareChunk, RerankedRetriever
 from rag_evaluation_framework.data import Document, DocumentId
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.registry import describe
+from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.rerankers import FunctionReranker
 from rag_evaluation_framework.testing import FixedRetriever, RerankerConformance
 

@@ -34,7 +34,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data import Hit, QueryId, QueryText, Retrieval, Stage
 from rag_evaluation_framework.metrics import ChunkRecall, Recall
-from rag_evaluation_framework.registry import plain
+from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import result as results_of_runs
 
 PAIR = "\ud83d\ude00"  # two halves of one character: JSON would read them as one

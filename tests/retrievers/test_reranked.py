@@ -17,6 +17,8 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.testing import FixedRetriever, HashingEmbedder, ReversingReranker
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -340,8 +342,8 @@ class TestWhole:
             "reranker": {"type": "late-interaction", "embedder": "rag_evaluation_framework.testing:HashingEmbedder"},
             "candidates": 20,
         }
-        assert rag.registry.build("retriever", described) == part
-        assert rag.registry.build("retriever", rag.registry.describe(part)) == part
+        assert build("retriever", described) == part
+        assert build("retriever", describe(part)) == part
 
     def test_reranking_by_words_finds_answers_that_bm25_ranks_low(self):
         dataset = load_handbook()

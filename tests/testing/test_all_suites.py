@@ -4,14 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from rag_evaluation_framework import registry, testing
+from rag_evaluation_framework import testing
+from rag_evaluation_framework.registry.table import KINDS
 
 _SUITES = [getattr(testing, name) for name in testing.__all__ if name.endswith("Conformance")]
 
 
 def test_every_kind_of_component_has_a_file_of_conformance_tests():
     files = {path.name for path in Path(__file__).parent.glob("test_*_conformance.py")}
-    assert files == {f"test_{kind}_conformance.py" for kind in registry.KINDS}
+    assert files == {f"test_{kind}_conformance.py" for kind in KINDS}
 
 
 def test_suites_need_a_factory():

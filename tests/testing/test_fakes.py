@@ -10,7 +10,8 @@ from rag_evaluation_framework import Corpus, DocumentId, RerankedRetriever, eval
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.registry import build, describe
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.testing import FixedRetriever, HashingEmbedder, ReversingReranker
 
 

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
-from rag_evaluation_framework.registry import build, describe
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.testing import VectorStoreConformance
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChu
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.data.ids import generate_chunk_id, generate_pa_chunk_id
-from rag_evaluation_framework.registry import as_component
+from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.text.searched_texts import SearchedTexts
 from rag_evaluation_framework.text.white_space import CollapsedText
 

@@ -17,7 +17,7 @@ from rag_evaluation_framework.contracts.embedder import Embedder, as_fitted
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
-from rag_evaluation_framework.registry import as_component
+from rag_evaluation_framework.registry.building import as_component
 
 
 @dataclass(frozen=True)

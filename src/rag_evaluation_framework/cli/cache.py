@@ -16,7 +16,7 @@ from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.files import checked_path, folder_size
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.registry import plain
+from rag_evaluation_framework.registry.records import plain
 
 _EMBEDDER = 1000  # characters of an embedder and its parameters
 

@@ -22,7 +22,7 @@ from rag_evaluation_framework.embedders.cache_records import Embedding
 from rag_evaluation_framework.embedders.embedding_cache import EmbeddingCache, KnownEmbedder
 from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
 from rag_evaluation_framework.errors import ConfigError, InputError
-from rag_evaluation_framework.registry import as_component
+from rag_evaluation_framework.registry.building import as_component
 
 _BLOCK = 256  # texts that are embedded and then kept: the most that is lost when the process is killed
 

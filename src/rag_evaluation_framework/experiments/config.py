@@ -19,7 +19,7 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
-from rag_evaluation_framework.registry import describe, plain
+from rag_evaluation_framework.registry.records import describe, plain
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.scoring.score_checks import Metrics, check_metrics
 

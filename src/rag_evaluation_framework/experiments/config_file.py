@@ -28,7 +28,9 @@ from rag_evaluation_framework.experiments.config import (
     AnyExperimentConfig,
 )
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
-from rag_evaluation_framework.registry import Kind, build, load_function
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.registry.functions import load_function
+from rag_evaluation_framework.registry.table import Kind
 from rag_evaluation_framework.retrievers.function import as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 

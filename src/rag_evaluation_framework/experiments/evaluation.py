@@ -28,7 +28,7 @@ from rag_evaluation_framework.experiments.config import (
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.levels.level_rules import NameChunk
-from rag_evaluation_framework.registry import as_component
+from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever

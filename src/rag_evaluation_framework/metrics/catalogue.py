@@ -18,7 +18,8 @@ from rag_evaluation_framework.metrics.span_iou import SpanIoU
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
 from rag_evaluation_framework.metrics.span_precision import SpanPrecision
 from rag_evaluation_framework.metrics.span_recall import SpanRecall
-from rag_evaluation_framework.registry import built_in, load
+from rag_evaluation_framework.registry.lookup import load
+from rag_evaluation_framework.registry.table import built_in
 
 M = TypeVar("M", bound=Metric[Any])
 

@@ -20,7 +20,8 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, ResultError, SaveFailed
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
-from rag_evaluation_framework.registry import load_installed, plain
+from rag_evaluation_framework.registry.loading import load_installed
+from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.query_result import QueryResult, QueryResults
 from rag_evaluation_framework.results.record import DEEPEST, ReportRecord, brief_lines, question_lines

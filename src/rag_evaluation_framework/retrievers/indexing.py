@@ -21,7 +21,7 @@ from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.registry import as_component
+from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.chunk_checks import tell_of_chunks
 from rag_evaluation_framework.retrievers.store_checks import check_empty, tell_what_is_lost
 

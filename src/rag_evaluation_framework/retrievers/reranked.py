@@ -23,7 +23,7 @@ from rag_evaluation_framework.data.ids import (
 )
 from rag_evaluation_framework.data.plain import at_most, gives_items
 from rag_evaluation_framework.errors import InputError
-from rag_evaluation_framework.registry import as_component
+from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.hit_locator import HitLocator

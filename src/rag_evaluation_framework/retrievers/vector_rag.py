@@ -22,7 +22,8 @@ from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.embedders.lsa import LsaEmbedder
-from rag_evaluation_framework.registry import as_component, describe
+from rag_evaluation_framework.registry.building import as_component
+from rag_evaluation_framework.registry.records import describe
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus, embed_chunks, fill_store
 from rag_evaluation_framework.retrievers.store_checks import as_found, as_rankings
 from rag_evaluation_framework.vector_stores.in_memory import InMemoryVectorStore

@@ -14,7 +14,7 @@ from rag_evaluation_framework.data.levels import Level, U
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 from rag_evaluation_framework.metrics.token_set_metric import TokenSetMetric
-from rag_evaluation_framework.registry import build
+from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.scoring.score_names import checked_name, takes
 from rag_evaluation_framework.text.reading import RankingCutter
 

@@ -1,0 +1,98 @@
+"""Components and their parameters, as a record of a run holds them."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
+from functools import partial
+from math import isfinite
+from numbers import Integral, Real
+from pathlib import PurePath
+from typing import Any, cast
+
+from rag_evaluation_framework._outside import HIDDEN, fit_to_keep, is_secret
+from rag_evaluation_framework.contracts.component import Component, component_name, recorded_parameters
+from rag_evaluation_framework.registry.table import KINDS, built_in
+
+_DEEPEST = 50  # of a record: JSON may be nested some hundreds deep, and a value may hold itself
+_MOST_BITS = 14_284  # of a whole number in a record: of JSON, Python reads no more than 4,300 digits
+
+
+def describe(component: object) -> dict[str, Any]:
+    """Return how a component would be written in a configuration: its type and parameters, for records."""
+    return _described(component, partial(plain, deepest=_DEEPEST - 1, above=(id(component),)))
+
+
+def _described(component: object, recorded: Callable[[object], Any]) -> dict[str, Any]:
+    named = isinstance(component, Component) and not is_dataclass(component)
+    if named and (name := component_name(component)) != type(component).__name__:
+        return {"type": _type_name(component), "name": name}
+    return {
+        "type": _type_name(component),
+        **{key: recorded(value) for key, value in recorded_parameters(component).items()},
+    }
+
+
+def _type_name(component: object) -> str:
+    home = type(component)
+    for kind in KINDS:
+        for name, reference in built_in(kind).items():
+            module, _, attribute = reference.partition(":")
+            if attribute == home.__name__ and home.__module__.startswith(module):
+                return name
+    return f"{home.__module__}:{home.__qualname__}"
+
+
+def plain(value: object, deepest: int = _DEEPEST, above: tuple[int, ...] = ()) -> Any:
+    """Return a value as a record can hold it: components described, functions named, other objects by their class.
+
+    Where JSON cannot hold a value, a text says what it was; a set is recorded as a list. Secrets are hidden: the values
+    of a mapping that are called like one, and what texts show to be one. Nothing is raised.
+
+    Args:
+        value: A parameter, or anything else.
+        deepest: How deep the record may be nested; what is deeper is left out, and the record says so.
+        above: The identities of the values that it is in.
+    """
+    try:
+        return _plain(value, deepest, above)
+    except Exception:  # noqa: BLE001  it is anybody's code
+        return f"{type(value).__module__}:{type(value).__qualname__}"
+
+
+def _plain(value: object, deepest: int, above: tuple[int, ...]) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str | PurePath):
+        return fit_to_keep(str(value))
+    if isinstance(value, Integral):
+        number = int(value)
+        return number if number.bit_length() <= _MOST_BITS else f"a whole number of {number.bit_length()} bits"
+    if isinstance(value, Real):
+        return float(value) if isfinite(value) else str(float(value))
+    if _holds_others(value):
+        if id(value) in above:
+            return "(holds itself)"
+        if not deepest:
+            return "(nested too deeply)"
+        return _inside(value, partial(plain, deepest=deepest - 1, above=(*above, id(value))))
+    name = getattr(value, "__qualname__", None) or getattr(value, "name", None)
+    return fit_to_keep(
+        f"{getattr(value, '__module__', '')}:{name}" if name else f"{type(value).__module__}:{type(value).__qualname__}"
+    )
+
+
+def _holds_others(value: object) -> bool:
+    return isinstance(value, Mapping | list | tuple | set | frozenset | Component)
+
+
+def _inside(value: Any, recorded: Callable[[object], Any]) -> Any:
+    """Return what holds other values as a record can hold it."""
+    if isinstance(value, Component):
+        return _described(value, recorded)
+    if isinstance(value, Mapping):
+        record: dict[str, Any] = {}
+        for key, item in cast("Mapping[object, object]", value).items():
+            name = str(recorded(key))
+            record[repr(name) if name in record else name] = HIDDEN if is_secret(name) else recorded(item)
+        return record
+    items = [recorded(item) for item in cast("Iterable[object]", value)]
+    return sorted(items, key=repr) if isinstance(value, set | frozenset) else items

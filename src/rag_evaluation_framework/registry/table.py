@@ -1,0 +1,79 @@
+"""The kinds of components, and where each component of a kind is to be found."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.registry.loading import PACKAGE, load_installed
+
+Kind = Literal["chunker", "embedder", "vector_store", "reranker", "retriever", "metric"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+ROOMS: Mapping[Kind, str] = {
+    "chunker": "chunkers",
+    "embedder": "embedders",
+    "vector_store": "vector_stores",
+    "reranker": "rerankers",
+    "retriever": "retrievers",
+    "metric": "metrics",
+}
+_UNNAMED = ("catalogue", "function")  # a configuration names a function itself, without the retriever around it
+
+# What a class of each kind keeps. Names, as for the parts: the contracts load NumPy, which `--help` has no use for.
+CONTRACTS: Mapping[Kind, str] = {
+    "chunker": "Chunker",
+    "embedder": "Embedder",
+    "vector_store": "VectorStore",
+    "reranker": "Reranker",
+    "retriever": "Retriever",
+    "metric": "Metric",
+}
+
+
+@cache
+def built_in(kind: Kind) -> Mapping[str, str]:
+    """Return the built-in components of a kind by name, and where each is to be found.
+
+    A name is that of the file; the line in the stub of its room is what registers a component.
+
+    Classes are told from what else a room exports by how they are called: `SentenceChunker` in `sentence.py`. Metrics
+    are all classes of their room but the bases, whose files end in `_metric`.
+    """
+    room = f"{PACKAGE}.{ROOMS[kind]}"
+    stub = Path(__file__).parents[1] / ROOMS[kind] / "__init__.pyi"
+    ending = "" if kind == "metric" else kind.title().replace("_", "")
+    registered = re.findall(r"^from \.(\w+) import ([A-Z]\w*) as \2$", stub.read_text(encoding="utf-8"), re.MULTILINE)
+    return {
+        file if kind == "metric" else file.replace("_", "-"): f"{room}:{name}"
+        for file, name in registered
+        if name.endswith(ending) and file not in _UNNAMED and not file.endswith("_metric")
+    }
+
+
+@cache
+def components(kind: Kind) -> Mapping[str, str]:
+    """Return the names of a kind and where each is to be found, sorted by name."""
+    table = dict(built_in(kind))
+    for point in entry_points(group=f"{PACKAGE}.{kind}"):
+        if point.name in table:
+            note(f"plug-in {point.value!r} calls itself {point.name!r}, which is taken")
+        else:
+            table[point.name] = point.value
+    return dict(sorted(table.items()))
+
+
+def contract_of(kind: Kind) -> type[Any]:
+    """Return the class whose contract components of a kind keep."""
+    contract: type[Any] = load_installed(f"{PACKAGE}.contracts:{CONTRACTS[kind]}")
+    return contract
+
+
+def check_kind(kind: Any) -> None:
+    """Raise ConfigError where a kind is none."""
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ConfigError(f"{shown(kind)} is no kind of component; expected one of {', '.join(KINDS)}")
