@@ -1,4 +1,4 @@
-"""What cannot be shown is refused in words at every public door."""
+"""What cannot be shown, and what cannot be read, is refused in words at every public door."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ import pytest
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.data import Hit, QueryRanking, Rankings
 from rag_evaluation_framework.embedders.function import FunctionEmbedder
-from rag_evaluation_framework.errors import RagEvalError
+from rag_evaluation_framework.errors import ConfigError, DatasetError, RagEvalError
 from rag_evaluation_framework.testing import FixedRetriever
 
 
@@ -17,6 +17,22 @@ class Unprintable:
         raise RuntimeError
 
     __str__ = __repr__
+
+
+class UnprintableText(str):
+    __slots__ = ()
+
+    __repr__ = Unprintable.__repr__
+
+
+class Unreadable:
+    """A collection of somebody's, which fails when it is read."""
+
+    def __iter__(self):
+        raise KeyError("lost")
+
+    def __call__(self, query, k):
+        return []
 
 
 UNPRINTABLE = Unprintable()
@@ -42,12 +58,14 @@ DOORS = {
     "ids": lambda it: rag.DocumentLevelGroundTruth(QUERY, it),
     "an id": lambda it: rag.DocumentLevelGroundTruth(QUERY, [it]),
     "gains": lambda it: rag.DocumentLevelGroundTruth(QUERY, ["a"], gains=it),
-    "Rankings": lambda it: Rankings.of([it], CORPUS),
+    "Rankings": lambda it: Rankings.of(it, CORPUS),
+    "a ranking of rankings": lambda it: Rankings.of([it], CORPUS),
     "a query of rankings": lambda it: Rankings.of([QueryRanking(it, ())], CORPUS),
     "a hit": lambda it: Rankings.of([QueryRanking(QUERY, (it,))], CORPUS),
     "the text of a hit": lambda it: Rankings.of([QueryRanking(QUERY, (Hit(text=it),))], CORPUS),
     "the score of a hit": lambda it: Rankings.of([QueryRanking(QUERY, (Hit(text="text", score=it),))], CORPUS),
-    "register": lambda it: rag.ChunkRegistry([it]),
+    "chunks to register": rag.ChunkRegistry,
+    "one chunk to register": lambda it: rag.ChunkRegistry([it]),
     "a dataset to evaluate": lambda it: rag.evaluate(search, it),
     "a retriever": lambda it: rag.evaluate(it, DATASET),
     "metrics": lambda it: rag.evaluate(search, DATASET, metrics=it),
@@ -73,13 +91,48 @@ DOORS = {
     "rankings to score": lambda it: rag.score(it, DATASET, ["span_recall"], [1]),
     "rankings of a fake": FixedRetriever,
     "a path": rag.load_result,
+    "ground truth to score": lambda it: rag.score_rankings({"q": ["a"]}, it),
+    "spans to score": lambda it: rag.score_spans(it, {"q": [SPAN]}),
+    "metrics of ids": lambda it: rag.score_rankings({"q": ["a"]}, {"q": ["a"]}, it),
+    "a ranking": lambda it: rag.score_rankings({"q": it}, {"q": ["a"]}),
+    "ranked spans": lambda it: rag.score_spans({"q": it}, {"q": [SPAN]}),
+    "ids of a metric": lambda it: rag.metrics.Recall().calculate(it, ["a"]),
 }
+COLLECTIONS = (
+    *("Corpus", "Dataset", "spans", "ids", "chunks to register", "Rankings", "metrics", "budgets", "k"),
+    *("count_as_zero", "retrievers", "weights", "ids of a metric", "metrics of ids", "a ranking", "ranked spans"),
+)
+
+
+@pytest.mark.parametrize("door", COLLECTIONS)
+def test_what_cannot_be_read_is_refused_in_words(door):
+    with pytest.raises(RagEvalError, match=r"Unreadable|KeyError"):
+        DOORS[door](Unreadable())
 
 
 @pytest.mark.parametrize("door", DOORS)
 def test_what_cannot_be_shown_is_refused_in_words(door):
     with pytest.raises(RagEvalError, match=r"Unprintable|whose repr raises RuntimeError"):
         DOORS[door](UNPRINTABLE)
+
+
+def test_an_id_that_cannot_be_shown_is_told():
+    with pytest.raises(ConfigError, match=r"chunk_id gives <.*UnprintableText whose repr raises"):
+        rag.ChunkLevelEvaluation(
+            rag.Corpus([rag.Document("a.md", "some text")]),
+            rag.Dataset([rag.ChunkLevelGroundTruth(QUERY, ["x"])], rag.CHUNK),
+            chunk_id=lambda chunk, number: UnprintableText("x"),
+        ).run(retriever=rag.BM25Retriever(chunker=rag.RecursiveCharacterChunker(4, overlap=0)))
+
+
+def test_a_score_that_cannot_be_shown_is_told():
+    with pytest.raises(ConfigError, match="score 'no_such': no metric 'no_such'"):
+        rag.score_rankings({"q": ["a"]}, {"q": ["a"]}, [UnprintableText("no_such")])
+
+
+def test_a_gain_of_no_id_is_told():
+    with pytest.raises(DatasetError, match="gains are of None; expected ids as texts"):
+        rag.ChunkLevelGroundTruth(QUERY, ["a"], gains={None: 1})
 
 
 def test_a_number_that_python_does_not_write_out_is_refused_in_words():

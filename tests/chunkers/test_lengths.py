@@ -39,3 +39,7 @@ def test_what_is_no_tokenizer_is_refused(chunker, length):
 @pytest.mark.parametrize("chunker", CHUNKERS)
 def test_a_function_is_never_compared(chunker):
     assert "length=Words" in chunker(length=Words()).name
+
+
+def test_a_name_does_nothing_to_a_terminal():
+    assert SentenceChunker(10, overlap=0, length="\u2028\u202e").name.isprintable()

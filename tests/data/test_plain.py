@@ -8,7 +8,8 @@ from itertools import count
 import numpy as np
 import pytest
 
-from rag_evaluation_framework.data.plain import all_chunks, at_most, plain_number, plain_offset, plain_text
+from rag_evaluation_framework.data.plain import all_chunks, at_most, items, plain_number, plain_offset, plain_text
+from rag_evaluation_framework.errors import ConfigError, InputError
 
 
 class Text(str):
@@ -69,15 +70,15 @@ def test_anything_else_is_refused(plain, given):
 
 def test_no_more_is_read_of_what_has_no_end_than_tells_so():
     numbers = count()
-    assert at_most(numbers, 5) is None
+    assert at_most(numbers, 5, "x") is None
     assert next(numbers) == 6
-    assert at_most(iter("abc"), 3) == ["a", "b", "c"]
+    assert at_most(iter("abc"), 3, "x") == ["a", "b", "c"]
 
 
 def test_chunks_that_have_a_length_have_an_end():
-    assert len(all_chunks([1] * 5_000, 10)) == 5_000
-    assert all_chunks(iter([1] * 5_000), 10) is None
-    assert all_chunks(iter([1] * 1_000), 0) == [1] * 1_000
+    assert len(all_chunks([1] * 5_000, 10, "x")) == 5_000
+    assert all_chunks(iter([1] * 5_000), 10, "x") is None
+    assert all_chunks(iter([1] * 1_000), 0, "x") == [1] * 1_000
 
 
 class Unsized(list):
@@ -86,4 +87,31 @@ class Unsized(list):
 
 
 def test_items_that_cannot_be_counted_are_read():
-    assert all_chunks(Unsized("ab"), 5) == ["a", "b"]
+    assert all_chunks(Unsized("ab"), 5, "x") == ["a", "b"]
+
+
+def broken():
+    yield 1
+    raise ConnectionError("lost")
+
+
+def test_what_fails_while_it_is_read_is_told_with_its_source():
+    for read in (
+        items,
+        lambda given, source: at_most(given, 5, source),
+        lambda given, source: all_chunks(given, 5, source),
+    ):
+        with pytest.raises(
+            InputError, match=r"^ours gives <generator object .*>; reading it raises ConnectionError: lost"
+        ):
+            read(broken(), "ours")
+    assert items(broken(), "ours", 1) == [1]
+
+
+def test_an_error_of_ours_says_what_it_says():
+    def refusing():
+        raise ConfigError("a clear line")
+        yield
+
+    with pytest.raises(ConfigError, match=r"^a clear line$"):
+        items(refusing(), "ours")

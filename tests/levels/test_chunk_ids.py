@@ -299,7 +299,7 @@ def test_with_a_function_results_that_match_no_chunk_have_no_id_and_are_counted(
         (lambda chunk, number: number, "got 0; expected a text"),
         (lambda chunk, number: chunk.metadata["n"], r"KeyError: 'n'; expected a function \(chunk, number\) -> id"),
         (lambda chunk: chunk.id, "TypeError: .* expected a function"),
-        (lambda chunk, number: "x", "chunk_id gives 'x' to '.*' and to '.*': every text needs an id of its own"),
+        (lambda chunk, number: "x", "chunk_id gives 'x' to '.*' and to '.*': every text needs its own id"),
     ],
     ids=["None", "number", "raises", "one argument", "one id for all"],
 )

@@ -17,7 +17,7 @@ def as_texts(returned: Any, source: str, text: str) -> list[str]:
         InputError: It is not a list of texts, or has no end.
     """
     if gives_items(returned, str, Mapping, Set):
-        pieces: list[Any] | None = all_chunks(returned, len(text))
+        pieces: list[Any] | None = all_chunks(returned, len(text), source)
         if pieces is None:
             raise InputError(
                 f"{source} returned more texts than the document has characters; expected a list that has an end"
@@ -37,7 +37,7 @@ def as_placed(returned: Any, source: str, document: Document) -> list[PositionAw
         raise InputError(
             f"{source} returned {one_line(shown(returned))} for {document.id!r}; expected a list of chunks"
         )
-    chunks: list[Any] | None = all_chunks(returned, len(document.content))
+    chunks: list[Any] | None = all_chunks(returned, len(document.content), source)
     if chunks is None:
         raise InputError(
             f"{source} made more chunks of {document.id!r} than it has characters; expected a list that has an end"

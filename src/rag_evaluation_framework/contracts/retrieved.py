@@ -79,7 +79,7 @@ def one_each(rankings: Any, questions: int, source: str) -> list[Any]:
     """
     if not gives_items(rankings, str, Mapping, Set):
         raise InputError(f"{source} returned {shown(rankings)}; expected one ranking per question")
-    listed: list[Any] | None = at_most(rankings, questions)
+    listed: list[Any] | None = at_most(rankings, questions, source)
     if listed is None or len(listed) < questions:
         number = f"more than {questions}" if listed is None else len(listed)
         raise InputError(f"{source} returned {number} rankings for {questions} questions")
@@ -146,7 +146,7 @@ def as_chunks(listed: Any, source: str, corpus: Corpus) -> tuple[AnyChunk, ...] 
         return None
     if not gives_items(listed):
         raise ConfigError(f"{source} lists {shown(listed)}; expected chunks, or None")
-    chunks: list[Any] | None = all_chunks(listed, sum(len(document.content) for document in corpus))
+    chunks: list[Any] | None = all_chunks(listed, sum(len(document.content) for document in corpus), source)
     if chunks is None:
         raise ConfigError(f"{source} lists more chunks than the corpus has characters; expected a list that has an end")
     for chunk in chunks:

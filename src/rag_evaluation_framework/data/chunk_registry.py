@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +17,7 @@ from rag_evaluation_framework.data.ids import (
     canonical_chunk_id,
     content_digest,
 )
+from rag_evaluation_framework.data.plain import gives_items, items
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 
@@ -34,7 +35,7 @@ class ChunkRegistry:
         chunks: Chunks to register, plain or position-aware.
 
     Raises:
-        DatasetError: One id is used for two different texts.
+        DatasetError: They are no chunks, or one id is used for two different texts.
     """
 
     def __init__(self, chunks: Iterable[AnyChunk] = ()) -> None:
@@ -43,7 +44,9 @@ class ChunkRegistry:
         self._placed: defaultdict[ChunkId, list[PositionAwareChunk]] = defaultdict(list)
         self._known: set[object] = set()
         self._contents: dict[str, str] = {}
-        for chunk in chunks:
+        if not gives_items(chunks, str, Mapping):
+            raise DatasetError(f"ChunkRegistry: chunks={shown(chunks)}; expected a list of chunks")
+        for chunk in items(chunks, "ChunkRegistry: chunks"):
             self.register(chunk)
 
     def register(self, chunk: AnyChunk) -> None:

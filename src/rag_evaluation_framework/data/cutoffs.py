@@ -197,7 +197,7 @@ def is_metric_name(name: Any) -> TypeGuard[str]:
 
 
 def _listed(given: Any) -> list[Any]:
-    items = at_most(given, _MOST)
+    items = at_most(given, _MOST, "k or budgets")
     if items is None:
         raise ConfigError(f"more than {_MOST:,} cutoffs were given; expected at most {_MOST:,}, such as [5, '4000ch']")
     return items

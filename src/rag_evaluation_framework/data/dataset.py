@@ -14,6 +14,7 @@ from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ground_truth import GroundTruth, span_problem
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
+from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
@@ -78,7 +79,7 @@ class Dataset(Generic[U]):
                 f"dataset {name!r}: ground_truth={shown(ground_truth)}; expected a list of ground truths, such as "
                 "[TokenLevelGroundTruth(query, spans)]"
             )
-        entries, level = tuple(ground_truth), checked_level(level)
+        entries, level = tuple(items(ground_truth, f"dataset {name!r}: ground_truth")), checked_level(level)
         if corpus is not None:
             check_corpus_type(corpus)
         values: dict[str, Any] = {

@@ -15,6 +15,7 @@ from rag_evaluation_framework._support.files import checked_path, read_bytes
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
 from rag_evaluation_framework.errors import CorpusError
 
@@ -67,7 +68,7 @@ class Corpus:
                 f"Corpus: documents={shown(documents)}; expected a list of documents, such as "
                 "[Document('a.md', 'its text')]; Corpus.from_folder(path) reads the files of a folder"
             )
-        object.__setattr__(self, "documents", tuple(map(_checked, documents)))
+        object.__setattr__(self, "documents", tuple(map(_checked, items(documents, "Corpus: documents"))))
         object.__setattr__(self, "metadata", FrozenDict() if metadata is None else metadata)
         freeze_metadata(self, CorpusError)
         if len(self._by_id) < len(self.documents):

@@ -13,6 +13,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
+from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
@@ -314,7 +315,7 @@ def _check_types(entry: GroundTruth[Any], gains: Any) -> None:
 def _listed_spans(query: Query, given: Any) -> tuple[CharacterSpan, ...]:
     if isinstance(given, str | Mapping | CharacterSpan) or not isinstance(given, Iterable):
         raise _no_spans(query, cast("object", given))
-    units: tuple[Any, ...] = (*cast("Iterable[object]", given),)
+    units: tuple[Any, ...] = (*items(given, f"question {query.id!r}: relevant_spans"),)
     for unit in units:
         if not isinstance(unit, CharacterSpan):
             raise _no_spans(query, unit)
@@ -336,7 +337,7 @@ def _listed(query: Query, given: Iterable[TextT]) -> tuple[TextT, ...]:
             f"question {query.id!r}: relevant units are {shown(given)}; expected a list of ids; pass gains as "
             "gains={id: gain}"
         )
-    ids = tuple(given)
+    ids: tuple[TextT, ...] = tuple(items(given, f"question {query.id!r}: the list of relevant units"))
     unit: Any
     for unit in ids:
         if not isinstance(unit, str):
@@ -348,10 +349,13 @@ def renamed_gains(query: Query, gains: Mapping[IdT, float], rename: Callable[[Id
     """Return gains with renamed ids.
 
     Raises:
-        DatasetError: Two different gains end up under the same id.
+        DatasetError: Two different gains end up under the same id, or an id is no text.
     """
     renamed: dict[IdT, float] = {}
     for unit, gain in gains.items():
+        key: Any = unit
+        if not isinstance(key, str):
+            raise DatasetError(f"question {query.id!r}: gains are of {shown(key)}; expected ids as texts")
         if renamed.setdefault(rename(unit), gain) != gain:
             other = renamed[rename(unit)]
             raise DatasetError(

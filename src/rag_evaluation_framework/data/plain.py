@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._outside import class_name, said, shown
+from rag_evaluation_framework.errors import InputError, RagEvalError
 
 
 def plain_text(value: object) -> str:
@@ -73,17 +74,20 @@ def _is_complex(value: object) -> bool:
     return isinstance(value, Complex) and not isinstance(value, Real)
 
 
-def all_chunks(given: Any, characters: int) -> list[Any] | None:
+def all_chunks(given: Any, characters: int, source: str) -> list[Any] | None:
     """Return all chunks of a text that somebody gives, or None if there is no end of them.
 
     What has no length is taken to have no end when it gives far more chunks than the text has characters: however they
     overlap, there is none that begins at every one.
+
+    Raises:
+        InputError: Reading it raises something.
     """
     most = characters + 1000
     if isinstance(given, Sized):
         with suppress(Exception):  # of anybody's list
             most = len(given)
-    return at_most(given, most)
+    return at_most(given, most, source)
 
 
 def is_truth(value: object) -> bool:
@@ -97,7 +101,31 @@ def gives_items(value: object, *but: type) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, but) and not without_axes
 
 
-def at_most(given: Any, most: int) -> list[Any] | None:
-    """Return what an iterable gives if that has an end after `most` items at most, else None; no more is read of it."""
-    items: list[Any] = [*islice(given, most + 1)]
-    return items if len(items) <= most else None
+def at_most(given: Any, most: int, source: str) -> list[Any] | None:
+    """Return what an iterable gives if that has an end after `most` items at most, else None; no more is read of it.
+
+    Raises:
+        InputError: Reading it raises something.
+    """
+    read = items(given, source, most + 1)
+    return read if len(read) <= most else None
+
+
+def items(given: Any, source: str, most: int | None = None) -> list[Any]:
+    """Return what an iterable gives, of one without end too: no more than `most` items are read of it.
+
+    Args:
+        given: Anybody's iterable.
+        source: Whose it is, or what it is called, for messages.
+        most: How many items; by default all.
+
+    Raises:
+        InputError: Reading it raises something.
+    """
+    try:
+        return [*islice(given, most)]
+    except RagEvalError:
+        raise
+    except Exception as error:
+        problem = f"reading it raises {class_name(error)}: {said(error)}"
+        raise InputError(f"{source} gives {shown(given)}; {problem}") from error

@@ -18,6 +18,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.hit_table import HitCollector, HitTable, RankedHits
 from rag_evaluation_framework.data.hits import Hit, Ranking, Stage
+from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
@@ -151,8 +152,7 @@ class Rankings(OnDemand[QueryRanking]):
                 is at a place that there is not.
         """
         given: Any = entries
-        items: list[Any] = [*given] if isinstance(given, Iterable) else [given]
-        listed = tuple(map(_checked, items))
+        listed = tuple(map(_checked, items(given, "entries") if isinstance(given, Iterable) else [given]))
         _check_corpus(corpus)
         for entry in listed:
             for ranking in (entry.hits, *entry.at.values(), *(stage.hits or () for stage in entry.stages)):

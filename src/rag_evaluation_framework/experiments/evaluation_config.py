@@ -22,6 +22,7 @@ from rag_evaluation_framework._support.time_limit import checked_timeout
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.failures import OnError
+from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.text.tokenizer_checks import checked_counter
 
@@ -31,8 +32,8 @@ Unscored = Literal["no-answer", "failed"]
 def _statuses(given: Any) -> frozenset[Any]:
     if not isinstance(given, Iterable):
         raise ConfigError(f"count_as_zero={shown(given)}: expected some of 'no-answer' and 'failed', or [] for none")
-    items: list[Any] = [given] if isinstance(given, str) else [*given]
-    chosen = frozenset(item if isinstance(item, str) else shown(item) for item in items)
+    listed = [given] if isinstance(given, str) else items(given, "count_as_zero")
+    chosen = frozenset(item if isinstance(item, str) else shown(item) for item in listed)
     if not chosen <= set(get_args(Unscored)):
         raise ConfigError(f"count_as_zero={sorted(chosen)}: expected some of 'no-answer' and 'failed'")
     return chosen

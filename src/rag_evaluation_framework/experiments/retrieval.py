@@ -22,7 +22,7 @@ from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.failures import NOT_ANSWERED, OnError
-from rag_evaluation_framework.data.plain import gives_items
+from rag_evaluation_framework.data.plain import gives_items, items
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError, Interrupted
@@ -94,11 +94,11 @@ def _asked(queries: Any) -> list[Query]:
         raise ConfigError(
             f"queries={shown(queries)}: expected a list of queries or of their texts, such as dataset.queries"
         )
-    items: list[Any] = [*queries]
-    for item in items:
+    listed = items(queries, "queries")
+    for item in listed:
         if not isinstance(item, Query | str):
             raise ConfigError(f"queries: {shown(item)}; expected a Query or a text")
-    asked = [query if isinstance(query, Query) else Query.from_text(query) for query in items]
+    asked = [query if isinstance(query, Query) else Query.from_text(query) for query in listed]
     twice = [query_id for query_id, number in Counter(query.id for query in asked).items() if number > 1]
     if twice:
         raise DatasetError(f"questions that are given twice: {len(twice)}, the first with the id {twice[0]!r}")

@@ -162,7 +162,7 @@ def _named(
         if first != text:
             if name_chunk is not None:
                 raise ConfigError(
-                    f"chunk_id gives {name!r} to {first[:40]!r} and to {text[:40]!r}: every text needs an id of its own"
+                    f"chunk_id gives {shown(name)} to {first[:40]!r} and to {text[:40]!r}: every text needs its own id"
                 )
             shared.add(name)
         if hit.placed or hit.identity not in own:

@@ -5,6 +5,7 @@ from numbers import Number
 from typing import Any
 
 from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
 
@@ -34,7 +35,7 @@ def given_ids(metric: str, retrieved: Any, ground_truth: Any) -> tuple[list[Any]
 def _listed(where: str, given: Any, kinds: tuple[type, ...], expected: str) -> list[Any]:
     if not _is_list(given):
         raise ConfigError(f"{where} is {shown(given)}; expected a list of {expected}")
-    units: list[Any] = [*given]
+    units = items(given, where)
     for unit in units:
         if not isinstance(unit, kinds):
             raise ConfigError(f"{where} holds {shown(unit)}; expected a list of {expected}")

@@ -4,7 +4,6 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from rag_evaluation_framework._outside import one_line, said, shown
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.contracts.embedder import TokenEmbedder
-from rag_evaluation_framework.data.plain import gives_items, plain_array
+from rag_evaluation_framework.data.plain import gives_items, items, plain_array
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
@@ -79,7 +78,7 @@ class LateInteractionReranker(ScoringReranker):
     def _embed(self, texts: list[str]) -> list[NDArray[np.float32]]:
         source = f"{type(self.embedder).__name__}.embed_tokens"
         returned: Any = self.embedder.embed_tokens(texts)
-        given: list[Any] = list(islice(returned, len(texts) + 1)) if gives_items(returned) else []
+        given: list[Any] = items(returned, source, len(texts) + 1) if gives_items(returned) else []
         if len(given) != len(texts):
             raise InputError(
                 f"{source} returned {one_line(shown(returned))} for {len(texts)} texts; expected an array for each, "

@@ -20,6 +20,7 @@ from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieved, Stage
+from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
@@ -189,7 +190,7 @@ def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
     value: object = given
     if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
         raise ConfigError(f"HybridRetriever: retrievers={shown(value)}; expected a list of retrievers")
-    pipelines: list[Any] = [*given]
+    pipelines = items(given, "HybridRetriever: retrievers")
     if not pipelines:
         raise ConfigError("HybridRetriever: no retrievers; expected at least one")
     retrievers = tuple(map(as_retriever, pipelines))
@@ -214,7 +215,7 @@ def _stores(component: object) -> Iterator[VectorStore]:
 
 def _checked_weights(given: Any, count: int) -> tuple[float, ...]:
     value: object = given
-    weights: list[Any] = [*given] if isinstance(given, Iterable) else []
+    weights: list[Any] = items(given, "HybridRetriever: weights") if isinstance(given, Iterable) else []
     sound = [_is_weight(weight) for weight in weights]
     if len(weights) != count or not all(sound) or not any(weights):
         raise ConfigError(

@@ -153,7 +153,8 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
 
     def _order(self, query: str, chunks: Sequence[AnyChunk]) -> list[AnyChunk]:
         order: Any = self.reranker.rerank(query, [*chunks]) if chunks else []
-        listed: list[Any] | None = at_most(order, len(chunks)) if gives_items(order, Mapping, Set) else [order]
+        is_list = gives_items(order, Mapping, Set)
+        listed: list[Any] | None = at_most(order, len(chunks), self.reranker.name) if is_list else [order]
         if listed is None:
             raise InputError(f"{self.reranker.name} returned more than the {len(chunks)} chunks that it was given")
         for chunk in listed:

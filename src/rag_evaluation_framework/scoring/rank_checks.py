@@ -9,8 +9,9 @@ from typing import Any, NoReturn, TypeGuard, cast
 
 import numpy as np
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._outside import class_name, said, shown
 from rag_evaluation_framework.data.ground_truth import LARGEST_GAIN
+from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.errors import DatasetError
 
 _LONGEST = 60
@@ -69,7 +70,7 @@ def refuse(queries: Sequence[str], truths: Sequence[object], rankings: Sequence[
         check_ranking(query, ranking)
         for problem in (*_problems("the ground truth", "gain", truth), *_problems("the ranking", "score", ranking)):
             raise DatasetError(f"question {shown(query)}: {problem}") from why
-    raise DatasetError(f"questions {queries[0]!r} to {queries[-1]!r} cannot be read: {why}") from why
+    raise DatasetError(f"questions {queries[0]!r} to {queries[-1]!r} cannot be read: {said(why)}") from why
 
 
 def _is_scored(value: object) -> TypeGuard[Mapping[Any, Any]]:
@@ -79,7 +80,7 @@ def _is_scored(value: object) -> TypeGuard[Mapping[Any, Any]]:
 def _problems(name: str, value_name: str, given: Any) -> Iterator[str]:
     finite = value_name == "gain"
     expected = "a number up to 1e+100, above 0 where the unit is relevant" if finite else "a number, higher for better"
-    units: list[Any] = list(given)
+    units = items(given, name)
     if not _is_scored(given):
         yield from (
             f"{name} holds {shown(cast('object', unit), 60)}; expected ids{'' if finite else ', best first'}, or a "
@@ -118,5 +119,4 @@ def _is_number(value: Any, *, finite: bool) -> bool:
 
 def short(value: object) -> str:
     """Return a value and its type as messages show them, at most 60 characters of it."""
-    text = repr(value)
-    return f"the {type(value).__name__} {text if len(text) <= _LONGEST else text[:_LONGEST] + '…'}"
+    return f"the {class_name(value)} {shown(value, _LONGEST)}"

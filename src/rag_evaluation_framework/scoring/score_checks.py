@@ -11,6 +11,7 @@ from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.levels import Level, U
+from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 from rag_evaluation_framework.metrics.token_set_metric import TokenSetMetric
@@ -62,7 +63,7 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
     """
     if not isinstance(metrics, Iterable) or isinstance(metrics, str):
         raise ConfigError(f"metrics={shown(metrics)}: expected a list, such as ['span_recall'] or [SpanRecall()]")
-    listed: list[Any] = [*metrics.values()] if isinstance(metrics, Mapping) else [*metrics]
+    listed = items(metrics.values() if isinstance(metrics, Mapping) else metrics, "metrics")
     given = [build("metric", metric) if isinstance(metric, str) else metric for metric in listed]
     if not given:
         raise ConfigError("no metrics were given; name at least one, or leave them out for the defaults")

@@ -9,6 +9,7 @@ from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.cutoffs import SPELLINGS, Cutoff, ScoreName, is_metric_name
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
+from rag_evaluation_framework.data.plain import items, plain_text
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
@@ -42,8 +43,10 @@ def parse_score(name: str, levels: Set[EvaluationType] = _ALL_LEVELS) -> tuple[M
     Raises:
         ConfigError: The metric is not built in, or cannot be cut there.
     """
-    if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers without a type checker
-        raise ConfigError(f"score {name!r}: expected a text such as 'ndcg@10'")
+    try:
+        name = plain_text(name)
+    except TypeError:
+        raise ConfigError(f"score {shown(name)}: expected a text such as 'ndcg@10'") from None
     try:
         parsed = ScoreName.parse(name)
     except ConfigError as error:
@@ -120,7 +123,7 @@ def _parse_scores(
         raise ConfigError(f"metrics: got {shown(scores)}; expected a list of names or metrics, such as {list(example)}")
     chosen: dict[ScoreName, Metric[Any]] = {}
     named: dict[str, Metric[Any]] = {}
-    for score in scores:
+    for score in items(scores, "metrics"):
         metric, full = _parsed(score, levels)
         if levels.isdisjoint(getattr(metric, "evaluation_types", ())):
             raise ConfigError(f"score {shown(score)}: {_where(metric)}; {function} takes {', '.join(_names(levels))}")

@@ -10,6 +10,7 @@ import numpy as np
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.ids import DocumentId, QueryId
+from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.spans import SpanColumns
@@ -77,7 +78,7 @@ def _listed(owner: str, spans: Any, *, ranked: bool) -> list[Any]:
         raise DatasetError(f"{owner} is {short(spans)}; expected a list of spans{', best first' if ranked else ''}")
     if ranked and isinstance(given, Set):
         raise DatasetError(f"{owner} is {short(spans)}, which has no order; expected a list of spans, best first")
-    return list(spans)
+    return items(spans, owner)
 
 
 def _quickly(spans: list[Any]) -> _Columns | None:

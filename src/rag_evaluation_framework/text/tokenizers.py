@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._outside import fit_to_keep, one_line, shown
 from rag_evaluation_framework._support.files import read_text
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
@@ -56,8 +56,9 @@ def resolve_tokenizer(tokenizer: Any) -> Tokenizer:
 
 
 def tokenizer_name(tokenizer: Any) -> str:
-    """Return the name of a tokenizer, without loading it."""
-    return str(tokenizer) if isinstance(tokenizer, str | Path) else resolve_tokenizer(tokenizer).name
+    """Return the name of a tokenizer, fit to be shown, without loading it."""
+    name = str(tokenizer) if isinstance(tokenizer, str | Path) else resolve_tokenizer(tokenizer).name
+    return one_line(fit_to_keep(name))
 
 
 @lru_cache(maxsize=32)
