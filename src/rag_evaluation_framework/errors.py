@@ -74,7 +74,15 @@ class NotIndexed(RagEvalError, RuntimeError):
 
 
 class ComponentExited(RagEvalError, RuntimeError):
-    """A component, or the code that makes one, called `sys.exit` where it had to return or to raise."""
+    """A component, or the code that makes one, called `sys.exit` where it had to return or to raise.
+
+    Attributes:
+        result: What was finished by then, if that was `close`: as of `Interrupted`. Else None.
+    """
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class QueryFailed(RagEvalError, RuntimeError):

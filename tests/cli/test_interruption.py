@@ -141,10 +141,8 @@ def finished(folder, *arguments):
         ("name", ("--retriever", "own:Mine"), "called sys.exit(0) (own.py"),
         ("index", ("--retriever", "own:Mine"), "Mine: called sys.exit(0) (own.py, line 12) in index"),
         ("prepare", ("--retriever", "own:Mine"), "Mine: called sys.exit(0) (own.py, line 12) in prepare"),
-        ("close", ("--retriever", "own:Mine"), "Mine: called sys.exit(0) (own.py, line 12) in close"),
         ("index", ("--retriever", "own:Slow"), "Mine: called sys.exit(0) (own.py, line 12) in index"),
         ("prepare", ("--retriever", "own:Slow"), "Mine: called sys.exit(0) (own.py, line 12) in prepare"),
-        ("close", ("--retriever", "own:Slow"), "Mine: called sys.exit(0) (own.py, line 12) in close"),
         ("chunk", ("--chunker", "own:Cut"), "BM25Retriever(chunker=Cut): called sys.exit(0) (own.py, line 12) in ind"),
         ("embed", ("--embedder", "own:Embed"), "VectorRAGRetriever(embedder=Embed): called sys.exit(0) (own.py, l"),
         ("prepare of a reranker", ("--reranker", "own:Reverse"), "called sys.exit(0) (own.py, line 12) in index"),
@@ -174,6 +172,30 @@ def test_a_question_that_exits_has_failed_and_is_shown(folder, step, arguments, 
     assert "no question has a score; the run is saved in" in done.stderr
     allowed = run(folder, step, *arguments, "--allow-failures", "9")
     assert allowed.returncode == 2  # nothing was measured
+
+
+@pytest.mark.parametrize("part", ["Mine", "Slow"])
+def test_a_retriever_that_exits_when_it_is_closed_loses_nothing(folder, part):
+    done = run(folder, "close", "--retriever", f"own:{part}")
+    assert done.returncode == 2
+    (kept,) = (folder / ".rag-eval" / "runs").iterdir()
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("error: Mine: called sys.exit(0) (own.py, line 12) in close; ")
+    assert last.endswith(f"3 of 3 questions were answered; the result is saved in {kept}")
+    assert f"Saved to {kept}" in done.stdout
+    assert "span_recall" in done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("ending", ["sys.exit(0)", "raise ValueError('gone')"])
+def test_a_retriever_that_ends_oddly_when_it_is_closed_after_an_interrupt_loses_nothing(folder, number, code, ending):
+    closing = WAITING.replace('Path("closed").touch()', f"import sys; {ending}")
+    done = interrupted(folder, number, "later", "--retriever", "own:Mine", own=closing)
+    assert done.returncode == code
+    (kept,) = (folder / ".rag-eval" / "runs").iterdir()
+    assert done.stderr.splitlines()[-1].endswith(f"2 of 3 questions were answered; the result is saved in {kept}")
+    assert "! Mine could not be closed: " in done.stdout
 
 
 def test_a_metric_that_exits_has_no_score(folder):
@@ -222,9 +244,9 @@ def test_an_interrupt_closes_the_retriever_and_leaves_nothing_behind(folder, num
     assert not (folder / ".rag-eval").exists()
 
 
-def interrupted(folder, number, step, *arguments):
+def interrupted(folder, number, step, *arguments, own=WAITING):
     """Run until a retriever waits, interrupt that, and return how it ended."""
-    (folder / "own.py").write_text(WAITING.format(step=step))
+    (folder / "own.py").write_text(own.format(step=step))
     process = subprocess.Popen(
         command("run", *FLAGS, *arguments), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

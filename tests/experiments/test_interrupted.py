@@ -31,7 +31,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.data.failures import NOT_ANSWERED
-from rag_evaluation_framework.errors import Interrupted
+from rag_evaluation_framework.errors import ComponentExited, Interrupted
 from rag_evaluation_framework.experiments import ranker
 from rag_evaluation_framework.results import result as results
 
@@ -305,6 +305,59 @@ def test_an_interrupt_while_the_result_is_saved_does_not_lose_it(tmp_path, monke
         run_experiment(ExperimentConfig(around, dataset(5), k=2, config=config))
     (folder,) = (tmp_path / "runs").iterdir()
     assert load_result(folder) == caught.value.result
+
+
+class Closing(Retriever):
+    """Ends when it is closed, however it is told to; maybe after an interrupt."""
+
+    def __init__(self, error, interrupted_at=None):
+        self.error = error
+        self.search, _ = interrupting(interrupted_at)
+
+    def index(self, corpus):
+        pass
+
+    def retrieve(self, query, k):
+        return self.search(query, k)
+
+    def close(self):
+        raise self.error
+
+
+def test_a_retriever_that_exits_when_it_is_closed_does_not_lose_the_result(tmp_path):
+    config = EvaluationConfig(save_results_path=tmp_path, budgets=[])
+    with pytest.raises(ComponentExited) as caught:
+        run_experiment(ExperimentConfig(Closing(SystemExit(0)), dataset(5), k=2, config=config))
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert "Closing: called sys.exit(0) " in str(caught.value)
+    assert str(caught.value).endswith(f"5 of 5 questions were answered; the result is saved in {folder}")
+    assert len(kept(caught.value.result)) == 5
+    assert "could not be closed: ComponentExited: Closing: called sys.exit(0)" in caught.value.result.notes[0]
+    assert load_result(folder) == caught.value.result
+
+
+def test_such_a_result_that_cannot_be_saved_is_in_the_error(tmp_path):
+    retriever = Closing(SystemExit(0))
+    retriever.index = lambda corpus: (tmp_path / "taken").touch()
+    config = EvaluationConfig(save_results_path=tmp_path / "taken", budgets=[])
+    with pytest.raises(ComponentExited, match="5 of 5 questions were answered; the result is not saved: ") as caught:
+        run_experiment(ExperimentConfig(retriever, dataset(5), k=2, config=config))
+    assert len(kept(caught.value.result)) == 5
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), OSError("gone"), GeneratorExit("over")])
+def test_a_retriever_that_fails_when_it_is_closed_after_an_interrupt_loses_no_answer(error):
+    stopped = interrupted(Closing(error, "3"), 5)
+    assert str(stopped) == "3 of 5 questions were answered; the result is not saved"
+    assert kept(stopped.result) == ["0", "1", "2"]
+    assert "Closing could not be closed: " in stopped.result.notes[1]
+
+
+@pytest.mark.parametrize(("error", "raised"), [(SystemExit(0), ComponentExited), (KeyboardInterrupt(), Interrupted)])
+def test_retrieve_keeps_the_rankings_however_the_retriever_is_closed(error, raised):
+    with pytest.raises(raised, match="5 of 5 questions were answered") as caught:
+        retrieve(Closing(error), CORPUS, dataset(5).queries, 2)
+    assert [len(ranking.hits) for ranking in caught.value.result] == [2] * 5
 
 
 def test_retrieve_keeps_the_rankings():

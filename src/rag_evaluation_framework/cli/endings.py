@@ -8,7 +8,7 @@ from rag_evaluation_framework._outside import fit_to_show, said
 from rag_evaluation_framework._support.exits import exit_text
 from rag_evaluation_framework._support.interrupts import INTERRUPTED, Interrupt, first_interrupt
 from rag_evaluation_framework.cli.output import OutputClosed
-from rag_evaluation_framework.errors import Interrupted, RagEvalError, ResultError
+from rag_evaluation_framework.errors import ComponentExited, Interrupted, RagEvalError, ResultError
 
 RUN_ERROR = 2
 OUTPUT_CLOSED = 141  # what a shell reports for a program that SIGPIPE ended
@@ -65,7 +65,8 @@ def _told_of(error: BaseException) -> int:
 
 
 def _interrupted(came: Interrupt, error: BaseException | None) -> int:
-    kept = f": {error}" if isinstance(error, Interrupted | ResultError) else ""  # also why nothing could be saved
+    telling = Interrupted | ResultError | ComponentExited  # also why nothing could be saved
+    kept = f": {error}" if isinstance(error, telling) else ""
     return _say(f"{came.word}{kept}", came.code)
 
 

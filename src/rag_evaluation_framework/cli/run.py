@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -17,8 +17,9 @@ from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import components_print_to_stderr, print_json
 from rag_evaluation_framework.data.failures import NOT_ASKED
-from rag_evaluation_framework.errors import ConfigError, Interrupted, ResultError, SaveFailed
+from rag_evaluation_framework.errors import ComponentExited, ConfigError, Interrupted, ResultError, SaveFailed
 
+Problem: TypeAlias = "SaveFailed | Interrupted | ComponentExited"
 _OPTIONS = {"metrics": "--metric", "budgets": "--budget", "save_results_path": "--root"}
 """Options that are not called like the key that they set."""
 
@@ -123,11 +124,13 @@ def _tokenizer(given: str) -> str:
         return given
 
 
-def _made(experiment: rag.ExperimentConfig[Any]) -> tuple[rag.EvaluationResult[Any], SaveFailed | Interrupted | None]:
+def _made(experiment: rag.ExperimentConfig[Any]) -> tuple[rag.EvaluationResult[Any], Problem | None]:
     """Return the result of an experiment, and what is to be told after it was shown."""
     try:
         return rag.run_experiment(experiment), None
-    except (SaveFailed, Interrupted) as problem:
+    except (SaveFailed, Interrupted, ComponentExited) as problem:
+        if problem.result is None:
+            raise
         return problem.result, problem
 
 
@@ -175,7 +178,7 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
     return experiments.parse_config({**keep, **written, **flags}, str(config), options), config.parent
 
 
-def _summary(result: rag.EvaluationResult[Any], problem: SaveFailed | Interrupted | None, worst: int) -> dict[str, Any]:
+def _summary(result: rag.EvaluationResult[Any], problem: Problem | None, worst: int) -> dict[str, Any]:
     name = result.score_names[0]
     scores = result.per_query(name)
     return {

@@ -1,12 +1,12 @@
 """`retrieve`: index a corpus and retrieve for every query, as deep as the cutoffs need."""
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Lock
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from rag_evaluation_framework._outside import class_name, said, shown
 from rag_evaluation_framework._support.exits import no_exit
@@ -30,6 +30,10 @@ from rag_evaluation_framework.experiments.ranker import Ranker
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.reading import RankingCutter
 from rag_evaluation_framework.text.tokenizer_checks import checked_counter
+
+T = TypeVar("T")
+Ended: TypeAlias = KeyboardInterrupt | ComponentExited
+"""What ends a run of which something is kept."""
 
 _reserving = Lock()
 _in_use = set[int]()
@@ -73,7 +77,8 @@ def retrieve(
         CorpusError: The corpus is not a `Corpus`, or is empty.
             The retriever is one of ours and in use by another run.
         DatasetError: Two queries share an id.
-        ComponentExited: The retriever called `sys.exit` before or after the queries.
+        ComponentExited: The retriever called `sys.exit` before the queries, or when it was closed: then `result` has the
+            rankings.
         Interrupted: Ctrl-C came when some queries were answered: `result` has the rankings, in which the others failed.
         Exception: Whatever else the retriever raises while it indexes.
     """
@@ -82,11 +87,20 @@ def retrieve(
     asked, cuts = _asked(queries), Cutoff.parse_all(cutoffs)
     counter = None if tokenizer is None else checked_counter(tokenizer)
     cutter = RankingCutter(cuts, counter, checked_corpus(corpus))
-    with collected() as notes, indexed(as_retriever(retriever), corpus) as index:
-        rankings = index.rank(
-            asked, cutter, batch_queries=batch_queries, max_concurrency=max_concurrency, timeout=limit
+    with collected() as notes:
+        rankings, ended = ranked(
+            as_retriever(retriever),
+            corpus,
+            lambda index: index.rank(
+                asked, cutter, batch_queries=batch_queries, max_concurrency=max_concurrency, timeout=limit
+            ),
         )
-    return replace(rankings, notes=tuple(notes))
+    rankings = replace(rankings, notes=tuple(notes))
+    if isinstance(ended, ComponentExited):
+        raise ComponentExited(f"{ended}; {how_many_answered(rankings)}", rankings) from ended
+    if ended is not None:
+        raise Interrupted(how_many_answered(rankings), rankings) from ended
+    return rankings
 
 
 def _asked(queries: Any) -> list[Query]:
@@ -105,12 +119,41 @@ def _asked(queries: Any) -> list[Query]:
     return asked
 
 
+def how_many_answered(rankings: Rankings) -> str:
+    """Say of how many questions the retrieval came to its end."""
+    return f"{len(rankings) - _unanswered(rankings)} of {len(rankings)} questions were answered"
+
+
+def _unanswered(rankings: Rankings) -> int:
+    return sum(failure == NOT_ANSWERED for failure in rankings.failures.values())
+
+
+def ranked(
+    pipeline: Retriever, corpus: Corpus, ask: Callable[["Index"], tuple[T, KeyboardInterrupt | None]]
+) -> tuple[T, Ended | None]:
+    """Index a corpus, ask, and close the retriever; return what the asking gave, however the closing ends.
+
+    Returns:
+        What `ask` returned, and what ended the run there: the interrupt that `ask` returned, one that came while the
+        retriever was closed, or that its `close` called `sys.exit`.
+    """
+    asked: tuple[T, KeyboardInterrupt | None] | None = None
+    try:
+        with _indexed(pipeline, corpus) as index:
+            asked = ask(index)
+    except (KeyboardInterrupt, ComponentExited) as ended:
+        if asked is None:
+            raise
+        return asked[0], asked[1] or ended
+    return asked
+
+
 @contextmanager
-def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
+def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
     """Index a corpus, and close the retriever on leaving the context.
 
-    An error while closing is noted, and never hides an earlier error or the result. Only `sys.exit` is an error then: a
-    pipeline that ends the program must not look as if all went well.
+    An error while closing is noted, and never hides an earlier error. Only `sys.exit` is an error then: a pipeline that
+    ends the program must not look as if all went well.
     """
     name = component_name(pipeline)
     with _reserved(pipeline):
@@ -132,13 +175,13 @@ def indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
                     pipeline.close()
             except BaseException as error:
                 pass_on_interrupt(error)
-                if earlier is None and isinstance(error, ComponentExited):
-                    raise
                 message = f"{name} could not be closed: {class_name(error)}: {said(error)}"
-                if earlier is None:
-                    note(message)
-                else:
+                if earlier is not None:
                     earlier.add_note(message)
+                else:
+                    note(message)
+                    if isinstance(error, ComponentExited):
+                        raise
 
 
 @contextmanager
@@ -189,12 +232,14 @@ class Index:
         max_concurrency: int = 1,
         on_error: OnError = "collect",
         timeout: float | None = None,
-    ) -> Rankings:
-        """Return the ranking of every query, as `retrieve` does; notes go to whoever collects them.
+    ) -> tuple[Rankings, KeyboardInterrupt | None]:
+        """Return the ranking of every query, as `retrieve` does, and the interrupt that came when some were answered.
+
+        Notes go to whoever collects them.
 
         Raises:
             QueryFailed: A query failed, and `on_error` is `"raise"`.
-            Interrupted: Ctrl-C, or the program's SIGTERM, came when some queries were answered: it has their rankings.
+            KeyboardInterrupt: An interrupt came before any query was answered.
         """
         start = perf_counter()
         if batch_queries:
@@ -206,13 +251,9 @@ class Index:
         seconds = {"index": self.seconds, "retrieve": perf_counter() - start}
         prepared = batch_queries and type(self.pipeline).prepare is not Retriever.prepare
         rankings = replace(rankings, seconds=seconds, prepared=prepared)
-        if ranker.interrupt is None:
-            return rankings
-        unanswered = sum(failure == NOT_ANSWERED for failure in rankings.failures.values())
-        if unanswered == len(queries):
+        if ranker.interrupt is not None and _unanswered(rankings) == len(queries):
             raise ranker.interrupt
-        answered = f"{len(queries) - unanswered} of {len(queries)} questions were answered"
-        raise Interrupted(answered, rankings) from ranker.interrupt
+        return rankings, ranker.interrupt
 
     def _prepare(self, queries: Sequence[Query]) -> None:
         """Tell the retriever all queries; if that fails, each is asked alone and fails alone."""

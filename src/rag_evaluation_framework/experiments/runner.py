@@ -14,9 +14,9 @@ from rag_evaluation_framework.data.failures import NOT_ANSWERED
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.rankings import Rankings
-from rag_evaluation_framework.errors import Interrupted, SaveFailed
+from rag_evaluation_framework.errors import ComponentExited, Interrupted, SaveFailed
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
-from rag_evaluation_framework.experiments.retrieval import indexed
+from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.query_result import QueryResults
 from rag_evaluation_framework.results.result import EvaluationResult, ExperimentResult
@@ -44,7 +44,8 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
         ConfigError: Results cannot be saved where they are to be saved, or the list of chunks is needed and the
             retriever cannot give it.
         DatasetError: None of the relevant chunks is in the index: it was made by another chunker.
-        ComponentExited: A component called `sys.exit` before or after the queries.
+        ComponentExited: A component called `sys.exit` before or after the queries. If that was when the retriever was
+            closed, the error has the result, which is saved as any other.
         QueryFailed: A query or a metric failed, and `on_error` is `"raise"`: the first that is known, in the order of
             the queries. Nothing is saved.
         SaveFailed: The result could not be saved; the error has it.
@@ -67,41 +68,33 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
             "cutoffs": tuple(map(str, config.cutoffs)),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
-        truth, rankings, interrupt = _ranked(config, cutter)
+        (truth, rankings), ended = _ranked(config, cutter)
         result, late = finished(lambda: _scored(config, cutter, truth, rankings, head, record))
-    unanswered = sum(failure == NOT_ANSWERED for failure in rankings.failures.values())
-    answered = f"{len(rankings) - unanswered} of {len(rankings)} questions were answered"
-    told = [f"interrupted: {answered}"] if unanswered else []
+    answered = how_many_answered(rankings)
+    told = [f"interrupted: {answered}"] if NOT_ANSWERED in rankings.failures.values() else []
     result = replace(result, notes=tuple(dict.fromkeys([*told, *config.notes, *notes])))
-    return _kept(result, measured.save_results_path, answered, interrupt or late)
+    return _kept(result, measured.save_results_path, answered, late or ended)
 
 
 def _ranked(
     config: ExperimentConfig[Any], cutter: RankingCutter
-) -> tuple[ProjectedTruth[Any], Rankings, KeyboardInterrupt | None]:
-    """Return the truth and the rankings, and the interrupt that came before all was done."""
+) -> tuple[tuple[ProjectedTruth[Any], Rankings], Ended | None]:
+    """Return the truth and the rankings, and what ended the run before all was done."""
     measured = config.config
-    ranked: tuple[ProjectedTruth[Any], Rankings, KeyboardInterrupt | None] | None = None
-    try:
-        with indexed(config.retriever, config.corpus) as index:
-            truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
-            try:
-                rankings = index.rank(
-                    config.dataset.queries,
-                    cutter,
-                    batch_queries=measured.batch_queries,
-                    max_concurrency=measured.max_concurrency,
-                    on_error=measured.on_error,
-                    timeout=measured.timeout,
-                )
-                ranked = truth, rankings, None
-            except Interrupted as interrupt:
-                ranked = truth, interrupt.result, interrupt
-    except KeyboardInterrupt as interrupt:
-        if ranked is None:
-            raise
-        return ranked[0], ranked[1], interrupt  # it came while the retriever was closed
-    return ranked
+
+    def asked(index: Index) -> tuple[tuple[ProjectedTruth[Any], Rankings], KeyboardInterrupt | None]:
+        truth = RULES[config.level.evaluation_type].truth(config.dataset, index, config.chunk_id)
+        rankings, interrupt = index.rank(
+            config.dataset.queries,
+            cutter,
+            batch_queries=measured.batch_queries,
+            max_concurrency=measured.max_concurrency,
+            on_error=measured.on_error,
+            timeout=measured.timeout,
+        )
+        return (truth, rankings), interrupt
+
+    return ranked(config.retriever, config.corpus, asked)
 
 
 def _scored(
@@ -137,25 +130,28 @@ def _scored(
 
 
 def _kept(
-    result: EvaluationResult[Any], root: Path | None, answered: str, interrupt: KeyboardInterrupt | None
+    result: EvaluationResult[Any], root: Path | None, answered: str, ended: Ended | None
 ) -> EvaluationResult[Any]:
     """Save a result, if that is wanted, and return it.
 
     Raises:
         SaveFailed: It could not be saved.
         Interrupted: The run was interrupted, before or just now.
+        ComponentExited: The retriever called `sys.exit` when it was closed.
     """
     where = "the result is not saved"
     if root is not None:
         try:
             folder, late = finished(lambda: result.save(root=root))
         except SaveFailed as error:
-            if interrupt is None:
+            if ended is None:
                 raise
             where = f"{where}: {error.why}"
         else:
-            result, interrupt = replace(result, folder=folder), interrupt or late
+            result, ended = replace(result, folder=folder), late or ended
             where = f"the result is saved in {folder}"
-    if interrupt is not None:
-        raise Interrupted(f"{answered}; {where}", result) from interrupt
+    if isinstance(ended, ComponentExited):
+        raise ComponentExited(f"{ended}; {answered}; {where}", result) from ended
+    if ended is not None:
+        raise Interrupted(f"{answered}; {where}", result) from ended
     return result
