@@ -122,7 +122,7 @@ class SaveFailed(ResultError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was interrupted, by Ctrl-C or SIGTERM; the text says how much was finished, and where it is saved.
+    """A run was interrupted, by Ctrl-C, SIGTERM or SIGHUP; the text says how much was finished, and where it is saved.
 
     Attributes:
         result: What would have been returned: an `EvaluationResult`, or the `Rankings` of `retrieve`. Questions that

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def nothing_stays(monkeypatch):
     """Interrupts are answered during the test only."""
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in interrupts._INTERRUPTS}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
+from rag_evaluation_framework._support import interrupts
 from rag_evaluation_framework.cli.main import main
 
 
@@ -36,7 +37,7 @@ def rag_eval(tmp_path, monkeypatch, capfd):
             code = int(leaving.code or 0)
         return Outcome(code, *capfd.readouterr())
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in interrupts._INTERRUPTS}
     yield run
     for number, handler in before.items():
         signal.signal(number, handler)

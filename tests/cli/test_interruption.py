@@ -15,6 +15,9 @@ from rag_evaluation_framework import load_result
 pytestmark = pytest.mark.slow
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
+SIGNALS = [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+if os.name != "nt":
+    SIGNALS.append((signal.SIGHUP, 129, "hung up"))
 PARTS = """
 import sys
 from dataclasses import dataclass
@@ -187,7 +190,7 @@ def test_a_retriever_that_exits_when_it_is_closed_loses_nothing(folder, part):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(number, code) for number, code, _ in SIGNALS])
 @pytest.mark.parametrize("ending", ["sys.exit(0)", "raise ValueError('gone')"])
 def test_a_retriever_that_ends_oddly_when_it_is_closed_after_an_interrupt_loses_nothing(folder, number, code, ending):
     closing = WAITING.replace('Path("closed").touch()', f"import sys; {ending}")
@@ -230,9 +233,7 @@ def test_no_error_of_a_part_is_taken_for_a_success_or_a_gate(folder, error):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize(
-    ("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
-)
+@pytest.mark.parametrize(("number", "code", "said"), SIGNALS)
 @pytest.mark.parametrize(("part", "step"), [("Mine", "index"), ("Mine", "retrieve"), ("Slow", "retrieve")])
 def test_an_interrupt_closes_the_retriever_and_leaves_nothing_behind(folder, number, code, said, part, step):
     done = interrupted(folder, number, step, "--retriever", f"own:{part}")
@@ -247,13 +248,8 @@ def test_an_interrupt_closes_the_retriever_and_leaves_nothing_behind(folder, num
 def interrupted(folder, number, step, *arguments, own=WAITING):
     """Run until a retriever waits, interrupt that, and return how it ended."""
     (folder / "own.py").write_text(own.format(step=step))
-    process = subprocess.Popen(
-        command("run", *FLAGS, *arguments), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    process = started(folder, *arguments)
     try:
-        give_up = time.monotonic() + 60
-        while not (folder / "waiting").exists() and time.monotonic() < give_up:
-            time.sleep(0.05)
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
     finally:
@@ -262,9 +258,7 @@ def interrupted(folder, number, step, *arguments, own=WAITING):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize(
-    ("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
-)
+@pytest.mark.parametrize(("number", "code", "said"), SIGNALS)
 @pytest.mark.parametrize("part", ["Mine", "Slow"])
 def test_what_was_answered_before_an_interrupt_is_shown_and_saved(folder, number, code, said, part):
     done = interrupted(folder, number, "later", "--retriever", f"own:{part}")
@@ -278,6 +272,43 @@ def test_what_was_answered_before_an_interrupt_is_shown_and_saved(folder, number
     assert [query.status for query in result.queries] == ["scored", "scored", "failed"]
     assert {failure.kind for (failure,) in result.failures.values()} == {"Interrupted"}
     assert (folder / "closed").exists()
+
+
+def test_a_metric_that_raises_an_interrupt_loses_no_answer(folder):
+    own = PARTS.replace('leave("metric")', "raise KeyboardInterrupt")
+    (folder / "own.py").write_text(own.format(step=""))
+    done = finished(folder, *FLAGS, "--metric", "own:Score")
+    assert done.returncode == 130
+    (kept,) = (folder / ".rag-eval" / "runs").iterdir()
+    last = done.stderr.splitlines()[-1]
+    assert last == f"interrupted: 3 of 3 questions were answered, but not scored; the result is saved in {kept}"
+    assert f"Saved to {kept}" in done.stdout
+
+
+SLOW_METRIC = """
+import time
+from pathlib import Path
+from rag_evaluation_framework import TokenLevelMetric
+class Score(TokenLevelMetric):
+    def calculate(self, retrieved, ground_truth):
+        Path("waiting").touch()
+        time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_the_first_interrupt_says_at_once_what_the_second_does(folder):
+    (folder / "own.py").write_text(SLOW_METRIC)
+    process = started(folder, "--metric", "own:Score")
+    try:
+        process.send_signal(signal.SIGINT)
+        assert "interrupted: finishing; again to stop now\n" in iter(process.stderr.readline, "")
+        time.sleep(0.6)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60) == ("", "interrupted\n")
+    finally:
+        process.kill()
+    assert process.returncode == 130
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
@@ -428,14 +459,10 @@ main()
 """
 
 
-def swallowing(folder, seconds, instead):
-    (folder / "own.py").write_text(SWALLOWING.format(seconds=seconds, instead=instead))
+def started(folder, *arguments):
+    """Start a run, and wait until something of `own` waits."""
     process = subprocess.Popen(
-        command("run", *FLAGS, "--retriever", "own:search"),
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        command("run", *FLAGS, *arguments), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     give_up = time.monotonic() + 60
     while not (folder / "waiting").exists() and time.monotonic() < give_up:
@@ -443,10 +470,13 @@ def swallowing(folder, seconds, instead):
     return process
 
 
+def swallowing(folder, seconds, instead):
+    (folder / "own.py").write_text(SWALLOWING.format(seconds=seconds, instead=instead))
+    return started(folder, "--retriever", "own:search")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize(
-    ("number", "code", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
-)
+@pytest.mark.parametrize(("number", "code", "said"), SIGNALS)
 @pytest.mark.parametrize("instead", ["pass", "raise ValueError('lost')"])
 def test_an_interrupt_that_a_component_swallows_still_ends_the_run(folder, number, code, said, instead):
     process = swallowing(folder, 2, instead)

@@ -30,7 +30,7 @@ from rag_evaluation_framework import (
     run_experiment,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.data.failures import NOT_ANSWERED
+from rag_evaluation_framework.data.failures import NOT_ANSWERED, Failure
 from rag_evaluation_framework.errors import ComponentExited, Interrupted
 from rag_evaluation_framework.experiments import ranker
 from rag_evaluation_framework.results import result as results
@@ -274,6 +274,30 @@ def test_an_interrupt_while_scores_are_made_does_not_lose_them(tmp_path):
     assert result.notes == ()
     assert len(kept(result)) == 5
     assert len(list((tmp_path / "runs").iterdir())) == 1
+
+
+class Interrupting(TokenLevelMetric):
+    """Is interrupted whenever it is asked."""
+
+    def calculate(self, retrieved, ground_truth):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("on_error", ["collect", "raise"])
+def test_scores_that_are_interrupted_again_and_again_do_not_lose_the_answers(tmp_path, capsys, on_error):
+    config = EvaluationConfig(save_results_path=tmp_path, budgets=[], on_error=on_error)
+    experiment = ExperimentConfig(around, dataset(5), metrics=[Interrupting(), SpanRecall()], k=[2, 5], config=config)
+    with pytest.raises(Interrupted, match="5 of 5 questions were answered, but not scored; the result is s") as caught:
+        run_experiment(experiment)
+    result = caught.value.result
+    assert {failure for failures in result.failures.values() for failure in failures} == {
+        Failure(f"score {name}", "Interrupted", "not scored, as the run was interrupted") for name in result.metrics
+    }
+    assert set(result.metrics.values()) == {None}
+    assert result.counts["metric_failed"] == 5
+    assert [len(query.hits) for query in result.queries] == [5] * 5
+    assert load_result(result.folder) == result
+    assert capsys.readouterr().err == "interrupted: finishing; again to stop now\n"
 
 
 def test_an_interrupt_while_the_retriever_is_closed_does_not_lose_the_answers():

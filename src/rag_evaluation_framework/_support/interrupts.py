@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, remembered: a component that swallows the exception cannot turn an interrupt into a success.
+"""Ctrl-C, SIGTERM and SIGHUP, remembered: a component that swallows one cannot turn an interrupt into a success.
 
 Handlers are installed by programs, with `remember`; the library only asks whether an interrupt came.
 """
@@ -28,6 +28,8 @@ class Interrupt(NamedTuple):
 
 INTERRUPTED = Interrupt("interrupted", 130)
 _INTERRUPTS = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: Interrupt("terminated", 143)}
+if sys.platform != "win32":
+    _INTERRUPTS[signal.SIGHUP] = Interrupt("hung up", 129)  # the terminal was closed, or the connection to it
 _STDERR = 2
 _ONE_KEYSTROKE = 0.5  # seconds: `timeout` and terminals may deliver one interrupt twice
 
@@ -42,23 +44,25 @@ class _Memory:
     Attributes:
         first: The first interrupt, or None.
         at: When it came, by the monotonic clock.
+        said: Whether people were told that work is finished first.
         at_once: Whether the process is left without cleaning up, since there is nothing to clean up, yet or any more.
     """
 
     first: Interrupt | None = None
     at: float = 0.0
+    said: bool = False
     at_once: bool = False
 
 
 def remember() -> None:
-    """Answer SIGINT and SIGTERM from now on, and remember the first.
+    """Answer SIGINT, SIGTERM and SIGHUP from now on, and remember the first.
 
-    Until `clean_up` is called, either ends the process at once. Then the first raises `KeyboardInterrupt`, and another
+    Until `clean_up` is called, each ends the process at once. Then the first raises `KeyboardInterrupt`, and another
     one, later than half a second, ends the process whatever a component does with the exception. A signal that the
     process was told to ignore, as `nohup` and the shell's `&` do, stays ignored. Where Python cannot raise, as inside
     `__del__`, the interrupt is remembered, and Python's complaint about that is left out.
     """
-    _Memory.first, _Memory.at_once = None, True
+    _Memory.first, _Memory.said, _Memory.at_once = None, False, True
     for number in _INTERRUPTS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _answer)
@@ -89,11 +93,15 @@ def stop_if_interrupted() -> None:
 def finished(work: Callable[[], T]) -> tuple[T, KeyboardInterrupt | None]:
     """Do short work that follows long work to its end, and return what it returns, and the interrupt that came.
 
-    It is begun anew after an interrupt, so it has to be repeatable. A second interrupt is raised.
+    It is begun anew after an interrupt, so it has to be repeatable. People are told. A second interrupt is
+    raised.
     """
+    if _Memory.first is not None:
+        _say_that_it_goes_on()
     try:
         done = work()
     except KeyboardInterrupt as interrupt:
+        _say_that_it_goes_on()
         return work(), interrupt
     return done, None if _Memory.first is None else Interruption()
 
@@ -122,3 +130,13 @@ def _answer(number: int, _frame: object) -> None:
     if _Memory.first is None:
         _Memory.first, _Memory.at = came, now
         raise Interruption
+
+
+def _say_that_it_goes_on() -> None:
+    """Say of an interrupt, once, that work is finished first."""
+    came = INTERRUPTED if _Memory.first is None else _Memory.first
+    if not _Memory.said and sys.stderr is not None:
+        _Memory.said = _Memory.first is not None
+        with suppress(OSError, ValueError):  # nobody may be listening
+            sys.stderr.write(f"{came.word}: finishing; again to stop now\n")
+            sys.stderr.flush()

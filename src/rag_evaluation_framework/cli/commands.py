@@ -80,6 +80,7 @@ def options(
 ) -> None:
     """Measure retrieval: label the text once, compare any chunker, embedder and retriever fairly.
 
-    Exit codes: 0 done, 2 the run could not be made, 130 Ctrl-C, 141 output closed, 143 SIGTERM.
+    Exit codes: 0 done, 2 the run could not be made, 129 SIGHUP, 130 Ctrl-C, 141 output closed,
+    143 SIGTERM.
     Start with: rag-eval demo
     """

@@ -7,7 +7,7 @@ from rag_evaluation_framework._support import interrupts
 
 
 def main() -> None:
-    """Run the command line; every error ends in one message and exit code 2, every interrupt in 130 or 143."""
+    """Run the command line; every error ends in one message and exit code 2, every interrupt in 129, 130 or 143."""
     interrupts.remember()
     # Loading typer, the commands and what they need takes so long that somebody may press Ctrl-C meanwhile.
     sys.exit(import_module("rag_evaluation_framework.cli.program").exit_code())

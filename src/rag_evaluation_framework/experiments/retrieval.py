@@ -77,8 +77,8 @@ def retrieve(
         CorpusError: The corpus is not a `Corpus`, or is empty.
             The retriever is one of ours and in use by another run.
         DatasetError: Two queries share an id.
-        ComponentExited: The retriever called `sys.exit` before the queries, or when it was closed: then `result` has the
-            rankings.
+        ComponentExited: The retriever called `sys.exit` before the queries, or when it was closed: then `result` has
+            the rankings.
         Interrupted: Ctrl-C came when some queries were answered: `result` has the rankings, in which the others failed.
         Exception: Whatever else the retriever raises while it indexes.
     """

@@ -21,7 +21,7 @@ from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.query_result import QueryResults
 from rag_evaluation_framework.results.result import EvaluationResult, ExperimentResult
 from rag_evaluation_framework.results.store import check_root
-from rag_evaluation_framework.scoring.score import score_checked
+from rag_evaluation_framework.scoring.score import score_checked, unscored
 from rag_evaluation_framework.text.reading import RankingCutter
 
 
@@ -69,8 +69,12 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         (truth, rankings), ended = _ranked(config, cutter)
-        result, late = finished(lambda: _scored(config, cutter, truth, rankings, head, record))
-    answered = how_many_answered(rankings)
+        answered = how_many_answered(rankings)
+        try:
+            result, late = finished(lambda: _scored(config, cutter, truth, rankings, head, record))
+        except KeyboardInterrupt as again:
+            answered, late = f"{answered}, but not scored", again
+            result = _scored(config, cutter, truth, rankings, head, record, interrupted=True)
     told = [f"interrupted: {answered}"] if NOT_ANSWERED in rankings.failures.values() else []
     result = replace(result, notes=tuple(dict.fromkeys([*told, *config.notes, *notes])))
     return _kept(result, measured.save_results_path, answered, late or ended)
@@ -104,11 +108,15 @@ def _scored(
     rankings: Rankings,
     head: Mapping[str, Any],
     record: Mapping[str, Any],
+    interrupted: bool = False,
 ) -> EvaluationResult[Any]:
-    """Return the result of rankings; its notes are still to come."""
+    """Return the result of rankings, without scores if these were interrupted; its notes are still to come."""
     start = perf_counter()
     rankings = truth.with_dataset_ids(rankings)
-    table = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error)
+    if interrupted:
+        table = unscored(rankings, truth, config.metrics, cutter)
+    else:
+        table = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error)
     seconds = perf_counter() - start
     table = replace(table, count_as_zero=config.config.count_as_zero)
     queries = QueryResults[Any].of(truth.entries, rankings, table)

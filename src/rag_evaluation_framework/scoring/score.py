@@ -13,7 +13,7 @@ from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
-from rag_evaluation_framework.data.failures import OnError
+from rag_evaluation_framework.data.failures import NOT_SCORED, Failure, OnError
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.hits import Hit
@@ -148,12 +148,7 @@ def score_checked(
     """
     chunks = _chunks(rankings, metrics)
     note_unknown_lengths(rankings, cutter)
-    names = {
-        ScoreName(metric.name, cutoff): metric
-        for metric in metrics
-        for cutoff in cutter.cutoffs
-        if takes(metric, cutoff)
-    }
+    names = _scores(metrics, cutter)
     _note_gaps(metrics, cutter)
     begins = np.cumsum(rankings.hits.counts) - rankings.hits.counts
     blocks = np.split(np.arange(len(rankings)), np.flatnonzero(np.diff(begins // _HITS_AT_ONCE)) + 1)
@@ -162,6 +157,31 @@ def score_checked(
         entries = truth.entries[rows[0] : rows[-1] + 1] if len(rows) else ()
         tables.append(_score_some(rankings.take(rows), truth.level, entries, names, cutter, chunks, on_error))
     return ScoreTable.joined(tables)
+
+
+def unscored(
+    rankings: Rankings, truth: ProjectedTruth[U], metrics: Sequence[Metric[U]], cutter: RankingCutter
+) -> ScoreTable:
+    """Return the table of a scoring that was interrupted: no metric is asked, and each score has failed."""
+    answerable = np.array([bool(entry.relevant) for entry in truth.entries], dtype=np.bool_)
+    names = [str(name) for name in _scores(metrics, cutter)]
+    not_scored = tuple(Failure(f"score {name}", *NOT_SCORED) for name in names)
+    failures = {
+        query.id: not_scored for query, has_answer in zip(rankings.queries, answerable, strict=True) if has_answer
+    }
+    failures |= {query_id: (failure,) for query_id, failure in rankings.failures.items()}
+    columns = {name: np.full(len(answerable), np.nan) for name in names}
+    return ScoreTable(tuple(query.id for query in rankings.queries), columns, answerable, failures)
+
+
+def _scores(metrics: Sequence[Metric[U]], cutter: RankingCutter) -> dict[ScoreName, Metric[U]]:
+    """Return the metric of each score."""
+    return {
+        ScoreName(metric.name, cutoff): metric
+        for metric in metrics
+        for cutoff in cutter.cutoffs
+        if takes(metric, cutoff)
+    }
 
 
 def _score_some(
