@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
+SCORED = ("--qrels", "qrels.txt", "--rankings", "mine.run")
 TALKING = """
 import sys
 print("on import")
@@ -95,9 +96,70 @@ def test_output_that_cannot_be_written_is_an_error_and_the_run_is_saved(folder, 
         _, said = process.communicate(timeout=60)
     assert process.returncode == 2
     assert said.splitlines()[-1].startswith("error: ")
-    assert "No space left on device" in said.splitlines()[-1]
+    (run,) = (folder / ".rag-eval" / "runs").iterdir()
+    assert said.splitlines()[-1] == (
+        f"error: standard output cannot be written: No space left on device; the run is saved in {run}"
+    )
     assert "Exception ignored" not in said
-    assert len(list((folder / ".rag-eval" / "runs").iterdir())) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("arguments", "saved"), [(("demo",), True), (("components",), False), (("score", *SCORED), False)]
+)
+def test_every_command_says_that_its_output_cannot_be_written(folder, arguments, saved):
+    (folder / "qrels.txt").write_text("q1 0 a 1\n")
+    (folder / "mine.run").write_text("q1 Q0 a 1 1.0 mine\n")
+    with Path("/dev/full").open("w") as full:
+        process = started(folder, *arguments, stdout=full, stderr=subprocess.PIPE)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    kept = "; the runs are saved in .rag-eval/runs" * saved
+    assert said == f"error: standard output cannot be written: No space left on device{kept}\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_what_was_neither_shown_nor_saved_says_both(folder):
+    (folder / "own.py").write_text(
+        "from pathlib import Path\ndef search(query, k):\n    Path('.rag-eval').touch()\n    return []\n"
+    )
+    with Path("/dev/full").open("w") as full:
+        process = started(folder, "run", *FLAGS, "--retriever", "own:search", stdout=full, stderr=subprocess.PIPE)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    last = said.splitlines()[-1]
+    assert last.startswith("error: standard output cannot be written: No space left on device; the run is not saved: ")
+
+
+MEDDLING = {
+    "closes standard output": ("sys.stdout.close()", 0),
+    "closes standard error": ("sys.stderr.close()", 0),
+    "takes standard output away": ("sys.stdout = None", 0),
+    "takes standard error away": ("sys.stderr = None", 0),
+    "puts anything in their place": ("sys.stdout = sys.stderr = 5", 0),
+    "closes what is behind standard output": ("sys.__stdout__.close()", 2),
+    "closes the descriptor of standard output": ("os.close(1)", 2),
+}
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+@pytest.mark.parametrize(("meddling", "code"), MEDDLING.values(), ids=MEDDLING)
+def test_a_component_that_meddles_with_the_streams_does_not_change_the_exit_code(folder, meddling, code, form):
+    (folder / "own.py").write_text(
+        f"import os, sys\ndef search(query, k):\n    {meddling}\n    return ['Install the agent first.']\n"
+    )
+    process = started(
+        folder, "run", *FLAGS, "--retriever", "own:search", *form, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    printed, said = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "Traceback" not in said
+    (run,) = (folder / ".rag-eval" / "runs").iterdir()
+    if code == 0:
+        assert str(run) in printed
+    else:
+        assert "error: standard output cannot be written: " in said
+        assert said.endswith(f"the run is saved in {run}\n")
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ def test_what_a_killed_process_leaves_is_whole_and_the_next_one_succeeds(kind, k
     assert kind != "save" or ended["left"] > 0  # some were killed while they wrote
 
 
-@pytest.mark.parametrize(("number", "code"), [(2, "130"), (15, "143")])
+@pytest.mark.parametrize(("number", "code"), [(1, "129"), (2, "130"), (15, "143")])
 @pytest.mark.parametrize("kind", ["run", "json", "demo", "init", "score"])
 def test_an_interrupted_process_says_so_in_a_line_and_the_next_one_succeeds(kind, number, code, kills, tmp_path):
     ended = lives(kind, number, kills, tmp_path)

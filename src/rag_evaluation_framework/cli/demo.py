@@ -20,7 +20,7 @@ from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support import interrupts
 from rag_evaluation_framework._support.optional import install_command, missing_extras
 from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.output import print_json
+from rag_evaluation_framework.cli.output import arriving, print_json
 from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
 
 _PART = ", in part"
@@ -53,23 +53,25 @@ def demo(
         interrupt = error
     rows = rows[: len(saved)]  # an interrupt may come in between
     folders = [Path(where["run"]) for where in saved if where["run"] is not None]
-    if as_json:
-        runs = [
-            {**where, "name": result.name, "metrics": result.metrics, "counts": result.counts}
-            for (_, _, result), where in zip(rows, saved, strict=True)
-        ]
-        print_json({"runs": runs, "missing_extras": missing})
-    elif rows:
-        _show(dataset, rows, folders, missing, whole=interrupt is None)
     problems = [where["not_saved"] for where in saved if where["not_saved"] is not None]
-    lost = f"shown, but not saved: {len(problems)} of {len(rows)}: {problems[0]}" if problems else ""
+    lost = f"not saved: {len(problems)} of {len(rows)}: {problems[0]}" if problems else ""
+    place = f"saved in {root / 'runs'}"
+    with arriving(f"the runs are {lost or place}"):
+        if as_json:
+            runs = [
+                {**where, "name": result.name, "metrics": result.metrics, "counts": result.counts}
+                for (_, _, result), where in zip(rows, saved, strict=True)
+            ]
+            print_json({"runs": runs, "missing_extras": missing})
+        elif rows:
+            _show(dataset, rows, folders, missing, whole=interrupt is None)
     if interrupt is not None:
-        kept = [f"they are saved in {root / 'runs'}"] * bool(folders) + [lost] * bool(lost)
+        kept = [f"they are {place}"] * bool(folders) + [f"shown, but {lost}"] * bool(lost)
         part = sum(label.endswith(_PART) for _, label, _ in rows)
         made = f"{len(rows) - part} of {len(cells)} evaluations were made{', and one in part' * part}"
         raise Interrupted(f"{made}; {'; '.join(kept) or 'nothing is saved'}") from interrupt
     if problems:
-        raise ResultError(f"the results are {lost}")
+        raise ResultError(f"the results are shown, but {lost}")
 
 
 def _evaluated(

@@ -7,7 +7,7 @@ from contextlib import suppress
 from rag_evaluation_framework._outside import fit_to_show, said
 from rag_evaluation_framework._support.exits import exit_text
 from rag_evaluation_framework._support.interrupts import INTERRUPTED, Interrupt, first_interrupt
-from rag_evaluation_framework.cli.output import OutputClosed
+from rag_evaluation_framework.cli.output import OutputClosed, OutputFailed
 from rag_evaluation_framework.errors import ComponentExited, Interrupted, RagEvalError, ResultError
 
 RUN_ERROR = 2
@@ -53,7 +53,7 @@ def _told_of(error: BaseException) -> int:
     match error:
         case OutputClosed():
             return OUTPUT_CLOSED
-        case RagEvalError():
+        case RagEvalError() | OutputFailed():
             return _failed(str(error))
         case KeyboardInterrupt():
             return _interrupted(INTERRUPTED, error)
@@ -65,7 +65,7 @@ def _told_of(error: BaseException) -> int:
 
 
 def _interrupted(came: Interrupt, error: BaseException | None) -> int:
-    telling = Interrupted | ResultError | ComponentExited  # also why nothing could be saved
+    telling = Interrupted | ResultError | ComponentExited | OutputFailed  # also why nothing could be saved
     kept = f": {error}" if isinstance(error, telling) else ""
     return _say(f"{came.word}{kept}", came.code)
 
@@ -75,7 +75,8 @@ def _failed(message: str) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    with suppress(OSError):  # nobody reads it, or the disk is full; the exit code still tells
+    # Nobody reads it, the disk is full, or a component has put something else there; the exit code still tells.
+    with suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"{fit_to_show(message)}\n")
         sys.stderr.flush()
     return code

@@ -4,7 +4,7 @@ import codecs
 import os
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -20,8 +20,12 @@ class OutputClosed(Exception):
     """
 
 
-class _Watched:
-    """A text stream that raises `OutputClosed` where the stream behind it raises `BrokenPipeError`."""
+class OutputFailed(Exception):
+    """Standard output cannot be written, as when the disk is full; the text says why, and what is kept."""
+
+
+class _Lent:
+    """A text stream that components cannot close."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -29,12 +33,19 @@ class _Watched:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
+    def close(self) -> None:
+        self._stream.flush()
+
+
+class _Watched(_Lent):
+    """A stream that raises `OutputClosed` if nobody reads it any more, and `OutputFailed` if it cannot be written."""
+
     def write(self, text: str) -> int:
-        with _closing():
+        with _watching(self._stream):
             return self._stream.write(text)
 
     def flush(self) -> None:
-        with _closing():
+        with _watching(self._stream):
             self._stream.flush()
 
 
@@ -65,18 +76,38 @@ def print_json(value: object, indent: int | None = None) -> None:
 
 @contextmanager
 def watched() -> Generator[None]:
-    """Raise `OutputClosed` inside, or at its end, when something is printed that nobody reads."""
-    with redirect_stdout(cast("TextIO", _Watched(sys.stdout))):
+    """Raise `OutputClosed` or `OutputFailed` inside, or at its end, when something is printed that cannot arrive.
+
+    Whatever becomes of the standard streams inside, they are there again afterwards.
+    """
+    stream = _Watched(sys.stdout)
+    with redirect_stdout(cast("TextIO", stream)), redirect_stderr(cast("TextIO", _Lent(sys.stderr))):
         try:
             yield
-        finally:
-            sys.stdout.flush()
+        except BaseException:
+            with suppress(OutputFailed):  # what ended the command says more
+                stream.flush()
+            raise
+        stream.flush()
+
+
+@contextmanager
+def arriving(kept: str) -> Generator[None]:
+    """Print what is printed inside to its end; if that cannot arrive, the error says what is kept all the same."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OutputFailed as error:
+        raise OutputFailed(f"{error}; {kept}") from error
 
 
 @contextmanager
 def components_print_to_stderr() -> Generator[None]:
-    """Send what components print from Python inside to standard error, so that standard output is the result."""
-    with redirect_stdout(sys.stderr):
+    """Send what components print from Python inside to standard error, so that standard output is the result.
+
+    It is passed on as it is. Streams that they put elsewhere are back afterwards.
+    """
+    with redirect_stdout(sys.stderr), redirect_stderr(sys.stderr):
         yield
 
 
@@ -93,12 +124,20 @@ def _flushed(stream: TextIO) -> bool:
         # The interpreter flushes once more when it ends, and would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         return False
+    except ValueError:  # a component has closed it
+        return False
     return True
 
 
 @contextmanager
-def _closing() -> Generator[None]:
+def _watching(stream: TextIO) -> Generator[None]:
     try:
         yield
     except BrokenPipeError as error:
         raise OutputClosed from error
+    except OSError as error:
+        raise OutputFailed(f"standard output cannot be written: {error.strerror or error}") from error
+    except ValueError as error:
+        if not stream.closed:
+            raise
+        raise OutputFailed("standard output cannot be written: a component has closed it") from error

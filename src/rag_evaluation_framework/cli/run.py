@@ -15,7 +15,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, reports
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.output import components_print_to_stderr, print_json
+from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json
 from rag_evaluation_framework.data.failures import NOT_ASKED
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, Interrupted, ResultError, SaveFailed
 
@@ -101,19 +101,26 @@ def run(
     with components_print_to_stderr(), _nothing_kept():
         experiment = run_file.experiment(folder, imports=not no_import)
         result, problem = _made(experiment)
-    if as_json:
-        print_json(_summary(result, problem, worst))
-    else:
-        console = stdout()
-        reports.show_result(console, result)
-        reports.show_worst(console, result, experiment.corpus, worst)
-        if result.folder is not None:
-            console.print(f"\nSaved to {one_line(str(result.folder))}", soft_wrap=True)
+    not_saved = problem.why if isinstance(problem, SaveFailed) else str(problem)
+    where = f"not saved: {not_saved}" if result.folder is None else f"saved in {result.folder}"
+    with arriving(f"the run is {where}"):
+        if as_json:
+            print_json(_summary(result, not_saved, worst))
+        else:
+            _show(result, experiment.corpus, worst)
     if isinstance(problem, SaveFailed):
         raise ResultError(f"the result is shown, but not saved: {problem.why}") from problem
     if problem is not None:
         raise problem
     _check(result, allow_failures)
+
+
+def _show(result: rag.EvaluationResult[Any], corpus: rag.Corpus, worst: int) -> None:
+    console = stdout()
+    reports.show_result(console, result)
+    reports.show_worst(console, result, corpus, worst)
+    if result.folder is not None:
+        console.print(f"\nSaved to {one_line(str(result.folder))}", soft_wrap=True)
 
 
 def _tokenizer(given: str) -> str:
@@ -178,16 +185,12 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
     return experiments.parse_config({**keep, **written, **flags}, str(config), options), config.parent
 
 
-def _summary(result: rag.EvaluationResult[Any], problem: Problem | None, worst: int) -> dict[str, Any]:
+def _summary(result: rag.EvaluationResult[Any], not_saved: str, worst: int) -> dict[str, Any]:
     name = result.score_names[0]
     scores = result.per_query(name)
     return {
         "run": None if result.folder is None else str(result.folder),
-        "not_saved": None
-        if result.folder is not None
-        else problem.why
-        if isinstance(problem, SaveFailed)
-        else str(problem),
+        "not_saved": None if result.folder is not None else not_saved,
         "name": result.name,
         "metrics": result.metrics,
         "headline": result.headline,

@@ -166,10 +166,10 @@ def unscored(
     answerable = np.array([bool(entry.relevant) for entry in truth.entries], dtype=np.bool_)
     names = [str(name) for name in _scores(metrics, cutter)]
     not_scored = tuple(Failure(f"score {name}", *NOT_SCORED) for name in names)
-    failures = {
-        query.id: not_scored for query, has_answer in zip(rankings.queries, answerable, strict=True) if has_answer
+    failures: dict[str, tuple[Failure, ...]] = {
+        query.id: not_scored for query, known in zip(rankings.queries, answerable, strict=True) if known
     }
-    failures |= {query_id: (failure,) for query_id, failure in rankings.failures.items()}
+    failures.update((query_id, (failure,)) for query_id, failure in rankings.failures.items())
     columns = {name: np.full(len(answerable), np.nan) for name in names}
     return ScoreTable(tuple(query.id for query in rankings.queries), columns, answerable, failures)
 
