@@ -79,12 +79,21 @@ def test_as_much_as_the_size_of_the_file_allows_is_unfolded(tmp_path, monkeypatc
     monkeypatch.setattr(compressed, "FREE", 10)
     ratio = len(line) // file.stat().st_size
     monkeypatch.setattr(compressed, "RATIO", ratio + 1)
-    assert [*unfolded_lines(file)] == [line]
     assert unfolded(file.read_bytes(), file) == line
     monkeypatch.setattr(compressed, "RATIO", ratio - 1)
-    for reading in (lambda: list(unfolded_lines(file)), lambda: unfolded(file.read_bytes(), file)):
-        with pytest.raises(DatasetError, match="unfolds to more than"):
-            reading()
+    with pytest.raises(DatasetError, match="unfolds to more than"):
+        unfolded(file.read_bytes(), file)
+
+
+def test_a_line_may_be_as_large_as_the_file(tmp_path, monkeypatch):
+    line = b"x" * (2 << 20)
+    file = tmp_path / "x.gz"
+    monkeypatch.setattr(compressed, "FREE", 10)
+    file.write_bytes(gzip.compress(line, 0))
+    assert [*unfolded_lines(file)] == [line]
+    file.write_bytes(gzip.compress(line))
+    with pytest.raises(DatasetError, match=r"unfolds to more than 2,\d{3} bytes, of a file of 2,\d{3} bytes"):
+        list(unfolded_lines(file))
 
 
 def test_a_file_that_is_cut_off_is_refused(tmp_path):

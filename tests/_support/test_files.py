@@ -201,7 +201,7 @@ def test_a_pipe_may_not_hold_more_than_a_file():
 
 
 def test_a_line_that_is_too_long_is_refused_and_others_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_LONGEST_LINE", 11)
+    monkeypatch.setattr(files, "LONGEST_LINE", 11)
     (tmp_path / "d.jsonl").write_text('"12345678"\n"123456789"\n')
     lines = json_lines(tmp_path / "d.jsonl")
     assert next(lines) == (1, "12345678")

@@ -413,3 +413,16 @@ def test_a_long_file_of_another_format_is_not_read_to_its_end(written):
     with pytest.raises(DatasetError, match=r"\(read up to line \d+\): \d+ problems") as caught:
         read_qrels(written("q d\n" * 1_000_000))
     assert len(str(caught.value)) < 2000
+
+
+@pytest.mark.parametrize("before", [0, 1, 3, 4_000])
+def test_a_line_that_is_too_long_is_not_read(written, monkeypatch, before):
+    lines = [f'{{"query_id": "q{number}", "scores": {{"d": 1}}}}\n' for number in range(before)]
+    long = f'{{"query_id": "long", "scores": {{"{"d" * 1000}": 1}}}}\n'
+    path = written("".join([*lines, long, *lines[:1]]).replace('"q0"', '"x"', 1), "run.jsonl")
+    monkeypatch.setattr(MODULE, "_BLOCK", 100)
+    monkeypatch.setattr(MODULE, "LONGEST_LINE", len(long), raising=False)
+    assert len(read_rankings(path)) == before + 1 + (before > 0)
+    monkeypatch.setattr(MODULE, "LONGEST_LINE", len(long) - 1)
+    with pytest.raises(DatasetError, match=rf"run\.jsonl: line {before + 1}: has more than 1,0\d\d bytes"):
+        read_rankings(path)

@@ -1,8 +1,9 @@
 """Files compressed with gzip, which may unfold to any size: 300 KB of them can be 300 MB of zeros.
 
 What is kept of them at a time is bounded: by `FREE` bytes or, if that is more, by `RATIO` times the size of the file.
-Texts and numbers are seldom more than ten times their compressed size. Of lines, which are read one by one, all
-together are bounded too: much may be kept of each.
+Texts and numbers are seldom more than ten times their compressed size. A line, of which values of many times its size
+may be made, is at most as large as the file, if that is more than `FREE`, and never larger than `LONGEST_LINE`. All
+lines together are bounded too: much may be kept of each.
 """
 
 import gzip
@@ -16,6 +17,7 @@ from rag_evaluation_framework.errors import DatasetError
 
 FREE = 16 << 20
 FREE_IN_ALL = 256 << 20
+LONGEST_LINE = 256 << 20
 RATIO = 50
 _PIECE = 1 << 20
 
@@ -53,7 +55,7 @@ def unfolded_lines(path: Path) -> Iterator[bytes]:
                 number += 1
                 if len(line) == _PIECE and not line.endswith(b"\n"):
                     line = _long(line, lines, size, f"{path}: line {number}")
-                total += len(line)
+                total += weight(line)
                 if total > most_in_all(size):
                     raise DatasetError(f"{path}: line {number}: unfolds to {_too_much(size, most_in_all(size))}")
                 yield line
@@ -63,18 +65,27 @@ def unfolded_lines(path: Path) -> Iterator[bytes]:
 
 
 def most_in_all(size: int) -> int:
-    """Return how many bytes the lines may have that are compressed in a file of this size."""
+    """Return how many bytes the lines may have that are compressed in a file of this size, and what is made of them."""
     return FREE_IN_ALL + RATIO * size
+
+
+def weight(line: bytes) -> int:
+    """Return how many bytes the text of a line may take: one wide character makes four of each."""
+    return len(line) if line.isascii() else 4 * len(line)
 
 
 def _long(begin: bytes, lines: gzip.GzipFile, size: int, where: str) -> bytes:
     """Return the whole of a line of which the begin was read."""
-    line = bytearray(begin)
-    while not line.endswith(b"\n") and (piece := lines.readline(_PIECE)):
-        line += piece
-        if len(line) > _most(size):
-            raise DatasetError(f"{where}: unfolds to {_too_much(size, _most(size))}")
-    return bytes(line)
+    line, piece, most, each = BytesIO(), begin, max(FREE, size), 1
+    while piece:
+        line.write(piece)
+        each = max(each, weight(piece) // len(piece))
+        if each * line.tell() > LONGEST_LINE:
+            raise DatasetError(f"{where}: takes more than {LONGEST_LINE:,} bytes; expected the hits of one question")
+        if line.tell() > most:
+            raise DatasetError(f"{where}: unfolds to {_too_much(size, most)}")
+        piece = b"" if piece.endswith(b"\n") else lines.readline(_PIECE)
+    return line.getvalue()
 
 
 def _most(size: int) -> int:

@@ -17,7 +17,7 @@ from rag_evaluation_framework._support.unfinished import unfinished
 from rag_evaluation_framework.errors import DatasetError, InputError
 
 _LARGEST = 200_000_000  # bytes of a dataset that is read as a whole
-_LONGEST_LINE = 100_000_000  # bytes of a line, where a file is read line by line
+LONGEST_LINE = 100_000_000  # bytes of a line, where what is in a file is read line by line
 _IMPOSSIBLE = (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL)
 
 
@@ -137,11 +137,11 @@ def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
     """
     try:
         with _opened(path, DatasetError) as lines:
-            for number, line in enumerate(iter(partial(lines.readline, _LONGEST_LINE + 1), b""), start=1):
+            for number, line in enumerate(iter(partial(lines.readline, LONGEST_LINE + 1), b""), start=1):
                 where = f"{path}: line {number}"
-                if len(line) > _LONGEST_LINE:
+                if len(line) > LONGEST_LINE:
                     raise DatasetError(
-                        f"{where}: has more than {_LONGEST_LINE:,} bytes; is it JSONL, one value per line?"
+                        f"{where}: has more than {LONGEST_LINE:,} bytes; is it JSONL, one value per line?"
                     )
                 try:
                     text = line.decode("utf-8-sig" if number == 1 else "utf-8")

@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
 from rag_evaluation_framework._outside import one_line, shown
 from rag_evaluation_framework._support import utf8_json
-from rag_evaluation_framework._support.compressed import FREE, most_in_all, unfolded_lines
+from rag_evaluation_framework._support.compressed import FREE, LONGEST_LINE, most_in_all, unfolded_lines, weight
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.data.hit_table import HitCollector, HitTable, RankedHits
 from rag_evaluation_framework.errors import DatasetError
 
 _LEVEL = 5  # of compression: a third quicker than the default, for 2 % more
+_BYTES = 36  # that are kept of a hit, besides its texts
 
 
 class HitLine(BaseModel):
@@ -36,12 +37,12 @@ class HitLine(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     query_id: str
-    doc_id: list[str | None]
-    start: list[NonNegativeInt | None] | None = None
-    end: list[NonNegativeInt | None] | None = None
-    chunk_id: list[str | None] | None = None
-    text: list[str | None] | None = None
-    score: list[float | None] | None = None
+    doc_id: list[str | None] = Field(fail_fast=True)  # of a million mistakes, one is told
+    start: list[NonNegativeInt | None] | None = Field(None, fail_fast=True)
+    end: list[NonNegativeInt | None] | None = Field(None, fail_fast=True)
+    chunk_id: list[str | None] | None = Field(None, fail_fast=True)
+    text: list[str | None] | None = Field(None, fail_fast=True)
+    score: list[float | None] | None = Field(None, fail_fast=True)
 
 
 _COLUMNS = tuple(HitLine.model_fields)[1:]
@@ -54,26 +55,36 @@ def write_hit_lines(file: BinaryIO, query_ids: Sequence[str], rankings: RankedHi
         file: Where to write, opened for bytes.
         query_ids: The questions.
         rankings: What was found for each.
-    """
-    lines = _written(query_ids, rankings)
-    begin, total = file.tell(), 0
 
-    def fits(line: bytes) -> bool:
-        nonlocal total
-        total += len(line)
-        return len(line) <= FREE and total <= most_in_all(file.tell() - begin)
+    Raises:
+        DatasetError: What was found for a question is more than may be read.
+    """
+    begin, total, hits = file.tell(), 0, 0
+
+    def fits(line: tuple[bytes, int]) -> bool:
+        nonlocal total, hits
+        total, hits = total + weight(line[0]), hits + line[1]
+        most = most_in_all(file.tell() - begin)
+        return len(line[0]) <= FREE and total <= most and hits * _BYTES <= most
 
     # What is more than may be read of a small file is not compressed, so that the file is not small.
-    for short, some in groupby(lines, key=fits):
+    for short, some in groupby(_written(query_ids, rankings), key=fits):
         with gzip.GzipFile("", "wb", _LEVEL if short else 0, file, mtime=0) as member:
-            member.writelines(some)
+            member.writelines(line for line, _ in some)
 
 
-def _written(query_ids: Sequence[str], rankings: RankedHits) -> Iterator[bytes]:
+def _written(query_ids: Sequence[str], rankings: RankedHits) -> Iterator[tuple[bytes, int]]:
+    """Yield each line, and how many hits it has."""
     bounds = zip(rankings.begins.tolist(), rankings.ends.tolist(), strict=True)
     for query_id, (begin, end) in zip(query_ids, bounds, strict=True):
-        line = {"query_id": query_id, **_columns(rankings.table, slice(begin, end))}
-        yield utf8_json.written(f"{json.dumps(line, ensure_ascii=False, allow_nan=False)}\n")
+        content = {"query_id": query_id, **_columns(rankings.table, slice(begin, end))}
+        line = utf8_json.written(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n")
+        if weight(line) > LONGEST_LINE:
+            raise DatasetError(
+                f"what was found for question {query_id!r} takes more than {LONGEST_LINE:,} bytes, which nobody could "
+                "read; return shorter texts, or places in documents"
+            )
+        yield line, end - begin
 
 
 def _columns(table: HitTable, rows: slice) -> dict[str, list[Any]]:
@@ -90,8 +101,14 @@ def read_hit_lines(path: Path, query_ids: Sequence[str], most: int) -> RankedHit
         most: How many hits it must hold.
 
     Raises:
-        DatasetError: The file cannot be read, or a line is not the hits of its question.
+        DatasetError: The file cannot be read, is too small for so many hits, or a line is not the hits of its question.
     """
+    size = path.stat().st_size
+    if most * _BYTES > most_in_all(size):
+        raise DatasetError(
+            f"{path}: has {size:,} bytes, and the report counts {most:,} hits; expected at most "
+            f"{most_in_all(size) // _BYTES:,}"
+        )
     collector = HitCollector()
     numbers: list[int] = []
     left = most

@@ -18,7 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rag_evaluation_framework._support.compressed import unfolded
-from rag_evaluation_framework._support.files import checked_path, is_object, read_bytes
+from rag_evaluation_framework._support.files import LONGEST_LINE, checked_path, is_object, read_bytes
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.records import Problems
 from rag_evaluation_framework._support.strict_json import parse_json
@@ -191,10 +191,27 @@ class _Reader:
         if not first.startswith((b"{", b"[")):
             header = None if first.startswith(b"#") else header_columns(first, self.kind)
             table = TableParser(self.kind, self.problems, header or trec_columns(self.kind))
-            return table, partial(_blocks, data, end if header else 0)
+            return table, partial(self.blocks, data, end if header else 0)
         if self.is_jsonl(first, alone=re.compile(rb"\S").search(data, end) is None):
-            return JsonLinesParser(self.kind, self.problems), partial(_blocks, data, 0)
+            return JsonLinesParser(self.kind, self.problems), partial(self.blocks, data, 0)
         return JsonObjectParser(self.kind, self.problems), lambda: iter([(1, data)])
+
+    def blocks(self, data: bytes, start: int) -> Iterator[tuple[int, bytes]]:
+        """Yield blocks of complete lines, each with the number of its first line."""
+        number = data.count(b"\n", 0, start) + 1
+        while start < len(data):
+            last = data.rfind(b"\n", start, start + _BLOCK) + 1
+            end = data.find(b"\n", start + _BLOCK) + 1 or len(data)
+            if end - (last or start) > LONGEST_LINE:
+                line = number + data.count(b"\n", start, last)
+                raise DatasetError(
+                    f"{self.path}: line {line}: has more than {LONGEST_LINE:,} bytes; expected one entry or question "
+                    "per line"
+                )
+            block = data[start:end]
+            yield number, block if block.endswith(b"\n") else block + b"\n"
+            number += block.count(b"\n")
+            start = end
 
     def is_jsonl(self, first: bytes, alone: bool) -> bool:
         if self.path.name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson")):
@@ -283,14 +300,3 @@ def _content(path: Path) -> bytes:
     if data.startswith(_GZIP):
         data = unfolded(data, path)
     return data.removeprefix(_BOM)
-
-
-def _blocks(data: bytes, start: int) -> Iterator[tuple[int, bytes]]:
-    """Yield blocks of complete lines, each with the number of its first line."""
-    number = data.count(b"\n", 0, start) + 1
-    while start < len(data):
-        end = data.find(b"\n", start + _BLOCK) + 1 or len(data)
-        block = data[start:end]
-        yield number, block if block.endswith(b"\n") else block + b"\n"
-        number += block.count(b"\n")
-        start = end
