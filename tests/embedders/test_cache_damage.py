@@ -18,6 +18,7 @@ import pytest
 from rag_evaluation_framework import CachedEmbedder, Embedder
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.embedders import EmbeddingCache, cache_file
+from rag_evaluation_framework.embedders.identity import embedder_identity
 from rag_evaluation_framework.errors import InputError
 
 TEXTS = [f"text {number}" for number in range(60)]
@@ -184,6 +185,44 @@ class TestDamage:
             connection.execute(f"UPDATE embedders SET dimension = {value}")
         embedded(tmp_path)
         assert_mended(tmp_path)
+
+    @pytest.mark.parametrize("what", ["dimension", "input_limit"])
+    def test_what_is_known_of_an_embedder_is_that_of_its_record(self, valid, file, tmp_path, what):
+        file.write_bytes(valid)
+        with closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute(f"UPDATE embedders SET {what} = 7")
+        embedder = CachedEmbedder(Lengths(), tmp_path)
+        assert (embedder.dimension, embedder.input_limit) == (24, 9)
+        assert embedder.embed(["new"]).shape == (1, 24)
+        assert [entry.dimension for entry in EmbeddingCache(tmp_path).contents()] == [24]
+
+    @pytest.mark.parametrize(
+        "record", ["x'00'", "7", "NULL", "(SELECT record FROM vectors WHERE rowid = 1)", "flipped"]
+    )
+    def test_a_damaged_record_of_an_embedder_is_told_once_and_it_is_asked(self, valid, file, tmp_path, record):
+        file.write_bytes(valid)
+        with closing(sqlite3.connect(file)) as connection, connection:
+            ((key, kept),) = connection.execute("SELECT key, record FROM vectors WHERE length(record) = 32").fetchall()
+            value = f"x'{flipped(kept, 1, 1).hex()}'" if record == "flipped" else record
+            connection.execute("CREATE TABLE others (key BLOB UNIQUE, embedder INTEGER, record)")
+            connection.execute("INSERT INTO others SELECT * FROM vectors")
+            connection.execute("DROP TABLE vectors")
+            connection.execute("ALTER TABLE others RENAME TO vectors")
+            connection.execute(f"UPDATE vectors SET record = {value} WHERE key = ?", (key,))
+        with pytest.raises(InputError, match="what it says of an embedder is damaged"):
+            EmbeddingCache(tmp_path).contents()
+        (said,) = embedded(tmp_path)
+        assert "was damaged; it is dropped, and the embedder is asked anew" in said
+        assert_mended(tmp_path)
+
+    def test_a_cache_of_an_earlier_version_is_read_and_gets_its_record(self, valid, file, tmp_path):
+        file.write_bytes(valid)
+        with closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute("DELETE FROM vectors WHERE length(record) = 32")
+        assert kept(tmp_path) == len(TEXTS)
+        assert_mended(tmp_path)
+        identity = embedder_identity(Lengths())
+        assert EmbeddingCache(tmp_path).known(identity) == (24, 9)
 
     def test_an_identity_that_is_damaged_is_told_and_mended(self, valid, file, tmp_path):
         file.write_bytes(valid)

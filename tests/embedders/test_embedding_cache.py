@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import Embedder, LsaEmbedder
 from rag_evaluation_framework.embedders import EmbeddingCache
-from rag_evaluation_framework.embedders.cache_records import Embedding
+from rag_evaluation_framework.embedders.cache_records import Embedding, record_key
 from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
 from rag_evaluation_framework.errors import ConfigError, InputError
 
@@ -180,7 +180,8 @@ class TestDamage:
         cache.put("one", {"a": a_vector(1)})
         with sqlite3.connect(cache.folder / "vectors.sqlite") as connection:
             connection.execute("CREATE TABLE w (key, embedder, record)")
-            connection.execute("INSERT INTO w SELECT key, embedder, ? FROM vectors", (record,))
+            connection.execute("INSERT INTO w SELECT * FROM vectors")
+            connection.execute("UPDATE w SET record = ? WHERE key = ?", (record, record_key("one", "text", "a")))
             connection.execute("DROP TABLE vectors")
             connection.execute("ALTER TABLE w RENAME TO vectors")
         connection.close()
@@ -190,8 +191,10 @@ class TestDamage:
     def test_a_record_that_was_put_in_place_of_another_is_dropped(self, cache):
         cache.put("one", {"a": a_vector(1), "b": a_vector(2)})
         with sqlite3.connect(cache.folder / "vectors.sqlite") as connection:
-            (_, record), (second, _) = connection.execute("SELECT key, record FROM vectors").fetchall()
-            connection.execute("UPDATE vectors SET record = ? WHERE key = ?", (record, second))
+            first, second = (record_key("one", "text", text) for text in "ab")
+            connection.execute(
+                "UPDATE vectors SET record = (SELECT record FROM vectors WHERE key = ?) WHERE key = ?", (first, second)
+            )
         connection.close()
         with pytest.warns(UserWarning, match="1 damaged of 2"):
             assert len(cache.get("one", ["a", "b"])) == 1

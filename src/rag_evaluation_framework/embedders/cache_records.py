@@ -1,6 +1,7 @@
-"""Vectors as bytes: each record carries a checksum over its key and its content."""
+"""Vectors, and what is known of an embedder, as bytes: each record has a checksum over its key and its content."""
 
 import hashlib
+import struct
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 _CHECKSUM = 16
 _FLOATS = np.dtype("<f4")
+_NUMBERS = struct.Struct("<qq")
 
 
 class Embedding(NamedTuple):
@@ -22,6 +24,18 @@ class Embedding(NamedTuple):
     truncated: bool
 
 
+class KnownEmbedder(NamedTuple):
+    """What the cache knows of an embedder.
+
+    Attributes:
+        dimension: The length of its vectors.
+        input_limit: The most tokens that it reads of a text; None if there is no limit, or none that it tells.
+    """
+
+    dimension: int
+    input_limit: int | None
+
+
 def digest(identity: bytes) -> bytes:
     """Return what an embedder is found by."""
     return hashlib.sha256(identity).digest()
@@ -34,20 +48,47 @@ def record_key(identity: str, role: str, text: str) -> bytes:
     ).digest()
 
 
+def known_key(identity: str) -> bytes:
+    """Return what the record of an embedder itself is found by."""
+    return record_key(identity, "known", "")
+
+
 def encoded(key: bytes, embedding: Embedding) -> bytes:
     """Return the record of a vector."""
-    content = bytes([embedding.truncated]) + embedding.vector.astype(_FLOATS).tobytes()
-    return _checksum(key, content) + content
+    return _sealed(key, bytes([embedding.truncated]) + embedding.vector.astype(_FLOATS).tobytes())
 
 
 def decoded(key: object, record: object) -> Embedding | None:
     """Return what a record holds, or None if it, or its key, is damaged."""
-    if not isinstance(key, bytes) or not isinstance(record, bytes) or len(record) <= _CHECKSUM:
-        return None
-    content = record[_CHECKSUM:]
-    if (len(content) - 1) % _FLOATS.itemsize or _checksum(key, content) != record[:_CHECKSUM]:
+    content = _unsealed(key, record)
+    if not content or (len(content) - 1) % _FLOATS.itemsize:
         return None
     return Embedding(np.frombuffer(content, _FLOATS, offset=1).astype(np.float32), bool(content[0]))
+
+
+def encoded_known(key: bytes, known: KnownEmbedder) -> bytes:
+    """Return the record of an embedder; both numbers are below 2 to the 63."""
+    return _sealed(key, _NUMBERS.pack(known.dimension, known.input_limit or 0))
+
+
+def decoded_known(key: bytes, record: object) -> KnownEmbedder | None:
+    """Return what the record of an embedder holds, or None if it is damaged."""
+    content = _unsealed(key, record)
+    if content is None or len(content) != _NUMBERS.size:
+        return None
+    dimension, input_limit = _NUMBERS.unpack(content)
+    return KnownEmbedder(dimension, input_limit or None)
+
+
+def _sealed(key: bytes, content: bytes) -> bytes:
+    return _checksum(key, content) + content
+
+
+def _unsealed(key: object, record: object) -> bytes | None:
+    if not isinstance(key, bytes) or not isinstance(record, bytes):
+        return None
+    content = record[_CHECKSUM:]
+    return content if _checksum(key, content) == record[:_CHECKSUM] else None
 
 
 def _checksum(key: bytes, content: bytes) -> bytes:

@@ -18,8 +18,8 @@ from rag_evaluation_framework.contracts.embedder import (
     checked_dimension,
     truncation_flags,
 )
-from rag_evaluation_framework.embedders.cache_records import Embedding
-from rag_evaluation_framework.embedders.embedding_cache import EmbeddingCache, KnownEmbedder
+from rag_evaluation_framework.embedders.cache_records import Embedding, KnownEmbedder
+from rag_evaluation_framework.embedders.embedding_cache import EmbeddingCache
 from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.building import as_component

@@ -1,19 +1,31 @@
 """Vectors on disk, so that no text is embedded twice: one SQLite file below the root.
 
 A record is found by what made it (the embedder's class, parameters and weights) and by the text, both hashed. It
-carries a checksum, and one that fails it is dropped. Several processes may use a cache at once, and one that is killed
-leaves everything that it had written. Whatever goes wrong with the file, embedding goes on without it, with a note.
+carries a checksum, and one that fails it is dropped; so does what is known of an embedder. Several processes may use a
+cache at once, and one that is killed leaves everything that it had written. Whatever goes wrong with the file,
+embedding goes on without it, with a note.
 """
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.plain import plain_offset
 from rag_evaluation_framework.embedders.cache_file import AnothersDatabase, CacheFile, Damaged, NotOurs, Replaced
-from rag_evaluation_framework.embedders.cache_records import Embedding, decoded, digest, encoded, record_key
+from rag_evaluation_framework.embedders.cache_records import (
+    Embedding,
+    KnownEmbedder,
+    decoded,
+    decoded_known,
+    digest,
+    encoded,
+    encoded_known,
+    known_key,
+    record_key,
+)
 from rag_evaluation_framework.errors import InputError
 
 T = TypeVar("T")
@@ -21,18 +33,6 @@ T = TypeVar("T")
 _AT_ONCE = 500  # keys a query; SQLite takes at least 999
 _LARGEST = 2**63 - 1  # whole number of SQLite
 _ATTEMPTS = 10  # another process may clear the cache while it is read, and again
-
-
-class KnownEmbedder(NamedTuple):
-    """What the cache knows of an embedder.
-
-    Attributes:
-        dimension: The length of its vectors.
-        input_limit: The most tokens that it reads of a text; None if there is no limit, or none that it tells.
-    """
-
-    dimension: int
-    input_limit: int | None
 
 
 class CachedVectors(NamedTuple):
@@ -104,14 +104,11 @@ class EmbeddingCache:
                     "SELECT digest, identity, count(key), dimension FROM embedders LEFT JOIN vectors ON embedder = id "
                     "GROUP BY id ORDER BY identity"
                 ).fetchall()
+                return [self._content(connection, *row) for row in rows]
         except NotOurs as error:
             raise InputError(f"{self._file.path}: {error}; it is left as it is") from error
         except (Damaged, Replaced, sqlite3.Error, OSError) as error:
             raise self._unreadable(str(error) or "it is replaced just now") from error
-        for found, identity, _, dimension in rows:
-            if not isinstance(identity, bytes) or digest(identity) != found or not _is_count(dimension):
-                raise self._unreadable("what it says of an embedder is damaged")
-        return [CachedVectors(identity.decode(), count, dimension) for _, identity, count, dimension in rows]
 
     def size(self) -> int:
         """Return how many bytes it takes on disk, with what was damaged and is set aside."""
@@ -133,16 +130,40 @@ class EmbeddingCache:
     def _unreadable(self, reason: str) -> InputError:
         return InputError(f"{self._file.path}: cannot be read ({reason}); remove it with: rag-eval cache clear")
 
+    def _content(
+        self, connection: sqlite3.Connection, found: object, identity: object, records: int, dimension: object
+    ) -> CachedVectors:
+        """Return what is kept of an embedder; only of those that were kept by earlier versions is there no record."""
+        if isinstance(identity, bytes) and digest(identity) == found:
+            key = known_key(identity.decode())
+            kept = dict(_selected(connection, [key]))
+            known = decoded_known(key, kept[key]) if kept else None
+            size = dimension if not kept else known and known.dimension
+            if isinstance(size, int) and size > 0:
+                return CachedVectors(identity.decode(), records - len(kept), size)
+        raise self._unreadable("what it says of an embedder is damaged")
+
     def _known(self, identity: str) -> KnownEmbedder | None:
         if not self._file.exists():
             return None
         with self._file.open() as connection:
-            row = connection.execute(
-                "SELECT dimension, input_limit FROM embedders WHERE digest = ?", (digest(identity.encode("ascii")),)
-            ).fetchone()
-        if row is None or not _is_count(row[0]) or not (row[1] is None or _is_count(row[1])):
-            return None
-        return KnownEmbedder(*row)
+            return self._recorded(connection, identity)
+
+    def _recorded(self, connection: sqlite3.Connection, identity: str) -> KnownEmbedder | None:
+        """Return what is recorded of an embedder; of what is damaged it is said, and nothing of it is believed."""
+        key = known_key(identity)
+        kept = dict(_selected(connection, [key]))
+        known = decoded_known(key, kept[key]) if kept else None
+        if kept and known is None:
+            note(
+                f"what the embedding cache {self._file.path} held of an embedder, the length of its vectors, was "
+                "damaged; it is dropped, and the embedder is asked anew"
+            )
+            connection.execute("DELETE FROM vectors WHERE key = ?", (key,))
+            connection.execute(
+                "UPDATE embedders SET input_limit = NULL WHERE digest = ?", (digest(identity.encode("ascii")),)
+            )
+        return known
 
     def _get(self, identity: str, keys: Mapping[bytes, str]) -> dict[str, Embedding]:
         if not keys or not self._file.exists():
@@ -157,8 +178,21 @@ class EmbeddingCache:
                     "they are dropped and computed anew"
                 )
                 connection.executemany("DELETE FROM vectors WHERE key = ?", [(key,) for key in damaged])
-            _mend_dimension(connection, identity, found.values())
+            self._mend(connection, identity, found.values())
         return {keys[key]: embedding for key, embedding in found.items() if key in keys}
+
+    def _mend(self, connection: sqlite3.Connection, identity: str, found: Iterable[Embedding]) -> None:
+        """Record the length of an embedder's vectors where another, or none, is recorded, as by earlier versions."""
+        lengths = {len(embedding.vector) for embedding in found}
+        recorded = self._recorded(connection, identity)
+        if len(lengths) != 1 or (recorded is not None and recorded.dimension in lengths):
+            return
+        row = connection.execute(
+            "SELECT id, input_limit FROM embedders WHERE digest = ?", (digest(identity.encode("ascii")),)
+        ).fetchone()
+        if row is not None:
+            with suppress(sqlite3.OperationalError):  # of a disk that is read-only, vectors are read all the same
+                _record(connection, identity, row[0], KnownEmbedder(lengths.pop(), _limit(row[1])))
 
     def _put(self, identity: str, embeddings: Mapping[str, Embedding], role: str, input_limit: int | None) -> None:
         if not embeddings:
@@ -169,16 +203,18 @@ class EmbeddingCache:
         self._file.make()
         with self._file.open() as connection:
             connection.execute("BEGIN IMMEDIATE")
+            known = KnownEmbedder(dimension, _limit(input_limit))
             (number,) = connection.execute(
                 "INSERT INTO embedders (digest, identity, dimension, input_limit) VALUES (?, ?, ?, ?) "
                 "ON CONFLICT (digest) DO UPDATE SET identity = excluded.identity, dimension = excluded.dimension, "
                 "input_limit = excluded.input_limit RETURNING id",
-                (digest(identity.encode("ascii")), identity, dimension, _limit(input_limit)),
+                (digest(identity.encode("ascii")), identity, *known),
             ).fetchone()
             connection.executemany(
                 "INSERT OR REPLACE INTO vectors (key, embedder, record) VALUES (?, ?, ?)",
                 [(key, number, record) for key, record in records],
             )
+            _record(connection, identity, number, known)
             connection.execute("COMMIT")
 
     def _tried(self, what: str, action: Callable[[], T], otherwise: T) -> T:
@@ -222,13 +258,13 @@ def _selected(connection: sqlite3.Connection, keys: Sequence[bytes]) -> Iterator
         yield from connection.execute(f"SELECT key, record FROM vectors WHERE key IN ({marks})", some)  # noqa: S608  question marks
 
 
-def _mend_dimension(connection: sqlite3.Connection, identity: str, found: Iterable[Embedding]) -> None:
-    """Set the dimension of an embedder right by its vectors: they have checksums, and it has none."""
-    lengths = {len(embedding.vector) for embedding in found}
-    known = digest(identity.encode("ascii"))
-    row = connection.execute("SELECT dimension FROM embedders WHERE digest = ?", (known,)).fetchone()
-    if len(lengths) == 1 and row is not None and row[0] not in lengths:
-        connection.execute("UPDATE embedders SET dimension = ? WHERE digest = ?", (lengths.pop(), known))
+def _record(connection: sqlite3.Connection, identity: str, number: int, known: KnownEmbedder) -> None:
+    """Record what is known of an embedder."""
+    key = known_key(identity)
+    connection.execute(
+        "INSERT OR REPLACE INTO vectors (key, embedder, record) VALUES (?, ?, ?)",
+        (key, number, encoded_known(key, known)),
+    )
 
 
 def _limit(given: Any) -> int | None:
@@ -238,7 +274,3 @@ def _limit(given: Any) -> int | None:
     except Exception:  # noqa: BLE001  it is anybody's number
         return None
     return limit if 0 < limit <= _LARGEST else None
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and value > 0
