@@ -10,6 +10,7 @@ from rag_evaluation_framework._outside import (
     fit_to_show,
     harmless,
     is_secret,
+    is_secret_pair,
     one_line,
     said,
     shown,
@@ -99,7 +100,7 @@ def test_of_long_text_begin_and_end_stay():
         ("expected tokens=100, token: got 3", "expected tokens=100, token: got 3"),
         ("password='cut off\nnext line", "password='***'\nnext line"),
         ("password=" + "\\" * 40 + "'a b" + "\\" * 40 + "' c\nd", "password=***\nd"),
-        ("api_key=[1,[2,'abc']], b=2\nc", "api_key=***\nc"),
+        ("api_key=[1,[2,'abc']], b=2\nc", "api_key=***, b=2\nc"),
         ("api_key=f(g('abc'),'def')", "api_key=***"),
         ("auth=('me', 'p)w'), b=2", "auth=***, b=2"),
         ("https://h/?sig=abc%2B&x=1, /?a=1&signature=abc", "https://h/?sig=***&x=1, /?a=1&signature=***"),
@@ -124,10 +125,58 @@ def test_of_long_text_begin_and_end_stay():
         ("eyJhbGciOiJIUzI1.eyJzdWIiOiIx", "***"),  # cut off
         ("primary_key=a, foreign_key: b, sort_key='c'", "primary_key=a, foreign_key: b, sort_key='c'"),
         ("chunk_key=a, signature: (a, b), sig=1, x_keys=2", "chunk_key=a, signature: (a, b), sig=1, x_keys=2"),
+        ("headers=(('password', 'x y'), ('a', 'b'))", "headers=(('password', '***'), ('a', 'b'))"),
+        ("[(b'authorization', b'Bearer x'),(b'a', b'b')]", "[(b'authorization', '***'),(b'a', b'b')]"),
+        ('[["X-Api-Key", "abc"], ["a", "b"]]', '[["X-Api-Key", "***"], ["a", "b"]]'),
+        ("(('auth', ('me', 'p')), ('n', 1))", "(('auth', ***), ('n', 1))"),
+        ("('openai_api_key', 'cut off in the m", "('openai_api_key', '***'"),
+        ("add('token', 'abc1'), ('Set-Cookie', 'a=b; c=d',)", "add('token', '***'), ('Set-Cookie', '***',)"),
+        ("bearer hunter22, BEARER: a1b2c3d4e5", "bearer ***, BEARER: ***"),
+        ("sent bearer 'abcdefghijklmnopqrstuvwxyz'", "sent bearer '***'"),
+        ("bearer=abc, {'bearer': 'd'}", "bearer=***, {'bearer': '***'}"),
+        ("Cookie:a=b; c=d\nx", "Cookie:***\nx"),
+        ("cookie=a=b; c=d, cookies: e=f; g=h x", "cookie=***, cookies: *** x"),
+        ("<Jar[<Cookie a=b for h/>]>, <SimpleCookie: a='b'>", "<Jar[<Cookie a=*** for h/>]>, <SimpleCookie: ***"),
+        ("credentials=(\n  'me',\n  'p'\n)\nnext", "credentials=***\nnext"),
+        ('{"password": {\n  "a": ["b",\n  "c"]\n},\n"k": 1}', '{"password": ***,\n"k": 1}'),
+        ("auth=[\n'cut off',\n", "auth=***"),
+        ("password=((((((\n'deep'\n))))))", "password=***"),
     ],
 )
 def test_secrets_in_a_text_are_hidden(text, expected):
     assert without_secrets(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{'key': 'title', 'tokens': 5}, key=id, max_tokens=5, token 5 of 7, 3 tokens: a, b",
+        "[('token', 5), ('secret', 3)]",  # how often words occur
+        "expected ('token', 'chunk'), ('auth', 'none') or ['password', 'user']",
+        "('key', 'value'), ('mask_token', '[M]'), ('password', None), ('a', 'password', 'b')",
+        "unknown columns 'password', 'user'; Literal['token', 'chunk']",
+        "Bearer authentication failed: 401, invalid bearer token, the bearer of news, bearer oauth2",
+        "cookie jar, cookies are off, [brackets\nover lines]",
+    ],
+)
+def test_ordinary_words_stay(text):
+    assert without_secrets(text) == text
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [("password", "x"), ["Authorization", "Bearer x"], ("auth", ("me", "p")), ("token", "ab1"), ("cookie", {"a": "b"})],
+)
+def test_a_name_and_its_secret_are_a_pair(pair):
+    assert is_secret_pair(pair)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [("token", "chunk"), ("auth", "none"), ("token", 5), ("password",), ("password", None), ("a", "b"), (1, "b"), "ab"],
+)
+def test_other_values_are_no_pair_with_a_secret(value):
+    assert not is_secret_pair(value)
 
 
 @pytest.mark.parametrize(
@@ -176,6 +225,8 @@ _HOSTILE = [
     ),
     *("password=", "password='", "password=[", "password \\", "password: \\\\'", "--password ", "--a-", "?sig=", "a:b"),
     *("cookie: ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-----END ", "sk-", "sk-ab-", "***", " at 0x"),
+    *("password=(\n", "password=(a)", "('password', ", "('password', (", "[['password', '", "('password', (a)b"),
+    *("bearer ", "bearer a", "bearer: '", "<cookie a", "cookie=a=b; ", "cookie: a='"),
 ]
 
 

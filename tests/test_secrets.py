@@ -2,7 +2,7 @@
 
 import functools
 import gzip
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,7 @@ def parameters(secret):
             "password": secret,
             "nested": [{"token": secret}, (f"user=me password={secret} host=h",)],
             "address": f"https://h/?token={secret}&page=2",
+            "pairs": (("password", secret), ("auth", ("me", secret)), ["Cookie", f"id={secret}; a={secret}"]),
         },
         "auth": ("me", secret),
     }
@@ -224,6 +225,23 @@ def test_a_new_api_key_finds_the_vectors_of_the_old_one_and_another_url_does_not
     assert identity(SECRET, options={"prompt": "a"}) != identity(SECRET, options={"prompt": "b"})
     assert "host" in identity(SECRET)
     assert SECRET not in identity(SECRET)
+    pairs = (("password", "a"),), (("password", "b"),)  # nobody knows whether these are a name and its secret
+    assert identity(SECRET, options=pairs[0]) != identity(SECRET, options=pairs[1])
+
+
+def test_a_key_that_is_kept_out_of_the_repr_is_a_secret_and_one_that_is_shown_tells_embedders_apart():
+    @dataclass(frozen=True)
+    class Keyed(SecretEmbedder):
+        key: str = field(default="", repr=False)
+        column: str = field(default="", repr=False)
+
+    @dataclass(frozen=True)
+    class Reading(SecretEmbedder):
+        key: str = ""
+
+    assert embedder_identity(Keyed("", key="a")) == embedder_identity(Keyed("", key="b"))
+    assert embedder_identity(Keyed("", column="a")) != embedder_identity(Keyed("", column="b"))
+    assert embedder_identity(Reading("", key="a")) != embedder_identity(Reading("", key="b"))
 
 
 @pytest.mark.parametrize("kind", [SecretChunker, SecretEmbedder, SecretStore, SecretReranker, SecretMetric])

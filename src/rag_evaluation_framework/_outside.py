@@ -5,8 +5,9 @@ Components, files and other people's errors are outside. Whatever they hold, sho
 
 import json
 import re
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 _MESSAGE = 4000  # characters: no message of ours is as long, and what it quotes may be
 _NAME = 200
@@ -36,18 +37,31 @@ _CREDENTIAL = (
     r"|(?:client[_-]?)?secrets?|passw(?:or)?ds?|passphrase|pwd|authorization|credentials?|cookies?"
     r"|conn(?:ection)?[_-]?str(?:ing)?"
 )
+
+
+def _within(depth: int) -> str:
+    """Return a pattern of what may stand in a bracket, over any number of lines, with brackets in it so deep."""
+    flat = r"""[^()\[\]{}"']|"(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?"""
+    return rf"{flat}|[(\[{{](?:{_within(depth - 1)})*+(?:[)\]}}]|\Z)" if depth else flat
+
+
 # What is quantified is possessive (`*+`): a text that ends too early is not tried again in every other way.
 _NAMED = re.compile(
-    rf"""((?:{_CREDENTIAL}|\bauth(?==|["']\s*:)|\btoken(?=\s*=\s*["']|["']\s*:)|(?<=[?&])(?:token|sig(?:nature)?)
+    rf"""((?:{_CREDENTIAL}|\b(?:auth|bearer)(?==|["']\s*:)|\btoken(?=\s*=\s*["']|["']\s*:)|(?<=[?&])(?:token|sig(?:nature)?)
     |\bx-(?:amz|goog)-(?:signature|credential))\\*+["']?\s*+[=:]\s*+
-    |(?<![\w-])--(?:[a-z]\w*+-){{0,4}}(?:{_CREDENTIAL}|token)(?:["']?,?\s++|=)(?!-|(?:and|cannot|in|is|must|needs|or|to|with)\b))
+    |(?<![\w-])--(?:[a-z]\w*+-){{0,4}}(?:{_CREDENTIAL}|token)(?:["']?,?\s++|=)(?!-|(?:and|cannot|in|is|must|needs|or|to|with)\b)
+    |<cookie\ [^\s=>]{{1,100}}+=
+    |(?P<pair>(?:\(|[(\[,]\s*+\[)\s*+b?\\*+["'])(?!(?:token|auth)["'],\s*+["'][a-z]*+["'])
+    (?:[\w.-]{{0,60}}?(?:{_CREDENTIAL})|token|auth)\\*+["']\s*+,\s*+(?=b?\\*+["'(\[{{]))
     (?!(?:None|True|False|null)\b|\*\*\*)
     (?:(?P<open>\\{{1,32}}["'])(?:(?!(?P=open)).)*+(?:(?P=open))?
     |\\{{33}}[^\n]*+
     |[bru]?(?P<quote>["'])(?:\\.|(?!(?P=quote))[^\\\n])*+(?:(?P=quote))?
-    |[\w.]*+[(\[{{](?:[^()\[\]{{}}"'\n]|"(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?)*+(?:[)\]}}]|[(\[{{][^\n]*+)?
-    |(?<=cookie:\ )[^\n"']++
-    |(?:(?:bearer|basic|token|digest)\s++)?[^\s"'&,;)\]}}]+)""",
+    |[\w.]*+[(\[{{](?:{_within(4)})*+(?:[)\]}}]|(?s:.*+))
+    |(?:(?<=cookie:)|(?<=cookie:\ ))(?:[^\n"']|(?<==)(?:"[^"\n]*+"?|'[^'\n]*+'?))++
+    |[\w.%-]++=[^\s;"'&,)]*+(?:;\ ?[\w.%-]++=[^\s;"'&,)]*+)++
+    |(?:(?:bearer|basic|token|digest)\s++)?[^\s"'&,;)\]}}]+)
+    (?(pair)(?=\s*+(?:,?\s*+[)\]]|\Z)))  # of two, and no more""",
     re.VERBOSE | re.IGNORECASE,
 )
 _SHAPED = re.compile(
@@ -56,7 +70,11 @@ _SHAPED = re.compile(
     r"|AIza[\w-]{30,}|(?<![\w-])eyJ[\w-]{10,}+\.[\w-]{10,}+(?:\.[\w-]++)?)"
     r"|-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|\Z)"
 )
-_BEARER = re.compile(r"\b(Bearer|Basic) (?=\S{0,100}\d)[\w.~+/=-]{12,}")
+_BEARER = re.compile(
+    r"""\b((?i:bearer)(?:[:=]\s*+|\s++)["']?(?=\S{0,100}\d|\S{24})(?=\S{7})|Basic\ (?=\S{0,100}\d)(?=\S{12}))
+    [\w.~+/=-]{7,}""",
+    re.VERBOSE,
+)
 # Of what `_NAMED` finds, and of what `_SHAPED` and `_BEARER` find.
 _STEMS = (
     "key",
@@ -66,6 +84,7 @@ _STEMS = (
     "passphrase",
     "pwd",
     "auth",
+    "bearer",
     "credential",
     "cookie",
     "conn",
@@ -74,9 +93,11 @@ _STEMS = (
 )
 _BEGINS = (
     *("-----BEGIN", "sk-", "sk_", "rk_", "hf_", "gh", "glpat-", "xox", "AKIA", "AIza", "eyJ"),
-    *("Bearer ", "Basic "),
+    *("earer", "EARER", "Basic "),
 )
 _SECRET_NAME = re.compile(rf"(?i)(?:^token|(?:^|[._-])(?:{_CREDENTIAL}|auth))$")  # but not: mask_token
+_CAN_BE_SECRET = (str, bytes, list, tuple, dict)
+_WORDS, _WORD = ("token", "auth"), re.compile("[a-z]*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]{5,}")
 
@@ -119,7 +140,7 @@ def without_secrets(text: str) -> str:
     if any(stem in small for stem in _STEMS):  # most texts hold none, and this is seen a hundred times as quickly
         text = _NAMED.sub(_hidden, text)
     if any(begin in text for begin in _BEGINS):
-        text = _SHAPED.sub(HIDDEN, _BEARER.sub(rf"\1 {HIDDEN}", text))
+        text = _SHAPED.sub(HIDDEN, _BEARER.sub(rf"\1{HIDDEN}", text))
     return text
 
 
@@ -132,6 +153,19 @@ def _hidden(found: re.Match[str]) -> str:
 def is_secret(name: str) -> bool:
     """Return whether a parameter of this name holds a secret: `api_key`, `password`, `authToken`, `Authorization`."""
     return _SECRET_NAME.search(_HUMP.sub("_", name)) is not None
+
+
+def is_secret_pair(value: object) -> bool:
+    """Return whether a list or tuple is the name of a secret and its value: `("Authorization", "Bearer x")`.
+
+    `("token", "chunk")` is none: these are words.
+    """
+    if not isinstance(value, list | tuple):
+        return False
+    name, *others = cast("Sequence[object]", value) or [None]
+    if len(others) != 1 or not isinstance(name, str) or not isinstance(others[0], _CAN_BE_SECRET):
+        return False
+    return is_secret(name) and not (name in _WORDS and _WORD.fullmatch(str(others[0])))
 
 
 def json_text(value: object, indent: int | None = None, *, ascii_only: bool = False) -> str:
