@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from rag_evaluation_framework._support import files
-from rag_evaluation_framework._support.files import checked_path, json_lines, read_text, table_rows, write_new
+from rag_evaluation_framework._support.files import (
+    checked_path,
+    from_home,
+    json_lines,
+    read_text,
+    table_rows,
+    write_new,
+)
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 WRITERS = 4
@@ -219,3 +226,11 @@ def test_a_name_that_is_too_long_is_refused_before_its_folder_is_made(tmp_path):
     with pytest.raises(DatasetError, match="File name too long"):
         write_new(tmp_path / "new" / ("x" * 256), "text")
     assert entries(tmp_path) == []
+
+
+@pytest.mark.parametrize("given", ["a~", "./~/x", "~a\0b/x", "~nobody-is-called-so/x", ""])
+def test_only_what_a_shell_reads_so_is_at_home(given, monkeypatch):
+    assert from_home(given) == given
+    monkeypatch.setenv("HOME", "home")
+    monkeypatch.setenv("USERPROFILE", "home")
+    assert from_home(Path("~/x")) == os.path.join("home", "x")  # noqa: PTH118

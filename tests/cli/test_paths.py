@@ -50,3 +50,36 @@ def test_what_is_no_utf_8_may_name_a_file_and_is_never_a_surprise(rag_eval, fold
     assert outcome.code in (0, 2)
     assert "RAG_EVAL_DEBUG" not in outcome.err
     assert "Traceback" not in outcome.err
+
+
+FOLDERS = [path for path in PATHS if path[2] in {"--corpus", "--dataset", "--root", "--questions", *SCORE}]
+
+
+@pytest.mark.parametrize(
+    ("command", "others", "option"), FOLDERS, ids=[f"{name} {option}" for name, _, option in FOLDERS]
+)
+def test_a_path_that_is_empty_is_refused_and_is_not_the_working_folder(rag_eval, folder, command, others, option):
+    before = sorted(folder.rglob("*"))
+    outcome = rag_eval(*command.split(), *(word for pair in {**others, option: ""}.items() for word in pair))
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"'{option}': is empty; expected a path" in " ".join(outcome.err.split())
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_a_path_of_an_option_may_begin_at_home(rag_eval, folder, monkeypatch):
+    (folder / "home").mkdir()
+    monkeypatch.setenv("HOME", str(folder / "home"))
+    monkeypatch.setenv("USERPROFILE", str(folder / "home"))
+    (folder / "docs").rename(folder / "home" / "docs")
+    given = ["--corpus=~/docs", "--questions=questions.csv", "--root=~/own", "--name=x"]
+    assert rag_eval("init", *given).code == 0
+    assert (folder / "home" / "own" / "x.yaml").exists()
+    assert rag_eval("run", "--corpus=~/docs", "--dataset=~/own/datasets/x.json", "--root=~/own").code == 0
+    assert (folder / "home" / "own" / "runs").exists()
+    assert not (folder / "~").exists()
+
+
+def test_a_folder_that_is_called_like_home_is_written_so_that_it_is_found(rag_eval, folder):
+    (folder / "docs").rename(folder / "~")
+    assert rag_eval("init", "--corpus=./~", "--questions=questions.csv", "--root=.", "--name=x").code == 0
+    assert rag_eval("run", "x.yaml").code == 0

@@ -480,3 +480,9 @@ def test_an_input_limit_that_is_none_loses_no_vector(tmp_path, given, kept):
     assert [*cache.get("{}", ["a"])] == ["a"]
     assert cache.known("{}") == (3, kept)
     assert type(cache.known("{}").input_limit) is type(kept)
+
+
+def test_a_root_may_be_given_from_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    assert EmbeddingCache("~/x").folder == tmp_path / "x" / "cache" / "embeddings"

@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 import warnings
 
@@ -17,7 +18,14 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     run_experiment,
 )
-from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, InputError, MissingDependency
+from rag_evaluation_framework.errors import (
+    ConfigError,
+    CorpusError,
+    DatasetError,
+    InputError,
+    MissingDependency,
+    TokenizerError,
+)
 from rag_evaluation_framework.experiments import load_config, parse_config
 
 REFUNDS = "Refunds take five working days."
@@ -613,3 +621,30 @@ def test_a_path_that_no_file_can_have_is_refused_whatever_it_is_of(folder, key, 
     with pytest.raises(InputError) as caught:
         run_experiment(experiment(folder, **{key: name + ending, "budgets": ["4000ch"]}))
     assert "\n" not in str(caught.value)
+
+
+def test_paths_of_a_file_may_begin_at_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    docs = tmp_path / "home" / "docs"
+    docs.mkdir(parents=True)
+    (docs / "a.md").write_text("a text")
+    (tmp_path / "home" / "q.csv").write_text("question,quote\nq,a text\n")
+    (tmp_path / "c.json").write_text(
+        json.dumps({"corpus": "~/docs", "dataset": "~/q.csv", "save_results_path": "~/x", "tokenizer": "~/t.json"})
+    )
+    (tmp_path / "home" / "t.json").write_text("{}")
+    with pytest.raises(TokenizerError, match=re.escape(str(tmp_path / "home" / "t.json"))):
+        load_config(tmp_path / "c.json").experiment(tmp_path)
+    config = load_config(tmp_path / "c.json").model_copy(update={"tokenizer": None})
+    experiment = config.experiment(tmp_path)
+    assert experiment.config.save_results_path == tmp_path / "home" / "x"
+    assert [document.id for document in experiment.corpus] == ["a.md"]
+    here = config.model_copy(update={"save_results_path": "./~/x"}).experiment(tmp_path)
+    assert here.config.save_results_path == tmp_path / "~" / "x"
+
+
+@pytest.mark.parametrize("key", ["corpus", "dataset", "save_results_path", "tokenizer"])
+def test_a_path_that_is_empty_is_refused(key):
+    with pytest.raises(ConfigError, match=rf"^c: \$\.{key}: is empty; expected a text$"):
+        parse_config({"corpus": "docs", "dataset": "d.json", key: ""}, "c")

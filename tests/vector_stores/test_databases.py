@@ -78,6 +78,17 @@ class TestQdrantServer(VectorStoreConformance):
         return rag.QdrantVectorStore(url=self.url, collection=f"run-{uuid4().hex}")
 
 
+@BOTH
+def test_a_folder_may_be_given_from_home(kind, tmp_path, monkeypatch, chunks, vectors):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with closing(kind(path="~/store")) as store:
+        store.add(chunks(2), vectors(2))
+    assert (tmp_path / "store").exists()
+    assert not (tmp_path / "~").exists()
+
+
 class TestRanking:
     @BOTH
     @settings(max_examples=25)

@@ -44,6 +44,14 @@ def checked_path(given: str | os.PathLike[str], refusal: type[InputError] = Data
     return path
 
 
+def from_home(given: str | os.PathLike[str]) -> str:
+    """Return a path, as a shell reads it: `~` at its beginning is the folder of the user, where there is one."""
+    try:
+        return os.path.expanduser(given)  # noqa: PTH111  that of Path raises if there is no such user
+    except ValueError:  # nobody can be called so; who opens it says why
+        return os.fspath(given)
+
+
 def read_bytes(path: Path, refusal: type[InputError], *, most: int, remedy: str) -> bytes:
     """Return the content of a file or pipe.
 

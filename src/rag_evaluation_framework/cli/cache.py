@@ -14,6 +14,7 @@ import typer
 from rag_evaluation_framework import embedders
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.files import checked_path, folder_size
+from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.records import plain
@@ -30,7 +31,9 @@ class Action(StrEnum):
 
 def cache(
     action: Annotated[Action, typer.Argument(metavar="ACTION", help="info or clear.")],
-    root: Annotated[Path, typer.Option(help="The folder that contains the cache.")] = Path(".rag-eval"),
+    root: Annotated[Path, typer.Option(parser=paths.path, help="The folder that contains the cache.")] = Path(
+        ".rag-eval"
+    ),
     yes: Annotated[bool, typer.Option("--yes", help="Confirm the removal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

@@ -19,6 +19,7 @@ from rag_evaluation_framework import reports, results
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support import interrupts
 from rag_evaluation_framework._support.optional import install_command, missing_extras
+from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import arriving, print_json
 from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
@@ -32,7 +33,7 @@ _SCORES = (_AT_K, "span_recall@10", _AT_BUDGET, "span_precision@5", "span_iou@5"
 
 
 def demo(
-    root: Annotated[Path, typer.Option(help="Where runs are saved.")] = Path(".rag-eval"),
+    root: Annotated[Path, typer.Option(parser=paths.path, help="Where runs are saved.")] = Path(".rag-eval"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
 ) -> None:
     """Compare three chunk sizes, with BM25 and with vectors, on a handbook that comes with the package.

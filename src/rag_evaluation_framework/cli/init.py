@@ -15,6 +15,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import reports, results
 from rag_evaluation_framework._outside import harmless, one_line, shown
 from rag_evaluation_framework._support.files import checked_path, write_new
+from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import print_text
 from rag_evaluation_framework.errors import ConfigError, InputError
@@ -43,13 +44,15 @@ budgets: [4000ch]
 
 
 def init(
-    corpus: Annotated[Path, typer.Option(help="The folder of documents.")],
-    questions: Annotated[Path, typer.Option(help="CSV or JSONL of question, quote[, document].")],
+    corpus: Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents.")],
+    questions: Annotated[Path, typer.Option(parser=paths.path, help="CSV or JSONL of question, quote[, document].")],
     glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
     name: Annotated[
         str | None, typer.Option(help="Name of the dataset; by default that of the questions file.")
     ] = None,
-    root: Annotated[Path, typer.Option(help="Where datasets, configurations and runs are saved.")] = Path(".rag-eval"),
+    root: Annotated[
+        Path, typer.Option(parser=paths.path, help="Where datasets, configurations and runs are saved.")
+    ] = Path(".rag-eval"),
 ) -> None:
     """Create a dataset and a configuration from a folder and questions with quotes; never overwrites a file."""
     called = name or questions.stem
@@ -104,7 +107,8 @@ def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:
 
 def _yaml_path(path: Path, start: Path) -> str:
     """Return a path relative to a folder, as a YAML string."""
-    return _yaml_text(Path(os.path.relpath(path, start)).as_posix())
+    relative = Path(os.path.relpath(path, start)).as_posix()
+    return _yaml_text(f"./{relative}" if relative.startswith("~") else relative)  # it would be a home folder
 
 
 def _yaml_text(text: str) -> str:

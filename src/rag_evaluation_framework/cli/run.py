@@ -14,6 +14,7 @@ import typer
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import experiments, reports
 from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json
 from rag_evaluation_framework.data.failures import NOT_ASKED
@@ -25,11 +26,13 @@ _OPTIONS = {"metrics": "--metric", "budgets": "--budget", "save_results_path": "
 
 
 def run(
-    config: Annotated[Path | None, typer.Argument(help="A YAML or JSON configuration; options override it.")] = None,
-    corpus: Annotated[Path | None, typer.Option(help="The folder of documents.")] = None,
+    config: Annotated[
+        Path | None, typer.Argument(parser=paths.path, help="A YAML or JSON configuration; options override it.")
+    ] = None,
+    corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
     glob: Annotated[str | None, typer.Option(help="Which files of the folder to read; by default **/*.md.")] = None,
     dataset: Annotated[
-        Path | None, typer.Option(help="A dataset (.json, .jsonl), or questions with quotes (.csv).")
+        Path | None, typer.Option(parser=paths.path, help="A dataset (.json, .jsonl), or questions with quotes (.csv).")
     ] = None,
     evaluation_type: Annotated[
         str | None, typer.Option(help="document-level, chunk-level or token-level; by default that of the dataset.")
@@ -60,7 +63,9 @@ def run(
         typer.Option(metavar="SECONDS", help="How long one question may take; one that takes longer has failed."),
     ] = None,
     experiment_name: Annotated[str | None, typer.Option(help="Name of the result.")] = None,
-    root: Annotated[Path | None, typer.Option(help="Where runs are saved; by default .rag-eval.")] = None,
+    root: Annotated[
+        Path | None, typer.Option(parser=paths.path, help="Where runs are saved; by default .rag-eval.")
+    ] = None,
     worst: Annotated[int, typer.Option(min=0, help="How many of the weakest questions to show.")] = 5,
     allow_failures: Annotated[
         int, typer.Option(min=0, help="The number of failed questions to tolerate before exiting with 2.")

@@ -15,6 +15,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import rankings as rank_files
 from rag_evaluation_framework import reports
 from rag_evaluation_framework._outside import name_line, one_line, shown
+from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.errors import DatasetError
@@ -38,10 +39,14 @@ Scored: TypeAlias = "tuple[Path, ScoreTable, dict[str, int]]"
 
 
 def score(
-    qrels: Annotated[Path, typer.Option(help="What is relevant: TREC qrels, BEIR's table, JSON or JSONL.")],
+    qrels: Annotated[
+        Path, typer.Option(parser=paths.path, help="What is relevant: TREC qrels, BEIR's table, JSON or JSONL.")
+    ],
     rankings: Annotated[
         list[Path],
-        typer.Option(help="Rankings: a TREC run file, a table with a header, JSON or JSONL; repeatable."),
+        typer.Option(
+            parser=paths.path, help="Rankings: a TREC run file, a table with a header, JSON or JSONL; repeatable."
+        ),
     ],
     metric: Annotated[
         list[str] | None, typer.Option(help="For example ndcg@10, or nDCG@10 as ir_measures spells it; repeatable.")

@@ -12,7 +12,7 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from rag_evaluation_framework._support.files import folder_size
+from rag_evaluation_framework._support.files import folder_size, from_home
 from rag_evaluation_framework._support.unfinished import unfinished
 
 _FILE = "vectors.sqlite"
@@ -93,7 +93,7 @@ class CacheFile:
     """
 
     def __init__(self, root: str | Path) -> None:
-        self.folder = Path(root) / "cache" / "embeddings"
+        self.folder = Path(from_home(root)) / "cache" / "embeddings"
         self.path = self.folder / _FILE
         self.aside = self.folder.with_name("embeddings.damaged")
 

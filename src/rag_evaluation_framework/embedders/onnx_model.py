@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import said
+from rag_evaluation_framework._support.files import from_home
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.embedders.model_folder import file_hash
@@ -94,7 +95,7 @@ def load_onnx_model(source: Path, key: str, root: str | Path) -> OnnxModel:
         MissingDependency: There is no export yet, and a package that makes it is not installed.
         ConfigError: The export does not agree with PyTorch.
     """
-    target = Path(root) / "cache" / "onnx" / key
+    target = Path(from_home(root)) / "cache" / "onnx" / key
     if target.exists():
         try:
             return OnnxModel(target)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from rag_evaluation_framework._outside import fit_to_show, shown
-from rag_evaluation_framework._support.files import checked_path, is_list, is_object, read_text
+from rag_evaluation_framework._support.files import checked_path, from_home, is_list, is_object, read_text
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework._support.strict_yaml import parse_yaml
 from rag_evaluation_framework.data.cutoffs import Cutoff
@@ -44,17 +44,17 @@ _MOST_PROBLEMS = 10
 class ConfigFile(BaseModel):
     """The keys of a configuration file; unknown keys are refused.
 
-    Paths are relative to the file's folder. `retriever` is a whole pipeline; without it, `chunker`, `embedder` and
-    `vector_store` make one, as in `Evaluation.run`; a `reranker` reorders the results of either. `evaluation_type` is
-    by default that of the dataset; a token-level dataset can be evaluated at any. `chunk_id` names a function,
-    `module:function`.
+    Paths are relative to the file's folder, or begin with `~`. `retriever` is a whole pipeline; without it,
+    `chunker`, `embedder` and `vector_store` make one, as in `Evaluation.run`; a `reranker` reorders the results of
+    either. `evaluation_type` is by default that of the dataset; a token-level dataset can be evaluated at any.
+    `chunk_id` names a function, `module:function`.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    corpus: str
+    corpus: str = Field(min_length=1)
     glob: str = "**/*.md"
-    dataset: str
+    dataset: str = Field(min_length=1)
     evaluation_type: EvaluationType | None = None
     retriever: ComponentConfig | None = None
     chunker: ComponentConfig | None = None
@@ -66,13 +66,13 @@ class ConfigFile(BaseModel):
     chunk_id: str | None = None
     experiment_name: str | None = None
     budgets: list[str] = Field(default=["4000ch"])
-    tokenizer: str | None = None
+    tokenizer: str | None = Field(default=None, min_length=1)
     count_as_zero: list[Unscored] = Field(default=[])
     batch_queries: bool = True
     max_concurrency: int = Field(default=1, ge=1)
     timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     on_error: OnError = "collect"
-    save_results_path: str | None = None
+    save_results_path: str | None = Field(default=None, min_length=1)
 
     def __repr__(self) -> str:
         return fit_to_show(super().__repr__())
@@ -101,8 +101,8 @@ class ConfigFile(BaseModel):
         config = self._evaluation_config(folder)
         if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
-        corpus = Corpus.from_folder(normpath(folder / self.corpus), self.glob)
-        dataset: Any = _dataset(normpath(folder / self.dataset), corpus)
+        corpus = Corpus.from_folder(normpath(folder / from_home(self.corpus)), self.glob)
+        dataset: Any = _dataset(normpath(folder / from_home(self.dataset)), corpus)
         options: dict[str, Any] = {"corpus": corpus, "metrics": metrics, "k": self.k, "config": config}
         evaluation_type: EvaluationType = self.evaluation_type or dataset.level.evaluation_type
         self._check_chunk_id(evaluation_type)
@@ -128,12 +128,12 @@ class ConfigFile(BaseModel):
             max_concurrency=self.max_concurrency,
             timeout=self.timeout,
             on_error=self.on_error,
-            save_results_path=None if keep is None else normpath(folder / keep),
+            save_results_path=None if keep is None else normpath(folder / from_home(keep)),
         )
 
     def _tokenizer(self, folder: Path) -> str | None:
         is_file = self.tokenizer is not None and self.tokenizer.endswith((".json", ".tiktoken"))
-        return str(folder / self.tokenizer) if self.tokenizer is not None and is_file else self.tokenizer
+        return str(folder / from_home(self.tokenizer)) if self.tokenizer is not None and is_file else self.tokenizer
 
     def _retriever(self, part: Callable[[Kind, Any], Any]) -> Any:
         parts = {
@@ -267,6 +267,8 @@ def _message(alternatives: list[ErrorDetails]) -> str:
     item = alternatives[0]
     if item["type"] == "extra_forbidden":
         return f"unknown key; there are {', '.join(ConfigFile.model_fields)}"
+    if item["type"] == "string_too_short":
+        return "is empty; expected a text"
     types = [_TYPES[kind["type"]] for kind in alternatives if kind["type"] in _TYPES]
     message = f"expected {' or '.join(types)}" if types else item["msg"][0].lower() + item["msg"][1:]
     return message if item["type"] == "missing" else f"{message}, got {shown(item['input'], 60)}"

@@ -11,6 +11,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._support.files import from_home
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.errors import ConfigError
@@ -106,7 +107,7 @@ class ChromaVectorStore(DatabaseVectorStore):
                 headers = dict(self.headers or {})
                 return self._chromadb.HttpClient(self.host, self.port, ssl=self.ssl, headers=headers)
             if self.path is not None:
-                return self._chromadb.PersistentClient(self.path)
+                return self._chromadb.PersistentClient(from_home(self.path))
             return self._chromadb.EphemeralClient()
         except Exception as error:
             raise ConfigError(f"{self.name}: cannot open Chroma: {error}") from error

@@ -12,6 +12,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework._support.files import from_home
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.contracts.component import check_count
 from rag_evaluation_framework.errors import ConfigError
@@ -98,7 +99,9 @@ class QdrantVectorStore(DatabaseVectorStore):
             return self._qdrant.QdrantClient(
                 url=self.url, api_key=self.api_key, timeout=self.timeout, check_compatibility=False
             )
-        return self._qdrant.QdrantClient(":memory:") if self.path is None else self._qdrant.QdrantClient(path=self.path)
+        if self.path is not None:
+            return self._qdrant.QdrantClient(path=from_home(self.path))
+        return self._qdrant.QdrantClient(":memory:")
 
     def _write_fast(self) -> None:
         """Leave it to the operating system when to write to disk.
