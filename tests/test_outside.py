@@ -273,6 +273,7 @@ def test_a_value_is_shown_whatever_its_repr_does():
 
 def test_an_error_is_told_whatever_its_str_does():
     assert said(ValueError("\x1bboo http://a:b@c")) == "\N{REPLACEMENT CHARACTER}boo http://***@c"
+    assert said(StopIteration()) == said(ValueError(" ")) == "(no message)"
     assert said(Mute()) == "(its message cannot be read: RuntimeError)"
     assert Failure.of("retrieve", Mute()) == Failure("retrieve", "Mute", said(Mute()))
 

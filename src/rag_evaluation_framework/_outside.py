@@ -230,4 +230,4 @@ def said(error: BaseException) -> str:
         raise
     except BaseException as another:  # noqa: BLE001  it is anybody's code
         return f"(its message cannot be read: {class_name(another)})"
-    return fit_to_show(text)
+    return fit_to_show(text) if text.strip() else "(no message)"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_evaluation_framework import Corpus
 from rag_evaluation_framework._support import files
 from rag_evaluation_framework._support.files import (
     checked_path,
@@ -18,7 +19,8 @@ from rag_evaluation_framework._support.files import (
     table_rows,
     write_new,
 )
-from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
+from rag_evaluation_framework.rankings import read_qrels, read_rankings
 
 WRITERS = 4
 
@@ -234,3 +236,19 @@ def test_only_what_a_shell_reads_so_is_at_home(given, monkeypatch):
     monkeypatch.setenv("HOME", "home")
     monkeypatch.setenv("USERPROFILE", "home")
     assert from_home(Path("~/x")) == os.path.join("home", "x")  # noqa: PTH118
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_called_so_and_how_to_convert_it_is_said(tmp_path, encoding):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes('{"question": "a"}\n'.encode(encoding))
+    said = r"a\.jsonl: is UTF-16(LE|BE)?; .*iconv -f UTF-16(LE|BE)? -t UTF-8"
+    for read in (read_text, lambda path: list(json_lines(path)), read_qrels, read_rankings):
+        with pytest.raises(DatasetError, match=said):
+            read(path)
+
+
+def test_a_document_in_utf_16_is_called_so(tmp_path):
+    (tmp_path / "a.md").write_text("a text", encoding="utf-16")
+    with pytest.raises(CorpusError, match=r"a\.md: is UTF-16; .*iconv -f UTF-16 -t UTF-8"):
+        Corpus.from_folder(tmp_path)

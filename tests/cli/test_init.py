@@ -149,3 +149,11 @@ def test_one_quote_reads_right(rag_eval, folder):
     (folder / "questions.csv").write_text("question,quote\nWhen?,Invoices are sent on the first day.\n")
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
     assert "1 of 1 quote located, 0 ambiguous, 0 missing; 0 questions without an answer\n" in outcome.out
+
+
+def test_a_name_whose_bytes_are_no_text_where_it_runs_is_told_what_to_do(rag_eval, folder):
+    name = "h\udcc3\udca4user"  # as it arrives under LC_ALL=C
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", "--name", name)
+    assert outcome.code == 2
+    assert "give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text" in outcome.err
+    assert not (folder / ".rag-eval").exists()

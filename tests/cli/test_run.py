@@ -130,7 +130,7 @@ def test_a_retriever_that_cannot_index_ends_in_a_message_and_leaves_no_run(rag_e
     )
     outcome = rag_eval("run", *FLAGS, "--retriever", "own:Broken")
     assert outcome.code == 2
-    assert "RuntimeError: no disk" in outcome.err
+    assert "error: RuntimeError: no disk; raised in index of Broken (set RAG_EVAL_DEBUG" in outcome.err
     assert "Traceback" not in outcome.err
     assert not (folder / ".rag-eval").exists()
 

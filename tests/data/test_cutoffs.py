@@ -151,3 +151,10 @@ def test_more_cutoffs_than_anybody_compares_are_refused_and_no_more_are_read(par
 def test_a_cutoff_that_is_given_twice_is_named():
     with pytest.raises(ConfigError, match="cutoff '4' is given twice"):
         Cutoff.parse_k([1, 4, 2, 4])
+
+
+@pytest.mark.parametrize("size", [10**10 + 1, 99999999999999999999, 10**40])
+def test_a_number_that_is_too_large_is_told_how_large_it_may_be(size):
+    for text in (size, str(size), f"{size}ch"):
+        with pytest.raises(ConfigError, match=r"of at least 1 and at most 1,000,000,000$"):
+            Cutoff.parse(text)

@@ -646,5 +646,5 @@ def test_paths_of_a_file_may_begin_at_home(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("key", ["corpus", "dataset", "save_results_path", "tokenizer"])
 def test_a_path_that_is_empty_is_refused(key):
-    with pytest.raises(ConfigError, match=rf"^c: \$\.{key}: is empty; expected a text$"):
+    with pytest.raises(ConfigError, match=rf"^c: \$\.{key}: expected a path or name that is not empty, got ''$"):
         parse_config({"corpus": "docs", "dataset": "d.json", key: ""}, "c")

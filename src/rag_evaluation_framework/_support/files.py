@@ -4,6 +4,7 @@ import csv
 import errno
 import io
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,6 +19,12 @@ from rag_evaluation_framework.errors import DatasetError, InputError
 
 _LARGEST = 200_000_000  # bytes of a dataset that is read as a whole
 LONGEST_LINE = 100_000_000  # bytes of a line, where what is in a file is read line by line
+# At the beginning of a text that has the encoding; others seldom begin so.
+_UTF16 = {
+    "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff"),
+    "UTF-16LE": re.compile(rb"(?:[\t-~]\0){2}"),
+    "UTF-16BE": re.compile(rb"(?:\0[\t-~]){2}"),
+}
 _IMPOSSIBLE = (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL)
 
 
@@ -76,6 +83,13 @@ def read_bytes(path: Path, refusal: type[InputError], *, most: int, remedy: str)
     return data
 
 
+def refuse_utf16(data: bytes, path: Path, refusal: type[InputError]) -> None:
+    """Raise an error of the class `refusal` if the content of a file, or its begin, is UTF-16."""
+    for encoding, begin in _UTF16.items():
+        if begin.match(data):
+            raise refusal(f"{path}: is {encoding}; expected UTF-8; convert it: iconv -f {encoding} -t UTF-8 OLD > NEW")
+
+
 def read_text(
     path: Path,
     refusal: type[InputError] = DatasetError,
@@ -90,8 +104,10 @@ def read_text(
     Raises:
         InputError: The file cannot be read, is too large, or is not valid UTF-8; raised as the class `refusal`.
     """
+    data = read_bytes(path, refusal, most=most, remedy=remedy)
+    refuse_utf16(data, path, refusal)
     try:
-        return read_bytes(path, refusal, most=most, remedy=remedy).decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise refusal(f"{path}: not valid UTF-8 (byte {error.start}); save the file as UTF-8") from error
 
@@ -151,6 +167,8 @@ def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
                     raise DatasetError(
                         f"{where}: has more than {LONGEST_LINE:,} bytes; is it JSONL, one value per line?"
                     )
+                if number == 1:
+                    refuse_utf16(line, path, DatasetError)
                 try:
                     text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:

@@ -3,8 +3,9 @@
 import os
 import sys
 from contextlib import suppress
+from typing import Any
 
-from rag_evaluation_framework._outside import fit_to_show, said
+from rag_evaluation_framework._outside import fit_to_show, one_line, said
 from rag_evaluation_framework._support.exits import exit_text
 from rag_evaluation_framework._support.interrupts import INTERRUPTED, Interrupt, first_interrupt
 from rag_evaluation_framework.cli.output import OutputClosed, OutputFailed
@@ -61,7 +62,9 @@ def _told_of(error: BaseException) -> int:
             # The last resort: people get a message, developers a traceback on request.
             if os.environ.get("RAG_EVAL_DEBUG"):
                 raise error
-            return _failed(f"{type(error).__name__}: {said(error)} (set RAG_EVAL_DEBUG=1 to see where)")
+            given: Any = getattr(error, "__notes__", None)
+            notes = "".join(f"; {one_line(note)}" for note in given or () if isinstance(note, str))
+            return _failed(f"{type(error).__name__}: {said(error)}{notes} (set RAG_EVAL_DEBUG=1 to see where)")
 
 
 def _interrupted(came: Interrupt, error: BaseException | None) -> int:

@@ -57,7 +57,11 @@ def init(
     """Create a dataset and a configuration from a folder and questions with quotes; never overwrites a file."""
     called = name or questions.stem
     if not called or called != Path(called).name or called != harmless(called) or "\n" in called:
-        raise ConfigError(f"--name {shown(called)}: expected a name without folders, line breaks and control codes")
+        no_text = any("\ud800" <= sign <= "\udfff" for sign in called)
+        hint = "; give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text" if no_text else ""
+        raise ConfigError(
+            f"--name {shown(called)}: expected a name without folders, line breaks and control codes{hint}"
+        )
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
     if checked_path(config, ConfigError).exists():
         raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")

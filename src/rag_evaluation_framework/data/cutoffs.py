@@ -15,7 +15,8 @@ Unit = Literal["", "ch", "tok"]
 
 _LARGEST = 10**9
 _MOST = 1000
-_CUTOFF = re.compile(r"(?P<size>\d{1,20})(?P<unit>ch|tok)?(?P<whole>_whole)?")
+_BITS = 3000  # of a number that a message can quote
+_CUTOFF = re.compile(r"(?P<size>\d{1,1000})(?P<unit>ch|tok)?(?P<whole>_whole)?")
 _FORMS = "a number of results (5), characters (4000ch) or tokens (1000tok); budgets also as 4000ch_whole"
 
 # Under which names ir_measures 0.4 registers what our metrics compute; its set measures are those of whole rankings.
@@ -188,7 +189,7 @@ def _written(cutoff: object) -> str:
         return cutoff.strip()
     if isinstance(cutoff, bool) or not isinstance(cutoff, Integral):
         return ""
-    return str(int(cutoff)) if 0 <= int(cutoff) <= 10 * _LARGEST else ""
+    return str(int(cutoff)) if int(cutoff) >= 0 and int(cutoff).bit_length() <= _BITS else ""
 
 
 def is_metric_name(name: Any) -> TypeGuard[str]:

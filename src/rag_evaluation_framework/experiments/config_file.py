@@ -6,10 +6,10 @@ from functools import partial
 from itertools import chain
 from os.path import normpath
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from rag_evaluation_framework._outside import fit_to_show, shown
 from rag_evaluation_framework._support.files import checked_path, from_home, is_list, is_object, read_text
@@ -41,6 +41,15 @@ _DEEPEST = 50  # levels: enough for every pipeline, and few enough for whatever 
 _MOST_PROBLEMS = 10
 
 
+def _not_empty(given: str) -> str:
+    if not given:  # it would be the folder of the file
+        raise PydanticCustomError("empty", "expected a path or name that is not empty")
+    return given
+
+
+GivenPath = Annotated[str, AfterValidator(_not_empty)]
+
+
 class ConfigFile(BaseModel):
     """The keys of a configuration file; unknown keys are refused.
 
@@ -52,9 +61,9 @@ class ConfigFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    corpus: str = Field(min_length=1)
+    corpus: GivenPath
     glob: str = "**/*.md"
-    dataset: str = Field(min_length=1)
+    dataset: GivenPath
     evaluation_type: EvaluationType | None = None
     retriever: ComponentConfig | None = None
     chunker: ComponentConfig | None = None
@@ -66,13 +75,13 @@ class ConfigFile(BaseModel):
     chunk_id: str | None = None
     experiment_name: str | None = None
     budgets: list[str] = Field(default=["4000ch"])
-    tokenizer: str | None = Field(default=None, min_length=1)
+    tokenizer: GivenPath | None = None
     count_as_zero: list[Unscored] = Field(default=[])
     batch_queries: bool = True
     max_concurrency: int = Field(default=1, ge=1)
     timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     on_error: OnError = "collect"
-    save_results_path: str | None = Field(default=None, min_length=1)
+    save_results_path: GivenPath | None = None
 
     def __repr__(self) -> str:
         return fit_to_show(super().__repr__())
@@ -267,8 +276,6 @@ def _message(alternatives: list[ErrorDetails]) -> str:
     item = alternatives[0]
     if item["type"] == "extra_forbidden":
         return f"unknown key; there are {', '.join(ConfigFile.model_fields)}"
-    if item["type"] == "string_too_short":
-        return "is empty; expected a text"
     types = [_TYPES[kind["type"]] for kind in alternatives if kind["type"] in _TYPES]
     message = f"expected {' or '.join(types)}" if types else item["msg"][0].lower() + item["msg"][1:]
     return message if item["type"] == "missing" else f"{message}, got {shown(item['input'], 60)}"

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from threading import Lock
 from time import perf_counter
@@ -25,7 +25,7 @@ from rag_evaluation_framework.data.failures import NOT_ANSWERED, OnError
 from rag_evaluation_framework.data.plain import gives_items, items
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import Rankings
-from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError, Interrupted
+from rag_evaluation_framework.errors import ComponentExited, ConfigError, DatasetError, Interrupted, RagEvalError
 from rag_evaluation_framework.experiments.ranker import Ranker
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.text.reading import RankingCutter
@@ -160,10 +160,10 @@ def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
         earlier: BaseException | None = None
         try:
             start = perf_counter()
-            with no_exit(name, "index"):
+            with no_exit(name, "index"), _placed(f"index of {name}"):
                 pipeline.index(corpus)
             seconds = perf_counter() - start
-            with no_exit(name, "chunks"):
+            with no_exit(name, "chunks"), _placed(f"chunks of {name}"):
                 chunks = as_chunks(pipeline.chunks(), name, corpus)
             yield Index(pipeline, name, corpus, chunks, seconds)
         except BaseException as error:
@@ -182,6 +182,18 @@ def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
                     note(message)
                     if isinstance(error, ComponentExited):
                         raise
+
+
+@contextmanager
+def _placed(step: str) -> Generator[None]:
+    """Add a note to what is raised inside that says where; errors of ours say it themselves."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, RagEvalError):
+            with suppress(TypeError):  # its notes may be no list
+                error.add_note(f"raised in {step}")
+        raise
 
 
 @contextmanager
