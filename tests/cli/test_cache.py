@@ -148,3 +148,41 @@ def test_what_was_set_aside_is_counted_and_cleared(rag_eval, filled):
     assert found["bytes"] > 200_000
     assert rag_eval("cache", "clear", "--root", filled, "--yes").code == 0
     assert list((filled / "cache").iterdir()) == []
+
+
+def test_what_is_not_ours_stays_and_is_told(rag_eval, filled):
+    cache = filled / "cache"
+    (cache / "embeddings.damaged").mkdir()
+    (cache / "embeddings.damaged" / "vectors.sqlite-wal").write_bytes(b"0" * 100)
+    (cache / "onnx" / "theirs").mkdir()
+    theirs = [
+        *(cache / name for name in ("embeddings/notes.txt", "embeddings.damaged/own.csv", "onnx/model.onnx")),
+        *(cache / name for name in ("onnx/hash/readme.md", "onnx/theirs/model.onnx", "other.txt")),
+    ]
+    for file in theirs:
+        file.write_bytes(b"1" * 50_000)
+    before = rag_eval("cache", "clear", "--root", filled)
+    assert before.code == 2
+    outcome = rag_eval("cache", "clear", "--root", filled, "--yes")
+    assert outcome.code == 0
+    assert sorted(path for path in cache.rglob("*") if path.is_file()) == sorted(theirs)
+    left = [*theirs[:-2], cache / "onnx" / "theirs"]
+    assert all(str(file) in outcome.out for file in left)
+    assert "left as not ours" in outcome.out
+    freed = int(outcome.out.split(" bytes")[0].removeprefix("removed ").replace(",", ""))
+    assert 1_102 < freed < 250_000
+    again = json.loads(rag_eval("cache", "clear", "--root", filled, "--json").out)
+    assert again["freed_bytes"] == 0
+    assert sorted(again["left"]) == sorted(map(str, [*left[:3], cache / "onnx" / "hash", left[-1]]))
+    EmbeddingCache(filled).put(IDENTITY, {"text": Embedding(np.ones(3, dtype=np.float32), False)})
+    assert EmbeddingCache(filled).contents()[0].vectors == 1
+
+
+def test_a_link_to_a_folder_is_not_ours(rag_eval, filled, tmp_path):
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "export.json").write_text("{}")
+    (filled / "cache" / "onnx" / "linked").symlink_to(tmp_path / "theirs")
+    assert (
+        f"left as not ours: {filled}/cache/onnx/linked\n" in rag_eval("cache", "clear", "--root", filled, "--yes").out
+    )
+    assert (tmp_path / "theirs" / "export.json").exists()

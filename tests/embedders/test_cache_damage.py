@@ -243,6 +243,22 @@ class TestDamage:
         cache.clear()
         assert list((tmp_path / "cache").iterdir()) == []
 
+    def test_files_of_others_stay_where_they_are(self, file, tmp_path):
+        theirs = [file.with_name("notes.txt"), tmp_path / "cache" / "embeddings.damaged" / "own.csv"]
+        theirs[1].parent.mkdir()
+        for path in theirs:
+            path.write_text("mine")
+        assert embedded(tmp_path) == []
+        for content in (b"first", b"second"):
+            file.write_bytes(content)
+            assert "is damaged" in embedded(tmp_path)[0]
+        assert [path.read_text() for path in theirs] == ["mine", "mine"]
+        assert (tmp_path / "cache" / "embeddings.damaged" / "vectors.sqlite").read_bytes() == b"second"
+        assert EmbeddingCache(tmp_path).others() == theirs
+        EmbeddingCache(tmp_path).clear()
+        assert sorted(path for path in (tmp_path / "cache").rglob("*") if path.is_file()) == sorted(theirs)
+        assert_mended_from_nothing(tmp_path)
+
 
 class TestNotOurs:
     @staticmethod

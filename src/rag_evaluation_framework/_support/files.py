@@ -205,9 +205,9 @@ def table_rows(text: str, delimiter: str = ",", *, skip_initial_space: bool = Fa
 
 
 def folder_size(folder: Path) -> int:
-    """Return how many bytes the files of a folder take, also while others remove some."""
+    """Return how many bytes a file, or those of a folder, take, also while others remove some."""
     total = 0
-    for path in folder.rglob("*"):
+    for path in (folder, *folder.rglob("*")):
         with suppress(OSError):
             found = path.lstat()
             total += found.st_size if stat.S_ISREG(found.st_mode) else 0
@@ -237,7 +237,7 @@ def write_new(path: Path, text: str) -> None:
             with part.open("xb") as file:
                 # A lone surrogate, which UTF-8 cannot hold, becomes its JSON escape.
                 file.write(text.encode("utf-8", "backslashreplace"))
-            if not _published(part, path):
+            if not published(part, path):
                 raise DatasetError(
                     f"{path}: already exists and is not overwritten; choose another name or move the file"
                 )
@@ -245,7 +245,7 @@ def write_new(path: Path, text: str) -> None:
         raise DatasetError(f"{path}: cannot be written ({error.strerror}); choose another path") from error
 
 
-def _published(part: Path, path: Path) -> bool:
+def published(part: Path, path: Path) -> bool:
     """Move a file to its final name without replacing another file; return whether the name was free."""
     try:
         os.link(part, path)

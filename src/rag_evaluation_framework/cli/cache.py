@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,13 +11,15 @@ from typing import Annotated, Any
 import typer
 
 from rag_evaluation_framework import embedders
-from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework._support.files import checked_path, folder_size
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.output import print_json, print_text
+from rag_evaluation_framework.embedders.onnx_exports import exported, remove_exports
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.records import plain
 
+_NAMED = 10  # files that are not ours
 _EMBEDDER = 1000  # characters of an embedder and its parameters
 
 
@@ -44,16 +45,23 @@ def cache(
     if action is Action.info:
         _show(_described(embeddings, exports), as_json=as_json)
         return
-    freed = embeddings.size() + folder_size(exports)
+    ours, others = exported(exports)
+    freed, left = embeddings.size() + sum(map(folder_size, ours)), [*embeddings.others(), *others]
     if freed and not yes:
         raise ConfigError(f"this removes {freed:,} bytes from {root / 'cache'}; add --yes to confirm")
     embeddings.clear()
-    if exports.exists():
-        _remove(exports)
+    try:
+        remove_exports(exports)
+    except OSError as error:
+        raise InputError(f"{exports}: cannot be removed ({error.strerror})") from error
     if as_json:
-        print_json({"root": str(root), "freed_bytes": freed})
-    else:
-        print_text(f"removed {freed:,} bytes")
+        print_json({"root": str(root), "freed_bytes": freed, "left": [str(path) for path in left]})
+        return
+    print_text(f"removed {freed:,} bytes")
+    if left:
+        named = ", ".join(name_line(str(path)) for path in left[:_NAMED])
+        more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+        print_text(f"left as not ours: {named}{more}")
 
 
 def _described(embeddings: embedders.EmbeddingCache, exports: Path) -> dict[str, Any]:
@@ -83,10 +91,3 @@ def _show(found: dict[str, Any], *, as_json: bool) -> None:
         print_text(f"  {called}: {entry['vectors']:,} vectors of dimension {entry['dimension']}")
     if found["onnx_exports"]:
         print_text(f"exported models: {found['onnx_exports']}, {found['onnx_bytes']:,} bytes")
-
-
-def _remove(folder: Path) -> None:
-    try:
-        shutil.rmtree(folder)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be removed ({error.strerror})") from error

@@ -5,17 +5,17 @@ made is left alone, byte for byte.
 """
 
 import os
-import shutil
 import sqlite3
 import stat
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from rag_evaluation_framework._support.files import folder_size, from_home
+from rag_evaluation_framework._support.files import folder_size, from_home, published
 from rag_evaluation_framework._support.unfinished import unfinished
 
 _FILE = "vectors.sqlite"
+_OURS = (_FILE, f"{_FILE}-wal", f"{_FILE}-shm", f"{_FILE}-journal")  # the others SQLite keeps beside it
 _VERSION = 1
 _SECONDS = 30  # to wait for another process that is writing
 _TABLES = {b"embedders", b"vectors"}
@@ -149,6 +149,10 @@ class CacheFile:
             except OSError as error:
                 if self.exists():  # another process made it at the same moment
                     return
+                if self.folder.is_dir() and not _held(self.folder):  # what is there is not ours, and stays
+                    if not published(part / _FILE, self.path):
+                        raise Replaced from error
+                    return
                 if os.path.lexists(self.folder):
                     raise Damaged("there is something else in its place", None) from error
                 raise
@@ -157,12 +161,12 @@ class CacheFile:
         """Move the folder of a damaged file away as a whole; return whether it was still there."""
         if self._stamp() != stamp:
             return False
-        _delete(self.aside)
-        self.folder.rename(self.aside)
+        self._remove(self.aside)
+        _move(self.folder, self.aside)
         return True
 
     def remove(self) -> None:
-        """Remove the file with its folder, and what was set aside.
+        """Remove the file with its folder, and what was set aside; what is not ours stays.
 
         Raises:
             AnothersDatabase: Another application made it.
@@ -170,14 +174,21 @@ class CacheFile:
         """
         with suppress(sqlite3.Error, OSError, UnicodeError, Damaged, NewerVersion):
             self._check_ours(None)
-        if os.path.lexists(self.folder):  # moved away at once, with what SQLite keeps beside the file
-            with unfinished(self.folder.parent) as away, suppress(FileNotFoundError):  # another process was quicker
-                self.folder.rename(away / self.folder.name)
-        _delete(self.aside)
+        self._remove(self.folder)
+        self._remove(self.aside)
 
     def size(self) -> int:
         """Return how many bytes it takes on disk, with what was set aside."""
-        return folder_size(self.folder) + folder_size(self.aside)
+        return sum(folder_size(path) for folder in (self.folder, self.aside) for path in _held(folder))
+
+    def others(self) -> list[Path]:
+        """Return what is not ours in the folder, and beside what was set aside."""
+        return [*_others(self.folder), *_others(self.aside)]
+
+    def _remove(self, folder: Path) -> None:
+        if os.path.lexists(folder):
+            with unfinished(self.folder.parent) as away, suppress(FileNotFoundError):  # another process was quicker
+                _move(folder, away / folder.name)
 
     def _stamp(self) -> Stamp:
         try:
@@ -213,9 +224,22 @@ def _is_damage(error: Exception) -> bool:
     return code is not None and code & 0xFF not in _OUTWARD
 
 
-def _delete(path: Path) -> None:
-    with suppress(FileNotFoundError):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
+def _held(folder: Path) -> list[Path]:
+    return [folder / name for name in _OURS if os.path.lexists(folder / name)]
+
+
+def _others(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob("*") if path.name not in _OURS)
+
+
+def _move(folder: Path, place: Path) -> None:
+    """Move a folder away at once, with what SQLite keeps beside the file; what is not ours in it stays where it is."""
+    if not place.exists() and not _others(folder):
+        folder.rename(place)
+        return
+    place.mkdir(exist_ok=True)
+    for path in _held(folder):
+        with suppress(FileNotFoundError):
+            path.rename(place / path.name)
+    with suppress(OSError):  # not empty
+        folder.rmdir()

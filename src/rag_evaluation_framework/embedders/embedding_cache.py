@@ -114,8 +114,12 @@ class EmbeddingCache:
         """Return how many bytes it takes on disk, with what was damaged and is set aside."""
         return self._file.size()
 
+    def others(self) -> list[Path]:
+        """Return what is in its folders and is not ours."""
+        return self._file.others()
+
     def clear(self) -> None:
-        """Remove everything, also what was damaged and is set aside.
+        """Remove everything, also what was damaged and is set aside, but nothing that is not ours (`others`).
 
         Raises:
             InputError: The folder cannot be removed, or holds the database of another application.

@@ -17,12 +17,12 @@ from rag_evaluation_framework._support.files import from_home
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.embedders.model_folder import file_hash
+from rag_evaluation_framework.embedders.onnx_exports import MODEL, RECORD, TOKENIZER
 from rag_evaluation_framework.embedders.sentence_model import TOKENS_ON_CPU, ModelSettings, SentenceModel, quiet
 from rag_evaluation_framework.embedders.torch_model import TorchModel
 from rag_evaluation_framework.errors import ConfigError
 
 LEAST_COSINE = 0.9999
-_MODEL, _TOKENIZER, _RECORD = "model.onnx", "tokenizer.json", "export.json"
 _SCHEMA = 1
 _PROBES = (
     "",
@@ -62,14 +62,14 @@ class OnnxModel:
 
     def _load(self, folder: Path, record: dict[str, Any], runtime: Any, tokenizers: Any) -> None:
         self.settings = ModelSettings(**record["settings"])
-        self.tokenizer: Any = tokenizers.Tokenizer.from_file(str(folder / _TOKENIZER))
+        self.tokenizer: Any = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
         self._inputs: list[str] = record["inputs"]
         options = runtime.SessionOptions()
         options.intra_op_num_threads = _threads()
         # Threads that wait by spinning take the processor from the others: 2x slower on a busy machine.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
-        self._session: Any = runtime.InferenceSession(str(folder / _MODEL), options, providers=["CPUExecutionProvider"])
+        self._session: Any = runtime.InferenceSession(str(folder / MODEL), options, providers=["CPUExecutionProvider"])
 
     def vectors(self, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return one vector per text."""
@@ -134,7 +134,7 @@ def _moved(part: Path, target: Path) -> Path:
 
 def _checked_record(folder: Path) -> dict[str, Any]:
     try:
-        record: dict[str, Any] = json.loads((folder / _RECORD).read_bytes())
+        record: dict[str, Any] = json.loads((folder / RECORD).read_bytes())
         intact = record["schema"] == _SCHEMA and all(
             file_hash(folder / name) == digest for name, digest in record["files"].items()
         )
@@ -152,15 +152,15 @@ def _export(source: Path, folder: Path) -> None:
     _spell_out_attention(model)
     names = ["input_ids", "attention_mask", *model.inputs]
     outputs = ["sentence_embedding", "token_embeddings"]
-    _write_graph(model, folder / _MODEL, names, outputs)
-    model.tokenizer.save(str(folder / _TOKENIZER))
+    _write_graph(model, folder / MODEL, names, outputs)
+    model.tokenizer.save(str(folder / TOKENIZER))
     record = {
         "schema": _SCHEMA,
         "files": {path.name: file_hash(path) for path in sorted(folder.iterdir())},
         "inputs": model.inputs,
         "settings": asdict(replace(model.settings, tokens_at_once=TOKENS_ON_CPU)),
     }
-    (folder / _RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
+    (folder / RECORD).write_text(json.dumps(record, indent=1), encoding="utf-8")
     cosine = least_cosine(model, OnnxModel(folder))
     if not cosine >= LEAST_COSINE:
         raise ConfigError(
