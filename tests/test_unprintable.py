@@ -91,11 +91,12 @@ DOORS = {
     "rankings to score": lambda it: rag.score(it, DATASET, ["span_recall"], [1]),
     "rankings of a fake": FixedRetriever,
     "a path": rag.load_result,
-    "ground truth to score": lambda it: rag.score_rankings({"q": ["a"]}, it),
+    "ground truth to score": lambda it: rag.score_rankings(it, {"q": ["a"]}),
     "spans to score": lambda it: rag.score_spans(it, {"q": [SPAN]}),
+    "whether all are asked together": lambda it: rag.retrieve(search, CORPUS, [QUERY], batch_queries=it),
     "metrics of ids": lambda it: rag.score_rankings({"q": ["a"]}, {"q": ["a"]}, it),
-    "a ranking": lambda it: rag.score_rankings({"q": it}, {"q": ["a"]}),
-    "ranked spans": lambda it: rag.score_spans({"q": it}, {"q": [SPAN]}),
+    "a ranking": lambda it: rag.score_rankings({"q": ["a"]}, {"q": it}),
+    "ranked spans": lambda it: rag.score_spans({"q": [SPAN]}, {"q": it}),
     "ids of a metric": lambda it: rag.metrics.Recall().calculate(it, ["a"]),
 }
 COLLECTIONS = (
@@ -123,6 +124,11 @@ def test_an_id_that_cannot_be_shown_is_told():
             rag.Dataset([rag.ChunkLevelGroundTruth(QUERY, ["x"])], rag.CHUNK),
             chunk_id=lambda chunk, number: UnprintableText("x"),
         ).run(retriever=rag.BM25Retriever(chunker=rag.RecursiveCharacterChunker(4, overlap=0)))
+
+
+def test_ids_that_end_in_an_error_are_told():
+    with pytest.raises(RagEvalError, match=r"^ground_truth gives <generator .*>; reading it raises ZeroDivisionError"):
+        rag.score_rankings({"q": (1 // 0 for _ in "a")}, {"q": ["a"]})
 
 
 def test_a_score_that_cannot_be_shown_is_told():

@@ -214,7 +214,7 @@ class TestSearching:
                 return super().search_many(query_embeddings, k) if len(query_embeddings) == 1 else rankings
 
         retriever, _ = filled(Losing())
-        with pytest.raises(InputError, match=r"Losing\.search_many returned .* for 2 questions"):
+        with pytest.raises(InputError, match=r"Losing\.search_many returned .*(2|one ranking per) question"):
             retriever.retrieve_many(["refund", "server"], 3)
 
     @pytest.mark.parametrize("made_up", [7, None, {"text": "refund"}, "refund"])

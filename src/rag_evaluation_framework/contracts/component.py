@@ -131,6 +131,12 @@ def check_count(owner: str, name: str, value: object, least: int = 1) -> None:
         raise ConfigError(f"{owner}: {name}={shown(value)}; expected a whole number of at least {least}")
 
 
+def check_truth(owner: str, name: str, value: object) -> None:
+    """Check that a parameter is True or False; raise ConfigError otherwise."""
+    if not isinstance(value, bool):
+        raise ConfigError(f"{owner}: {name}={shown(value)}; expected True or False")
+
+
 def check_number(owner: str, name: str, value: Any, most: float = inf) -> None:
     """Check that a parameter is a finite number from 0 to `most`; raise ConfigError otherwise."""
     try:

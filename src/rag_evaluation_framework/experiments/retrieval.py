@@ -13,7 +13,7 @@ from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import pass_on_interrupt
 from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework._support.time_limit import checked_timeout
-from rag_evaluation_framework.contracts.component import check_count, component_name
+from rag_evaluation_framework.contracts.component import check_count, check_truth, component_name
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.retrieved import as_chunks
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -73,9 +73,9 @@ def retrieve(
 
     Raises:
         ConfigError: A cutoff or the timeout is not valid, or a cutoff counts tokens without a tokenizer; or what is
-            given is not queries; or the retriever has no name that can be read.
+            given is not queries; or the retriever has no name that can be read, or is one of ours and in use by another
+            run.
         CorpusError: The corpus is not a `Corpus`, or is empty.
-            The retriever is one of ours and in use by another run.
         DatasetError: Two queries share an id.
         ComponentExited: The retriever called `sys.exit` before the queries, or when it was closed: then `result` has
             the rankings.
@@ -83,6 +83,7 @@ def retrieve(
         Exception: Whatever else the retriever raises while it indexes.
     """
     check_count("retrieve", "max_concurrency", max_concurrency)
+    check_truth("retrieve", "batch_queries", batch_queries)
     limit = checked_timeout(timeout)
     asked, cuts = _asked(queries), Cutoff.parse_all(cutoffs)
     counter = None if tokenizer is None else checked_counter(tokenizer)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set, Sized
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,11 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import class_name, said, shown
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.contracts.retrieved import one_each
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.hits import Hit
-from rag_evaluation_framework.data.plain import gives_items
+from rag_evaluation_framework.data.plain import gives_items, items
 from rag_evaluation_framework.errors import InputError
 
 _PROBED = 100  # results of the one search after indexing
@@ -66,7 +66,7 @@ def as_found(found: Any, store: VectorStore, k: int) -> list[AnyChunk]:
     """
     if not gives_items(found, str, Mapping, Set):
         raise InputError(f"{store.name} returned {shown(found)}; expected a list of chunks, the nearest first")
-    results: list[Any] = list(islice(found, max(k, 0)))
+    results = items(found, store.name, max(k, 0))
     for result in results:
         if not isinstance(result, PositionAwareChunk | Chunk):
             raise InputError(f"{store.name} found {shown(result)}; expected the chunks that were added")
@@ -79,13 +79,7 @@ def as_rankings(returned: Any, store: VectorStore, questions: int, k: int) -> li
     Raises:
         InputError: It is not one list of chunks per question.
     """
-    rankings: list[Any] = list(islice(returned, questions + 1)) if gives_items(returned, Mapping, Set) else []
-    if len(rankings) != questions:
-        raise InputError(
-            f"{store.name}.search_many returned {shown(returned)} for {questions} questions; expected one list of "
-            "chunks for each"
-        )
-    return [as_found(ranking, store, k) for ranking in rankings]
+    return [as_found(ranking, store, k) for ranking in one_each(returned, questions, f"{store.name}.search_many")]
 
 
 def _length(store: VectorStore) -> int | None:

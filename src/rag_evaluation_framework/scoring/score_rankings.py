@@ -56,7 +56,7 @@ def score_rankings(
     check_rank_mappings(ground_truth, rankings)
     truth: Any = ground_truth  # read more than once by metrics of one's own, and where chunks are found
     if any(hasattr(kind, "__next__") for kind in set(map(type, truth.values()))):
-        truth = dict(zip(truth, kept(truth.values()), strict=True))
+        truth = dict(zip(truth, kept(truth.values(), "ground_truth"), strict=True))
     judged, counts, of_chunks = read_rank_mappings(truth, rankings)
     return _scored(tuple(truth), judged, chosen, counts, partial(read_units, truth, rankings, of_chunks=of_chunks))
 

@@ -13,7 +13,7 @@ from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.failures import Failure, OnError
-from rag_evaluation_framework.data.plain import is_truth, plain_number
+from rag_evaluation_framework.data.plain import is_truth, items, plain_number
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.judging.spans import SpanJudgements
@@ -93,9 +93,17 @@ def tabulate(
     return ScoreTable(tuple(query_ids), columns, answerable, failed, counts or {})
 
 
-def kept(given: Iterable[Any]) -> list[Any]:
-    """Return collections that can be read again: what is an iterator as a list."""
-    return [list(units) if hasattr(units, "__next__") else units for units in given]
+def kept(given: Iterable[Any], source: str) -> list[Any]:
+    """Return collections that can be read again: what is an iterator as a list.
+
+    Args:
+        given: Collections and iterators.
+        source: What they are, for messages.
+
+    Raises:
+        InputError: Reading an iterator raises something.
+    """
+    return [items(units, source) if hasattr(units, "__next__") else units for units in given]
 
 
 def reads_judgements(metric: Metric[Any]) -> TypeGuard[SpanMetric | RankMetric | ChunkMetric]:
