@@ -4,3 +4,7 @@ A component is written `name`, `name:parameter=value,...` or, for your own, `mod
 mapping with `type` and the parameters, in which components can be nested. Plug-ins announce themselves as entry points
 of the group `rag_evaluation_framework.<kind>`.
 """
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)
