@@ -4,6 +4,7 @@ What is damaged is set aside, and the next one to write makes a new file. What a
 made is left alone, byte for byte.
 """
 
+import errno
 import os
 import sqlite3
 import stat
@@ -155,6 +156,8 @@ class CacheFile:
                     return
                 if os.path.lexists(self.folder):
                     raise Damaged("there is something else in its place", None) from error
+                if error.errno in (errno.ENOTEMPTY, errno.EEXIST):  # another process made it, and one cleared it
+                    raise Replaced from error
                 raise
 
     def set_aside(self, stamp: Stamp) -> bool:
