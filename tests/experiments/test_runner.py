@@ -847,7 +847,7 @@ def test_a_retriever_that_calls_sys_exit_while_closing_does_not_hide_the_first_e
 
     with pytest.raises(OSError, match="no index") as caught:
         evaluate(Broken(), dataset(q=[span(0, 9)]))
-    assert "called sys.exit(0)" in caught.value.__notes__[0]
+    assert "called sys.exit(0)" in caught.value.__notes__[1]
 
 
 @pytest.mark.parametrize("step", ["index", "prepare", "retrieve"])
