@@ -1,8 +1,8 @@
 """What a vector store holds and finds, compared with what was added to it."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set, Sized
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareC
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.plain import gives_items, items
 from rag_evaluation_framework.errors import InputError
+
+Identity: TypeAlias = tuple[object, ...]
 
 _PROBED = 100  # results of the one search after indexing
 
@@ -34,15 +36,17 @@ def check_empty(store: VectorStore) -> None:
 
 
 def tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: NDArray[np.float32]) -> None:
-    """Note if a store holds another number of chunks than was added, or does not find what it should.
+    """Note if a store holds another number of chunks than was added, or does not find what it should, as it was.
 
     Raises:
         InputError: One search finds what was never added.
     """
     number = _length(store)
     found = _probed(store, vectors, min(len(chunks), _PROBED))
+    added = _texts(chunks, found or ())
     if found is not None:
-        _check_added(store, found, chunks)
+        _check_added(store, found, added)
+        _tell_of_other_texts(store, found, added)
     if number is not None and number != len(chunks):
         note(
             f"{store.name} holds {number} chunks after {len(chunks)} were added: what is lost is never found, and what "
@@ -55,7 +59,7 @@ def tell_what_is_lost(store: VectorStore, chunks: Sequence[AnyChunk], vectors: N
             "only once"
         )
     elif found is not None:
-        _tell_of_doubles(store, found, chunks)
+        _tell_of_doubles(store, found, added)
 
 
 def as_found(found: Any, store: VectorStore, k: int) -> list[AnyChunk]:
@@ -102,8 +106,17 @@ def _probed(store: VectorStore, vectors: NDArray[np.float32], k: int) -> list[An
     return as_found(found, store, k)
 
 
-def _check_added(store: VectorStore, found: Sequence[AnyChunk], chunks: Sequence[AnyChunk]) -> None:
-    added = _identities(chunks, found)
+def _texts(chunks: Sequence[AnyChunk], found: Sequence[AnyChunk]) -> Mapping[Identity, list[str]]:
+    """Return the texts that were added, of the documents of which something was found, by their place or id."""
+    documents = {chunk.doc_id for chunk in found}
+    added: defaultdict[Identity, list[str]] = defaultdict(list)
+    for chunk in chunks:
+        if chunk.doc_id in documents:
+            added[Hit.of(chunk).identity].append(chunk.content)
+    return added
+
+
+def _check_added(store: VectorStore, found: Sequence[AnyChunk], added: Mapping[Identity, list[str]]) -> None:
     for chunk in found:
         if Hit.of(chunk).identity not in added:
             raise InputError(
@@ -112,20 +125,24 @@ def _check_added(store: VectorStore, found: Sequence[AnyChunk], chunks: Sequence
             )
 
 
-def _tell_of_doubles(store: VectorStore, found: Sequence[AnyChunk], chunks: Sequence[AnyChunk]) -> None:
-    left = _identities(chunks, found)
+def _tell_of_other_texts(store: VectorStore, found: Sequence[AnyChunk], added: Mapping[Identity, list[str]]) -> None:
+    other = [chunk for chunk in found if chunk.content not in added[Hit.of(chunk).identity]]
+    if other:
+        note(
+            f"{store.name} found another text than was added for {len(other)} of {len(found)} chunks of one search, "
+            f"the first: document {other[0].doc_id!r}, {shown(other[0].content)}. What reads it reads that text; it is "
+            "judged by its place or id"
+        )
+
+
+def _tell_of_doubles(store: VectorStore, found: Sequence[AnyChunk], added: Mapping[Identity, list[str]]) -> None:
+    times: Counter[Identity] = Counter()
     for chunk in found:
         identity = Hit.of(chunk).identity
-        left[identity] -= 1
-        if left[identity] < 0:
+        times[identity] += 1
+        if times[identity] > len(added[identity]):
             note(
                 f"{store.name} found the same chunk twice in one search, the first: document {chunk.doc_id!r}, "
                 f"{shown(chunk.content)}. What is doubled takes the place of others"
             )
             return
-
-
-def _identities(chunks: Sequence[AnyChunk], found: Sequence[AnyChunk]) -> Counter[tuple[object, ...]]:
-    """Count what was added from the documents of which something was found."""
-    documents = {chunk.doc_id for chunk in found}
-    return Counter(Hit.of(chunk).identity for chunk in chunks if chunk.doc_id in documents)
