@@ -285,7 +285,7 @@ def question(**known):
         (b'{"query_id": "one"}', r"line 1: \$\.status: Field required"),
         (b'{"query_id": "one", "status": "lost", "answerable": true}', r"line 1: \$\.status: Input should be"),
         (b'{"query_id": "one", "status": "scored", "answerable": true, "scores": {"x": NaN}}', "NaN is not a valid"),
-        (question(), r"\$\.counts\.questions is 4, and by its questions it is 1"),
+        (question(), r"\$\.queries: has 4 questions, and questions\.jsonl has 1"),
         (question() + b"\n" + question(), r"jsonl: question 'one' is there twice"),
         (
             question(scores={"span_recall@4": 7}).replace(b"7", b"1e999"),

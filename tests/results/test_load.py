@@ -370,6 +370,51 @@ def test_what_hits_cannot_be_is_named_with_its_place(tmp_path, change, message):
     assert_clear(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda listed: listed[1].update(query_id="other"),
+            r"queries\.1\.query_id is 'other', and by questions\.jsonl .* 'two'",
+        ),
+        (
+            lambda listed: listed[0].update(answerable=False),
+            r"question 'one' is said to be scored; by failures and truth it is no-answer",
+        ),
+        (
+            lambda listed: listed[0]["scores"].update({"span_recall@2": 0.25}),
+            r"queries\.0\.scores is .*0\.25.*, and by",
+        ),
+        (
+            lambda listed: listed[1].update(identity="0" * 16),
+            r"queries\.1\.identity is '0{16}', and by questions\.jsonl",
+        ),
+        (lambda listed: listed[3]["failures"][0].update(message="?"), r"queries\.3\.failures is .*, and by questions"),
+        (lambda listed: listed.pop(), r"queries: has 3 questions, and questions\.jsonl has 4"),
+        (
+            lambda listed: listed.append(listed[0] | {"query_id": "more"}),
+            r"queries: has 5 questions, and questions\.jsonl has 4",
+        ),
+    ],
+)
+def test_questions_in_a_report_that_are_not_those_beside_it_are_refused(tmp_path, change, message):
+    folder = run().save(tmp_path / "run")
+    report = document(folder / "report.json")
+    change(report["queries"])
+    (folder / "report.json").write_bytes(written(report))
+    with pytest.raises(ResultError, match=rf"report\.json: .*{message}") as caught:
+        load_result(folder)
+    assert_clear(caught.value)
+
+
+def test_a_report_that_leaves_its_questions_to_the_file_beside_has_none_to_contradict(tmp_path):
+    folder = run().save(tmp_path / "run")
+    report = document(folder / "report.json")
+    del report["queries"]
+    (folder / "report.json").write_bytes(written(report))
+    assert len(load_result(folder).queries) == 4
+
+
 def test_a_key_that_is_there_twice_is_refused_in_every_file(tmp_path):
     folder = run().save(tmp_path / "run")
     for name, written_so in (("questions.jsonl", bytes), ("rankings.jsonl.gz", gzip.compress)):

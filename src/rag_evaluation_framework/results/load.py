@@ -6,7 +6,7 @@ from dataclasses import fields
 from functools import partial
 from math import isclose
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, cast, overload
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -27,6 +27,7 @@ from rag_evaluation_framework.results.record import (
     CountsRecord,
     FullQuestion,
     ReportRecord,
+    brief_records,
     recorded_unit,
 )
 from rag_evaluation_framework.results.result import EvaluationResult, ExperimentResult
@@ -123,19 +124,36 @@ def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, built
     old: Any = schema_1.QueryRecord
     new: Any = FullQuestion
     listed, file = content.get("queries"), report.parent / store.QUESTIONS
-    records: Iterator[Any]
-    found: Found = None
-    source = report
+
+    def read(records: Iterator[Any], found: Found, source: Path) -> QueryResults[Any]:
+        return read_questions(records, names, shares, head.count_as_zero, found, str(source))
+
     if content["schema_version"] == 1:
-        records, found = schema_1.split(_listed(report, listed, old[unit]))
-    elif report.name == store.REPORT and file.exists():
-        _check_file(file, report, head)
-        records, found, source = _lines(file, new[unit]), partial(_hits, report, head), file
-    elif listed is None:
+        return read(*schema_1.split(_listed(report, listed, old[unit])), report)
+    beside = report.name == store.REPORT and file.exists()
+    if listed is None and not beside:
         raise ResultError(f"{file}: is missing; it holds the scores of the questions of {report.name}")
-    else:
-        records = _listed(report, listed, BriefQuestion)
-    return read_questions(records, names, shares, head.count_as_zero, found, str(source))
+    told = None if listed is None else read(_listed(report, listed, BriefQuestion), None, report)
+    if not beside:
+        return cast("QueryResults[Any]", told)
+    _check_file(file, report, head)
+    queries = read(_lines(file, new[unit]), partial(_hits, report, head), file)
+    if told is not None:
+        _check_told(report, told, queries)
+    return queries
+
+
+def _check_told(report: Path, told: QueryResults[Any], queries: QueryResults[Any]) -> None:
+    """Check that the questions of a report are those of the file beside it."""
+    if len(told) != len(queries):
+        raise ResultError(f"{report}: $.queries: has {len(told)} questions, and {store.QUESTIONS} has {len(queries)}")
+    for number, (one, other) in enumerate(zip(brief_records(told), brief_records(queries), strict=True)):
+        for name, value in one.items():
+            if value != other[name]:
+                raise ResultError(
+                    f"{report}: $.queries.{number}.{name} is {shown(value)}, and by {store.QUESTIONS} it is "
+                    f"{shown(other[name])}: it was changed"
+                )
 
 
 def _lines(file: Path, kind: Any) -> Iterator[Any]:

@@ -239,8 +239,13 @@ def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
 
 def brief_lines(queries: QueryResults[Any]) -> Iterator[str]:
     """Yield every question as JSON, as a report holds it: enough to compare with."""
+    return map(_json, brief_records(queries))
+
+
+def brief_records(queries: QueryResults[Any]) -> Iterator[dict[str, Any]]:
+    """Yield what a report holds of every question."""
     for known, identity in zip(_scored(queries.table), queries.identities, strict=True):
-        yield _json({**known, "identity": identity})
+        yield {**known, "identity": identity}
 
 
 def _scored(table: ScoreTable) -> Iterator[dict[str, Any]]:
