@@ -7,15 +7,16 @@ CPU seconds of the work alone, the input made before, without the garbage collec
 seconds from the smallest to the largest size: 1 is linear, 2 quadratic, n log n 1.1. Where 16n no longer fits the
 processor's caches, and on a busy machine, up to 0.3 more was measured of work that is linear. A size is not run where
 the one before says that it would take longer than `--seconds` (of this tree: 120), and shown as "–". If a case of this
-tree grows faster than the limit, twice, or takes too long, the script ends with 1. What takes less than 50 ms at 16n is
-not judged.
+tree grows faster than the limit, twice, takes too long or too much memory, the script ends with 1. What takes less than
+50 ms at 16n is not judged.
 
 The texts that a function returns are placed in documents of 7,000 characters per text, 70 MB for 10,000 of them: words
 by Zipf's law, of which there are new ones all the time, in pages that share a head and a foot, every fourth of them a
 table of numbers, every twentieth a copy of an earlier one. The texts have 100 to 1,200 characters. The earlier commit
 searches for each of them alone, for which a sample of 200 is enough; its time is multiplied. "Beyond MB" is the peak of
 the process's memory above what it was with documents and texts, in 10^6 bytes; the documents are 70 of these at 16n, or
-140 where a character takes two bytes.
+140 where a character takes two bytes. Placing them may take 3 times as much; other work that takes more than 50 MB may
+not grow faster than the limit. What takes less than it took to make its input shows as 0.
 """
 
 import os
@@ -70,7 +71,8 @@ from rag_evaluation_framework.types import QueryId, QueryText
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SAMPLE, CHARACTERS_PER_TEXT, PAGE_OF_A_SITE = 200, 7_000, 35_000
-MOST_SECONDS, NOT_JUDGED = 120, 0.05
+MOST_SECONDS, NOT_JUDGED, MB_NOT_JUDGED = 120, 0.05, 50
+CORPORA = 3  # that placing texts may take in memory
 FOOTER = "All rights reserved. "
 
 Work = Callable[[], object]
@@ -357,11 +359,11 @@ def sizes(source: Path, name: str, most: float, flags: list[str]) -> list[dict[s
     return found
 
 
-def growth(found: list[dict[str, float]]) -> float | None:
-    """Return the exponent from the first size to the last, None if there is only one."""
+def growth(found: list[dict[str, float]], what: str = "seconds", least: float = 1e-6) -> float | None:
+    """Return the exponent from the first size to the last, None if there is only one; less than `least` is that."""
     if len(found) < 2:
         return None
-    return log(found[-1]["seconds"] / max(found[0]["seconds"], 1e-6), 4 ** (len(found) - 1))
+    return log(max(found[-1][what], least) / max(found[0][what], least), 4 ** (len(found) - 1))
 
 
 def too_fast(found: list[dict[str, float]], limit: float) -> bool:
@@ -370,6 +372,17 @@ def too_fast(found: list[dict[str, float]], limit: float) -> bool:
     if exponent is None or len(found) < 3:
         return True
     return found[-1]["seconds"] > NOT_JUDGED and exponent > limit
+
+
+def too_large(name: str, found: list[dict[str, float]], limit: float) -> bool:
+    """Return whether a case takes more memory than it may; pages that the allocator keeps are not judged."""
+    most = found[-1]["beyond_mb"]
+    if name.startswith("place n texts"):
+        bytes_each = 2 if name.endswith("two bytes a character") else 1
+        corpus = CASES[name][0] * 4 ** (len(found) - 1) * CHARACTERS_PER_TEXT * bytes_each / 1e6
+        return most > CORPORA * corpus
+    exponent = growth(found, "beyond_mb", 1.0)
+    return most > MB_NOT_JUDGED and exponent is not None and exponent > limit
 
 
 def line(tree: str, n: int, found: list[dict[str, float]]) -> str:
@@ -414,11 +427,13 @@ def main() -> None:
             print(name, line("before", n, before), line("after", n, after), sep="\n", flush=True)
             figures[name] = {"n": n, "before": before, "after": after, "growth": exponent}
             if too_fast(after, arguments.limit):
-                failed.append(name)
+                failed.append(f"{name}: grows faster than n to the {arguments.limit}")
+            if too_large(name, after, arguments.limit):
+                failed.append(f"{name}: takes too much memory, {after[-1]['beyond_mb']:.0f} MB beyond its input")
     if arguments.json:
         print(json.dumps({"revision": arguments.revision, "limit": arguments.limit, "cases": figures}))
     if failed:
-        raise SystemExit(f"grows faster than n to the {arguments.limit}: {', '.join(failed)}")
+        raise SystemExit("\n".join(failed))
 
 
 if __name__ == "__main__":
