@@ -380,7 +380,7 @@ def too_large(name: str, found: list[dict[str, float]], limit: float) -> bool:
     if name.startswith("place n texts"):
         bytes_each = 2 if name.endswith("two bytes a character") else 1
         corpus = CASES[name][0] * 4 ** (len(found) - 1) * CHARACTERS_PER_TEXT * bytes_each / 1e6
-        return most > CORPORA * corpus
+        return bool(most > CORPORA * corpus)
     exponent = growth(found, "beyond_mb", 1.0)
     return most > MB_NOT_JUDGED and exponent is not None and exponent > limit
 
