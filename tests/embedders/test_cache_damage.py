@@ -330,6 +330,17 @@ class TestOtherProcesses:
         assert all("cannot be" in said and "locked" in said for said in notes)
         assert_mended(tmp_path)
 
+    def test_a_cache_that_another_process_has_open_is_emptied_and_its_file_stays(self, valid, file, tmp_path):
+        file.write_bytes(valid)
+        cache = EmbeddingCache(tmp_path)
+        with closing(sqlite3.connect(file)) as other:
+            assert other.execute("SELECT count(*) FROM vectors").fetchone()[0] > 10
+            cache.clear()
+            assert other.execute("SELECT count(*) FROM vectors").fetchone() == (0,)
+            assert cache.contents() == []
+        cache.clear()
+        assert not cache.folder.exists()
+
     def test_while_one_writes_another_clears(self, tmp_path):
         script = (
             "import sys, numpy as np\n"

@@ -50,6 +50,7 @@ def cache(
     if freed and not yes:
         raise ConfigError(f"this removes {freed:,} bytes from {root / 'cache'}; add --yes to confirm")
     embeddings.clear()
+    freed -= embeddings.size()  # where another process uses the cache
     try:
         remove_exports(exports)
     except OSError as error:

@@ -171,13 +171,20 @@ class CacheFile:
     def remove(self) -> None:
         """Remove the file with its folder, and what was set aside; what is not ours stays.
 
+        A file that another process has open is emptied instead: SQLite closes a log by its name, and would close that
+        of the next file.
+
         Raises:
             AnothersDatabase: Another application made it.
-            OSError: It cannot be removed.
+            sqlite3.Error, OSError: It cannot be removed.
         """
         with suppress(sqlite3.Error, OSError, UnicodeError, Damaged, NewerVersion):
             self._check_ours(None)
-        self._remove(self.folder)
+        with self._alone() as alone:
+            if alone:
+                self._remove(self.folder)
+        if not alone:
+            self._empty()
         self._remove(self.aside)
 
     def size(self) -> int:
@@ -192,6 +199,32 @@ class CacheFile:
         if os.path.lexists(folder):
             with unfinished(self.folder.parent) as away, suppress(FileNotFoundError):  # another process was quicker
                 _move(folder, away / folder.name)
+
+    @contextmanager
+    def _alone(self) -> Generator[bool]:
+        """Keep other processes from opening the file; False if one has it open. What is damaged, nobody has open."""
+        if not self.path.is_file():
+            yield True
+            return
+        with closing(self._connected("mode=rw")) as connection:
+            try:
+                connection.execute("PRAGMA busy_timeout = 0")
+                connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+                connection.execute("PRAGMA journal_mode = DELETE")  # with no log, nothing is removed by name at the end
+                connection.execute("BEGIN EXCLUSIVE")
+                alone = True
+            except (sqlite3.Error, UnicodeError) as error:
+                code: int | None = getattr(error, "sqlite_errorcode", None)
+                alone = code is None or code & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+            yield alone
+
+    def _empty(self) -> None:
+        with suppress(Replaced), self.open() as connection:
+            connection.execute("DELETE FROM vectors")
+            connection.execute("DELETE FROM embedders")
+            with suppress(sqlite3.OperationalError):  # others go on using it
+                connection.execute("VACUUM")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _stamp(self) -> Stamp:
         try:

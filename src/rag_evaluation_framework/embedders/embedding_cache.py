@@ -121,6 +121,8 @@ class EmbeddingCache:
     def clear(self) -> None:
         """Remove everything, also what was damaged and is set aside, but nothing that is not ours (`others`).
 
+        While another process uses the cache, its file stays, empty.
+
         Raises:
             InputError: The folder cannot be removed, or holds the database of another application.
         """
@@ -128,8 +130,8 @@ class EmbeddingCache:
             self._file.remove()
         except AnothersDatabase as error:
             raise InputError(f"{self._file.path}: {error}; it is not removed: move it elsewhere") from error
-        except OSError as error:
-            raise InputError(f"{self.folder}: cannot be removed ({error.strerror})") from error
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(f"{self.folder}: cannot be removed ({getattr(error, 'strerror', error)})") from error
 
     def _unreadable(self, reason: str) -> InputError:
         return InputError(f"{self._file.path}: cannot be read ({reason}); remove it with: rag-eval cache clear")
