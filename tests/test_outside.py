@@ -12,6 +12,7 @@ from rag_evaluation_framework._outside import (
     is_secret,
     is_secret_pair,
     one_line,
+    raised,
     said,
     shown,
     without_secrets,
@@ -363,3 +364,8 @@ def test_ctrl_c_gets_through_what_is_shown():
         said(Slow())
     with pytest.raises(KeyboardInterrupt):
         shown(Slow())
+
+
+def test_what_was_raised_is_its_class_and_what_it_says():
+    assert raised(KeyError("a")) == "KeyError: 'a'"
+    assert raised(ValueError()) == "ValueError: (no message)"

@@ -231,3 +231,8 @@ def said(error: BaseException) -> str:
     except BaseException as another:  # noqa: BLE001  it is anybody's code
         return f"(its message cannot be read: {class_name(another)})"
     return fit_to_show(text) if text.strip() else "(no message)"
+
+
+def raised(error: BaseException) -> str:
+    """Return the class of an error and what it says, fit to be shown."""
+    return f"{class_name(error)}: {said(error)}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module, util
 from types import ModuleType
 
-from rag_evaluation_framework._outside import said
+from rag_evaluation_framework._outside import raised, said
 from rag_evaluation_framework.errors import MissingDependency
 
 DISTRIBUTION = "rag-evaluation-framework"
@@ -26,7 +26,7 @@ def require(module: str, *, extra: str, needed_by: str) -> ModuleType:
     except Exception as error:
         package = module.partition(".")[0]
         # A package that is damaged, or built for other versions of what it uses, raises anything.
-        why = said(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {said(error)}"
+        why = said(error) if isinstance(error, ImportError) else raised(error)
         raise MissingDependency(
             f"{needed_by} needs the package that provides `{package}`, which cannot be imported ({why}). "
             f"Install it with: {install_command(extra)}",

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rag_evaluation_framework._outside import class_name, name_line, one_line, said
+from rag_evaluation_framework._outside import name_line, one_line, raised
 from rag_evaluation_framework._support.optional import install_command, missing_extras
 from rag_evaluation_framework.cli.output import print_json, print_text
 from rag_evaluation_framework.contracts.component import Component, default_parameters
@@ -52,7 +52,7 @@ def _described(kind: table.Kind, name: str) -> dict[str, Any]:
     try:
         target = load(kind, name)
     except Exception as error:  # noqa: BLE001  a plug-in may fail in any way; the others are still listed
-        return {"name": name, "parameters": {}, "install": None, "problem": f"{class_name(error)}: {said(error)}"}
+        return {"name": name, "parameters": {}, "install": None, "problem": raised(error)}
     extras = missing_extras(getattr(target, "requires", {}))
     return {
         "name": name,

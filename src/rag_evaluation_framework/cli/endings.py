@@ -5,7 +5,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from rag_evaluation_framework._outside import fit_to_show, one_line, said
+from rag_evaluation_framework._outside import fit_to_show, one_line, raised
 from rag_evaluation_framework._support.exits import exit_text
 from rag_evaluation_framework._support.interrupts import INTERRUPTED, Interrupt, first_interrupt
 from rag_evaluation_framework.cli.output import OutputClosed, OutputFailed
@@ -64,7 +64,7 @@ def _told_of(error: BaseException) -> int:
                 raise error
             given: Any = getattr(error, "__notes__", None)
             notes = "".join(f"; {one_line(note)}" for note in given or () if isinstance(note, str))
-            return _failed(f"{type(error).__name__}: {said(error)}{notes} (set RAG_EVAL_DEBUG=1 to see where)")
+            return _failed(f"{raised(error)}{notes} (set RAG_EVAL_DEBUG=1 to see where)")
 
 
 def _interrupted(came: Interrupt, error: BaseException | None) -> int:

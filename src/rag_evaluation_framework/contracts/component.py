@@ -7,7 +7,7 @@ from numbers import Real
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, ClassVar
 
-from rag_evaluation_framework._outside import class_name, fit_to_keep, is_secret, one_line, said, shown
+from rag_evaluation_framework._outside import class_name, fit_to_keep, is_secret, one_line, raised, shown
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework.errors import ComponentExited, ConfigError
 
@@ -51,7 +51,7 @@ def component_name(component: Any) -> str:
         raise
     except Exception as error:
         raise ConfigError(
-            f"{class_name(component)}: its name cannot be read: {class_name(error)}: {said(error)}; expected a text"
+            f"{class_name(component)}: its name cannot be read: {raised(error)}; expected a text"
         ) from error
     if not isinstance(name, str) or not (fit := one_line(fit_to_keep(str.__str__(name)))):
         raise ConfigError(f"{class_name(component)}: its name is {shown(name)}; expected a text")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import class_name, said, shown
+from rag_evaluation_framework._outside import raised, shown
 from rag_evaluation_framework.errors import InputError, RagEvalError
 
 
@@ -127,5 +127,5 @@ def items(given: Any, source: str, most: int | None = None) -> list[Any]:
     except RagEvalError:
         raise
     except Exception as error:
-        problem = f"reading it raises {class_name(error)}: {said(error)}"
+        problem = f"reading it raises {raised(error)}"
         raise InputError(f"{source} gives {shown(given)}; {problem}") from error

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import said
+from rag_evaluation_framework._outside import raised
 from rag_evaluation_framework._support.files import from_home
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.optional import require
@@ -56,9 +56,7 @@ class OnnxModel:
         try:
             self._load(folder, record, runtime, tokenizers)
         except Exception as error:  # of a record that was edited, or of libraries of other versions
-            raise ConfigError(
-                f"ONNX export {folder}: cannot be loaded ({type(error).__name__}: {said(error)})"
-            ) from error
+            raise ConfigError(f"ONNX export {folder}: cannot be loaded ({raised(error)})") from error
 
     def _load(self, folder: Path, record: dict[str, Any], runtime: Any, tokenizers: Any) -> None:
         self.settings = ModelSettings(**record["settings"])

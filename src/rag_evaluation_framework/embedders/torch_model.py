@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import said
+from rag_evaluation_framework._outside import raised
 from rag_evaluation_framework._support.model_trust import load_model
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.embedders.sentence_model import TOKENS_ON_CPU, ModelSettings, quiet
@@ -34,7 +34,7 @@ class TorchModel:
             except RagEvalError:
                 raise
             except Exception as error:  # of a damaged file, or of a library of another version
-                raise ConfigError(f"model {folder}: cannot be loaded: {type(error).__name__}: {said(error)}") from error
+                raise ConfigError(f"model {folder}: cannot be loaded: {raised(error)}") from error
 
     def _load(self, library: Any, folder: Path) -> None:
         with _without_progress_bars():

@@ -8,7 +8,7 @@ from threading import Lock
 from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
 
-from rag_evaluation_framework._outside import class_name, said, shown
+from rag_evaluation_framework._outside import raised, shown
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import pass_on_interrupt
 from rag_evaluation_framework._support.notes import collected, note
@@ -176,7 +176,7 @@ def _indexed(pipeline: Retriever, corpus: Corpus) -> Generator["Index"]:
                     pipeline.close()
             except BaseException as error:
                 pass_on_interrupt(error)
-                message = f"{name} could not be closed: {class_name(error)}: {said(error)}"
+                message = f"{name} could not be closed: {raised(error)}"
                 if earlier is not None:
                     earlier.add_note(message)
                 else:
@@ -278,6 +278,5 @@ class Index:
         except BaseException as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
             pass_on_interrupt(error)
             note(
-                f"{self.retriever} could not prepare for all questions together: {class_name(error)}: {said(error)}; "
-                "each was asked alone"
+                f"{self.retriever} could not prepare for all questions together: {raised(error)}; each was asked alone"
             )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from rag_evaluation_framework._outside import class_name, said, shown
+from rag_evaluation_framework._outside import raised, shown
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
 from rag_evaluation_framework.data.hits import Hit
@@ -179,9 +179,7 @@ def _name(chunk: AnyChunk, number: int, name_chunk: Callable[[AnyChunk, int], An
     except ComponentExited:
         raise
     except Exception as error:
-        raise ConfigError(
-            f"{where}: {class_name(error)}: {said(error)}; expected a function (chunk, number) -> id"
-        ) from error
+        raise ConfigError(f"{where}: {raised(error)}; expected a function (chunk, number) -> id") from error
     if not isinstance(name, str):
         raise ConfigError(f"{where}: got {shown(name)}; expected a text, such as f'{{chunk.doc_id}}:{{number}}'")
     return name

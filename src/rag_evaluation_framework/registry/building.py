@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import HIDDEN, is_secret, said, shown
+from rag_evaluation_framework._outside import HIDDEN, is_secret, raised, said, shown
 from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.strict_json import parse_json
@@ -80,7 +80,7 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{kind} {name!r} refuses {_shown(target, nested)}: {said(error)}") from error
     except Exception as error:
-        problem = f"{type(error).__name__}: {said(error)}"
+        problem = raised(error)
         raise ConfigError(f"{kind} {name!r} cannot be made of {_shown(target, nested)}: {problem}") from error
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from types import FunctionType, MethodType
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import class_name, said
+from rag_evaluation_framework._outside import raised
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.loading import PACKAGE, load_attribute
 from rag_evaluation_framework.registry.table import CONTRACTS, KINDS, contract_of
@@ -85,7 +85,7 @@ def signature_of(target: Any) -> inspect.Signature:
     try:
         return inspect.signature(target)
     except (Exception, SystemExit) as error:
-        raise ValueError(f"its signature cannot be read: {class_name(error)}: {said(error)}") from error
+        raise ValueError(f"its signature cannot be read: {raised(error)}") from error
 
 
 def _written(target: Any) -> Any:

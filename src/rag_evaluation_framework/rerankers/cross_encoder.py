@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import said, shown
+from rag_evaluation_framework._outside import raised, shown
 from rag_evaluation_framework._support.model_trust import in_hub_cache, load_model
 from rag_evaluation_framework._support.optional import missing_extras, require
 from rag_evaluation_framework.contracts.component import check_count
@@ -83,7 +83,7 @@ class CrossEncoderReranker(ScoringReranker):
             raise
         except Exception as error:  # of a damaged file, or of a library of another version
             raise ConfigError(
-                f"CrossEncoderReranker: model {self.model!r} cannot be loaded: {type(error).__name__}: {said(error)}"
+                f"CrossEncoderReranker: model {self.model!r} cannot be loaded: {raised(error)}"
             ) from error
         architectures: list[str] = getattr(encoder.config, "architectures", None) or []
         if architectures and not any("For" in name for name in architectures):  # BertModel: its head would be random

@@ -15,7 +15,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from rag_evaluation_framework._outside import bounded, fit_to_keep, said, shown
+from rag_evaluation_framework._outside import bounded, fit_to_keep, raised, shown
 from rag_evaluation_framework._support import utf8_json
 from rag_evaluation_framework._support.files import open_at_once
 from rag_evaluation_framework._support.strict_json import Json, parse_json
@@ -111,7 +111,7 @@ def _publish(made: Path, folder: Path) -> None:
 
 def reason(error: Exception) -> str:
     """Return why something cannot be read or written."""
-    return (error.strerror if isinstance(error, OSError) else None) or f"{type(error).__name__}: {said(error)}"
+    return (error.strerror if isinstance(error, OSError) else None) or raised(error)
 
 
 def write_lines(file: Path, lines: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import class_name, said, shown
+from rag_evaluation_framework._outside import raised, shown
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.retrieved import one_each
 from rag_evaluation_framework.contracts.vector_store import VectorStore
@@ -92,7 +92,7 @@ def _length(store: VectorStore) -> int | None:
     try:
         return len(store)
     except Exception as error:  # of anybody's store
-        raise InputError(f"len() of {store.name} raises {class_name(error)}: {said(error)}") from error
+        raise InputError(f"len() of {store.name} raises {raised(error)}") from error
 
 
 def _probed(store: VectorStore, vectors: NDArray[np.float32], k: int) -> list[AnyChunk] | None:

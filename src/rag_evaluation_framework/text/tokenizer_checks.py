@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import class_name, one_line, said, shown
+from rag_evaluation_framework._outside import class_name, one_line, raised, said, shown
 from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.plain import plain_offset
 from rag_evaluation_framework.errors import RagEvalError, TokenizerError
@@ -83,7 +83,7 @@ def _asked(tokenizer: Tokenizer, what: str, ask: Callable[[], T]) -> T:
     except RagEvalError:
         raise
     except Exception as error:
-        reason = f"{what.format(shown(_TEXT))}: {class_name(error)}: {said(error)}"
+        reason = f"{what.format(shown(_TEXT))}: {raised(error)}"
         raise _refusal(tokenizer, reason) from error
 
 
@@ -99,6 +99,4 @@ def _name(tokenizer: Tokenizer) -> str:
     try:
         return one_line(str(tokenizer.name))
     except Exception as error:
-        raise TokenizerError(
-            f"tokenizer {class_name(tokenizer)}: its name cannot be read: {class_name(error)}: {said(error)}"
-        ) from error
+        raise TokenizerError(f"tokenizer {class_name(tokenizer)}: its name cannot be read: {raised(error)}") from error
