@@ -1,6 +1,7 @@
 """What all tests share: the public data, a small corpus, and settings that make runs repeatable."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,12 @@ settings.register_profile(
     "mutants", deadline=None, derandomize=True, max_examples=15, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+# As in a terminal, also where these are ignored: behind nohup, and in the background of a script.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_addoption(parser):

@@ -3,6 +3,7 @@ import shlex
 import pytest
 
 from rag_evaluation_framework import Corpus, load_dataset
+from rag_evaluation_framework._support.unfinished import unfinished
 from rag_evaluation_framework.experiments import load_config
 
 
@@ -43,7 +44,11 @@ def test_nothing_is_overwritten(rag_eval, folder, edited):
 def test_a_dataset_that_an_interrupted_init_left_is_not_in_the_way(rag_eval, folder):
     rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
     (folder / ".rag-eval/questions.yaml").unlink()
+    with unfinished(folder / ".rag-eval/datasets") as killed:
+        pass
+    killed.mkdir()
     assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
+    assert [path.name for path in (folder / ".rag-eval/datasets").iterdir()] == ["questions.json"]
     assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
     (folder / ".rag-eval/questions.yaml").unlink()
     (folder / "questions.csv").write_text("question,quote\nWhat comes first?,Install the agent first.\n")

@@ -35,7 +35,7 @@ def unfinished(parent: Path) -> Generator[Path]:
         OSError: The folder cannot be made.
     """
     parent.mkdir(parents=True, exist_ok=True)
-    _remove_abandoned(parent)
+    remove_abandoned(parent)
     folder, lock = _made(parent)
     try:
         yield folder
@@ -55,7 +55,8 @@ def _made(parent: Path) -> tuple[Path, int | None]:
             continue
 
 
-def _remove_abandoned(parent: Path) -> None:
+def remove_abandoned(parent: Path) -> None:
+    """Remove the hidden folders that killed processes left in a folder."""
     for folder in parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):  # it is in use, or was moved or removed meanwhile
             lock = _locked(folder) if folder.name.startswith(f"{_PREFIX}{_machine()}-") else None

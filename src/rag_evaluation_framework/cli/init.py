@@ -15,6 +15,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework import reports, results
 from rag_evaluation_framework._outside import harmless, one_line, shown
 from rag_evaluation_framework._support.files import checked_path, write_new
+from rag_evaluation_framework._support.unfinished import remove_abandoned
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import print_text
@@ -105,6 +106,7 @@ def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:
         same = rag.load_dataset(target).content_hash == dataset.content_hash
     except InputError:
         same = False
+    remove_abandoned(target.parent)
     if not same:
         raise ConfigError(f"{target} already exists and is not overwritten; choose another --name, or move the file")
 
