@@ -10,6 +10,7 @@ import pytest
 
 FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
 SCORED = ("--qrels", "qrels.txt", "--rankings", "mine.run")
+INIT = ("--corpus", "docs", "--questions", "questions.csv")
 TALKING = """
 import sys
 print("on import")
@@ -105,16 +106,21 @@ def test_output_that_cannot_be_written_is_an_error_and_the_run_is_saved(folder, 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize(
-    ("arguments", "saved"), [(("demo",), True), (("components",), False), (("score", *SCORED), False)]
+    ("arguments", "kept"),
+    [
+        (("demo",), "; the runs are saved in .rag-eval/runs"),
+        (("components",), ""),
+        (("score", *SCORED), ""),
+        (("init", *INIT), "; .rag-eval/datasets/questions.json and .rag-eval/questions.yaml are written"),
+    ],
 )
-def test_every_command_says_that_its_output_cannot_be_written(folder, arguments, saved):
+def test_every_command_says_that_its_output_cannot_be_written(folder, arguments, kept):
     (folder / "qrels.txt").write_text("q1 0 a 1\n")
     (folder / "mine.run").write_text("q1 Q0 a 1 1.0 mine\n")
     with Path("/dev/full").open("w") as full:
         process = started(folder, *arguments, stdout=full, stderr=subprocess.PIPE)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 2
-    kept = "; the runs are saved in .rag-eval/runs" * saved
     assert said == f"error: standard output cannot be written: No space left on device{kept}\n"
 
 
@@ -138,6 +144,7 @@ MEDDLING = {
     "takes standard error away": ("sys.stderr = None", 0),
     "puts anything in their place": ("sys.stdout = sys.stderr = 5", 0),
     "closes what is behind standard output": ("sys.__stdout__.close()", 2),
+    "closes what is behind standard error": ("sys.__stderr__.close()", 0),
     "closes the descriptor of standard output": ("os.close(1)", 2),
 }
 

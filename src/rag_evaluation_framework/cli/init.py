@@ -18,7 +18,7 @@ from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework._support.unfinished import remove_abandoned
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.cli.output import print_text
+from rag_evaluation_framework.cli.output import arriving, print_text
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 _CONFIG = """\
@@ -86,10 +86,13 @@ def init(
     try:
         _save(dataset, target)
         write_new(config, settings)
-    finally:  # last, as the reader of standard output may leave
+    except InputError:
         reports.show_quotes(stdout(), check)
+        raise
     kept = "" if root == Path(".rag-eval") else f" --root {shlex.quote(str(root))}"
-    print_text(f"Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}")
+    with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
+        reports.show_quotes(stdout(), check)
+        print_text(f"Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}")
 
 
 def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:

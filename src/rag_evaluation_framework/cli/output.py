@@ -25,7 +25,7 @@ class OutputFailed(Exception):
 
 
 class _Lent:
-    """A text stream that components cannot close."""
+    """A text stream that components cannot close; what is written although one has closed what is beneath is lost."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -33,8 +33,18 @@ class _Lent:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
+    def write(self, text: str) -> int:
+        return len(text) if self._stream.closed else self._stream.write(text)
+
+    def flush(self) -> None:
+        if not self._stream.closed:
+            self._stream.flush()
+
+    def isatty(self) -> bool:
+        return not self._stream.closed and self._stream.isatty()
+
     def close(self) -> None:
-        self._stream.flush()
+        self.flush()
 
 
 class _Watched(_Lent):
