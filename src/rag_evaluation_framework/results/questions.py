@@ -4,7 +4,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from math import nan
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 
@@ -41,51 +41,64 @@ def read_questions(
         ResultError: A question is there twice, has a score of another name or one that it cannot have, or its status is
             not what its failures and truth say.
     """
-    query_ids: dict[str, Status] = {}
-    texts: list[str] = []
-    identities: list[str] = []
-    relevant: list[tuple[U, ...]] = []
-    gains: dict[int, Mapping[str, float]] = {}
-    failures: dict[str, tuple[Failure, ...]] = {}
-    answerable = array("b")
-    scores = {name: array("d") for name in names}
-    stages: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
-    for row, record in enumerate(records):
-        if record.query_id in query_ids:
-            raise ResultError(f"{source}: question {record.query_id!r} is there twice")
-        query_ids[record.query_id] = record.status
-        answerable.append(record.answerable)
+    columns = _Columns[U](names, source)
+    for record in records:
+        columns.add(record)
+    table = columns.table(frozenset(count_as_zero))
+    _check_statuses(table, columns.statuses, source)
+    _check_shares({name: table.columns[name] for name in shares}, table.query_ids, source)
+    times = {name: _filled(seconds, len(columns.statuses)) for name, seconds in columns.stages.items()}
+    return QueryResults(table, columns.texts, columns.relevant, columns.gains, times, found, columns.identities)
+
+
+class _Columns(Generic[U]):
+    """What was read so far; texts, truth and stages of full records only, identities of brief ones."""
+
+    def __init__(self, names: Sequence[str], source: str) -> None:
+        self.source = source
+        self.statuses: dict[str, Status] = {}
+        self.answerable = array("b")
+        self.scores = {name: array("d") for name in names}
+        self.failures: dict[str, tuple[Failure, ...]] = {}
+        self.identities: list[str] = []
+        self.texts: list[str] = []
+        self.relevant: list[tuple[U, ...]] = []
+        self.gains: dict[int, Mapping[str, float]] = {}
+        self.stages: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
+
+    def add(self, record: FullQuestion[U] | BriefQuestion) -> None:
+        if record.query_id in self.statuses:
+            raise ResultError(f"{self.source}: question {record.query_id!r} is there twice")
+        _check_scores(record, self.scores, self.source)
+        row = len(self.statuses)
+        self.statuses[record.query_id] = record.status
+        self.answerable.append(record.answerable)
         if record.failures:
-            failures[record.query_id] = record.failures
-        _check_scores(record, scores, source)
-        for name, column in scores.items():
+            self.failures[record.query_id] = record.failures
+        for name, column in self.scores.items():
             score = record.scores.get(name)
             column.append(nan if score is None else score)
         if isinstance(record, BriefQuestion):
-            identities.append(record.identity)
-            continue
-        _check_truth(record, source)
-        texts.append(record.text)
-        relevant.append(record.relevant)
+            self.identities.append(record.identity)
+            return
+        _check_truth(record, self.source)
+        self.texts.append(record.text)
+        self.relevant.append(record.relevant)
         if record.gains:
-            gains[row] = record.gains
+            self.gains[row] = record.gains
         for name, seconds in record.stages.items():
-            known = stages[name]
+            known = self.stages[name]
             known.extend([nan] * (row - len(known)))
             known.append(seconds)
-    for known in stages.values():
-        known.extend([nan] * (len(query_ids) - len(known)))
-    table = ScoreTable(
-        tuple(query_ids),
-        {name: np.array(column, dtype=np.float64) for name, column in scores.items()},
-        np.array(answerable, dtype=np.bool_),
-        failures,
-        count_as_zero=frozenset(count_as_zero),
-    )
-    _check_statuses(table, query_ids, source)
-    _check_shares({name: table.columns[name] for name in shares}, table.query_ids, source)
-    times = {name: np.array(column, dtype=np.float64) for name, column in stages.items()}
-    return QueryResults(table, texts, relevant, gains, times, found, identities)
+
+    def table(self, count_as_zero: frozenset[Any]) -> ScoreTable:
+        columns = {name: np.array(column, dtype=np.float64) for name, column in self.scores.items()}
+        answerable = np.array(self.answerable, dtype=np.bool_)
+        return ScoreTable(tuple(self.statuses), columns, answerable, self.failures, count_as_zero=count_as_zero)
+
+
+def _filled(seconds: "array[float]", rows: int) -> Numbers:
+    return np.array([*seconds, *[nan] * (rows - len(seconds))], dtype=np.float64)
 
 
 def _check_scores(record: FullQuestion[Any] | BriefQuestion, names: Mapping[str, Any], source: str) -> None:
