@@ -142,6 +142,8 @@ def test_of_long_text_begin_and_end_stay():
         ('{"password": {\n  "a": ["b",\n  "c"]\n},\n"k": 1}', '{"password": ***,\n"k": 1}'),
         ("auth=[\n'cut off',\n", "auth=***"),
         ("password=((((((\n'deep'\n))))))", "password=***"),
+        ("private_key=-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY----- b", "private_key=*** b"),
+        ("PRIVATE_KEY: '-----BEGIN PRIVATE KEY-----\nabc", "PRIVATE_KEY: '***'"),
     ],
 )
 def test_secrets_in_a_text_are_hidden(text, expected):
@@ -166,7 +168,14 @@ def test_ordinary_words_stay(text):
 
 @pytest.mark.parametrize(
     "pair",
-    [("password", "x"), ["Authorization", "Bearer x"], ("auth", ("me", "p")), ("token", "ab1"), ("cookie", {"a": "b"})],
+    [
+        ("password", "x"),
+        (b"password", b"x"),
+        ["Authorization", "Bearer x"],
+        ("auth", ("me", "p")),
+        ("token", "ab1"),
+        ("cookie", {"a": "b"}),
+    ],
 )
 def test_a_name_and_its_secret_are_a_pair(pair):
     assert is_secret_pair(pair)

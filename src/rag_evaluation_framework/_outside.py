@@ -136,12 +136,11 @@ def without_secrets(text: str) -> str:
     """
     if "@" in text:
         text = _LOGIN.sub(f"{HIDDEN}@", text)
-    small = text.lower()
-    if any(stem in small for stem in _STEMS):  # most texts hold none, and this is seen a hundred times as quickly
-        text = _NAMED.sub(_hidden, text)
-    if any(begin in text for begin in _BEGINS):
+    # Most texts hold none of these words, and this is seen a hundred times as quickly.
+    if any(begin in text for begin in _BEGINS):  # first: a key of several lines is whole as long as its first line is
         text = _SHAPED.sub(HIDDEN, _BEARER.sub(rf"\1{HIDDEN}", text))
-    return text
+    small = text.lower()
+    return _NAMED.sub(_hidden, text) if any(stem in small for stem in _STEMS) else text
 
 
 def _hidden(found: re.Match[str]) -> str:
@@ -163,6 +162,7 @@ def is_secret_pair(value: object) -> bool:
     if not isinstance(value, list | tuple):
         return False
     name, *others = cast("Sequence[object]", value) or [None]
+    name = name.decode("latin-1") if isinstance(name, bytes) else name
     if len(others) != 1 or not isinstance(name, str) or not isinstance(others[0], _CAN_BE_SECRET):
         return False
     return is_secret(name) and not (name in _WORDS and _WORD.fullmatch(str(others[0])))

@@ -57,6 +57,22 @@ def test_short_work_is_begun_anew_after_an_interrupt_and_only_once():
         finished(lambda: work(9))
 
 
+@pytest.mark.parametrize("stream", [None, 5, object()])
+def test_work_is_finished_whatever_stands_in_the_place_of_standard_error(monkeypatch, stream):
+    monkeypatch.setattr(sys, "stderr", stream)
+    moments = []
+
+    def work():
+        moments.append(1)
+        if len(moments) == 1:
+            raise KeyboardInterrupt
+        return "done"
+
+    done, interrupt = finished(work)
+    assert done == "done"
+    assert isinstance(interrupt, KeyboardInterrupt)
+
+
 def test_an_interrupt_that_short_work_swallowed_is_known():
     remember()
     clean_up()

@@ -48,6 +48,19 @@ def test_an_unexpected_error_ends_in_a_message_and_its_traceback_on_request(rag_
         rag_eval("demo")
 
 
+@pytest.mark.parametrize("notes", [5, ("a",), [5, "while it slept"]])
+def test_an_error_whose_notes_are_odd_is_a_message_too(rag_eval, monkeypatch, notes):
+    def explode():
+        error = ZeroDivisionError("by zero")
+        error.__notes__ = notes
+        raise error
+
+    monkeypatch.setattr(commands, "app", explode)
+    said = "; while it slept" if isinstance(notes, list) else ""
+    expected = f"error: ZeroDivisionError: by zero{said} (set RAG_EVAL_DEBUG=1 to see where)\n"
+    assert rag_eval("demo") == (2, "", expected)
+
+
 def test_an_interrupt_exits_with_130_and_one_line(rag_eval, monkeypatch):
     def interrupt():
         raise KeyboardInterrupt

@@ -213,7 +213,9 @@ class TestDamage:
             EmbeddingCache(tmp_path).contents()
         (said,) = embedded(tmp_path)
         assert "was damaged; it is dropped, and the embedder is asked anew" in said
+        assert CachedEmbedder(Lengths(), tmp_path).input_limit == Lengths().input_limit
         assert_mended(tmp_path)
+        assert CachedEmbedder(Lengths(), tmp_path).input_limit == Lengths().input_limit
 
     def test_a_cache_of_an_earlier_version_is_read_and_gets_its_record(self, valid, file, tmp_path):
         file.write_bytes(valid)
@@ -340,6 +342,21 @@ class TestOtherProcesses:
             assert cache.contents() == []
         cache.clear()
         assert not cache.folder.exists()
+
+    @pytest.mark.parametrize("newer", [True, False])
+    def test_what_cannot_be_emptied_while_another_process_has_it_open_is_told(self, valid, file, tmp_path, newer):
+        file.write_bytes(valid)
+        with closing(sqlite3.connect(file)) as making:
+            making.execute("PRAGMA user_version = 2" if newer else "PRAGMA user_version").fetchone()
+        with closing(sqlite3.connect(file)) as other:
+            other.execute("SELECT count(*) FROM vectors").fetchone()
+            if not newer:
+                other.executescript("DROP TABLE vectors; DROP TABLE embedders; CREATE TABLE vectors (key)")
+            with pytest.raises(
+                InputError, match=r"vectors\.sqlite: cannot be removed: it .* try again when that has ended"
+            ):
+                EmbeddingCache(tmp_path).clear()
+        EmbeddingCache(tmp_path).clear()
 
     def test_while_one_writes_another_clears(self, tmp_path):
         script = (

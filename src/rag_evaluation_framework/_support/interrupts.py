@@ -137,6 +137,6 @@ def _say_that_it_goes_on() -> None:
     came = INTERRUPTED if _Memory.first is None else _Memory.first
     if not _Memory.said and sys.stderr is not None:
         _Memory.said = _Memory.first is not None
-        with suppress(OSError, ValueError):  # nobody may be listening
+        with suppress(Exception):  # nobody may be listening, or a component has put anything there
             sys.stderr.write(f"{came.word}: finishing; again to stop now\n")
             sys.stderr.flush()

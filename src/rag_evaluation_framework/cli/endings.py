@@ -63,7 +63,8 @@ def _told_of(error: BaseException) -> int:
             if os.environ.get("RAG_EVAL_DEBUG"):
                 raise error
             given: Any = getattr(error, "__notes__", None)
-            notes = "".join(f"; {one_line(note)}" for note in given or () if isinstance(note, str))
+            listed: list[Any] = given if isinstance(given, list) else []
+            notes = "".join(f"; {one_line(note)}" for note in listed if isinstance(note, str))
             return _failed(f"{raised(error)}{notes} (set RAG_EVAL_DEBUG=1 to see where)")
 
 

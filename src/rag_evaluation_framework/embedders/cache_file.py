@@ -175,7 +175,8 @@ class CacheFile:
         of the next file.
 
         Raises:
-            AnothersDatabase: Another application made it.
+            NotOurs: Another application made it, or a newer version that is using it.
+            Damaged: It is damaged and in use.
             sqlite3.Error, OSError: It cannot be removed.
         """
         with suppress(sqlite3.Error, OSError, UnicodeError, Damaged, NewerVersion):
@@ -202,7 +203,7 @@ class CacheFile:
 
     @contextmanager
     def _alone(self) -> Generator[bool]:
-        """Keep other processes from opening the file; False if one has it open. What is damaged, nobody has open."""
+        """Keep other processes from opening the file; False if one has it open. What cannot be opened is held by none."""
         if not self.path.is_file():
             yield True
             return

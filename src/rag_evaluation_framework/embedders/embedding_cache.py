@@ -32,6 +32,7 @@ T = TypeVar("T")
 
 _AT_ONCE = 500  # keys a query; SQLite takes at least 999
 _LARGEST = 2**63 - 1  # whole number of SQLite
+_LOST = -1  # in place of an input limit of which the record was damaged: until it is told again, the embedder is asked
 _ATTEMPTS = 10  # another process may clear the cache while it is read, and again
 
 
@@ -124,12 +125,16 @@ class EmbeddingCache:
         While another process uses the cache, its file stays, empty.
 
         Raises:
-            InputError: The folder cannot be removed, or holds the database of another application.
+            InputError: The folder cannot be removed, or holds the database of another application; or what is damaged, or
+                of a newer version, is in use.
         """
         try:
             self._file.remove()
         except AnothersDatabase as error:
             raise InputError(f"{self._file.path}: {error}; it is not removed: move it elsewhere") from error
+        except (NotOurs, Damaged) as error:
+            reason = f"{error}, and another process has it open; try again when that has ended"
+            raise InputError(f"{self._file.path}: cannot be removed: it {reason}") from error
         except (sqlite3.Error, OSError) as error:
             raise InputError(f"{self.folder}: cannot be removed ({getattr(error, 'strerror', error)})") from error
 
@@ -167,7 +172,7 @@ class EmbeddingCache:
             )
             connection.execute("DELETE FROM vectors WHERE key = ?", (key,))
             connection.execute(
-                "UPDATE embedders SET input_limit = NULL WHERE digest = ?", (digest(identity.encode("ascii")),)
+                "UPDATE embedders SET input_limit = ? WHERE digest = ?", (_LOST, digest(identity.encode("ascii")))
             )
         return known
 
@@ -196,9 +201,14 @@ class EmbeddingCache:
         row = connection.execute(
             "SELECT id, input_limit FROM embedders WHERE digest = ?", (digest(identity.encode("ascii")),)
         ).fetchone()
-        if row is not None:
-            with suppress(sqlite3.OperationalError):  # of a disk that is read-only, vectors are read all the same
-                _record(connection, identity, row[0], KnownEmbedder(lengths.pop(), _limit(row[1])))
+        if row is None:
+            return
+        number, limit = row
+        with suppress(sqlite3.OperationalError):  # of a disk that is read-only, vectors are read all the same
+            if limit == _LOST:
+                connection.execute("UPDATE embedders SET dimension = ? WHERE id = ?", (lengths.pop(), number))
+            else:
+                _record(connection, identity, number, KnownEmbedder(lengths.pop(), _limit(limit)))
 
     def _put(self, identity: str, embeddings: Mapping[str, Embedding], role: str, input_limit: int | None) -> None:
         if not embeddings:
