@@ -141,6 +141,15 @@ def test_the_database_of_another_application_is_not_removed(rag_eval, filled):
     assert file.exists()
 
 
+def test_behind_a_link_the_vectors_are_cleared_and_the_link_stays(rag_eval, filled):
+    linked, real = filled / "cache" / "embeddings", filled / "elsewhere"
+    linked.rename(real)
+    linked.symlink_to(real)
+    assert rag_eval("cache", "clear", "--root", filled, "--yes").code == 0
+    assert list(real.iterdir()) == []
+    assert linked.is_symlink()
+
+
 def test_what_was_set_aside_is_counted_and_cleared(rag_eval, filled):
     (filled / "cache" / "embeddings.damaged").mkdir()
     (filled / "cache" / "embeddings.damaged" / "vectors.sqlite").write_bytes(b"0" * 200_000)

@@ -20,7 +20,8 @@ from rag_evaluation_framework.errors import DatasetError, InputError
 _LARGEST = 200_000_000  # bytes of a dataset that is read as a whole
 LONGEST_LINE = 100_000_000  # bytes of a line, where what is in a file is read line by line
 # At the beginning of a text that has the encoding; others seldom begin so.
-_UTF16 = {
+_WIDE = {
+    "UTF-32": re.compile(rb"\xff\xfe\0\0|\0\0\xfe\xff"),
     "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff"),
     "UTF-16LE": re.compile(rb"(?:[\t-~]\0){2}"),
     "UTF-16BE": re.compile(rb"(?:\0[\t-~]){2}"),
@@ -83,9 +84,9 @@ def read_bytes(path: Path, refusal: type[InputError], *, most: int, remedy: str)
     return data
 
 
-def refuse_utf16(data: bytes, path: Path, refusal: type[InputError]) -> None:
-    """Raise an error of the class `refusal` if the content of a file, or its begin, is UTF-16."""
-    for encoding, begin in _UTF16.items():
+def refuse_wide(data: bytes, path: Path, refusal: type[InputError]) -> None:
+    """Raise an error of the class `refusal` if the content of a file, or its begin, is UTF-16 or UTF-32."""
+    for encoding, begin in _WIDE.items():
         if begin.match(data):
             raise refusal(f"{path}: is {encoding}; expected UTF-8; convert it: iconv -f {encoding} -t UTF-8 OLD > NEW")
 
@@ -105,7 +106,7 @@ def read_text(
         InputError: The file cannot be read, is too large, or is not valid UTF-8; raised as the class `refusal`.
     """
     data = read_bytes(path, refusal, most=most, remedy=remedy)
-    refuse_utf16(data, path, refusal)
+    refuse_wide(data, path, refusal)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -168,7 +169,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, Json]]:
                         f"{where}: has more than {LONGEST_LINE:,} bytes; is it JSONL, one value per line?"
                     )
                 if number == 1:
-                    refuse_utf16(line, path, DatasetError)
+                    refuse_wide(line, path, DatasetError)
                 try:
                     text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 except UnicodeDecodeError as error:

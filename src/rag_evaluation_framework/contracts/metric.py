@@ -24,7 +24,7 @@ class Metric(Component, ABC, Generic[U_contra]):
     @property
     def name(self) -> str:
         """The class name in snake case; `span_recall` for `SpanRecall`."""
-        return re.sub(r"(?<=[a-z0-9])(?<!Na(?=N))(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(self).__name__).lower()
+        return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", type(self).__name__).lower()
 
     @abstractmethod
     def calculate(self, retrieved: Sequence[U_contra], ground_truth: Sequence[U_contra]) -> float:

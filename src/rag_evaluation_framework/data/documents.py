@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import checked_path, read_bytes, refuse_utf16
+from rag_evaluation_framework._support.files import checked_path, read_bytes, refuse_wide
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import DocumentId
@@ -190,7 +190,7 @@ def _read_text(path: Path) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        refuse_utf16(data, path, CorpusError)
+        refuse_wide(data, path, CorpusError)
         raise CorpusError(
             f"{path}: not valid UTF-8 (byte {error.start}: 0x{data[error.start]:02x}); convert the file to UTF-8, "
             "or exclude it with a narrower glob pattern"

@@ -203,7 +203,7 @@ class CacheFile:
 
     @contextmanager
     def _alone(self) -> Generator[bool]:
-        """Keep other processes from opening the file; False if one has it open. What cannot be opened is held by none."""
+        """Keep other processes from opening the file; False if one has it open, as nobody has what cannot be opened."""
         if not self.path.is_file():
             yield True
             return
@@ -271,7 +271,7 @@ def _others(folder: Path) -> list[Path]:
 
 def _move(folder: Path, place: Path) -> None:
     """Move a folder away at once, with what SQLite keeps beside the file; what is not ours in it stays where it is."""
-    if not place.exists() and not _others(folder):
+    if not (place.exists() or folder.is_symlink() or _others(folder)):
         folder.rename(place)
         return
     place.mkdir(exist_ok=True)

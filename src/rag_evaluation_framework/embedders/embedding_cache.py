@@ -125,8 +125,8 @@ class EmbeddingCache:
         While another process uses the cache, its file stays, empty.
 
         Raises:
-            InputError: The folder cannot be removed, or holds the database of another application; or what is damaged, or
-                of a newer version, is in use.
+            InputError: The folder cannot be removed, or holds the database of another application; or it is in use, and
+                damaged or of a newer version.
         """
         try:
             self._file.remove()

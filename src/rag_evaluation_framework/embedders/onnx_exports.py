@@ -35,7 +35,7 @@ def remove_exports(folder: Path) -> None:
     for path in exported(folder)[0]:
         path.unlink(missing_ok=True)
     for place in (*places, folder):
-        if place.is_dir() and not any(place.iterdir()):
+        if place.is_dir() and not (place.is_symlink() or any(place.iterdir())):
             place.rmdir()
 
 

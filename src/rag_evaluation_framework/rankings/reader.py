@@ -18,7 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rag_evaluation_framework._support.compressed import unfolded
-from rag_evaluation_framework._support.files import LONGEST_LINE, checked_path, is_object, read_bytes, refuse_utf16
+from rag_evaluation_framework._support.files import LONGEST_LINE, checked_path, is_object, read_bytes, refuse_wide
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.records import Problems
 from rag_evaluation_framework._support.strict_json import parse_json
@@ -299,5 +299,5 @@ def _content(path: Path) -> bytes:
     data = read_bytes(path, DatasetError, most=_LARGEST, remedy="split it by question")
     if data.startswith(_GZIP):
         data = unfolded(data, path)
-    refuse_utf16(data, path, DatasetError)
+    refuse_wide(data, path, DatasetError)
     return data.removeprefix(_BOM)
