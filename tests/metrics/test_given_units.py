@@ -34,7 +34,6 @@ def test_any_iterable_of_units_is_scored(metric, kind):
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
-        ("NaNFree", "nan_free"),
         ("SpanU", "span_u"),
         ("F1AtK", "f1_at_k"),
         ("NDCGScore", "ndcg_score"),
