@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework import Corpus, Document, DocumentId, _outside
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -33,6 +33,11 @@ def pytest_addoption(parser):
     )
     parser.addoption("--fuzz", default=2000, type=int, help="how many inputs the fuzzer tries (tests/fuzz)")
     parser.addoption("--kills", default=10, type=int, help="how many processes of each kind tests/kills ends")
+
+
+@pytest.fixture(autouse=True)
+def no_secret_of_another_test_is_known(monkeypatch):
+    monkeypatch.setattr(_outside, "_known", {})
 
 
 @pytest.fixture(scope="session")

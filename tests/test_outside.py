@@ -9,6 +9,7 @@ from rag_evaluation_framework._outside import (
     fit_to_keep,
     fit_to_show,
     harmless,
+    hide,
     is_secret,
     is_secret_pair,
     one_line,
@@ -160,6 +161,7 @@ def test_secrets_in_a_text_are_hidden(text, expected):
         "unknown columns 'password', 'user'; Literal['token', 'chunk']",
         "Bearer authentication failed: 401, invalid bearer token, the bearer of news, bearer oauth2",
         "cookie jar, cookies are off, [brackets\nover lines]",
+        "--root /etc/passwd: is a file; tt/secret: expected a file, api_key: cannot be read",
     ],
 )
 def test_ordinary_words_stay(text):
@@ -373,6 +375,24 @@ def test_ctrl_c_gets_through_what_is_shown():
         said(Slow())
     with pytest.raises(KeyboardInterrupt):
         shown(Slow())
+
+
+def test_what_is_known_to_be_a_secret_is_hidden_in_any_words():
+    assert without_secrets("the key hunter2, said") == "the key hunter2, said"
+    hide("hunter2")
+    assert without_secrets("the key hunter2, said") == "the key ***, said"
+
+
+@pytest.mark.parametrize("word", ["", "abcde", "password", "Secret"])
+def test_what_would_be_missing_elsewhere_is_not_hidden(word):
+    hide(word)
+    assert without_secrets(f"the {word} of abcdef") == f"the {word} of abcdef"
+
+
+def test_of_many_known_secrets_the_last_thousand_are_hidden():
+    for number in range(1005):
+        hide(f"secret-{number:04}")
+    assert without_secrets("secret-0004, secret-0005") == "secret-0004, ***"
 
 
 def test_what_was_raised_is_its_class_and_what_it_says():

@@ -51,7 +51,8 @@ class Secretive:
         return cls(**parameters(secret))
 
     def leak(self):
-        raise ConnectionError(f"no answer from {self.url} with {self.options}; {self.dsn}")
+        said = f"Incorrect API key provided: {self.api_key}, the key is {self.api_key} or -u me:{self.secret}"
+        raise ConnectionError(f"no answer from {self.url} with {self.options}; {self.dsn}; {said}")
 
 
 def parameters(secret):

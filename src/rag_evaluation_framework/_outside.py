@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any, cast
 
 _MESSAGE = 4000  # characters: no message of ours is as long, and what it quotes may be
@@ -20,6 +21,9 @@ _HARMFUL = re.compile(
 )
 _CLASS_NAME: Any = vars(type)["__name__"]
 HIDDEN = "***"
+_SHORTEST = 6  # characters of a known secret: a shorter one is a part of ordinary words
+_MOST_KNOWN = 1000
+_known: dict[str, None] = {}  # what `hide` was given, in order
 
 # Lengths are bounded where a search would else begin again at every character of what follows.
 _LOGIN = re.compile(
@@ -53,7 +57,7 @@ _NAMED = re.compile(
     |<cookie\ [^\s=>]{{1,100}}+=
     |(?P<pair>(?:\(|[(\[,]\s*+\[)\s*+b?\\*+["'])(?!(?:token|auth)["'],\s*+["'][a-z]*+["'])
     (?:[\w.-]{{0,60}}?(?:{_CREDENTIAL})|token|auth)\\*+["']\s*+,\s*+(?=b?\\*+["'(\[{{]))
-    (?!(?:None|True|False|null)\b|\*\*\*)
+    (?!(?:None|True|False|null)\b|\*\*\*|(?:already|cannot|does|expected|has|holds|is|must|no|not|was)\ )
     (?:(?P<open>\\{{1,32}}["'])(?:(?!(?P=open)).)*+(?:(?P=open))?
     |\\{{33}}[^\n]*+
     |[bru]?(?P<quote>["'])(?:\\.|(?!(?P=quote))[^\\\n])*+(?:(?P=quote))?
@@ -95,7 +99,7 @@ _BEGINS = (
     *("-----BEGIN", "sk-", "sk_", "rk_", "hf_", "gh", "glpat-", "xox", "AKIA", "AIza", "eyJ"),
     *("earer", "EARER", "Basic "),
 )
-_SECRET_NAME = re.compile(rf"(?i)(?:^token|(?:^|[._-])(?:{_CREDENTIAL}|auth))$")  # but not: mask_token
+_SECRET_NAME = re.compile(rf"(?i)(?:^token|(?:^|[._-])(?:{_CREDENTIAL}|auth|bearer))$")  # but not: mask_token
 _CAN_BE_SECRET = (str, bytes, list, tuple, dict)
 _WORDS, _WORD = ("token", "auth"), re.compile("[a-z]*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -129,11 +133,26 @@ def _ends(begin: str, end: str, most: int, whole: int) -> str:
     return f"{begin} … ({whole - len(begin) - len(end):,} characters left out) … {end}"
 
 
+def hide(secret: str) -> None:
+    """Hide a text in all that is shown or kept from now on, in this process; of many, the last thousand.
+
+    Shorter texts than six characters, and words such as `password`, stay: they would be missing elsewhere.
+    """
+    if len(secret) >= _SHORTEST and not (secret.isalpha() and is_secret(secret)):
+        _known.pop(secret, None)
+        _known[secret] = None
+        for oldest in [*islice(_known, max(len(_known) - _MOST_KNOWN, 0))]:
+            del _known[oldest]
+
+
 def without_secrets(text: str) -> str:
     """Return text without the logins of URLs, the values of what is called a key or password, and what looks like one.
 
-    `tokens=100` and `key="id"` stay: what is hidden is called a secret, or has the form of a known kind of key.
+    `tokens=100` and `key="id"` stay: what is hidden is called a secret, has the form of a kind of key, or was given to
+    `hide`.
     """
+    for secret in [*_known]:
+        text = text.replace(secret, HIDDEN)
     if "@" in text:
         text = _LOGIN.sub(f"{HIDDEN}@", text)
     # Most texts hold none of these words, and this is seen a hundred times as quickly.
@@ -161,8 +180,8 @@ def is_secret_pair(value: object) -> bool:
     """
     if not isinstance(value, list | tuple):
         return False
-    name, *others = cast("Sequence[object]", value) or [None]
-    name = name.decode("latin-1") if isinstance(name, bytes) else name
+    first, *others = cast("Sequence[object]", value) or [None]
+    name = first.decode("latin-1") if isinstance(first, bytes) else first
     if len(others) != 1 or not isinstance(name, str) or not isinstance(others[0], _CAN_BE_SECRET):
         return False
     return is_secret(name) and not (name in _WORDS and _WORD.fullmatch(str(others[0])))

@@ -327,6 +327,7 @@ def test_a_file_of_many_blocks_is_read_whole(written):
         (read_qrels, "q 0 d one\n", "line 1: grade: got 'one'; expected a finite number"),
         (read_qrels, "q 0 d nan\n", "line 1: grade: got 'nan'"),
         (read_qrels, "q 0 d inf\n", "line 1: grade: got 'inf'"),
+        (read_rankings, "q Q0 d 1 1e400 t\n", "line 1: score: got '1e400'"),
         (read_qrels, "q 0 d 1_0\n", "line 1: grade: got '1_0'"),
         (read_rankings, "q Q0 d 1 nan t\n", "line 1: score: got 'nan'; expected a number"),
         (read_rankings, "q Q0 d 1 0x10 t\n", "line 1: score: got '0x10'"),

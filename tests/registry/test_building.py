@@ -43,8 +43,13 @@ class TestBuildFromText:
     def test_attributes_of_attributes_are_found(self, own_parts):
         assert type(build("chunker", f"{own_parts}:Holder.Lines")).__name__ == "Lines"
 
+    def test_a_secret_with_a_comma_is_not_shown(self):
+        with pytest.raises(ConfigError, match="expected parameter=value") as refused:
+            build("vector_store", "qdrant:url=http://localhost,api_key=zq81k1,zq81k2")
+        assert "zq81" not in str(refused.value)
+
     def test_what_is_no_parameter_is_refused(self):
-        with pytest.raises(ConfigError, match="expected parameter=value, got 'big'"):
+        with pytest.raises(ConfigError, match="expected parameter=value behind the name and each comma"):
             build("chunker", "recursive-character:big")
 
     def test_a_parameter_given_twice_is_refused(self):

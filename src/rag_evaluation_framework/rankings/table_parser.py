@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import isnan, nan
+from math import isinf, isnan, nan
 
 import numpy as np
 
@@ -100,7 +100,7 @@ class TableParser(RankFileParser):
             return None
         if columns.is_trec and any(name.startswith("#") for name, _ in groups):
             return None
-        readable = not np.isnan(values).any() if self.kind.is_rankings else np.isfinite(values).all()
+        readable = np.isfinite(values).all()
         if not readable or b"_" in b"".join(written):
             return None
         ranks = None if columns.rank is None else _ranks(fields[columns.rank :: step])
@@ -150,7 +150,7 @@ class TableParser(RankFileParser):
 
     def _value(self, field: bytes, where: str, name: str) -> float | None:
         value = _number(field)
-        if self.kind.reads(value):
+        if self.kind.reads(value) and not _is_too_large(field, value):
             return value
         got = brief_repr(field.decode(errors="replace"))
         self.problems.append(f"{where}: {name}: got {got}; expected {self.kind.number}")
@@ -170,3 +170,8 @@ def _ranks(fields: Sequence[bytes]) -> list[float]:
         return list(map(float, fields))
     except ValueError:  # some tools write a dash
         return list(map(_number, fields))
+
+
+def _is_too_large(field: bytes, value: float) -> bool:
+    """Return whether a number became infinite because it is too large, and is not written so."""
+    return isinf(value) and b"inf" not in field.lower()

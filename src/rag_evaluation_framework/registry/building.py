@@ -11,6 +11,7 @@ from rag_evaluation_framework._support.coroutines import adapted
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.contracts.component import component_name
+from rag_evaluation_framework.contracts.confided import confide, confide_parameters
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.registry.functions import signature_of
 from rag_evaluation_framework.registry.loading import PACKAGE, load_installed
@@ -71,6 +72,7 @@ def build(kind: Kind, component: Any, *, imports: bool = True) -> Any:
     ]
     if missing:
         raise ConfigError(f"{kind} {name!r} needs {' and '.join(missing)}, as in {name}:{missing[0]}=...")
+    confide_parameters(target, values)
     nested = {key: _nested(key, value, imports) for key, value in values.items()}
     try:
         with no_exit(f"{kind} {name!r}", "its constructor"):
@@ -94,7 +96,8 @@ def _parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
         key, equals, value = item.partition("=")
         if not equals:
             raise ConfigError(
-                f"{kind} {text!r}: expected parameter=value, got {item!r}; lists are written in a configuration file"
+                f"{kind} {name!r}: expected parameter=value behind the name and each comma; lists, and values with commas, "
+                "are written in a configuration file"
             )
         if key.strip() in given:
             raise ConfigError(f"{kind} {text!r}: {key.strip()} is given twice")
@@ -165,6 +168,7 @@ def as_component(kind: Kind, given: Any, owner: str) -> Any:
     contract = contract_of(kind)
     if isinstance(given, contract):
         component_name(given)
+        confide(given)
         return adapted(given)
     if inspect.isclass(given):
         name = given.__name__

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from rag_evaluation_framework._outside import class_name, shown
 from rag_evaluation_framework._support.coroutines import adapted, resolved
 from rag_evaluation_framework.contracts.component import component_name, function_name
+from rag_evaluation_framework.contracts.confided import confide
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
@@ -81,6 +82,7 @@ def as_retriever(pipeline: Pipeline) -> Retriever:
     """
     if isinstance(pipeline, Retriever):
         component_name(pipeline)
+        confide(pipeline)
         return adapted(pipeline)
     if isinstance(pipeline, type):
         raise ConfigError(f"{pipeline.__name__} is a class; pass an instance, {pipeline.__name__}(...)")

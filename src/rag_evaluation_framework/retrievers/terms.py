@@ -14,7 +14,8 @@ _MARKS = "".join(chr(code) for code in range(0x300, 0x10000) if category(chr(cod
 # Normalising takes the square of the marks in a row. Unicode breaks longer runs in the same way (UAX #15, Stream-Safe).
 _MARKS_IN_A_ROW = re.compile(f"[{re.escape(_MARKS)}]{{30}}(?=[{re.escape(_MARKS)}])")
 _JOINER = "\u034f"
-_WORD = re.compile(f"[{_UNSPACED}]|[^\\W_](?:[^\\W_]|[{re.escape(_MARKS)}])*")
+# Possessive: of a group that is repeated, a search would keep 120 bytes a character.
+_WORD = re.compile(f"[{_UNSPACED}]|[^\\W_]++(?:[{re.escape(_MARKS)}]++[^\\W_]*+)*+")
 
 _snowball: Any = Stemmer
 _lists: Any = stopwords

@@ -7,6 +7,7 @@ import numpy as np
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.contracts.confided import confide
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.ground_truth import GroundTruth
@@ -71,6 +72,7 @@ def check_metrics(metrics: Any, level: Level[Any], truth: str, cutoffs: Collecti
         if not isinstance(metric, Metric):
             raise ConfigError(f"metric {shown(metric)}: expected a name or an instance, such as SpanRecall()")
     for metric in given:
+        confide(metric)
         _check_metric(metric, level, truth)
     names = list(map(checked_name, given))
     for name in names:
