@@ -85,6 +85,12 @@ DOORS = {
     "a corpus of rankings": lambda it: Rankings.of([], it),
     "a function": FunctionEmbedder,
     "a number of characters": rag.RecursiveCharacterChunker,
+    "where separators go": lambda it: rag.RecursiveCharacterChunker(4, overlap=0, separator_at=it),
+    "a backend": lambda it: rag.SentenceTransformerEmbedder(backend=it),
+    "a unit of cutoffs": lambda it: rag.data.Cutoff(5, it),
+    "two gains": lambda it: rag.ChunkLevelGroundTruth(QUERY, ["chunk_a"], gains={"chunk_a": 1.0, "pa_chunk_a": it}),
+    "a gain": lambda it: rag.ChunkLevelGroundTruth(QUERY, ["a"], gains={"a": it}),
+    "a score and its cutoff": lambda it: rag.score_rankings({"q": ["a"]}, {"q": ["a"]}, [it]),
     "a model": rag.SentenceTransformerEmbedder,
     "retrievers": rag.HybridRetriever,
     "weights": lambda it: rag.HybridRetriever([search, search], weights=it),
@@ -109,6 +115,15 @@ COLLECTIONS = (
 def test_what_cannot_be_read_is_refused_in_words(door):
     with pytest.raises(RagEvalError, match=r"Unreadable|KeyError"):
         DOORS[door](Unreadable())
+
+
+@pytest.mark.parametrize("odd", [np.arange(3), np.array(3.0), np.zeros(0)], ids=["row", "number", "empty"])
+@pytest.mark.parametrize(
+    "door", ["where separators go", "a backend", "a unit of cutoffs", "two gains", "a score and its cutoff"]
+)
+def test_an_array_is_refused_where_it_has_no_place(door, odd):
+    with pytest.raises(RagEvalError, match=r"expected|keep one"):
+        DOORS[door](odd)
 
 
 @pytest.mark.parametrize("door", DOORS)

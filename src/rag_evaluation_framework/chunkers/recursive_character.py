@@ -16,6 +16,7 @@ from rag_evaluation_framework.chunkers.measure import (
     measured,
 )
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
+from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError
@@ -61,9 +62,7 @@ class RecursiveCharacterChunker(PositionAwareChunker):
                 f"RecursiveCharacterChunker: separators={shown(self.separators)}; expected a list of texts"
             )
         object.__setattr__(self, "separators", tuple(self.separators))
-        if self.separator_at not in get_args(SeparatorAt):
-            known = " or ".join(map(repr, get_args(SeparatorAt)))
-            raise ConfigError(f"RecursiveCharacterChunker: separator_at={self.separator_at!r}; expected {known}")
+        check_choice("RecursiveCharacterChunker", "separator_at", self.separator_at, get_args(SeparatorAt))
 
     @property
     def name(self) -> str:

@@ -1,6 +1,6 @@
 """What all components share: a name for tables and records."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from math import inf, nan
 from numbers import Real
@@ -129,6 +129,12 @@ def check_count(owner: str, name: str, value: object, least: int = 1) -> None:
     """Check that a parameter is a whole number of at least `least`; raise ConfigError otherwise."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ConfigError(f"{owner}: {name}={shown(value)}; expected a whole number of at least {least}")
+
+
+def check_choice(owner: str, name: str, value: object, choices: Sequence[str]) -> None:
+    """Check that a parameter is one of some texts; raise ConfigError otherwise."""
+    if not isinstance(value, str) or value not in choices:
+        raise ConfigError(f"{owner}: {name}={shown(value)}; expected {' or '.join(map(repr, choices))}")
 
 
 def check_truth(owner: str, name: str, value: object) -> None:

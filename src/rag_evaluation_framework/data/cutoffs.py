@@ -62,7 +62,8 @@ class Cutoff:
     whole: bool = False
 
     def __post_init__(self) -> None:
-        if self.unit not in get_args(Unit):
+        unit: Any = self.unit
+        if not isinstance(unit, str) or unit not in get_args(Unit):
             raise ConfigError(f"cutoff unit {shown(self.unit)}: expected 'ch', 'tok', or '' for results")
         if not _is_count(self.size):
             given = f"budget '{shown(self.size)}{self.unit}'" if self.unit else f"cutoff {shown(self.size)}"

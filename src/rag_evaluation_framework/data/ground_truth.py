@@ -356,10 +356,10 @@ def renamed_gains(query: Query, gains: Mapping[IdT, float], rename: Callable[[Id
         key: Any = unit
         if not isinstance(key, str):
             raise DatasetError(f"question {query.id!r}: gains are of {shown(key)}; expected ids as texts")
-        if renamed.setdefault(rename(unit), gain) != gain:
-            other = renamed[rename(unit)]
+        other: Any = renamed.setdefault(rename(unit), gain)
+        if other is not gain and not (_is_gain(gain) and _is_gain(other) and other == gain):
             raise DatasetError(
-                f"question {query.id!r}: {rename(unit)!r} has two gains, {other!r} and {gain!r}; keep one"
+                f"question {query.id!r}: {rename(unit)!r} has two gains, {shown(other)} and {shown(gain)}; keep one"
             )
     return renamed
 
@@ -379,7 +379,7 @@ def _checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, 
             )
         if not _is_gain(gain):
             raise DatasetError(
-                f"question {query.id!r}: gain {gain!r} of {unit!r}: expected a number above 0 and at most "
+                f"question {query.id!r}: gain {shown(gain)} of {unit!r}: expected a number above 0 and at most "
                 f"{LARGEST_GAIN:g}; leave out units that were judged not relevant"
             )
     return FrozenDict({unit: float(gain) for unit, gain in gains.items()})

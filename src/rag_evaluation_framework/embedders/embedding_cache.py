@@ -258,7 +258,7 @@ class EmbeddingCache:
             )
             return otherwise
         except (sqlite3.Error, OSError) as error:
-            reason = str(error)
+            reason = getattr(error, "strerror", None) or str(error)
         self._broken.add(what)
         note(
             f"the embedding cache {self._file.path} cannot be {what} ({reason}); vectors are computed without it. "

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.optional import missing_extras, require
-from rag_evaluation_framework.contracts.component import check_count
+from rag_evaluation_framework.contracts.component import check_choice, check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.embedders.model_folder import content_hash, find_model
 from rag_evaluation_framework.embedders.onnx_model import load_onnx_model, padded
@@ -67,9 +67,7 @@ class SentenceTransformerEmbedder(Embedder):
                 f"SentenceTransformerEmbedder: model={shown(given)}; expected a name or the path of a folder"
             )
         object.__setattr__(self, "model", str(given))
-        if self.backend not in get_args(Backend):
-            known = " or ".join(map(repr, get_args(Backend)))
-            raise ConfigError(f"SentenceTransformerEmbedder: backend={self.backend!r}; expected {known}")
+        check_choice("SentenceTransformerEmbedder", "backend", self.backend, get_args(Backend))
         check_count("SentenceTransformerEmbedder", "batch_size", self.batch_size)
         self._check_installed()
 

@@ -96,8 +96,8 @@ def _parsed(kind: Kind, text: str) -> tuple[str, dict[str, Any]]:
         key, equals, value = item.partition("=")
         if not equals:
             raise ConfigError(
-                f"{kind} {name!r}: expected parameter=value behind the name and each comma; lists, and values with commas, "
-                "are written in a configuration file"
+                f"{kind} {name!r}: expected parameter=value behind the name and each comma; lists, and values with a "
+                "comma, are written in a configuration file"
             )
         if key.strip() in given:
             raise ConfigError(f"{kind} {text!r}: {key.strip()} is given twice")

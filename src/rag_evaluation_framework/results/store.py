@@ -93,9 +93,8 @@ def write_folder(folder: Path, write: Callable[[Path], None]) -> Path:
             _publish(made, folder)
     except OSError as error:
         what = "created" if made is None else "written"
-        raise ResultError(
-            f"{folder}: cannot be {what} ({reason(error)}); make room, or choose another folder"
-        ) from error
+        room = "make room, or " if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+        raise ResultError(f"{folder}: cannot be {what} ({reason(error)}); {room}choose another folder") from error
     return folder
 
 

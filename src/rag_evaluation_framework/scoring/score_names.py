@@ -144,7 +144,7 @@ def _parsed(score: Any, levels: Set[EvaluationType]) -> tuple[Metric[Any], Score
         return parse_score(score, levels)
     metric: Any = score
     cut: Any = None
-    if hasattr(score, "__len__") and len(score) == 2:
+    if isinstance(score, list | tuple) and len(score) == 2:
         metric, cut = score
     if not _is_metric(metric):
         raise ConfigError(
