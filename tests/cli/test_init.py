@@ -14,9 +14,28 @@ def test_init_says_what_was_located_and_the_command_it_prints_works(rag_eval, fo
     assert "billing.md[47:61], guides/start.md[34:48]" in outcome.out
     assert "Install the agent first." in outcome.out  # the passage nearest to the missing quote
     printed = next(line for line in outcome.out.splitlines() if line.startswith("  rag-eval run"))
-    following = rag_eval(*shlex.split(printed)[1:])
+    following = rag_eval(*shlex.split(printed)[1:], "--allow-skipped", "2")
     assert following.code == 0
     assert "span_recall" in following.out
+
+
+def test_init_reports_skipped_questions_and_how_run_allows_them_and_exits_with_0(rag_eval, folder):
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "2 questions skipped: fix their quotes" in outcome.out
+    assert "The run exits with 2 while questions are skipped; --allow-skipped 2 allows them." in outcome.out
+    (folder / "fixed.csv").write_text("question,quote\nWhat comes first?,Install the agent first.\n")
+    assert "--allow-skipped" not in rag_eval("init", "--corpus", "docs", "--questions", "fixed.csv").out
+
+
+def test_a_dataset_with_other_skipped_questions_is_in_the_way(rag_eval, folder):
+    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    (folder / ".rag-eval/questions.yaml").unlink()
+    with (folder / "questions.csv").open("a") as file:
+        file.write("Who else?,Nobody else.\n")
+    refused = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    assert refused.code == 2
+    assert "questions.json already exists and is not overwritten" in refused.err
 
 
 def test_the_dataset_contains_the_questions_whose_quotes_were_located(rag_eval, folder):
@@ -27,7 +46,11 @@ def test_the_dataset_contains_the_questions_whose_quotes_were_located(rag_eval, 
         "What comes first?",
         "Who is the chief?",
     ]
-    assert dataset.metadata == {"left_out": ["Who helps?", "How do I upgrade?"]}
+    assert dataset.metadata == {}
+    assert [(label.query.text, label.quote) for label in dataset.skipped] == [
+        ("Who helps?", "Support helps."),
+        ("How do I upgrade?", "Upgrade the agent first."),
+    ]
 
 
 @pytest.mark.parametrize("edited", [".rag-eval/questions.yaml", ".rag-eval/datasets/questions.json"])
@@ -49,7 +72,7 @@ def test_a_dataset_that_an_interrupted_init_left_is_not_in_the_way(rag_eval, fol
     killed.mkdir()
     assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
     assert [path.name for path in (folder / ".rag-eval/datasets").iterdir()] == ["questions.json"]
-    assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
+    assert rag_eval("run", ".rag-eval/questions.yaml", "--allow-skipped", "2").code == 0
     (folder / ".rag-eval/questions.yaml").unlink()
     (folder / "questions.csv").write_text("question,quote\nWhat comes first?,Install the agent first.\n")
     refused = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
@@ -67,7 +90,7 @@ def test_names_with_spaces_and_other_scripts_work(rag_eval, folder):
     (folder / "docs").rename(folder / "meine Bücher: 1")
     outcome = rag_eval("init", "--corpus", "meine Bücher: 1", "--questions", "questions.csv", "--name", "my set")
     assert outcome.code == 0, outcome.err
-    assert rag_eval("run", ".rag-eval/my set.yaml").code == 0
+    assert rag_eval("run", ".rag-eval/my set.yaml", "--allow-skipped", "2").code == 0
 
 
 NAMES = ["two\nlines", "tab\there", "red\x1b[31m", "next\x85line", "right\u202eleft", "line\u2028end", "not\udce9utf"]

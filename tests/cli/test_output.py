@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
+FLAGS = ("--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2")
 SCORED = ("--qrels", "qrels.txt", "--rankings", "mine.run")
 INIT = ("--corpus", "docs", "--questions", "questions.csv")
 TALKING = """

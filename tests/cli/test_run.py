@@ -7,7 +7,7 @@ from rag_evaluation_framework import Corpus, load_result
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.registry.building import build
 
-FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
+FLAGS = ("--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2")
 
 
 def test_run_shows_scores_and_the_weakest_questions_and_keeps_the_run(rag_eval, folder):
@@ -43,11 +43,59 @@ def test_a_question_that_misses_shows_its_answer_and_where_it_was_met(rag_eval, 
     assert "billing.md not in 1 result “Invoices are sent on the first day.”" in " ".join(outcome.out.split())
 
 
-def test_skipped_questions_are_reported_on_standard_error_and_in_the_result(rag_eval, folder):
+def test_skipped_questions_are_shown_with_quote_and_reason_wherever_people_look(rag_eval, folder):
     outcome = rag_eval("run", *FLAGS)
     assert outcome.err.startswith("warning: ")
     assert "ambiguous" in outcome.err
-    assert "questions skipped because their quotes have no certain place: 2" in outcome.out
+    shown = " ".join(outcome.out[outcome.out.index("Skipped questions") :].split())
+    ambiguous = "“Support helps.” ambiguous: billing.md[47:61], guides/start.md[34:48] name the document, or quote more"
+    assert re.search(rf"Who helps\? \(query_\w+\): {re.escape(ambiguous)}", shown)
+    assert re.search(r"How do I upgrade\? \(query_\w+\): “Upgrade the agent first.” missing: nearest passage", shown)
+    (run,) = (folder / ".rag-eval/runs").iterdir()
+    page = (run / "summary.md").read_text()
+    assert re.search(r"## Skipped questions\n\n- Who helps\? .*\n- How do I upgrade\? .*\n\n## Weakest", page)
+    result = load_result(run)
+    assert [label.quote for label in result.skipped] == ["Support helps.", "Upgrade the agent first."]
+    assert "Skipped questions</strong><ul><li>Who helps? (" in result._repr_html_()
+    assert repr(result).splitlines()[-2].startswith("  Who helps? (")
+    printed = json.loads(rag_eval("run", *FLAGS, "--json").out)
+    assert [(label["query"], label["quote"]) for label in printed["skipped"]] == [
+        ("Who helps?", "Support helps."),
+        ("How do I upgrade?", "Upgrade the agent first."),
+    ]
+    assert printed["skipped"][0]["id"] == result.skipped[0].query.id
+    assert printed["skipped"][0]["reason"] == ambiguous.partition("” ")[2]
+
+
+def test_more_skipped_questions_than_allowed_end_in_exit_code_2_after_the_run_was_shown_and_saved(rag_eval, folder):
+    given = FLAGS[:4]
+    refused = rag_eval("run", *given)
+    assert refused.code == 2
+    assert "scored 2 of 4 answerable questions (2 skipped, 0 failed)" in refused.out
+    (run,) = (folder / ".rag-eval/runs").iterdir()
+    assert f"Saved to {run}" in refused.out
+    (line,) = [line for line in refused.err.splitlines() if line.startswith("error: ")]
+    assert line.startswith("error: 2 of 4 answerable questions were skipped")
+    assert "--allow-skipped allows 0: correct the quotes and run `rag-eval dataset update`" in line
+    assert line.endswith(f"the run is saved in {run}")
+    assert rag_eval("run", *given, "--allow-skipped", "1").code == 2
+    assert rag_eval("run", *given, "--allow-skipped", "2").code == 0
+
+
+def test_failed_and_skipped_questions_are_told_in_one_error(rag_eval, folder):
+    (folder / "own.py").write_text(
+        "def search(query, k):\n    if 'invoices' in query:\n        raise OSError\n    return []\n"
+    )
+    outcome = rag_eval("run", *FLAGS[:4], "--retriever", "own:search")
+    assert outcome.code == 2
+    assert "1 of 3 questions failed, --allow-failures allows 0; 2 of 4 answerable questions were skipped" in outcome.err
+
+
+def test_a_configuration_file_allows_neither_failed_nor_skipped_questions(rag_eval, folder):
+    (folder / "run.yaml").write_text("corpus: docs\ndataset: questions.csv\nallow_skipped: 2\n")
+    outcome = rag_eval("run", "run.yaml")
+    assert outcome.code == 2
+    assert "$.allow_skipped: unknown key" in outcome.err
 
 
 def test_json_is_one_object_on_standard_output(rag_eval, folder):

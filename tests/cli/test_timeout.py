@@ -13,7 +13,7 @@ from rag_evaluation_framework import load_result
 
 pytestmark = pytest.mark.slow
 
-FLAGS = ("--corpus", "docs", "--dataset", "questions.csv")
+FLAGS = ("--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2")
 HANGING = """
 import asyncio
 import time

@@ -3,15 +3,18 @@
 import pytest
 
 from rag_evaluation_framework import (
+    BM25Retriever,
     CharacterSpan,
     ChunkId,
     ChunkLevelEvaluation,
+    ChunkLevelExperimentConfig,
     ChunkLevelGroundTruth,
     ChunkLevelMetric,
     Corpus,
     Dataset,
     Document,
     DocumentId,
+    DocumentLevelExperimentConfig,
     EvaluationConfig,
     ExperimentConfig,
     Metric,
@@ -25,7 +28,7 @@ from rag_evaluation_framework import (
     load_dataset,
     run_experiment,
 )
-from rag_evaluation_framework.data import Cutoff
+from rag_evaluation_framework.data import Cutoff, Skipped
 from rag_evaluation_framework.data.levels import CHUNK, TOKEN
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch, TokenizerError
 from rag_evaluation_framework.testing import FixedRetriever
@@ -252,14 +255,12 @@ def test_a_corpus_that_changed_beside_the_spans_is_noted_in_the_result():
     assert note == "the corpus has changed since the dataset was labelled; all labelled spans still match"
 
 
-def test_questions_that_the_dataset_skipped_are_noted_in_the_result():
-    (note,) = evaluate(FixedRetriever(), dataset(span(0, 16), metadata={"left_out": ["Who?", "Why?"]})).notes
-    assert note == "questions skipped because their quotes have no certain place: 2"
-
-
-@pytest.mark.parametrize("given", [5, "Who?", None, {"Who?": 1}])
-def test_metadata_that_lists_no_questions_does_not_count_as_skipped(given):
-    assert evaluate(FixedRetriever(), dataset(span(0, 16), metadata={"left_out": given})).counts["skipped"] == 0
+def test_questions_that_the_dataset_skipped_are_in_the_result_each_counted_once():
+    query = Query.from_text("Who?")
+    skipped = [Skipped(query, "one", "missing"), Skipped(query, "two", "ambiguous")]
+    for config in (ExperimentConfig, DocumentLevelExperimentConfig, ChunkLevelExperimentConfig):
+        result = run_experiment(config(BM25Retriever(), dataset(span(0, 16), skipped=skipped)))
+        assert (result.skipped, result.counts["skipped"], result.notes) == (tuple(skipped), 1, ())
 
 
 def test_a_config_can_be_run_repeatedly():

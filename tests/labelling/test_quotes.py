@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes, load_dataset
+from rag_evaluation_framework import Corpus, Document, DocumentId, Query, check_quotes, load_dataset
+from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.data.ids import generate_query_id
 from rag_evaluation_framework.errors import CorpusError, DatasetError
 
@@ -39,7 +40,13 @@ def test_a_quote_is_located_ambiguous_missing_or_not_there_on_purpose(tmp_path, 
     assert (missing.places, unanswered.places) == ((), ())
     assert (located.advice, unanswered.advice) == ("", "")
     assert check.problems == (ambiguous, missing)
-    assert check.left_out == ("How fast?", "How much?")
+    assert [(label.query.text, label.quote) for label in check.skipped] == [
+        ("How fast?", ANSWERS),
+        ("How much?", "Prices start at 900 dollars."),
+    ]
+    assert check.skipped[0].reason.startswith("ambiguous: guides/start.md[")
+    assert check.skipped[1].reason == f"missing: {missing.advice}"
+    assert check.dataset().skipped == check.skipped
 
 
 def test_a_missing_quote_is_shown_with_the_passage_nearest_to_it(tmp_path, corpus):
@@ -147,7 +154,16 @@ def test_a_question_with_one_unlocated_quote_is_skipped_entirely_with_a_warning(
         dataset = load_dataset(path, corpus=corpus)
     assert len(caught) == 1
     assert [query.text for query in dataset.queries] == ["One?"]
-    assert dataset.metadata == {"left_out": ["Both?"]}
+    assert dataset.metadata == {}
+    assert [(label.query.text, label.quote) for label in dataset.skipped] == [("Both?", ANSWERS)]
+
+
+def test_every_quote_that_was_not_located_is_told_and_its_question_skipped_once(tmp_path, corpus):
+    rows = f"id,question,quote,topic\nq,Both?,{ANSWERS},\nq,Both?,Never written.,support\nr,One?,{INSTALL},\n"
+    check = check_quotes(file(tmp_path, rows), corpus)
+    assert [label.quote for label in check.skipped] == [ANSWERS, "Never written."]
+    assert {label.query for label in check.skipped} == {Query(QueryId("q"), QueryText("Both?"), {"topic": "support"})}
+    assert "; 1 question skipped: fix its quotes" in check.summary()
 
 
 def test_a_file_of_which_nothing_is_left_is_refused_with_every_row(tmp_path, corpus):
@@ -301,7 +317,7 @@ def test_a_line_of_json_that_cannot_be_used_is_refused_by_its_number(tmp_path, c
 def test_an_unlocated_quote_of_one_id_does_not_affect_the_same_question_under_another(tmp_path, corpus):
     path = file(tmp_path, f"id,question,quote\np,A?,{REFUNDS}\nq,A?,Never written.\n")
     check = check_quotes(path, corpus)
-    assert check.left_out == ("A?",)
+    assert [label.query.id for label in check.skipped] == ["q"]
     assert [entry.query.id for entry in check.dataset()] == ["p"]
 
 

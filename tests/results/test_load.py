@@ -288,6 +288,19 @@ def put(*path):
         (put("config", "dataset", "x"), r"\$\.config\.dataset: .*, got 'x'"),
         (put("config", "dataset", "name", None), r"\$\.config\.dataset\.name: Field required"),
         (put("config", "dataset", "skipped", "1"), r"\$\.config\.dataset\.skipped: "),
+        (put("skipped", {}), r"\$\.skipped: "),
+        (
+            put("skipped", [{"query": {"id": "s", "query": 5, "metadata": {}}, "quote": "", "reason": ""}]),
+            r"0\.query\.query",
+        ),
+        (
+            put("skipped", [{"query": {"id": "s", "query": "S?", "metadata": {}}, "quote": "x"}]),
+            r"\$\.skipped\.0\.reason",
+        ),
+        (
+            put("skipped", [{"query": {"id": "s", "query": "S?", "metadata": {}}, "quote": "x", "reason": "y"}]),
+            r"\$\.skipped has 1 questions, and \$\.config\.dataset\.skipped is 0: it was changed",
+        ),
         (put("config", "corpus", "hash", 5), r"\$\.config\.corpus\.hash: "),
         (put("config", "corpus", "documents", 1.5), r"\$\.config\.corpus\.documents: "),
         (put("config", "tokenizer", {}), r"\$\.config\.tokenizer: "),
@@ -643,3 +656,15 @@ def test_many_cutoffs_take_time_in_proportion(tmp_path):
     with cpu_seconds_below(5):
         result = load_result(file)
         assert "span_recall" in result.summary().as_markdown()
+
+
+def test_a_report_from_before_skipped_labels_were_listed_is_loaded_with_their_number(tmp_path):
+    def older(report):
+        del report["skipped"]
+        report["config"]["dataset"]["skipped"] = report["counts"]["skipped"] = 2
+        report["counts"]["answerable"] += 2
+
+    result = load_result(edited(tmp_path, older))
+    assert result.skipped == ()
+    assert result.counts["skipped"] == 2
+    assert "(2 skipped, " in result.headline

@@ -30,7 +30,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.data import Hit, QueryId, QueryText
+from rag_evaluation_framework.data import Hit, QueryId, QueryText, Skipped
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
@@ -188,14 +188,26 @@ def test_counts_say_how_many_queries_the_means_are_of(result):
 
 
 def test_the_headline_counts_skipped_and_failed_questions_among_the_answerable_ones(tmp_path):
-    skipping = Dataset(dataset(TRUTH).ground_truth, TOKEN, corpus=CORPUS, metadata={"left_out": ["x", "y", "z"]})
+    labels = [Skipped(Query.from_text(text), "a quote", "missing: nowhere") for text in ("x", "y", "z", "z")]
+    skipping = Dataset(dataset(TRUTH).ground_truth, TOKEN, corpus=CORPUS, skipped=labels)
     result = evaluate(search, skipping, k=1, budgets=[])
     expected = "scored 4 of 8 answerable questions (3 skipped, 1 failed)"
     assert result.headline == expected
     assert (result.counts["answerable"], result.counts["skipped"]) == (8, 3)
     folder = result.save(tmp_path / "run")
     assert load_result(folder).headline == load_result(folder / "report.json").headline == expected
+    assert load_result(folder).skipped == load_result(folder / "report.json").skipped == result.skipped == tuple(labels)
     assert f"<br>{expected}, 1 without an answer<table>" in result._repr_html_()
+
+
+def test_of_many_skipped_labels_the_first_ten_are_shown(tmp_path):
+    labels = [Skipped(Query.from_text(f"Why {number}?"), "", "not\x1b[31m there") for number in range(12)]
+    result = evaluate(search, Dataset(dataset(TRUTH).ground_truth, TOKEN, corpus=CORPUS, skipped=labels), k=1)
+    heading, first, *_, last, more = repr(result).splitlines()[-12:]
+    assert heading == "Skipped questions"
+    assert first == f"  Why 0? ({labels[0].query.id}): not\N{REPLACEMENT CHARACTER}[31m there"
+    assert (last[:8], more) == ("  Why 9?", "  2 more labels that could not be placed")
+    assert (result.save(tmp_path / "run") / "summary.md").read_text().count("\n- Why ") == 10
 
 
 def test_the_headline_tells_failures_of_questions_without_an_answer_apart():
@@ -451,6 +463,7 @@ def test_the_report_is_strict_json_with_one_line_per_query_and_stable_keys(tmp_p
         "files",
         "experiment_url",
         "metrics",
+        "skipped",
         "queries",
     ]
     assert report["schema_version"] == 2

@@ -19,6 +19,7 @@ from rag_evaluation_framework._support.unfinished import remove_abandoned
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import arriving, print_text
+from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 _CONFIG = """\
@@ -89,10 +90,15 @@ def init(
     except InputError:
         reports.show_quotes(stdout(), check)
         raise
+    skipped = count_skipped(dataset.skipped)
+    told = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
     kept = "" if root == Path(".rag-eval") else f" --root {shlex.quote(str(root))}"
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
         reports.show_quotes(stdout(), check)
-        print_text(f"Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}")
+        print_text(
+            f"Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}"
+            f"{told if skipped else ''}"
+        )
 
 
 def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:
@@ -106,7 +112,8 @@ def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:
         rag.save_dataset(dataset, target)
         return
     try:
-        same = rag.load_dataset(target).content_hash == dataset.content_hash
+        there = rag.load_dataset(target)
+        same = (there.content_hash, there.skipped) == (dataset.content_hash, dataset.skipped)
     except InputError:
         same = False
     remove_abandoned(target.parent)

@@ -70,6 +70,12 @@ def run(
     allow_failures: Annotated[
         int, typer.Option(min=0, help="The number of failed questions to tolerate before exiting with 2.")
     ] = 0,
+    allow_skipped: Annotated[
+        int,
+        typer.Option(
+            min=0, help="The number of questions whose labels could not be placed to tolerate before exiting with 2."
+        ),
+    ] = 0,
     on_error: Annotated[
         str | None, typer.Option(help="collect keeps failed questions in the result, raise ends at the first.")
     ] = None,
@@ -117,7 +123,7 @@ def run(
         raise ResultError(f"the result is shown, but not saved: {problem.why}") from problem
     if problem is not None:
         raise problem
-    _check(result, allow_failures)
+    _check(result, allow_failures, allow_skipped)
 
 
 def _show(result: rag.EvaluationResult[Any], corpus: rag.Corpus, worst: int) -> None:
@@ -155,9 +161,9 @@ def _nothing_kept() -> Generator[None]:
         raise Interrupted("no question was answered, and nothing is saved") from interrupt
 
 
-def _check(result: rag.EvaluationResult[Any], allow_failures: int) -> None:
-    """Raise ConfigError if the result cannot be relied on."""
-    failed = result.counts["failed"] + result.counts["metric_failed"]
+def _check(result: rag.EvaluationResult[Any], allow_failures: int, allow_skipped: int) -> None:
+    """Raise ConfigError if the result cannot be relied on, saying everything that is more than was allowed."""
+    failed, skipped = result.counts["failed"] + result.counts["metric_failed"], result.counts["skipped"]
     not_asked = sum(NOT_ASKED in failures for failures in result.failures.values())
     if not_asked:
         raise ConfigError(
@@ -166,11 +172,18 @@ def _check(result: rag.EvaluationResult[Any], allow_failures: int) -> None:
         )
     if all(mean is None for mean in result.metrics.values()):
         raise ConfigError(f"no question has a score; the run is saved in {result.folder}")
+    problems: list[str] = []
     if failed > allow_failures:
-        raise ConfigError(
-            f"{failed} of {result.counts['questions']} questions failed, --allow-failures allows {allow_failures}; "
-            f"the run is saved in {result.folder}"
+        asked = result.counts["questions"]
+        problems.append(f"{failed} of {asked} questions failed, --allow-failures allows {allow_failures}")
+    if skipped > allow_skipped:
+        problems.append(
+            f"{skipped} of {result.counts['answerable']} answerable questions were skipped, as their quotes have no "
+            f"certain place in the documents, --allow-skipped allows {allow_skipped}: correct the quotes and run "
+            "`rag-eval dataset update`"
         )
+    if problems:
+        raise ConfigError("; ".join([*problems, f"the run is saved in {result.folder}"]))
 
 
 def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.ConfigFile, Path]:
@@ -202,6 +215,10 @@ def _summary(result: rag.EvaluationResult[Any], not_saved: str, worst: int) -> d
         "counts": result.counts,
         "notes": list(result.notes),
         "failures": {query: [asdict(failure) for failure in failures] for query, failures in result.failures.items()},
+        "skipped": [
+            {"id": label.query.id, "query": label.query.text, "quote": label.quote, "reason": label.reason}
+            for label in result.skipped
+        ],
         "worst": [
             {"id": query.query_id, "query": query.text, name: scores[query.query_id]} for query in result.worst(worst)
         ],

@@ -2,20 +2,20 @@
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, cast
 
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.data.documents import Corpus, check_corpus_type
 from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ground_truth import GroundTruth, span_problem
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
-from rag_evaluation_framework.data.plain import items
+from rag_evaluation_framework.data.plain import gives_items, items
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
@@ -43,10 +43,13 @@ class Dataset(Generic[U]):
         corpus: The documents that the ground truth refers to, if available.
         corpus_hash: `Corpus.content_hash` of the labelled documents, if known.
         metadata: Anything else, as a copy that cannot be changed; unknown keys of a dataset file are kept here.
+        skipped: The labels that could not be placed in the documents. Their questions are not in the ground truth, and
+            no part of the identity of the dataset; every result counts and shows them.
 
     Raises:
         CorpusError: The corpus is not a `Corpus`.
-        DatasetError: Two questions share an id, what is given is not ground truth, or the name or a hash is not a text.
+        DatasetError: Two questions share an id, a question is skipped and not, what is given is not ground truth or not
+            `Skipped`, or the name or a hash is not a text.
         LevelMismatch: A ground truth belongs to another evaluation type, or the level is not one.
     """
 
@@ -57,6 +60,7 @@ class Dataset(Generic[U]):
     corpus_hash: str | None
     chunking: str | None
     metadata: Mapping[str, Any] = field(hash=False)
+    skipped: tuple[Skipped, ...]
 
     def __init__(
         self,
@@ -68,6 +72,7 @@ class Dataset(Generic[U]):
         corpus_hash: str | None = None,
         chunking: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        skipped: Iterable[Skipped] = (),
     ) -> None:
         told = {"name": name, "corpus_hash": corpus_hash, "chunking": chunking}
         for attribute, text in told.items():
@@ -106,6 +111,7 @@ class Dataset(Generic[U]):
             if entry.query.id in seen:
                 raise DatasetError(f"dataset {name!r}: duplicate question id {entry.query.id!r}; ids must be unique")
             seen.add(entry.query.id)
+        object.__setattr__(self, "skipped", _checked_skipped(name, skipped, seen))
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -157,13 +163,8 @@ class Dataset(Generic[U]):
             corpus_hash=self.corpus_hash,
             chunking=self.chunking,
             metadata=self.metadata,
+            skipped=self.skipped,
         )
-
-    @property
-    def skipped(self) -> int:
-        """How many questions it lacks because their labels could not be placed; `metadata["left_out"]` lists them."""
-        left_out = self.metadata.get("left_out")
-        return len(left_out) if is_list(left_out) else 0
 
     def check(self, corpus: Corpus) -> tuple[str, ...]:
         """Check that there are questions and that spans match the corpus, and return what is to be noted.
@@ -187,8 +188,6 @@ class Dataset(Generic[U]):
                 "changed?"
             )
         notes: list[str] = []
-        if self.skipped:
-            notes.append(f"questions skipped because their quotes have no certain place: {self.skipped}")
         if self.corpus_hash not in (None, corpus.content_hash):
             unread = sum(not span.text for _, span in spans)
             checked = f"labelled spans that carry no text to compare: {unread}"
@@ -228,6 +227,21 @@ def check_dataset_level(dataset: Any, level: Level[Any]) -> None:
             f"dataset {dataset.name!r} is {dataset.level.evaluation_type}, the evaluation is {expected}: expected a "
             f"{expected}{'' if level is TOKEN else ' or token-level'} dataset; only spans can be read at another level"
         )
+
+
+def _checked_skipped(name: str, given: Any, scored: Set[str]) -> tuple[Skipped, ...]:
+    if not gives_items(given, str, Mapping, Skipped):
+        expected = "expected a list, such as [Skipped(query, quote, reason)]"
+        raise DatasetError(f"dataset {name!r}: skipped={shown(given)}; {expected}")
+    wordings: dict[str, str] = {}
+    labels = tuple(items(given, f"dataset {name!r}: skipped"))
+    for label in labels:
+        if not isinstance(label, Skipped):
+            raise DatasetError(f"dataset {name!r}: skipped: {shown(label)}; expected Skipped(query, quote, reason)")
+        query = label.query
+        if query.id in scored or wordings.setdefault(query.id, query.text) != query.text:
+            raise DatasetError(f"dataset {name!r}: skipped: duplicate question id {query.id!r}; ids must be unique")
+    return labels
 
 
 def _top_k(kept: Mapping[str, Any]) -> int | None:

@@ -19,6 +19,7 @@ from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText
 from rag_evaluation_framework.data.levels import Level, check_level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.datasets.labels import LabelReader
+from rag_evaluation_framework.datasets.skipped_labels import read_left_out, read_skipped
 from rag_evaluation_framework.errors import DatasetError
 
 SCHEMA_VERSION = 1
@@ -85,6 +86,7 @@ class _Header(Record):
     corpus_hash: str | None = None
     chunking: str | None = None
     metadata: dict[str, Any] = Field(default={})
+    skipped: list[Any] = Field(default=[])  # read one by one, as the questions are
 
 
 def is_native(first: Json) -> TypeGuard[dict[str, Any]]:
@@ -142,17 +144,22 @@ def _read(
     elif found != level.evaluation_type:  # the questions cannot be judged by this level
         raise records.error()
     entries = [_entry(data, where, level, labels) for where, data in rows]
+    truth = [entry for entry in entries if entry is not None]
+    skipped = [] if header is None else read_skipped(header.skipped, f"{where}.skipped", records)
     if header is None or records.problems:
         raise records.error()
     records.warn()
+    metadata = {**header.metadata, **(header.model_extra or {})}
+    skipped += read_left_out(metadata, {entry.query.id for entry in truth} | {label.query.id for label in skipped})
     return Dataset(
-        [entry for entry in entries if entry is not None],
+        truth,
         level,
         name=header.name or path.stem,
         corpus=labels.corpus,
         corpus_hash=header.corpus_hash,
         chunking=header.chunking,
-        metadata={**header.metadata, **(header.model_extra or {})},
+        metadata=metadata,
+        skipped=skipped,
     )
 
 

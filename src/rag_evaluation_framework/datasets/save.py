@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework._support.records import Problems, storable
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
 from rag_evaluation_framework.errors import DatasetError
 
@@ -33,8 +35,12 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
     if not isinstance(given, Dataset):
         raise DatasetError(f"dataset={shown(given)}: expected a Dataset; load_dataset(path, corpus=...) reads one")
     path = checked_path(path)
+    skipped = dict.fromkeys(label.query for label in dataset.skipped)
     problems = Problems(
-        f"question {entry.query.id!r}: {text}" for entry in dataset for text in _problems(entry, dataset)
+        chain(
+            (f"question {entry.query.id!r}: {text}" for entry in dataset for text in _problems(entry, dataset)),
+            (f"skipped question {query.id!r}: {text}" for query in skipped for text in _unstorable(query)),
+        )
     )
     if problems:
         raise DatasetError(problems.message(f"dataset {dataset.name!r}"))
@@ -47,6 +53,7 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
             {"chunking": dataset.chunking} if dataset.chunking or dataset.level.evaluation_type == "chunk-level" else {}
         ),
         "metadata": dict(dataset.metadata),
+        **({"skipped": [label.record() for label in dataset.skipped]} if dataset.skipped else {}),
     }
     questions = [
         {
@@ -69,10 +76,13 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
 
 
 def _problems(entry: GroundTruth[Any], dataset: Dataset[Any]) -> list[str]:
-    problems: list[str] = []
-    if not storable(f"{entry.query.id}{entry.query.text}"):
-        problems.append("contains a lone surrogate, which cannot be written as UTF-8")
+    problems = _unstorable(entry.query)
     return problems if dataset.corpus is None else [*problems, *entry.problems(dataset.corpus)]
+
+
+def _unstorable(query: Query) -> list[str]:
+    known = storable(f"{query.id}{query.text}")
+    return [] if known else ["contains a lone surrogate, which cannot be written as UTF-8"]
 
 
 def _json(value: object, path: Path, indent: int | None = None) -> str:

@@ -14,6 +14,7 @@ from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
+from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
@@ -146,7 +147,7 @@ class ExperimentConfig(Generic[U]):
                 "name": fit_to_keep(self.dataset.name),
                 "evaluation_type": self.dataset.level.evaluation_type,
                 "questions": len(self.dataset),
-                "skipped": self.dataset.skipped,
+                "skipped": count_skipped(self.dataset.skipped),
                 "hash": self.dataset.content_hash,
             },
             "corpus": {

@@ -134,6 +134,7 @@ def _scored(
         timings={**rankings.seconds, "score": seconds},
         notes=(),
         hits={"hits": len(known), "unlocated_hits": len(known) - int(known.sum())},
+        skipped=config.dataset.skipped,
     )
 
 

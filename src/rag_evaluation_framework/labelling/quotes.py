@@ -7,8 +7,9 @@ counts offsets. Other columns are kept as metadata of the question; the optional
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import Literal
@@ -26,6 +27,7 @@ from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
 from rag_evaluation_framework.data.ids import QueryId, QueryText, generate_query_id
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.skipped import Skipped, count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.text.text_locator import TextLocator
@@ -63,10 +65,24 @@ class QuoteRow:
     id: str
     metadata: Mapping[str, str]
 
-    def __str__(self) -> str:
+    @property
+    def key(self) -> str:
+        """What the rows of one question share: its id or, without one, its wording."""
+        return self.id or self.question
+
+    @property
+    def reason(self) -> str:
+        """Why the quote was not located, and what to do about it: status, places and advice; "" if it was."""
+        return f"{self.status}: {self._told}" if self.advice else ""
+
+    @property
+    def _told(self) -> str:
         where = ", ".join(map(_place, self.places[:3]))
         more = f" and {len(self.places) - 3} more" if len(self.places) > 3 else ""
-        return f"line {self.number:<4} {self.status:<10} {where}{more}{' ' if where else ''}{one_line(self.advice)}"
+        return f"{where}{more}{' ' if where else ''}{one_line(self.advice)}"
+
+    def __str__(self) -> str:
+        return f"line {self.number:<4} {self.status:<10} {self._told}"
 
     def __repr__(self) -> str:
         return f"QuoteRow({self})"
@@ -91,13 +107,22 @@ class QuoteCheck:
         """The rows whose quote is ambiguous or missing."""
         return tuple(row for row in self.rows if row.status in ("ambiguous", "missing"))
 
+    @cached_property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """The quotes that were not located, each with its question, which the dataset skips, and the reason."""
+        questions = self._questions
+        return tuple(Skipped(_query(questions[row.key]), row.quote, row.reason) for row in self.problems)
+
     @property
-    def left_out(self) -> tuple[str, ...]:
-        """The questions that the dataset skips because one of their quotes was not located."""
-        return tuple(dict.fromkeys(row.question for row in self.problems))
+    def _questions(self) -> dict[str, list[QuoteRow]]:
+        """The rows of each question, in order."""
+        questions: dict[str, list[QuoteRow]] = {}
+        for row in self.rows:
+            questions.setdefault(row.key, []).append(row)
+        return questions
 
     def dataset(self, name: str | None = None) -> Dataset[CharacterSpan]:
-        """Return the dataset of all questions whose quotes were all located.
+        """Return the dataset of all questions whose quotes were all located; the others are its `skipped`.
 
         A question with a missing or ambiguous quote is skipped entirely: scored by its other quotes alone, retrieving
         the right text would count as wrong.
@@ -105,19 +130,16 @@ class QuoteCheck:
         Raises:
             DatasetError: No question is left.
         """
-        problematic = {row.id or row.question for row in self.problems}
-        by_question: dict[str, list[QuoteRow]] = {}
-        for row in self.rows:
-            if (row.id or row.question) not in problematic:
-                by_question.setdefault(row.id or row.question, []).append(row)
-        if not by_question:
-            raise DatasetError(Problems(map(str, self.problems)).message(self.source))
+        problematic = {row.key for row in self.problems}
         entries = [
             TokenLevelGroundTruth(_query(rows), tuple(span for row in rows for span in row.places))
-            for rows in by_question.values()
+            for key, rows in self._questions.items()
+            if key not in problematic
         ]
-        metadata = {"left_out": list(self.left_out)} if self.left_out else {}
-        return Dataset(entries, TOKEN, name=name or Path(self.source).stem, corpus=self.corpus, metadata=metadata)
+        if not entries:
+            raise DatasetError(Problems(map(str, self.problems)).message(self.source))
+        name = name or Path(self.source).stem
+        return Dataset(entries, TOKEN, name=name, corpus=self.corpus, skipped=self.skipped)
 
     def summary(self) -> str:
         """Return the number of rows by status, and the rows whose quote is ambiguous or missing: the first 200."""
@@ -135,8 +157,8 @@ class QuoteCheck:
         statuses = ", ".join(
             f"{counts[status]} {status}" for status in ("located", "ambiguous", "missing", "no-answer")
         )
-        left_out = f"; {skipped_questions(len(self.left_out))}" if self.left_out else ""
-        return f"{one_line(self.source)}: {len(self.rows)} row{'s' * (len(self.rows) != 1)}: {statuses}{left_out}"
+        skipped = f"; {skipped_questions(self.skipped)}" if self.skipped else ""
+        return f"{one_line(self.source)}: {len(self.rows)} row{'s' * (len(self.rows) != 1)}: {statuses}{skipped}"
 
 
 def _first(rows: tuple[QuoteRow, ...]) -> list[str]:
@@ -149,8 +171,9 @@ def _place(span: CharacterSpan) -> str:
     return f"{name_line(span.doc_id)}[{span.start}:{span.end}]"
 
 
-def skipped_questions(count: int) -> str:
+def skipped_questions(skipped: Iterable[Skipped]) -> str:
     """Return how many questions were skipped, for messages."""
+    count = count_skipped(skipped)
     return "1 question skipped: fix its quotes" if count == 1 else f"{count} questions skipped: fix their quotes"
 
 

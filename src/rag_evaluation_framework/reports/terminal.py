@@ -19,7 +19,7 @@ from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.reports.tables import Column, show_table
 from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.summary import number
+from rag_evaluation_framework.results.summary import SKIPPED, number
 
 _LINE = 1000
 _MOST_QUOTES = 100
@@ -30,7 +30,7 @@ Result = EvaluationResult[Any]
 
 
 def show_result(console: Console, result: Result) -> None:
-    """Print the means of a result, with its counts and notes."""
+    """Print the means of a result, with its counts and notes, and the questions that were skipped."""
     summary = result.summary()
     names, *means = (
         Column(Text(header or "metric"), [Text(cell) for cell in cells])
@@ -42,6 +42,10 @@ def show_result(console: Console, result: Result) -> None:
     show_table(console, [names], means)
     for note in summary.notes:
         console.print(Text(f"! {note}", style="yellow"))
+    if summary.skipped:
+        console.print(Text(SKIPPED, style="bold"))
+    for label in summary.skipped:
+        console.print(Padding(Text(label, style="yellow"), (0, 0, 0, 2), expand=False))
 
 
 def show_comparison(console: Console, results: Sequence[tuple[str, str, Result]], scores: Sequence[str]) -> None:
@@ -102,7 +106,7 @@ def show_quotes(console: Console, check: QuoteCheck) -> None:
     if len(check.problems) > _MOST_QUOTES:
         console.print(Text(f"… and {len(check.problems) - _MOST_QUOTES:,} more such quotes", style="yellow"))
     if check.problems:
-        console.print(Text(skipped_questions(len(check.left_out)), style="yellow"))
+        console.print(Text(skipped_questions(check.skipped), style="yellow"))
 
 
 def detectable_difference(questions: int) -> float:

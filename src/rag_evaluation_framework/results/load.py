@@ -15,6 +15,7 @@ from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.levels import Level, U, checked_level
+from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.rankings.hit_lines import read_hit_lines
@@ -80,6 +81,7 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
         version=head.version,
         folder=report.parent,
         experiment_url=head.experiment_url,
+        skipped=tuple(record.label() for record in head.skipped or ()),
     )
     _check_counts(report, head, result)
     _check_means(report, head, queries)
@@ -204,6 +206,11 @@ def _check_counts(report: Path, head: ReportRecord, result: EvaluationResult[Any
             raise ResultError(
                 f"{report}: $.counts.{name} is {head.counts[name]}, and by its questions it is {number}: it was changed"
             )
+    known, skipped = result.counts.get("skipped", 0), count_skipped(result.skipped)
+    if head.skipped is not None and skipped != known:
+        raise ResultError(
+            f"{report}: $.skipped has {skipped} questions, and $.config.dataset.skipped is {known}: it was changed"
+        )
     hits, unlocated = head.counts["hits"], head.counts["unlocated_hits"]
     if unlocated > hits:
         raise ResultError(f"{report}: $.counts.unlocated_hits is {unlocated}, and there are {hits} hits")

@@ -14,9 +14,11 @@ from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff, is_metric_name
 from rag_evaluation_framework.data.failures import Failure
-from rag_evaluation_framework.data.ids import EvaluationType
+from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText
 from rag_evaluation_framework.data.levels import U
+from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.score_table import ScoreTable, Status
+from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.results.query_result import QueryResults
 
@@ -152,10 +154,34 @@ class ConfigRecord:
 
 
 @dataclass(frozen=True)
+class SkippedQueryRecord:
+    """The question of a label that could not be placed."""
+
+    id: str
+    query: str
+    metadata: Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)]
+
+
+@dataclass(frozen=True)
+class SkippedRecord:
+    """A label that could not be placed; written as dataset files have it."""
+
+    query: SkippedQueryRecord
+    quote: str
+    reason: str
+
+    def label(self) -> Skipped:
+        """Return the label."""
+        query = Query(QueryId(self.query.id), QueryText(self.query.query), self.query.metadata)
+        return Skipped(query, self.quote, self.reason)
+
+
+@dataclass(frozen=True)
 class ReportRecord:
     """What a report says of the whole run; `EvaluationResult` says what the fields mean.
 
-    `files` are those that were saved with the report, by name, each with its `sha256`.
+    `files` are those that were saved with the report, by name, each with its `sha256`. `skipped` is None in reports of
+    earlier versions, which did not list them.
     """
 
     name: str
@@ -172,6 +198,7 @@ class ReportRecord:
     files: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     experiment_url: str | None = None
     metrics: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
+    skipped: tuple[SkippedRecord, ...] | None = None
 
 
 @dataclass(frozen=True)

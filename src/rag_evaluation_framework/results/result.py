@@ -1,7 +1,7 @@
 """`EvaluationResult`: the scores of an experiment, down to every query."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from numbers import Integral
@@ -16,6 +16,7 @@ from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import Means, ScoreTable
+from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, ResultError, SaveFailed
 from rag_evaluation_framework.levels.catalogue import RULES
@@ -24,8 +25,15 @@ from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.query_result import QueryResult, QueryResults
-from rag_evaluation_framework.results.record import DEEPEST, ReportRecord, brief_lines, question_lines
-from rag_evaluation_framework.results.summary import Summary, number, vector_stores
+from rag_evaluation_framework.results.record import (
+    DEEPEST,
+    ReportRecord,
+    SkippedQueryRecord,
+    SkippedRecord,
+    brief_lines,
+    question_lines,
+)
+from rag_evaluation_framework.results.summary import Summary, number, skipped_lines, vector_stores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +61,8 @@ class EvaluationResult(Generic[U]):
         notes: Notes shown with the result; components add to them with `note`.
         created: When the run started, UTC, ISO 8601.
         hits: How many hits were found, and how many of these lack what the level compares (`unlocated_hits`).
+        skipped: The labels that could not be placed in the documents, with quote and reason; their questions were not
+            asked. Empty in results that were saved before they were recorded.
         version: The version of this package.
         folder: The folder in which the result is saved, or None.
         experiment_url: The address at which the result was published, or None.
@@ -69,6 +79,7 @@ class EvaluationResult(Generic[U]):
     notes: tuple[str, ...]
     created: str
     hits: Mapping[str, int]
+    skipped: tuple[Skipped, ...] = ()
     version: str = field(default_factory=lambda: version(DISTRIBUTION))
     folder: Path | None = field(default=None, compare=False)
     experiment_url: str | None = None
@@ -132,8 +143,9 @@ class EvaluationResult(Generic[U]):
     def counts(self) -> dict[str, int]:
         """How many queries were scored, have no answer, failed, or made a metric fail; how many hits lack the unit.
 
-        `skipped` are not in the dataset, as their labels could not be placed; absent from results that were saved
-        before it was recorded. `answerable` are the skipped, and the queries of the dataset that have an answer.
+        `skipped` queries were not asked, as a label of theirs could not be placed; each counts once, however many of
+        its labels are in `EvaluationResult.skipped`. Absent from results that were saved before it was recorded.
+        `answerable` are the skipped, whose labels say that there is an answer, and the queries asked that have one.
         `unlocated_hits` are results without a place in the corpus; at the other levels, without a document or chunk id.
         """
         statuses = self.scores.statuses
@@ -181,6 +193,7 @@ class EvaluationResult(Generic[U]):
             notes=notes,
             worst_title=f"Weakest questions by {name}",
             worst=tuple((number(scores[query.query_id]), query.query_id, query.text or "–") for query in worst),
+            skipped=skipped_lines(self.skipped),
             facts=(
                 *(f"{stage}: {seconds:.3f} s" for stage, seconds in self.timings.items()),
                 *([f"vector store: {stores}"] if stores else []),
@@ -312,12 +325,19 @@ class EvaluationResult(Generic[U]):
             files={name: {"sha256": store.sha256(folder / name)} for name in (store.QUESTIONS, store.RANKINGS)},
             experiment_url=self.experiment_url,
             metrics=self.metrics,
+            skipped=tuple(self._skipped_records()),
         )
         lines = [*brief_lines(self.queries)] if len(self.queries) <= _MOST_IN_REPORT else None
         if lines is not None and sum(map(len, lines)) > _LARGEST_PART:
             lines = None
-        store.write_lines(folder / store.REPORT, store.report_lines(vars(record), lines))
+        head = {**vars(record), "skipped": [asdict(label) for label in record.skipped or ()]}
+        store.write_lines(folder / store.REPORT, store.report_lines(head, lines))
         store.write_lines(folder / store.SUMMARY, [self.summary().as_markdown().removesuffix("\n")])
+
+    def _skipped_records(self) -> Iterator[SkippedRecord]:
+        for label in self.skipped:
+            query = SkippedQueryRecord(label.query.id, label.query.text, plain(label.query.metadata, DEEPEST))
+            yield SkippedRecord(query, label.quote, label.reason)
 
     def compare(self, candidate: "EvaluationResult[U]") -> "Comparison":
         """Compare another result, the candidate, with this one, the baseline; deltas are candidate minus baseline.

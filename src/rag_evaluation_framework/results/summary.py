@@ -1,17 +1,22 @@
 """Summaries of results as text, Markdown and HTML."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, cast
 
 from rag_evaluation_framework._outside import fit_to_keep, name_line, one_line
+from rag_evaluation_framework.data.skipped import Skipped
 
 Row = tuple[str, ...]
 
 _LINE = 1000
 _MOST_NOTES = 25
+_MOST_SKIPPED = 10
+_QUOTED = 160
+SKIPPED = "Skipped questions"
+"""The heading of the labels that could not be placed."""
 
 # What Markdown makes something of, anywhere and at the beginning of a block. Inside of a word `_` is nothing.
 _INLINE = re.compile(r"[\\`*\[\]<>|#~&$]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
@@ -31,6 +36,7 @@ class Summary:
         worst_title: The heading of the questions below the table.
         worst: Questions to look at: score, id, wording.
         facts: Where and how the run was made.
+        skipped: Labels that could not be placed, and the reasons.
     """
 
     title: str
@@ -41,19 +47,19 @@ class Summary:
     worst_title: str
     worst: tuple[Row, ...]
     facts: tuple[str, ...]
+    skipped: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        left_out = len(self.notes) - _MOST_NOTES
-        notes = [*map(_told, self.notes[:_MOST_NOTES]), *([f"{left_out:,} more notes"] if left_out > 0 else [])]
         fit: dict[str, Any] = {
             "title": one_line(fit_to_keep(self.title), _LINE),
             "headline": tuple(map(_told, self.headline)),
             "header": tuple(map(name_line, self.header)),
             "rows": tuple(tuple(map(name_line, row)) for row in self.rows),
-            "notes": tuple(notes),
+            "notes": _first(self.notes, _MOST_NOTES, "notes"),
             "worst_title": _told(self.worst_title),
             "worst": tuple((*map(name_line, row[:-1]), one_line(row[-1], _LINE)) for row in self.worst),
             "facts": tuple(map(_told, self.facts)),
+            "skipped": _first(self.skipped, _MOST_SKIPPED, "labels that could not be placed"),
         }
         for name, value in fit.items():
             object.__setattr__(self, name, value)
@@ -67,14 +73,16 @@ class Summary:
             + "".join(f"  {cell.rjust(width)}" for cell, width in zip(cells, widths[1:], strict=True))
             for first, *cells in rows
         ]
-        return "\n".join([self.title, *self.headline, *lines, *(f"! {note}" for note in self.notes)])
+        skipped = [SKIPPED, *(f"  {label}" for label in self.skipped)] if self.skipped else []
+        return "\n".join([self.title, *self.headline, *lines, *(f"! {note}" for note in self.notes), *skipped])
 
     def as_html(self) -> str:
         """Return the summary as a notebook shows it; everything that comes from outside is escaped."""
         head = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
         body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows)
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        more = f"<ul>{notes}</ul>" if notes else ""
+        more = _html_list(self.notes) + (
+            f"<strong>{SKIPPED}</strong>{_html_list(self.skipped)}" if self.skipped else ""
+        )
         headline = "".join(f"<br>{escape(line)}" for line in self.headline)
         return (
             f"<div><strong>{escape(self.title)}</strong>{headline}"
@@ -89,11 +97,22 @@ class Summary:
         lines += _table(self.header, self.rows)
         if self.notes:
             lines += ["", "## Notes", "", *(f"- {_literal(note)}" for note in self.notes)]
+        if self.skipped:
+            lines += ["", f"## {SKIPPED}", "", *(f"- {_literal(label)}" for label in self.skipped)]
         if self.worst:
             lines += ["", f"## {_in_line(self.worst_title)}", "", *_table(("score", "id", "question"), self.worst)]
         if self.facts:
             lines += ["", "## Run", "", *(f"- {_literal(fact)}" for fact in self.facts)]
         return "\n".join(lines) + "\n"
+
+
+def skipped_lines(skipped: Iterable[Skipped]) -> tuple[str, ...]:
+    """Return labels that could not be placed as people read them: question, id, quote and reason, a line each."""
+    return tuple(
+        f"{one_line(label.query.text, _QUOTED)} ({name_line(label.query.id)}): "
+        f"{f'“{one_line(label.quote, _QUOTED)}” ' if label.quote else ''}{label.reason}"
+        for label in skipped
+    )
 
 
 def number(value: float | None) -> str:
@@ -118,6 +137,17 @@ def vector_stores(record: object) -> Iterator[str]:
 def _table(header: Row, rows: tuple[Row, ...]) -> list[str]:
     lines = [f"| {' | '.join(map(_in_line, row))} |" for row in (header, *rows)]
     return [lines[0], "|" + "---|" * len(header), *lines[1:]]
+
+
+def _first(texts: tuple[str, ...], most: int, what: str) -> tuple[str, ...]:
+    """Return texts fit to be shown, of many the first ones and how many more there are."""
+    more = len(texts) - most
+    return (*map(_told, texts[:most]), *([f"{more:,} more {what}"] if more > 0 else []))
+
+
+def _html_list(texts: tuple[str, ...]) -> str:
+    listed = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    return f"<ul>{listed}</ul>" if listed else ""
 
 
 def _told(text: str) -> str:

@@ -1,0 +1,48 @@
+"""Skipped questions: those that a dataset lacks, as a label of theirs could not be placed in the documents."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.value_checks import check_texts
+from rag_evaluation_framework.errors import DatasetError
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Label that could not be placed in the documents, so that its whole question is skipped.
+
+    A question with several such labels is skipped once, and has an entry for each.
+
+    Attributes:
+        query: The question.
+        quote: The text that was not placed; "" where it was not recorded.
+        reason: Why, and what to do about it.
+
+    Raises:
+        DatasetError: A field is of another type.
+    """
+
+    query: Query
+    quote: str
+    reason: str
+
+    def __post_init__(self) -> None:
+        query: Any = self.query
+        if not isinstance(query, Query):
+            raise DatasetError(
+                f"Skipped: query={shown(query)}; expected a Query; Query.from_text('What?') makes one of its wording"
+            )
+        check_texts(self, DatasetError, "quote", "reason")
+
+    def record(self) -> dict[str, Any]:
+        """Return it as files hold it."""
+        query = {"id": self.query.id, "query": self.query.text, "metadata": dict(self.query.metadata)}
+        return {"query": query, "quote": self.quote, "reason": self.reason}
+
+
+def count_skipped(skipped: Iterable[Skipped]) -> int:
+    """Return how many questions were skipped: each counts once, however many of its labels could not be placed."""
+    return len({label.query.id for label in skipped})

@@ -1,0 +1,64 @@
+"""Labels that could not be placed, as the native format lists them."""
+
+from collections.abc import Iterator, Set
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from rag_evaluation_framework._support.files import is_list
+from rag_evaluation_framework._support.records import Record, RecordReader
+from rag_evaluation_framework.data.ids import QueryId, QueryText
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.skipped import Skipped
+
+_NOT_RECORDED = "a quote could not be placed; the earlier version that made the dataset did not record which"
+
+
+class _SkippedQuery(Record):
+    id: Annotated[str, Field(min_length=1)]
+    query: Annotated[str, Field(min_length=1)]
+    metadata: dict[str, Any] = Field(default={})
+
+
+class _Skipped(Record):
+    query: Any  # validated by itself, as what is unknown in it is kept
+    quote: str
+    reason: str
+
+
+def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Skipped]:
+    """Return the labels that a file lists, after recording what is wrong with them; `where` is their place in it."""
+    labels: list[Skipped] = []
+    wordings: dict[str, str] = {}
+    for number, item in enumerate(items):
+        place = f"{where}[{number}]"
+        record = records.validate(_Skipped, item, place, unknown="is ignored")
+        query = None if record is None else records.validate(_SkippedQuery, record.query, f"{place}.query")
+        if record is None or query is None:
+            continue
+        if query.id not in wordings:
+            records.check_query(query.id, query.query, f"{place}.query")
+        if wordings.setdefault(query.id, query.query) != query.query:
+            records.problem(f"{place}.query.id", f"{query.id!r} is the id of two skipped questions; ids must be unique")
+        metadata = {**query.metadata, **(query.model_extra or {})}
+        asked = Query(QueryId(query.id), QueryText(query.query), metadata)
+        labels.append(Skipped(asked, record.quote, record.reason))
+    return labels
+
+
+def read_left_out(metadata: dict[str, Any], taken: Set[str]) -> Iterator[Skipped]:
+    """Yield the questions that a file of an earlier version lists by their wordings alone, and take them out of there.
+
+    Args:
+        metadata: The metadata of the dataset, where they are under `left_out`.
+        taken: The ids of all other questions.
+    """
+    wordings: Any = metadata.get("left_out")
+    if not is_list(wordings) or not all(isinstance(wording, str) and wording.strip() for wording in wordings):
+        return
+    del metadata["left_out"]
+    for wording in dict.fromkeys(wordings):
+        query = Query.from_text(wording)
+        if query.id in taken:  # by another question of that wording
+            query = Query(QueryId(f"{query.id} (skipped)"), query.text)
+        yield Skipped(query, "", _NOT_RECORDED)
