@@ -10,18 +10,22 @@ from rag_evaluation_framework import (
     Dataset,
     Document,
     DocumentId,
+    DocumentLevelExperimentConfig,
     DocumentLevelGroundTruth,
+    EvaluationConfig,
     Query,
     SpanDCG,
     SpanIoU,
     SpanPrecision,
     SpanRecall,
+    TokenLevelExperimentConfig,
     TokenLevelGroundTruth,
     TokenLevelMetric,
     evaluate,
     load_result,
+    run_experiment,
 )
-from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.data import QueryId, QueryText, Skipped
 from rag_evaluation_framework.errors import ConfigError, ResultError
 
 CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)])
@@ -116,18 +120,72 @@ def test_a_result_does_not_differ_from_itself():
 
 def test_added_removed_and_changed_queries_are_listed_and_not_compared():
     old = {"a": [(0, 10)], "gone": [(0, 10)], "moved": [(0, 10)], "reworded": [(0, 10)], "answered": []}
-    new = {"fresh": [(0, 5)], "a": [(0, 10)], "reworded": [(0, 10)], "moved": [(5, 15)], "answered": [(0, 5)]}
+    new = {"fresh": [(0, 5)], "a": [(10, 20)], "reworded": [(0, 10)], "moved": [(5, 15)], "answered": [(0, 5)]}
     comparison = run(10, old).compare(run(5, new, texts={"reworded": "other words"}))
     assert comparison.added == ("fresh",)
     assert comparison.removed == ("gone",)
     assert comparison.changed == ("moved", "reworded", "answered")
-    assert comparison.deltas == {"span_recall@1": {"a": -0.5}}
+    assert comparison.deltas == {"span_recall@1": {"a": -1.0}}
     assert list(comparison.questions) == ["a", "moved", "reworded", "answered"]
     assert "the dataset is not the same" in comparison.notes
     text = repr(comparison)
     assert "questions of the candidate only, not compared: 1 (fresh)" in text
     assert "questions of the baseline only, not compared: 1 (gone)" in text
     assert "questions whose wording or truth changed, not compared: 3 (moved, reworded, answered)" in text
+
+
+BEFORE = "# Billing\n\nInvoices come first. Refunds take five days. Support helps at once.\n"
+AFTER = "# Billing\n\nA new line. Support\nhelps at once. Invoices come first. Refunds take six days.\n"
+QUOTES = {"when": "Invoices come first.", "how long": "Refunds take five days.", "who": "Support helps at once."}
+
+
+def labelled(document, quotes, skipped=()):
+    """Return what people label in a document: questions with spans that hold a text, and labels without a place."""
+    corpus = Corpus([Document(DocumentId("billing.md"), document)])
+    entries = []
+    for name, quote in quotes.items():
+        start = document.replace("\n", " ").index(quote)
+        span = CharacterSpan(DocumentId("billing.md"), start, start + len(quote), document[start : start + len(quote)])
+        entries.append(TokenLevelGroundTruth(Query(QueryId(name), QueryText(f"{name}?")), [span]))
+    lost = [Skipped(Query(QueryId(name), QueryText(f"{name}?")), QUOTES[name], "lost") for name in skipped]
+    return Dataset(entries, TOKEN, corpus=corpus, skipped=lost)
+
+
+def both(one, other, level):
+    def whole(query, k):
+        return [{"doc_id": "billing.md", "start": 0, "end": 60}]
+
+    return [
+        run_experiment(config(whole, dataset, k=1, config=EvaluationConfig(budgets=[])))
+        for config in [TokenLevelExperimentConfig if level is TOKEN else DocumentLevelExperimentConfig]
+        for dataset in (one, other)
+    ]
+
+
+@pytest.mark.parametrize("level", [TOKEN, DOCUMENT])
+def test_runs_before_and_after_an_edit_are_compared_on_the_questions_that_both_scored(tmp_path, level):
+    placed = {name: quote for name, quote in QUOTES.items() if name != "how long"}
+    one, other = labelled(BEFORE, QUOTES), labelled(AFTER, placed, skipped=["how long"])
+    before, after = (
+        load_result(result.save(tmp_path / str(number)), level) for number, result in enumerate(both(one, other, level))
+    )
+    comparison = before.compare(after)
+    name = before.score_names[0]
+    assert list(comparison.deltas[name]) == ["when", "who"]  # both have moved, and one was wrapped anew
+    assert (comparison.added, comparison.removed, comparison.changed) == ((), (), ())
+    assert (comparison.skipped, comparison.placed) == (("how long",), ())
+    assert "scored 2 of 3 answerable questions (1 skipped, 0 failed)" in comparison.headlines[1]
+    told = "questions that the candidate skipped, as a label could not be placed, not compared: 1 (how long)"
+    assert f"! {told}" in repr(comparison)
+    assert "the corpus is not the same" in comparison.notes
+    back = after.compare(before)
+    assert (back.skipped, back.placed) == ((), ("how long",))
+    assert "questions that the baseline skipped, as a label could not be placed, not compared: 1" in repr(back)
+
+
+def test_a_dataset_whose_spans_have_only_moved_is_the_same_dataset():
+    one, other = both(labelled(BEFORE, QUOTES), labelled(f"Dear reader!\n{BEFORE}", QUOTES), TOKEN)
+    assert one.compare(other).notes == ("the corpus is not the same",)
 
 
 def test_the_order_of_spans_and_queries_does_not_matter():

@@ -216,6 +216,14 @@ class TestContentHash:
 
     def test_lone_surrogates_can_be_hashed(self):
         assert len(Corpus(documents(a="\ud800")).content_hash) == 64
+        assert len(Document(DocumentId("a"), "\ud800").content_hash) == 64
+
+    def test_the_hash_of_a_document_is_that_of_its_file_without_a_byte_order_mark(self, tmp_path):
+        text = "é\r\n💶".encode()
+        for name, data in (("a.md", text), ("b.md", b"\xef\xbb\xbf" + text)):
+            (tmp_path / name).write_bytes(data)
+        one, other = Corpus.from_folder(tmp_path)
+        assert one.content_hash == other.content_hash == sha256(text).hexdigest()
 
 
 class TestWhatCannotBeRead:

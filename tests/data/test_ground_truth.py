@@ -80,9 +80,8 @@ BASE = Dataset([truth("A?", SPAN)], TOKEN)
         Dataset([truth("A?", SPAN)], TOKEN, metadata={"author": "me"}),
         Dataset([truth("A?", SPAN)], TOKEN, corpus_hash="0" * 64),
         Dataset([TokenLevelGroundTruth(Query(Query.from_text("A?").id, QueryText("A?"), {"t": 1}), [SPAN])], TOKEN),
-        Dataset([truth("A?", CharacterSpan(DocumentId("a.md"), 0, 5, "Hello"))], TOKEN),
     ],
-    ids=["name", "metadata", "corpus hash", "metadata of a question", "text of a span"],
+    ids=["name", "metadata", "corpus hash", "metadata of a question"],
 )
 def test_the_hash_ignores_what_does_not_change_a_score(same):
     assert same.content_hash == BASE.content_hash
@@ -102,6 +101,55 @@ def test_the_hash_ignores_what_does_not_change_a_score(same):
 )
 def test_the_hash_sees_what_changes_a_score(other):
     assert other.content_hash != BASE.content_hash
+
+
+def quoting(text, start=0, doc_id="a.md"):
+    return CharacterSpan(DocumentId(doc_id), start, start + len(text), text)
+
+
+QUOTED = Dataset([truth("A?", quoting("Hello  you"))], TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("span", "same"),
+    [
+        (quoting("Hello  you", 7), True),
+        (quoting("Hello\r\nyou", 7), True),
+        (quoting("Hello you"), True),
+        (quoting("Hello  You"), False),
+        (quoting("Hello  you", doc_id="b.md"), False),
+        (CharacterSpan(DocumentId("a.md"), 0, 10), False),
+    ],
+    ids=["moved", "wrapped anew", "tidied", "another text", "another document", "no text"],
+)
+def test_the_hash_is_of_what_spans_quote_and_not_of_where_it_is(span, same):
+    assert (Dataset([truth("A?", span)], TOKEN).content_hash == QUOTED.content_hash) is same
+
+
+def test_a_span_without_text_quotes_the_corpus_that_was_labelled_and_no_other():
+    labelled = Corpus([Document(DocumentId("a.md"), "Hello  you.")])
+    edited = Corpus([Document(DocumentId("a.md"), "Dear you, hello.")])
+    span = CharacterSpan(DocumentId("a.md"), 0, 10)
+    silent = Dataset([truth("A?", span)], TOKEN, corpus=labelled)
+    assert silent.quoted(span).text == "Hello  you"
+    assert silent.content_hash == QUOTED.content_hash
+    elsewhere = silent.with_corpus(edited)
+    assert elsewhere.quoted(span).text == ""
+    assert elsewhere.content_hash == Dataset([truth("A?", span)], TOKEN).content_hash != QUOTED.content_hash
+    assert silent.with_corpus(Corpus(labelled.documents)).content_hash == QUOTED.content_hash
+
+
+@pytest.mark.parametrize("place", [("b.md", 0, 5), ("a.md", 2, 9)], ids=["no such document", "ends after it"])
+def test_a_span_that_is_not_in_the_corpus_quotes_nothing(place):
+    corpus = Corpus([Document(DocumentId("a.md"), "Hello")])
+    span = CharacterSpan(*place)
+    assert Dataset([truth("A?", span)], TOKEN, corpus=corpus).quoted(span).text == ""
+
+
+def test_ids_quote_themselves():
+    query = Query.from_text("A?")
+    for kind, level, unit in OF_EACH_LEVEL[:2]:
+        assert Dataset([kind(query, [unit])], level).quoted(unit) == unit
 
 
 def test_the_hash_tells_the_levels_apart_even_without_any_truth():

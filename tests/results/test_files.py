@@ -1,6 +1,7 @@
 """The files of a result: what each is for, what happens without it, and files of earlier versions."""
 
 import gzip
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -81,7 +82,7 @@ def test_questions_hold_scores_status_and_times_one_line_each(folder):
     ]
     assert rows[0]["scores"]["span_recall@4"] == 1.0
     assert rows[0]["text"] == "one?"
-    assert rows[0]["relevant"][1] == {"doc_id": "d", "start": 20, "end": 30, "text": ""}
+    assert rows[0]["relevant"][1] == {"doc_id": "d", "start": 20, "end": 30, "text": "0123456789"}
     assert list(rows[0]["stages"]) == ["retrieve"]
     assert rows[2]["scores"] == rows[3]["scores"] == {}
     assert rows[3]["failures"] == [{"stage": "retrieve", "kind": "ConnectionError", "message": "gone away"}]
@@ -392,7 +393,82 @@ def test_gains_are_part_of_the_identity():
 
     assert graded(2.0).identities == graded(2.0).identities != graded(3.0).identities
     assert graded(1.0).gains == {}
-    assert len(graded(1.0).identities[0]) == 16
+    assert len(graded(1.0).identities[0]) == 32
+
+
+def test_spans_that_quote_the_same_text_of_a_document_are_the_same_truth_wherever_they_are():
+    assert run(one=[(0, 5), (40, 50)]).queries.identities == run().queries.identities
+    assert run(two=[(51, 61)]).queries.identities[1] != run().queries.identities[1]
+
+
+def test_identities_are_the_same_whether_the_dataset_or_the_evaluation_knows_the_documents():
+    alone = Dataset(dataset().ground_truth, TOKEN, name="numbers")
+    given = evaluate(search, alone, k=[4, 1], budgets=["12ch"], corpus=CORPUS)
+    assert given.queries.identities == run().queries.identities
+    assert given.config["dataset"] == run().config["dataset"]
+
+
+def older(folder, target):
+    """Make of a saved result one of an earlier version, whose hashes were of offsets."""
+    shutil.copytree(folder, target)
+    report = json.loads((target / "report.json").read_text(encoding="utf-8"))
+    del report["config"]["dataset"]["hash_of"], report["skipped"]
+    report["config"]["dataset"]["hash"] = "0" * 64
+    for brief, row in zip(report["queries"], lines(target / "questions.jsonl"), strict=True):
+        places = sorted({(span["doc_id"], span["start"], span["end"]) for span in row["relevant"]})
+        told = json.dumps([row["text"], places, []])
+        brief["identity"] = hashlib.sha256(told.encode()).hexdigest()[:16]
+    (target / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    return target
+
+
+@pytest.mark.parametrize(
+    ("part", "known"),
+    [("", "id and wording"), ("kept", "id alone, as a report alone has no wordings")],
+    ids=["the folder", "the report alone"],
+)
+def test_a_result_of_an_earlier_version_is_paired_by_id_and_wording(tmp_path, folder, part, known):
+    saved = older(folder, tmp_path / "older")
+    (saved / "kept").mkdir()
+    shutil.copy(saved / "report.json", saved / "kept")
+    baseline = load_result(saved / part)
+    candidate = run(two=[(51, 61)])  # another truth, of which the older result tells nothing
+    comparison = baseline.compare(candidate)
+    assert set(comparison.deltas["span_recall@4"]) == {"one", "two"}
+    assert comparison.changed == ()
+    (note,) = comparison.notes[:1]
+    assert note == (
+        "mine was saved by an earlier version, which did not record what labels quote: questions are paired by "
+        f"{known}, also where their truth has changed"
+    )
+    assert candidate.compare(baseline).notes[0] == note
+
+
+def test_a_reworded_question_is_not_paired_with_that_of_an_earlier_version(tmp_path, folder):
+    entries = [
+        TokenLevelGroundTruth(Query(QueryId(entry.query.id), QueryText("other words")), entry.relevant)
+        if entry.query.id == "two"
+        else entry
+        for entry in dataset()
+    ]
+    candidate = evaluate(search, Dataset(entries, TOKEN, name="numbers", corpus=CORPUS), k=[4, 1], budgets=["12ch"])
+    comparison = load_result(older(folder, tmp_path / "older")).compare(candidate)
+    assert comparison.changed == ("two",)
+
+
+def test_two_results_of_earlier_versions_are_compared_as_they_were(tmp_path, folder):
+    other = load_result(older(run(two=[(40, 50)]).save(tmp_path / "new"), tmp_path / "other"))
+    comparison = load_result(older(folder, tmp_path / "older")).compare(other)
+    assert comparison.changed == ("two",)  # the same text, but they told spans by offsets
+    again = load_result(other.save(tmp_path / "again"))
+    assert again == other
+    assert again.compare(other).changed == ()
+    file = tmp_path / "other" / "report.json"
+    report = json.loads(file.read_text(encoding="utf-8"))
+    report["queries"][0]["identity"] = "0" * 16
+    file.write_text(json.dumps(report), encoding="utf-8")
+    with pytest.raises(ResultError, match=r"queries\.0\.identity is '0{16}', and by questions\.jsonl it is"):
+        load_result(file.parent)
 
 
 def test_a_metric_that_failed_is_told_of_its_question_only(tmp_path):

@@ -128,7 +128,7 @@ def used(result, original, folder):
         assert len(result.per_query(name)) == len(result.queries)
     assert len(result.failures) <= result.counts["questions"]
     assert result.headline
-    assert all(len(identity) == 16 for identity in result.queries.identities)
+    assert all(len(identity) in (16, 32) for identity in result.queries.identities)
     assert [query.text for query in result.queries if query.relevant is None] == []
     with suppress(MissingDependency):
         assert len(result.to_dataframe()) == len(result.queries)
@@ -287,6 +287,11 @@ def put(*path):
         (put("config", "dataset", None), r"\$\.config\.dataset: Field required"),
         (put("config", "dataset", "x"), r"\$\.config\.dataset: .*, got 'x'"),
         (put("config", "dataset", "name", None), r"\$\.config\.dataset\.name: Field required"),
+        (put("config", "dataset", "hash_of", "places"), r"\$\.config\.dataset\.hash_of: "),
+        (
+            put("config", "dataset", "hash_of", None),
+            "expected identities of 16 digits, as its config.dataset.hash_of says",
+        ),
         (put("config", "dataset", "skipped", "1"), r"\$\.config\.dataset\.skipped: "),
         (put("skipped", {}), r"\$\.skipped: "),
         (

@@ -100,12 +100,14 @@ from rag_evaluation_framework.data import (
     Cutoff,
     EvaluationType,
     Hit,
+    LabelContexts,
     Level,
     PositionAwareChunkId,
     QueryId,
     QueryText,
     Retrieval,
     ScoreTable,
+    Skipped,
     Stage,
     merge_overlapping_spans,
 )
@@ -297,6 +299,9 @@ graded_truth = Dataset(
 no_answer = Dataset([TokenLevelGroundTruth(query, ())], TOKEN)
 
 assert_type(token_truth, Dataset[CharacterSpan])
+assert_type(token_truth.skipped, tuple[Skipped, ...])
+assert_type(token_truth.quoted(span), CharacterSpan)
+assert_type(token_truth.contexts, LabelContexts)
 assert_type(of_chunks, Dataset[CharacterSpan])
 assert_type(chunk_truth, Dataset[ChunkId])
 assert_type(bound_truth, Dataset[ChunkId])
@@ -520,6 +525,7 @@ assert_type(load_result(folder, TOKEN), EvaluationResult[CharacterSpan])
 assert_type(load_result("run", CHUNK), EvaluationResult[ChunkId])
 assert_type(load_result("run", level=DOCUMENT), EvaluationResult[DocumentId])
 assert_type(load_result("run").counts["scored"], int)
+assert_type(load_result("run").skipped, tuple[Skipped, ...])
 any_result: ExperimentResult = document_result
 
 comparison = result.compare(load_result(folder, TOKEN))

@@ -36,7 +36,10 @@ class Comparison:
         questions: The wording of every query that both results hold, by id.
         added: Ids of queries that only the candidate has.
         removed: Ids of queries that only the baseline has.
-        changed: Ids of queries whose wording or ground truth differs; they are not compared.
+        changed: Ids of queries whose wording or ground truth differs; they are not compared. Spans that quote the same
+            text of the same document are the same truth, wherever they are.
+        skipped: Ids of queries that the baseline has and the candidate skipped, as a label could not be placed.
+        placed: Ids of queries that the candidate has and the baseline skipped.
         notes: Notes shown with the comparison.
     """
 
@@ -50,6 +53,8 @@ class Comparison:
     added: tuple[str, ...]
     removed: tuple[str, ...]
     changed: tuple[str, ...]
+    skipped: tuple[str, ...]
+    placed: tuple[str, ...]
     notes: tuple[str, ...]
 
     @classmethod
@@ -63,8 +68,7 @@ class Comparison:
         _check_levels(baseline, candidate)
         before, after = baseline.scores.rows, candidate.scores.rows
         shared = [query_id for query_id in before if query_id in after]
-        truths = baseline.queries.identities, candidate.queries.identities
-        same = [query_id for query_id in shared if truths[0][before[query_id]] == truths[1][after[query_id]]]
+        same = _same(baseline, candidate, shared)
         unchanged = set(same)
         names = [
             name
@@ -75,6 +79,7 @@ class Comparison:
             what = "question with the same truth" if not same else "score"
             raise ResultError(f"{baseline.name!r} and {candidate.name!r} have no {what} in common: nothing to compare")
         old, new = _paired(baseline.scores, candidate.scores, names, same)
+        was_skipped, now_skipped = ({label.query.id for label in run.skipped} for run in (baseline, candidate))
         change = replace(old, columns={name: new.columns[name] - old.columns[name] for name in names})
         return cls(
             baseline=baseline.name,
@@ -84,8 +89,10 @@ class Comparison:
             change=change,
             headlines=(baseline.headline, candidate.headline),
             questions=_wordings(baseline, candidate, shared),
-            added=tuple(query_id for query_id in after if query_id not in before),
-            removed=tuple(query_id for query_id in before if query_id not in after),
+            added=tuple(query_id for query_id in after if query_id not in before and query_id not in was_skipped),
+            removed=tuple(query_id for query_id in before if query_id not in after and query_id not in now_skipped),
+            skipped=tuple(query_id for query_id in before if query_id not in after and query_id in now_skipped),
+            placed=tuple(query_id for query_id in after if query_id not in before and query_id in was_skipped),
             changed=tuple(query_id for query_id in shared if query_id not in unchanged),
             notes=(*_notes(baseline, candidate, names), *_of_failed(baseline.scores, candidate.scores, change)),
         )
@@ -207,6 +214,19 @@ def _alike(name: str, baseline: EvaluationResult[Any], candidate: EvaluationResu
     return not in_tokens or baseline.config.get("tokenizer") == candidate.config.get("tokenizer")
 
 
+def _same(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], shared: Sequence[str]) -> list[str]:
+    """Return the queries that have one wording and one truth; of the truth of an earlier version nothing is known."""
+    one, other = baseline.queries, candidate.queries
+    if one.by_place == other.by_place:
+        known: tuple[Sequence[str], Sequence[str]] = one.identities, other.identities
+    elif one.texts and other.texts:
+        known = one.texts, other.texts
+    else:
+        return [*shared]
+    before, after = baseline.scores.rows, candidate.scores.rows
+    return [query_id for query_id in shared if known[0][before[query_id]] == known[1][after[query_id]]]
+
+
 def _wordings(
     baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], query_ids: Sequence[str]
 ) -> dict[str, str]:
@@ -242,9 +262,16 @@ def _notes(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], na
     if others:
         notes.append(f"scores that are not in both, or not of one tokenizer: {', '.join(others)}")
     before, after = baseline.config, candidate.config
-    notes += [
-        f"the {what} is not the same" for what in ("corpus", "dataset") if before[what]["hash"] != after[what]["hash"]
-    ]
+    one, other = baseline.queries, candidate.queries
+    hashed = ("corpus", "dataset") if one.by_place == other.by_place else ("corpus",)
+    notes += [f"the {what} is not the same" for what in hashed if before[what]["hash"] != after[what]["hash"]]
+    if one.by_place != other.by_place:
+        older = baseline.name if one.by_place else candidate.name
+        known = "id and wording" if one.texts and other.texts else "id alone, as a report alone has no wordings"
+        notes.append(
+            f"{older} was saved by an earlier version, which did not record what labels quote: questions are paired by "
+            f"{known}, also where their truth has changed"
+        )
     if baseline.scores.count_as_zero != candidate.scores.count_as_zero:
         notes.append("the two count different questions that were not scored as 0")
     notes += _rules(baseline).doubts(before, after)
@@ -277,6 +304,8 @@ def _named(comparison: Comparison) -> list[str]:
         ("questions of the candidate only", comparison.added),
         ("questions of the baseline only", comparison.removed),
         ("questions whose wording or truth changed", comparison.changed),
+        ("questions that the candidate skipped, as a label could not be placed", comparison.skipped),
+        ("questions that the baseline skipped, as a label could not be placed", comparison.placed),
     )
     return [
         f"{what}, not compared: {len(ids)} ({', '.join(ids[:3])}{', …' if len(ids) > 3 else ''})"

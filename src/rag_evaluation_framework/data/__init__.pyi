@@ -30,6 +30,7 @@ from .ids import QueryText as QueryText
 from .ids import generate_chunk_id as generate_chunk_id
 from .ids import generate_pa_chunk_id as generate_pa_chunk_id
 from .ids import generate_query_id as generate_query_id
+from .label_contexts import LabelContexts as LabelContexts
 from .levels import CHUNK as CHUNK
 from .levels import DOCUMENT as DOCUMENT
 from .levels import TOKEN as TOKEN

@@ -2,23 +2,27 @@
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, cast
+from typing import Any, Generic, TypeVar, cast
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.documents import Corpus, check_corpus_type
 from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ground_truth import GroundTruth, span_problem
+from rag_evaluation_framework.data.identity import unit_key, with_text
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
+from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
-from rag_evaluation_framework.data.plain import gives_items, items
+from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.skipped import Skipped
+from rag_evaluation_framework.data.skipped import Skipped, checked_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+
+UnitT = TypeVar("UnitT", bound=DocumentId | ChunkId | CharacterSpan)
 
 _MOST_PROBLEMS = 5
 
@@ -45,6 +49,7 @@ class Dataset(Generic[U]):
         metadata: Anything else, as a copy that cannot be changed; unknown keys of a dataset file are kept here.
         skipped: The labels that could not be placed in the documents. Their questions are not in the ground truth, and
             no part of the identity of the dataset; every result counts and shows them.
+        recorded: What its file keeps of the labelled documents, if it is known; `contexts` asks the corpus first.
 
     Raises:
         CorpusError: The corpus is not a `Corpus`.
@@ -61,6 +66,7 @@ class Dataset(Generic[U]):
     chunking: str | None
     metadata: Mapping[str, Any] = field(hash=False)
     skipped: tuple[Skipped, ...]
+    recorded: LabelContexts | None = field(compare=False)
 
     def __init__(
         self,
@@ -73,6 +79,7 @@ class Dataset(Generic[U]):
         chunking: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         skipped: Iterable[Skipped] = (),
+        recorded: LabelContexts | None = None,
     ) -> None:
         told = {"name": name, "corpus_hash": corpus_hash, "chunking": chunking}
         for attribute, text in told.items():
@@ -93,6 +100,7 @@ class Dataset(Generic[U]):
             "corpus": corpus,
             "corpus_hash": corpus.content_hash if corpus_hash is None and corpus is not None else corpus_hash,
             "metadata": FrozenDict() if metadata is None else metadata,
+            "recorded": recorded,
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
@@ -111,7 +119,7 @@ class Dataset(Generic[U]):
             if entry.query.id in seen:
                 raise DatasetError(f"dataset {name!r}: duplicate question id {entry.query.id!r}; ids must be unique")
             seen.add(entry.query.id)
-        object.__setattr__(self, "skipped", _checked_skipped(name, skipped, seen))
+        object.__setattr__(self, "skipped", checked_skipped(name, skipped, seen))
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -120,12 +128,43 @@ class Dataset(Generic[U]):
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of evaluation type, questions and ground truth, 64 hexadecimal digits; ignores name and metadata."""
+        """SHA-256 of evaluation type, questions and what they quote, 64 hexadecimal digits: what the dataset is.
+
+        Of a span count its document and its text (see `quoted`), not where that text is: spans that move with an edited
+        document keep the hash. Of a span without a text the offsets count, at the other levels the ids and gains. Name,
+        metadata, documents and what was skipped do not.
+        """
         rows = [
-            [entry.query.id, entry.query.text, [_unit_key(unit, entry.gain(unit)) for unit in entry.relevant]]
+            [entry.query.id, entry.query.text, [self._key(unit, entry.gain(unit)) for unit in entry.relevant]]
             for entry in self.ground_truth
         ]
         return content_digest(json.dumps([self.level.evaluation_type, rows], ensure_ascii=True))
+
+    def quoted(self, unit: UnitT) -> UnitT:
+        """Return a relevant unit with the text that it quotes: its own or, if it has none, that of the labelled corpus.
+
+        It is unchanged if the corpus at hand is not the one that was labelled, and if it is an id.
+        """
+        if self.labelled_corpus is None or not isinstance(unit, CharacterSpan):
+            return unit
+        return cast("UnitT", with_text(unit, self.labelled_corpus))
+
+    @cached_property
+    def contexts(self) -> LabelContexts:
+        """What files keep so that spans can be found again: of the labelled corpus or, without it, as recorded."""
+        if self.labelled_corpus is None:
+            return self.recorded or LabelContexts()
+        return LabelContexts.of((unit for entry in self for unit in entry.relevant), self.labelled_corpus)
+
+    @cached_property
+    def labelled_corpus(self) -> Corpus | None:
+        """The corpus, if it is the one that was labelled."""
+        labelled = self.corpus is not None and self.corpus.content_hash == self.corpus_hash
+        return self.corpus if labelled else None
+
+    def _key(self, unit: DocumentId | ChunkId | CharacterSpan, gain: float) -> object:
+        key = unit_key(self.quoted(unit))
+        return key if isinstance(unit, CharacterSpan) or gain == 1.0 else [unit, gain]
 
     @property
     def k(self) -> int | None:
@@ -164,6 +203,7 @@ class Dataset(Generic[U]):
             chunking=self.chunking,
             metadata=self.metadata,
             skipped=self.skipped,
+            recorded=self.recorded,
         )
 
     def check(self, corpus: Corpus) -> tuple[str, ...]:
@@ -229,21 +269,6 @@ def check_dataset_level(dataset: Any, level: Level[Any]) -> None:
         )
 
 
-def _checked_skipped(name: str, given: Any, scored: Set[str]) -> tuple[Skipped, ...]:
-    if not gives_items(given, str, Mapping, Skipped):
-        expected = "expected a list, such as [Skipped(query, quote, reason)]"
-        raise DatasetError(f"dataset {name!r}: skipped={shown(given)}; {expected}")
-    wordings: dict[str, str] = {}
-    labels = tuple(items(given, f"dataset {name!r}: skipped"))
-    for label in labels:
-        if not isinstance(label, Skipped):
-            raise DatasetError(f"dataset {name!r}: skipped: {shown(label)}; expected Skipped(query, quote, reason)")
-        query = label.query
-        if query.id in scored or wordings.setdefault(query.id, query.text) != query.text:
-            raise DatasetError(f"dataset {name!r}: skipped: duplicate question id {query.id!r}; ids must be unique")
-    return labels
-
-
 def _top_k(kept: Mapping[str, Any]) -> int | None:
     k = kept.get("topK")
     return k if type(k) is int and k >= 1 else None
@@ -252,9 +277,3 @@ def _top_k(kept: Mapping[str, Any]) -> int | None:
 def _asked_for(k: int | None, query_ids: list[str]) -> str:
     more = f" and {len(query_ids) - 3} more" if len(query_ids) > 3 else ""
     return f"{'no topK' if k is None else f'topK {k}'}: {', '.join(map(repr, query_ids[:3]))}{more}"
-
-
-def _unit_key(unit: DocumentId | ChunkId | CharacterSpan, gain: float) -> list[Any] | str:
-    if isinstance(unit, CharacterSpan):
-        return [unit.doc_id, unit.start, unit.end]
-    return unit if gain == 1.0 else [unit, gain]

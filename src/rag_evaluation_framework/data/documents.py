@@ -14,7 +14,7 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import checked_path, read_bytes, refuse_wide
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.frozen import FrozenDict
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.ids import DocumentId, content_digest
 from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
 from rag_evaluation_framework.errors import CorpusError
@@ -43,6 +43,11 @@ class Document:
     def __post_init__(self) -> None:
         check_texts(self, CorpusError, "id", "content")
         freeze_metadata(self, CorpusError)
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of the text in UTF-8, 64 hexadecimal digits: that of the file, if it has no byte order mark."""
+        return content_digest(self.content)
 
 
 @dataclass(frozen=True, init=False, repr=False)

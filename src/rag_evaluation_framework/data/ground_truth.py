@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
@@ -20,6 +20,9 @@ from rag_evaluation_framework.errors import DatasetError
 
 LARGEST_GAIN = 1e100
 """Sums of gains stay finite."""
+
+Around: TypeAlias = Mapping[CharacterSpan, tuple[str, str]]
+NO_CONTEXTS: Around = FrozenDict[CharacterSpan, tuple[str, str]]()
 
 IdT = TypeVar("IdT", DocumentId, ChunkId)
 TextT = TypeVar("TextT", bound=str)
@@ -61,17 +64,17 @@ class GroundTruth(ABC, Generic[U]):
     def level(self) -> Level[U]:
         """The evaluation type of this ground truth."""
 
-    def record(self, corpus: Corpus | None, context: int = 0) -> dict[str, Any]:
+    def record(self, corpus: Corpus | None, around: Around = NO_CONTEXTS) -> dict[str, Any]:
         """Return what is relevant as files hold it: ids or spans, with prefixes and gains if there are any.
 
         Args:
             corpus: The documents, from which spans get their text.
-            context: How many characters before and after a span are recorded with it.
+            around: The text before and after spans, which is recorded with them.
 
         Raises:
             DatasetError: Files cannot represent this kind of ground truth.
         """
-        del corpus, context
+        del corpus, around
         raise DatasetError(f"question {self.query.id!r}: {type(self).__name__} cannot be saved to a file")
 
     def problems(self, corpus: Corpus) -> list[str]:
@@ -137,9 +140,9 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
         """Document level."""
         return DOCUMENT
 
-    def record(self, corpus: Corpus | None, context: int = 0) -> dict[str, Any]:
+    def record(self, corpus: Corpus | None, around: Around = NO_CONTEXTS) -> dict[str, Any]:
         """Return the ids, with prefixes and gains if there are any."""
-        del corpus, context
+        del corpus, around
         prefixes, gains = list(self.relevant_prefixes), dict(self.gains)
         return {"relevant_document_ids": list(self.relevant_document_ids), **_optional(prefixes, gains)}
 
@@ -219,9 +222,9 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
         """Chunk level."""
         return CHUNK
 
-    def record(self, corpus: Corpus | None, context: int = 0) -> dict[str, Any]:
+    def record(self, corpus: Corpus | None, around: Around = NO_CONTEXTS) -> dict[str, Any]:
         """Return the ids, with gains if there are any."""
-        del corpus, context
+        del corpus, around
         return {"relevant_chunk_ids": list(self.relevant_chunk_ids), **_optional([], dict(self.gains))}
 
     def gain(self, unit: ChunkId) -> float:
@@ -277,9 +280,9 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
         spans = (span for chunk_id in once for span in registry.get_spans(chunk_id))
         return cls(query, tuple(spans))
 
-    def record(self, corpus: Corpus | None, context: int = 0) -> dict[str, Any]:
-        """Return the spans, with their text if it is known."""
-        return {"relevant_spans": [_span_record(span, corpus, context) for span in self.relevant_spans]}
+    def record(self, corpus: Corpus | None, around: Around = NO_CONTEXTS) -> dict[str, Any]:
+        """Return the spans, with their text and what is around them if it is known."""
+        return {"relevant_spans": [_span_record(span, corpus, around) for span in self.relevant_spans]}
 
     def problems(self, corpus: Corpus) -> list[str]:
         """Return which spans are not in the corpus, or have another text there."""
@@ -403,16 +406,14 @@ def span_problem(span: CharacterSpan, corpus: Corpus) -> str | None:
     return None
 
 
-def _span_record(span: CharacterSpan, corpus: Corpus | None, context: int) -> dict[str, Any]:
+def _span_record(span: CharacterSpan, corpus: Corpus | None, around: Around) -> dict[str, Any]:
     record: dict[str, Any] = {"doc_id": span.doc_id, "start": span.start, "end": span.end}
-    if corpus is None:
-        return {**record, "text": span.text} if span.text else record
-    content = corpus[span.doc_id].content
-    record["text"] = content[span.start : span.end]
-    if not context:
-        return record
-    before, after = content[max(0, span.start - context) : span.start], content[span.end : span.end + context]
-    return {**record, "before": before, "after": after}
+    text = span.text if corpus is None else corpus[span.doc_id].content[span.start : span.end]
+    if text:
+        record["text"] = text
+    if span in around:
+        record["before"], record["after"] = around[span]
+    return record
 
 
 def _optional(prefixes: list[str], gains: dict[Any, float]) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """Skipped questions: those that a dataset lacks, as a label of theirs could not be placed in the documents."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
 from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.plain import gives_items, items
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.value_checks import check_texts
 from rag_evaluation_framework.errors import DatasetError
@@ -41,6 +42,32 @@ class Skipped:
         """Return it as files hold it."""
         query = {"id": self.query.id, "query": self.query.text, "metadata": dict(self.query.metadata)}
         return {"query": query, "quote": self.quote, "reason": self.reason}
+
+
+def checked_skipped(name: str, given: Any, scored: Set[str]) -> tuple[Skipped, ...]:
+    """Return the skipped labels of a dataset.
+
+    Args:
+        name: The name of the dataset, for messages.
+        given: What was given as such.
+        scored: The ids of its questions.
+
+    Raises:
+        DatasetError: It is not a list of `Skipped`, or an id is that of two questions.
+        InputError: Reading it raises something.
+    """
+    if not gives_items(given, str, Mapping, Skipped):
+        expected = "expected a list, such as [Skipped(query, quote, reason)]"
+        raise DatasetError(f"dataset {name!r}: skipped={shown(given)}; {expected}")
+    wordings: dict[str, str] = {}
+    labels = tuple(items(given, f"dataset {name!r}: skipped"))
+    for label in labels:
+        if not isinstance(label, Skipped):
+            raise DatasetError(f"dataset {name!r}: skipped: {shown(label)}; expected Skipped(query, quote, reason)")
+        query = label.query
+        if query.id in scored or wordings.setdefault(query.id, query.text) != query.text:
+            raise DatasetError(f"dataset {name!r}: skipped: duplicate question id {query.id!r}; ids must be unique")
+    return labels
 
 
 def count_skipped(skipped: Iterable[Skipped]) -> int:

@@ -42,6 +42,9 @@ class LabelReader:
         corpus: The documents; if given, documents may be named by their stem alone, and must exist.
         utf16_offsets: Whether offsets count UTF-16 units, as in JavaScript.
 
+    Attributes:
+        around: The text before and after the spans that were read, where the file has it.
+
     Raises:
         DatasetError: UTF-16 offsets without a corpus.
     """
@@ -50,6 +53,7 @@ class LabelReader:
         if utf16_offsets and corpus is None:
             raise DatasetError(f"{records.source}: UTF-16 offsets can only be converted with the corpus; pass corpus=")
         self.records, self.corpus = records, corpus
+        self.around: dict[CharacterSpan, tuple[str, str]] = {}
         self.resolver = DocumentResolver(corpus) if corpus is not None else None
         self._utf16 = _Utf16Offsets(corpus) if corpus is not None and utf16_offsets else None
 
@@ -70,10 +74,13 @@ class LabelReader:
                 start, end = self._utf16.code_points(doc_id, start), self._utf16.code_points(doc_id, end)
             if start == end:
                 raise DatasetError(f"{doc_id}[{start}:{end}] is empty")
-            return CharacterSpan(doc_id, start, end, record.text)
+            span = CharacterSpan(doc_id, start, end, record.text)
         except ValueError as error:
             self.records.problem(where, error)
             return None
+        if not record.model_fields_set.isdisjoint(("before", "after")):
+            self.around[span] = record.before, record.after
+        return span
 
     def chunk_level(
         self, query: Query, ids: Any, gains: Any, where: str, gains_at: str

@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
 
-from pydantic import FailFast, Field
+from pydantic import FailFast, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework._support.files import is_list, is_object
@@ -14,8 +14,10 @@ from rag_evaluation_framework._support.records import Record, RecordReader
 from rag_evaluation_framework._support.strict_json import Json
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText
+from rag_evaluation_framework.data.ids import DocumentId, EvaluationType, QueryId, QueryText
+from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import Level, check_level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.datasets.labels import LabelReader
@@ -23,6 +25,8 @@ from rag_evaluation_framework.datasets.skipped_labels import read_left_out, read
 from rag_evaluation_framework.errors import DatasetError
 
 SCHEMA_VERSION = 1
+
+_Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
 
 class _QueryRecord(Record):
@@ -86,6 +90,7 @@ class _Header(Record):
     corpus_hash: str | None = None
     chunking: str | None = None
     metadata: dict[str, Any] = Field(default={})
+    documents: dict[str, _Sha256] = Field(default={})
     skipped: list[Any] = Field(default=[])  # read one by one, as the questions are
 
 
@@ -160,6 +165,10 @@ def _read(
         chunking=header.chunking,
         metadata=metadata,
         skipped=skipped,
+        recorded=LabelContexts(
+            FrozenDict({DocumentId(name): digest for name, digest in header.documents.items()}),
+            FrozenDict(labels.around),
+        ),
     )
 
 

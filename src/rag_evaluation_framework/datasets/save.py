@@ -15,14 +15,13 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
 from rag_evaluation_framework.errors import DatasetError
 
-_CONTEXT = 32
-
 
 def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
     """Save a dataset of any level as JSON or JSONL, chosen by the file extension.
 
-    If the dataset has a corpus, every span is saved with its text and 32 characters of context on either side, so that
-    it can be found again after the document has changed.
+    If the dataset knows the documents that were labelled, every span is saved with its text and 32 characters of
+    context on either side, and every document that holds one with the hash of its text (`documents`), so that spans can
+    be found again after documents have changed. A dataset that was loaded keeps what its file had.
 
     Returns:
         The path.
@@ -53,13 +52,14 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
             {"chunking": dataset.chunking} if dataset.chunking or dataset.level.evaluation_type == "chunk-level" else {}
         ),
         "metadata": dict(dataset.metadata),
+        **({"documents": dict(dataset.contexts.documents)} if dataset.contexts.documents else {}),
         **({"skipped": [label.record() for label in dataset.skipped]} if dataset.skipped else {}),
     }
     questions = [
         {
             "id": entry.query.id,
             "query": entry.query.text,
-            **entry.record(dataset.corpus, context=_CONTEXT),
+            **entry.record(dataset.labelled_corpus, dataset.contexts.around),
             "metadata": dict(entry.query.metadata),
         }
         for entry in dataset

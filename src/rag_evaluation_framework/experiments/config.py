@@ -21,6 +21,7 @@ from rag_evaluation_framework.experiments.evaluation_config import EvaluationCon
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.records import describe, plain
+from rag_evaluation_framework.results.record import HASH_OF
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.scoring.score_checks import Metrics, check_metrics
 
@@ -102,6 +103,8 @@ class ExperimentConfig(Generic[U]):
         given = rules.default_metrics.values() if metrics is None else metrics
         chosen = check_metrics(given, level, truth, [*ks, *measured.budgets])
         documents = checked_corpus(dataset.corpus if corpus is None else corpus)
+        if dataset.corpus is None:  # what its spans quote is a part of what it is
+            dataset = dataset.with_corpus(documents)
         if chunk_id is not None and not callable(chunk_id):
             raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
         values: dict[str, Any] = {
@@ -149,6 +152,7 @@ class ExperimentConfig(Generic[U]):
                 "questions": len(self.dataset),
                 "skipped": count_skipped(self.dataset.skipped),
                 "hash": self.dataset.content_hash,
+                "hash_of": HASH_OF,
             },
             "corpus": {
                 "source": _source(self.corpus.metadata.get("source")),

@@ -119,7 +119,7 @@ def _scored(
         table = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error)
     seconds = perf_counter() - start
     table = replace(table, count_as_zero=config.config.count_as_zero)
-    queries = QueryResults[Any].of(truth.entries, rankings, table)
+    queries = QueryResults[Any].of(truth.entries, rankings, table, config.dataset.quoted)
     known = config.level.known(queries.hits.table)
     return EvaluationResult[Any](
         **head,

@@ -65,8 +65,8 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
     kind = content.get("evaluation_type")
     if expected is not None and isinstance(kind, str) and kind != expected.evaluation_type:
         raise LevelMismatch(f"{path}: is {kind}, expected {expected.evaluation_type}")
-    head, shares = _head(report, content)
-    queries = _queries(report, content, head, shares)
+    head, config = _head(report, content)
+    queries = _queries(report, content, head, config)
     result = EvaluationResult[Any](
         name=head.name,
         evaluation_type=head.evaluation_type,
@@ -90,8 +90,8 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
     return result
 
 
-def _head(report: Path, content: Mapping[str, Any]) -> tuple[ReportRecord, set[str]]:
-    """Return what a report says of the whole run, and which metrics are built in, whose scores are from 0 to 1."""
+def _head(report: Path, content: Mapping[str, Any]) -> tuple[ReportRecord, ConfigRecord]:
+    """Return what a report says of the whole run, and what is read of its configuration."""
     known = {field.name for field in fields(ReportRecord)}
     with _named(report):
         head = TypeAdapter(ReportRecord).validate_python({key: content[key] for key in content if key in known})
@@ -99,7 +99,7 @@ def _head(report: Path, content: Mapping[str, Any]) -> tuple[ReportRecord, set[s
         TypeAdapter(CountsRecord).validate_python(head.counts)
     with _named(report, "config."):
         config = TypeAdapter(ConfigRecord).validate_python(head.config)
-    return head, {metric.type for metric in config.metrics if metric.type in head.metric_names}
+    return head, config
 
 
 def _score_names(report: Path, head: ReportRecord) -> list[str]:
@@ -118,9 +118,10 @@ def _score_names(report: Path, head: ReportRecord) -> list[str]:
     return [name for name in named if name in head.metrics]
 
 
-def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, built_in: set[str]) -> QueryResults[Any]:
+def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, config: ConfigRecord) -> QueryResults[Any]:
     """Return the questions: of the file beside the report or, if there is none, of the report alone."""
-    names = _score_names(report, head)
+    names, by_place = _score_names(report, head), config.dataset.hash_of is None
+    built_in = {metric.type for metric in config.metrics if metric.type in head.metric_names}  # scored from 0 to 1
     shares = {name for name in names if name.partition("@")[0] in built_in}
     unit = recorded_unit(RULES[head.evaluation_type].unit)
     old: Any = schema_1.QueryRecord
@@ -128,7 +129,7 @@ def _queries(report: Path, content: Mapping[str, Any], head: ReportRecord, built
     listed, file = content.get("queries"), report.parent / store.QUESTIONS
 
     def read(records: Iterator[Any], found: Found, source: Path) -> QueryResults[Any]:
-        return read_questions(records, names, shares, head.count_as_zero, found, str(source))
+        return read_questions(records, names, shares, head.count_as_zero, found, str(source), by_place)
 
     if content["schema_version"] == 1:
         return read(*schema_1.split(_listed(report, listed, old[unit])), report)

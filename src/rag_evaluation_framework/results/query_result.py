@@ -16,6 +16,7 @@ from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.hits import Ranking
+from rag_evaluation_framework.data.identity import unit_key
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.rankings import Rankings
@@ -39,6 +40,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         found: What was retrieved, or what reads it from a file for these query ids when a hit is asked for; None if it
             is not known.
         known: The identities of queries of which only these are known.
+        by_place: Whether identities are those of earlier versions, which told spans by their offsets.
     """
 
     table: ScoreTable
@@ -48,10 +50,20 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     stages: Mapping[str, Numbers]
     found: Found
     known: Sequence[str] = ()
+    by_place: bool = False
 
     @classmethod
-    def of(cls, truth: Sequence[GroundTruth[U]], rankings: Rankings, table: ScoreTable) -> "QueryResults[U]":
-        """Return the results of an evaluation; hits that have a place are kept without their text, which follows."""
+    def of(
+        cls, truth: Sequence[GroundTruth[U]], rankings: Rankings, table: ScoreTable, quoted: Callable[[U], U]
+    ) -> "QueryResults[U]":
+        """Return the results of an evaluation; hits that have a place are kept without their text, which follows.
+
+        Args:
+            truth: The ground truth.
+            rankings: What was retrieved.
+            table: The scores.
+            quoted: Returns a relevant unit with the text that it quotes, if that is known.
+        """
         gains = {
             row: {str(unit): gain for unit in entry.relevant if (gain := entry.gain(unit)) != 1.0}
             for row, entry in enumerate(truth)
@@ -59,7 +71,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         return cls(
             table,
             tuple(entry.query.text for entry in truth),
-            tuple(entry.relevant for entry in truth),
+            tuple(tuple(map(quoted, entry.relevant)) for entry in truth),
             {row: known for row, known in gains.items() if known},
             {name: stage.seconds for name, stage in rankings.stages.items() if not np.isnan(stage.seconds).all()},
             rankings.hits.without_texts(),
@@ -78,17 +90,21 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
 
     @cached_property
     def identities(self) -> tuple[str, ...]:
-        """A hash of the wording and the truth of each query: 16 hexadecimal digits."""
+        """A hash of the wording and the truth of each query, 32 hexadecimal digits; 16 if it is `by_place`.
+
+        Of a span count its document and text, not where that text is; without a text its offsets.
+        """
         return tuple(self.known) or tuple(map(self._identity, range(len(self))))
 
     def _identity(self, row: int) -> str:
-        units: set[Any] = {
-            (unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit
-            for unit in cast("tuple[object, ...]", self.relevant[row])
+        relevant, gains = cast("tuple[Any, ...]", self.relevant[row]), sorted(self.gains.get(row, {}).items())
+        if not self.by_place:
+            keys = sorted({json.dumps(unit_key(unit)) for unit in relevant})
+            return content_digest(json.dumps([self.texts[row], keys, gains]))[:32]
+        places: set[Any] = {
+            (unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit for unit in relevant
         }
-        return content_digest(json.dumps([self.texts[row], sorted(units), sorted(self.gains.get(row, {}).items())]))[
-            :16
-        ]
+        return content_digest(json.dumps([self.texts[row], sorted(places), gains]))[:16]
 
     def row(self, number: int) -> "QueryResult[U]":
         """Return the result of one query."""

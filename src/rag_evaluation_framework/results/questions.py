@@ -26,6 +26,7 @@ def read_questions(
     count_as_zero: Iterable[str],
     found: Found,
     source: str,
+    by_place: bool = False,
 ) -> QueryResults[U]:
     """Return the results of recorded questions, in columns.
 
@@ -36,19 +37,25 @@ def read_questions(
         count_as_zero: Which questions that were not scored count as 0.0.
         found: What was retrieved.
         source: The file that the questions are from, for messages.
+        by_place: Whether an earlier version saved them, which told spans by their offsets.
 
     Raises:
-        ResultError: A question is there twice, has a score of another name or one that it cannot have, or its status is
-            not what its failures and truth say.
+        ResultError: A question is there twice, has a score of another name or one that it cannot have, or an identity
+            of another version, or its status is not what its failures and truth say.
     """
     columns = _Columns[U](names, source)
     for record in records:
         columns.add(record)
+    digits = 16 if by_place else 32
+    if any(len(identity) != digits for identity in columns.identities):
+        raise ResultError(f"{source}: expected identities of {digits} digits, as its config.dataset.hash_of says")
     table = columns.table(frozenset(count_as_zero))
     _check_statuses(table, columns.statuses, source)
     _check_shares({name: table.columns[name] for name in shares}, table.query_ids, source)
     times = {name: _filled(seconds, len(columns.statuses)) for name, seconds in columns.stages.items()}
-    return QueryResults(table, columns.texts, columns.relevant, columns.gains, times, found, columns.identities)
+    return QueryResults(
+        table, columns.texts, columns.relevant, columns.gains, times, found, columns.identities, by_place
+    )
 
 
 class _Columns(Generic[U]):

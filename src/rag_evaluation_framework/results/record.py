@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from math import isnan
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, AllowInfNan, Field, PlainValidator, Strict, StringConstraints
 
@@ -25,6 +25,9 @@ from rag_evaluation_framework.results.query_result import QueryResults
 _LARGEST = 2**63 - 1
 DEEPEST = 100
 """How deep the record of a configuration may be nested."""
+
+HASH_OF = "quoted texts"
+"""What the hash of a dataset, and the identity of a question, tell spans by."""
 
 T = TypeVar("T")
 
@@ -111,10 +114,14 @@ class CountsRecord:
 
 @dataclass(frozen=True)
 class DatasetRecord:
-    """What is read of the dataset in a configuration."""
+    """What is read of the dataset in a configuration; `hash_of` is None in those of earlier versions.
+
+    These told spans by their offsets, also in the identities of questions.
+    """
 
     name: str
     hash: str
+    hash_of: Literal["quoted texts"] | None = None
     skipped: Count = 0
 
 
@@ -225,10 +232,10 @@ class BriefQuestion(ScoredQuestion):
     """One question of a report.
 
     Attributes:
-        identity: The hash of its wording and truth.
+        identity: The hash of its wording and truth; 16 digits of an earlier version, which told spans by their offsets.
     """
 
-    identity: Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
+    identity: Annotated[str, StringConstraints(pattern="^([0-9a-f]{16}){1,2}$")]
 
 
 @dataclass(frozen=True)

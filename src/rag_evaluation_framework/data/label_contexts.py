@@ -1,0 +1,40 @@
+"""What a file keeps of the labelled documents, so that its spans can be found again when these have changed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.frozen import FrozenDict
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.spans import CharacterSpan
+
+CONTEXT = 32
+"""How many characters before and after a span are kept."""
+
+
+@dataclass(frozen=True)
+class LabelContexts:
+    """Labelled documents as far as spans are found again by them; no part of the identity of a dataset.
+
+    Attributes:
+        documents: `Document.content_hash` of the documents that hold spans, by id.
+        around: The text before and after each span, up to 32 characters each; less where the document begins or ends.
+    """
+
+    documents: Mapping[DocumentId, str] = field(default_factory=FrozenDict[DocumentId, str])
+    around: Mapping[CharacterSpan, tuple[str, str]] = field(default_factory=FrozenDict[CharacterSpan, tuple[str, str]])
+
+    @classmethod
+    def of(cls, units: Iterable[Any], corpus: Corpus) -> "LabelContexts":
+        """Return those of the spans among these units whose documents are in a corpus."""
+        spans = [unit for unit in units if isinstance(unit, CharacterSpan) and unit.doc_id in corpus]
+        held = dict.fromkeys(span.doc_id for span in spans)
+        return cls(
+            FrozenDict({doc_id: corpus[doc_id].content_hash for doc_id in held}),
+            FrozenDict({span: _around(span, corpus[span.doc_id].content) for span in spans}),
+        )
+
+
+def _around(span: CharacterSpan, content: str) -> tuple[str, str]:
+    return content[max(0, span.start - CONTEXT) : span.start], content[span.end : span.end + CONTEXT]
