@@ -45,6 +45,11 @@ def test_a_question_counts_once_however_many_of_its_labels_were_not_placed():
     assert count_skipped([]) == 0
 
 
+def test_a_dataset_says_how_many_questions_it_skips():
+    shown = "Dataset('dataset', token-level, 1 questions, 1 without an answer, 2 skipped)"
+    assert repr(dataset(label(), label("C?", "c"), label(quote="another"))) == shown
+
+
 def test_what_was_skipped_is_no_part_of_the_identity():
     assert dataset(label()).content_hash == dataset().content_hash
     assert dataset(label()) != dataset()

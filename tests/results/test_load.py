@@ -404,8 +404,8 @@ def test_what_hits_cannot_be_is_named_with_its_place(tmp_path, change, message):
             r"queries\.0\.scores is .*0\.25.*, and by",
         ),
         (
-            lambda listed: listed[1].update(identity="0" * 16),
-            r"queries\.1\.identity is '0{16}', and by questions\.jsonl",
+            lambda listed: listed[1].update(identity="0" * 32),
+            r"queries\.1\.identity is '0{32}', and by questions\.jsonl",
         ),
         (lambda listed: listed[3]["failures"][0].update(message="?"), r"queries\.3\.failures is .*, and by questions"),
         (lambda listed: listed.pop(), r"queries: has 3 questions, and questions\.jsonl has 4"),

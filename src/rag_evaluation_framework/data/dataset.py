@@ -17,7 +17,7 @@ from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.skipped import Skipped, checked_skipped
+from rag_evaluation_framework.data.skipped import Skipped, checked_skipped, count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
@@ -247,7 +247,8 @@ class Dataset(Generic[U]):
 
     def __repr__(self) -> str:
         unanswered = sum(not entry.relevant for entry in self.ground_truth)
-        note = f", {unanswered} without an answer" if unanswered else ""
+        skipped = count_skipped(self.skipped)
+        note = (f", {unanswered} without an answer" if unanswered else "") + (f", {skipped} skipped" if skipped else "")
         return f"Dataset({shown(self.name)}, {self.level.evaluation_type}, {len(self)} questions{note})"
 
 
