@@ -1,5 +1,5 @@
 import random
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import given
@@ -163,6 +163,29 @@ def test_places_are_those_of_looking_at_every_character(contents, data):
     for found in (indexed.places(asked, doc_id, limit), TextLocator(corpus).places(asked, doc_id, limit)):
         assert [(span.doc_id, span.start, span.end) for span in found] == expected
         assert all(span.text == corpus[span.doc_id].content[span.start : span.end] for span in found)
+
+
+@given(st.lists(repetitive(), min_size=1, max_size=3), st.data())
+def test_places_in_a_context_are_those_of_looking_at_every_character(contents, data):
+    corpus = Corpus(Document(DocumentId(str(number)), content) for number, content in enumerate(contents))
+    some = data.draw(st.sampled_from(contents))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(some)), min_size=4, max_size=4)))
+    before, text, after = (some[first:last] for first, last in pairwise(cuts))
+    doc_id = data.draw(st.sampled_from([None, "0", "9"]))
+    expected, whole = [], " ".join(f"{before}{text}{after}".split())
+    for number, content in enumerate(contents):
+        view, offsets = plain_search.collapsed(content)
+        ahead = len(" ".join((before + text[: len(text) - len(text.lstrip())] + ".").split())) - 1
+        for _, place in plain_search.occurrences([view], whole) if text.strip() else ():
+            last = place + ahead + len(" ".join(text.split())) - 1
+            expected.append((str(number), offsets[place + ahead], offsets[last] + 1))
+    expected = [place for place in expected if doc_id in (None, place[0])]
+    places = TextLocator(corpus).places_in_context(text, before, after, doc_id, limit=10_000)
+    assert [(span.doc_id, span.start, span.end) for span in places] == expected
+    assert all(span.text.split() == text.split() for span in places)
+    if text.strip() and doc_id is None:
+        start = cuts[1] + len(text) - len(text.lstrip())
+        assert (str(contents.index(some)), start) in [(span.doc_id, span.start) for span in places]
 
 
 def test_the_places_of_a_repeated_text_share_its_characters():

@@ -62,6 +62,32 @@ class TextLocator:
             self._known[text, doc_id] = known = (limit, found)
         return known[1][:limit]
 
+    def places_in_context(
+        self, text: str, before: str = "", after: str = "", doc_id: str | None = None, limit: int = 20
+    ) -> list[CharacterSpan]:
+        """Return where a text occurs between two others, all of it up to white space, in document order.
+
+        Other than `places`, it counts an occurrence with other white space also where there is a verbatim one.
+
+        Args:
+            text: The text to look for; blank text is never found.
+            before: What has to stand before it, without anything between; cut anywhere.
+            after: What has to stand behind it.
+            doc_id: Search only this document.
+            limit: Stop after this many occurrences.
+
+        Returns:
+            Spans of the text alone, with the document's text; they begin and end with no white space.
+        """
+        number = None if doc_id is None else self._numbers.get(DocumentId(doc_id))
+        core = " ".join(text.split())
+        if not core or (doc_id is not None and number is None):
+            return []
+        leading = text[: len(text) - len(text.lstrip())]
+        whole, ahead = " ".join(f"{before}{text}{after}".split()), len(" ".join(f"{before}{leading}.".split())) - 1
+        found = islice(self._spaced.occurrences(whole, number), limit)
+        return [self._uncollapsed(part, start + ahead, len(core)) for part, start in found]
+
     def nearest(self, text: str) -> tuple[CharacterSpan, float] | None:
         """Return the passage most similar to a text and its similarity (0 to 100), for display only.
 
@@ -108,10 +134,14 @@ class TextLocator:
             return
         spaced, shown = " ".join(text.split()), ""
         for found, start in self._spaced.occurrences(spaced, number):
-            collapsed = self._collapsed[found]
-            span = self._span(found, collapsed.offset(start), collapsed.offset(start + len(spaced) - 1) + 1)
+            span = self._uncollapsed(found, start, len(spaced))
             shown = shown if span.text == shown else span.text  # mostly one text for all its places
             yield replace(span, text=shown)
+
+    def _uncollapsed(self, number: int, start: int, length: int) -> CharacterSpan:
+        """Return the span of characters of a document of which every run of white space is one blank."""
+        collapsed = self._collapsed[number]
+        return self._span(number, collapsed.offset(start), collapsed.offset(start + length - 1) + 1)
 
     def _span(self, number: int, start: int, end: int) -> CharacterSpan:
         document = self.corpus.documents[number]

@@ -1,0 +1,89 @@
+"""What is kept of a labelled span so that it can be found again after its document has changed."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import span_problem
+from rag_evaluation_framework.data.ids import content_digest
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+CONTEXT = 32  # characters on either side of a span
+_TELLING = 16  # characters, up to white space, of which a context says more than a heading or a list marker does
+
+UniqueWith: TypeAlias = Literal["text", "context", "nothing"]
+"""What made the place of a span the only one in the labelled corpus, white space aside.
+
+`text`: no other place had its text. `context`: none had its text between the same two contexts. `nothing`: another had.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Labelled span as a file keeps it: where it was, its text, and what stood around it.
+
+    Attributes:
+        doc_id: The document in which it was labelled.
+        start: Its first character there, 0-based.
+        text: Its text.
+        before: Up to 32 characters before it, fewer where the document begins; both contexts are "" if unknown.
+        after: Up to 32 characters behind it, fewer where the document ends.
+        unique_with: What made its place the only one in the labelled corpus; None if nobody looked.
+    """
+
+    doc_id: str
+    start: int
+    text: str
+    before: str = ""
+    after: str = ""
+    unique_with: UniqueWith | None = None
+
+
+def tells(*contexts: str) -> bool:
+    """Return whether contexts are long enough to recognise a place."""
+    return sum(len(" ".join(context.split())) for context in contexts) >= _TELLING
+
+
+def anchors_of(spans: Sequence[CharacterSpan], corpus: Corpus) -> list[Anchor]:
+    """Return the anchors of spans in the corpus in which they are labelled, in the same order.
+
+    Raises:
+        DatasetError: A span does not match the corpus.
+    """
+    problems = [problem for span in spans if (problem := span_problem(span, corpus))]
+    if problems:
+        raise DatasetError("; ".join(problems[:5]))
+    locator = TextLocator.of(corpus)
+    return [_anchor(span, corpus, locator) for span in spans]
+
+
+def _anchor(span: CharacterSpan, corpus: Corpus, locator: TextLocator) -> Anchor:
+    content = corpus[span.doc_id].content
+    anchor = Anchor(
+        span.doc_id,
+        span.start,
+        content[span.start : span.end],
+        content[max(0, span.start - CONTEXT) : span.start],
+        content[span.end : span.end + CONTEXT],
+    )
+    return replace(anchor, unique_with=_unique_with(anchor, locator))
+
+
+def _unique_with(anchor: Anchor, locator: TextLocator) -> UniqueWith:
+    if len(locator.places_in_context(anchor.text, limit=2)) == 1:
+        return "text"
+    in_context = locator.places_in_context(anchor.text, anchor.before, anchor.after, limit=2)
+    return "context" if tells(anchor.before, anchor.after) and len(in_context) == 1 else "nothing"
+
+
+def known_documents(doc_ids: Iterable[str], corpus: Corpus) -> dict[str, str]:
+    """Return the SHA-256 of the texts of the documents with these ids, and of all documents with one of these texts.
+
+    A document with the same text that was there when it was labelled is no renamed one, so it is to be known.
+    """
+    hashes = {document.id: content_digest(document.content) for document in corpus}
+    held = {hashes[document.id] for document in corpus if document.id in set(doc_ids)}
+    return {doc_id: digest for doc_id, digest in hashes.items() if digest in held}

@@ -1,0 +1,212 @@
+"""Finding labelled spans again in a corpus that was edited: by their text and its context, never by likeness."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.data.documents import Corpus, Document
+from rag_evaluation_framework.data.ids import DocumentId, content_digest
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.anchors import CONTEXT, Anchor, tells
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+_LONG = 24  # letters and digits, four or five words: what is shorter is written again elsewhere without being the same
+_LIMIT = 20
+_MOST_NAMED = 3
+_MOST_COMPARED = 200  # texts: of the largest corpora, one takes 30 ms
+
+
+@dataclass(frozen=True, slots=True)
+class Reanchored:
+    """What became of a labelled span.
+
+    Attributes:
+        anchor: The span as it was labelled.
+        span: The span in the edited corpus, with its text there; None if it was lost.
+        how: `unchanged`, `moved`, `renamed` (its document is gone, and another one holds it), `in normal form` (its
+            white space has changed), or `lost: …` and why.
+        nearest: Of a lost span, a place of its text or the passage that is most similar to it, and its similarity (0 to
+            100), for people to look at. Passages are looked for only for the first 200 texts that stand nowhere.
+    """
+
+    anchor: Anchor
+    span: CharacterSpan | None
+    how: str
+    nearest: tuple[CharacterSpan, float] | None = None
+
+
+def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]) -> list[Reanchored]:
+    """Return where labelled spans are in an edited corpus, in the same order.
+
+    A span is where its whole text stands with as much of its context as told it apart when it was labelled; white space
+    may differ. In a document that is unchanged, by its hash, the offset says where. A text that was unique needs no
+    context, or that of one side if it has fewer than 24 letters and digits; one that was not needs both sides. Its own
+    document comes before others. Where two places are possible, none is taken.
+
+    Args:
+        anchors: The spans as they were labelled.
+        corpus: The documents as they are now.
+        known: The SHA-256 of the texts of documents when they were labelled, as `known_documents` returns them. A
+            document that is not among them counts as unchanged if text and context are where they were.
+    """
+    finder = _Finder(corpus, known)
+    found: dict[Anchor, Reanchored] = {}
+    return [found.get(anchor) or found.setdefault(anchor, finder.reanchored(anchor)) for anchor in anchors]
+
+
+class _Several(Exception):
+    """More than one place is possible; the argument is a list of them."""
+
+
+class _Finder:
+    def __init__(self, corpus: Corpus, known: Mapping[str, str]) -> None:
+        self.corpus, self.known = corpus, known
+        self.locator = TextLocator.of(corpus)
+        self.compared = 0
+        self.unchanged: set[str] = set()
+        self.by_hash: dict[str, list[Document]] = defaultdict(list)  # without those that were known with this text
+        for document in corpus:
+            digest = content_digest(document.content)
+            if known.get(document.id) == digest:
+                self.unchanged.add(document.id)
+            else:
+                self.by_hash[digest].append(document)
+
+    def reanchored(self, anchor: Anchor) -> Reanchored:
+        try:
+            span = self._where_it_was(anchor)
+            if span is not None:
+                return Reanchored(anchor, span, "unchanged")
+            span = self._elsewhere(anchor)
+        except _Several as several:
+            places: list[CharacterSpan] = several.args[0]
+            return Reanchored(
+                anchor, None, f"lost: it now stands in several places ({_named(places)})", (places[0], 100)
+            )
+        if span is None:
+            return self._lost(anchor)
+        if span.text != anchor.text:
+            return Reanchored(anchor, span, "in normal form")
+        if (span.doc_id, span.start) == (anchor.doc_id, anchor.start):
+            return Reanchored(anchor, span, "unchanged")
+        return Reanchored(anchor, span, "moved" if anchor.doc_id in self.corpus else "renamed")
+
+    def _where_it_was(self, anchor: Anchor) -> CharacterSpan | None:
+        """Return the place of a span by its offset, if its document is not known to have changed."""
+        if anchor.doc_id in self.unchanged:
+            return _at_offset(anchor, self.corpus[anchor.doc_id])
+        if anchor.doc_id in self.known or anchor.doc_id not in self.corpus:
+            return None
+        document = self.corpus[anchor.doc_id]
+        span = _at_offset(anchor, document)
+        around = f"{anchor.before}{anchor.text}{anchor.after}"
+        first = anchor.start - len(anchor.before)
+        same = document.content[max(first, 0) : first + len(around)].split() == around.split()
+        return span if same else None
+
+    def _elsewhere(self, anchor: Anchor) -> CharacterSpan | None:
+        """Return the one place of a span in documents that have changed or are new.
+
+        Raises:
+            _Several: More than one is possible.
+        """
+        if not anchor.text.strip():
+            return None
+        renamed = self.by_hash.get(self.known.get(anchor.doc_id, ""), [])
+        return (
+            self._in_context(anchor, anchor.doc_id)
+            or (_at_offset(anchor, renamed[0]) if len(renamed) == 1 else None)
+            or self._in_context(anchor, None)
+            or self._text_alone(anchor)
+        )
+
+    def _in_context(self, anchor: Anchor, doc_id: str | None) -> CharacterSpan | None:
+        """Return the one place with both contexts of a span or, if there is none, with one of them where that will do.
+
+        Raises:
+            _Several: More than one is possible.
+        """
+        if anchor.unique_with == "nothing":
+            return None
+        if tells(anchor.before, anchor.after):
+            both = self._only(anchor, self._places(anchor, anchor.before, anchor.after, doc_id))
+            if both is not None and (anchor.unique_with == "text" or self._at_same_edges(anchor, both)):
+                return both
+        if anchor.unique_with == "context" or (anchor.unique_with is None and not self._stands_once(anchor)):
+            return None  # another copy may have come to stand beside the same words, or be left alone there
+        before = self._places(anchor, anchor.before, "", doc_id) if tells(anchor.before) else []
+        after = self._places(anchor, "", anchor.after, doc_id) if tells(anchor.after) else []
+        one = self._only(anchor, list(dict.fromkeys([*before, *after])))
+        return one if one is not None and (one.text == anchor.text or _is_long(anchor)) else None
+
+    def _text_alone(self, anchor: Anchor) -> CharacterSpan | None:
+        """Return the only place of a long text that was unique, or may have been; None if there is another."""
+        if anchor.unique_with not in (None, "text") or not _is_long(anchor):
+            return None
+        return self._only(anchor, self.locator.places_in_context(anchor.text)) if self._stands_once(anchor) else None
+
+    def _stands_once(self, anchor: Anchor) -> bool:
+        return len(self.locator.places_in_context(anchor.text, limit=2)) == 1
+
+    def _at_same_edges(self, anchor: Anchor, span: CharacterSpan) -> bool:
+        """Return whether a place is at the begin or end of its document if the span was."""
+        content = self.corpus[span.doc_id].content
+        begins = len(anchor.before) == CONTEXT or content[: span.start].split() == anchor.before.split()
+        return begins and (len(anchor.after) == CONTEXT or content[span.end :].split() == anchor.after.split())
+
+    def _places(self, anchor: Anchor, before: str, after: str, doc_id: str | None) -> list[CharacterSpan]:
+        places = self.locator.places_in_context(anchor.text, before, after, doc_id, _LIMIT)
+        if len(places) == _LIMIT:  # there may be more, of which some are possible
+            raise _Several(places)
+        return [span for span in places if self._may_be(anchor, span)]
+
+    def _may_be(self, anchor: Anchor, span: CharacterSpan) -> bool:
+        """Return whether the place is not one that was there, in another document, when the span was labelled."""
+        return span.doc_id == anchor.doc_id or span.doc_id not in self.unchanged
+
+    def _only(self, anchor: Anchor, places: list[CharacterSpan]) -> CharacterSpan | None:
+        if len(places) > 1:
+            raise _Several(places)
+        return self._verbatim(anchor, places[0]) if places and self._may_be(anchor, places[0]) else None
+
+    def _verbatim(self, anchor: Anchor, span: CharacterSpan) -> CharacterSpan:
+        """Return the span with the white space at the ends of the text that was labelled, if it stands there."""
+        start = span.start - (len(anchor.text) - len(anchor.text.lstrip()))
+        content = self.corpus[span.doc_id].content
+        if start >= 0 and content.startswith(anchor.text, start):
+            return CharacterSpan(span.doc_id, start, start + len(anchor.text), anchor.text)
+        return span
+
+    def _lost(self, anchor: Anchor) -> Reanchored:
+        if not anchor.text.strip():
+            return Reanchored(anchor, None, "lost: its label has no text to look for")
+        gone = "" if anchor.doc_id in self.corpus else f"its document {name_line(anchor.doc_id)} is gone"
+        places = self.locator.places_in_context(anchor.text, limit=_LIMIT)
+        if not places:
+            why = f"{gone} and its text is in no other" if gone else "its text is gone"
+            self.compared += 1
+            nearest = self.locator.nearest(anchor.text) if self.compared <= _MOST_COMPARED else None
+            return Reanchored(anchor, None, f"lost: {why}", nearest)
+        several = "its text now stands in several places" if len(places) > 1 else "its text stands"
+        why = f"{gone}{gone and ', and '}{several} with another context ({_named(places)})"
+        return Reanchored(anchor, None, f"lost: {why}", (places[0], 100))
+
+
+def _is_long(anchor: Anchor) -> bool:
+    return sum(map(str.isalnum, anchor.text)) >= _LONG
+
+
+def _at_offset(anchor: Anchor, document: Document) -> CharacterSpan | None:
+    """Return the span of a document at the offset of an anchor, if it has the same text up to white space."""
+    end = anchor.start + len(anchor.text)
+    there = document.content[anchor.start : end]
+    if len(there) < len(anchor.text) or there.split() != anchor.text.split() or not there.strip():
+        return None
+    return CharacterSpan(DocumentId(document.id), anchor.start, end, there)
+
+
+def _named(places: Sequence[CharacterSpan]) -> str:
+    named = ", ".join(f"{name_line(span.doc_id)}[{span.start}:{span.end}]" for span in places[:_MOST_NAMED])
+    more = len(places) - _MOST_NAMED
+    return f"{named} and {more if len(places) < _LIMIT else 'many'} more" if more > 0 else named

@@ -1,0 +1,283 @@
+"""Spans that are found again in an edited corpus, case by case."""
+
+import pytest
+
+from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.anchors import Anchor, anchors_of, known_documents
+from rag_evaluation_framework.labelling.reanchor import reanchor
+
+ANSWER = "Refunds take five working days in all countries."
+PAGE = (
+    f"# Billing\n\nInvoices are sent on the first day of the month. {ANSWER} Write to the help desk if one is late.\n"
+)
+OTHER = "# Support\n\nWrite to the help desk at any time. Support answers within one day, on Sundays too.\n"
+
+
+def corpus_of(**texts):
+    return Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in texts.items())
+
+
+def span_of(corpus, doc_id, text, number=0):
+    start = -1
+    for _ in range(number + 1):
+        start = corpus[doc_id].content.index(text, start + 1)
+    return CharacterSpan(DocumentId(doc_id), start, start + len(text), text)
+
+
+def found_again(before, after, text=ANSWER, doc_id="a.md", number=0):
+    """What becomes of one span when the documents `before` become those `after`."""
+    span = span_of(before, doc_id, text, number)
+    (result,) = reanchor(anchors_of([span], before), after, known_documents([doc_id], before))
+    if result.span is not None:
+        assert result.span.text == after[result.span.doc_id].content[result.span.start : result.span.end]
+    return result
+
+
+def place(result):
+    return None if result.span is None else (result.span.doc_id, result.span.start)
+
+
+def place_of(corpus, doc_id, text=ANSWER, number=0):
+    span = span_of(corpus, doc_id, text, number)
+    return span.doc_id, span.start
+
+
+def test_a_span_of_an_unchanged_document_is_where_it_was_by_its_offset():
+    page = f"{ANSWER}\n{ANSWER}\n{ANSWER}\n"
+    corpus = corpus_of(a=page, b=OTHER)
+    result = found_again(corpus, corpus_of(a=page, b="All is new here."), number=1)
+    assert (place(result), result.how) == (place_of(corpus, "a.md", number=1), "unchanged")
+
+
+def test_a_span_that_did_not_move_in_an_edited_document_is_unchanged():
+    corpus = corpus_of(a=PAGE)
+    assert found_again(corpus, corpus_of(a=f"{PAGE}More.\n")).how == "unchanged"
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        f"<!-- a comment -->\n{PAGE}",
+        PAGE.replace("the first day", "day one"),
+        PAGE.replace("first day of the month", "last day").replace("Write to the help desk", "Ask"),
+        f"# Billing\n\nThe rest is gone.\n\n{ANSWER}\n",
+        ANSWER,
+    ],
+)
+def test_a_text_that_was_unique_is_found_whatever_became_of_its_context(edited):
+    corpus, after = corpus_of(a=PAGE, b=OTHER), corpus_of(a=edited, b=OTHER)
+    result = found_again(corpus, after)
+    assert (place(result), result.how) == (place_of(after, "a.md"), "moved")
+
+
+def test_a_text_whose_white_space_changed_is_found_in_normal_form():
+    corpus = corpus_of(a=PAGE)
+    after = corpus_of(a=PAGE.replace(" five working", "\r\nfive\r\n  working"))
+    result = found_again(corpus, after)
+    assert result.how == "in normal form"
+    assert result.span.text == "Refunds take\r\nfive\r\n  working days in all countries."
+
+
+def test_a_document_with_other_line_ends_keeps_its_spans():
+    page = f"# Title\n\nFirst line.\nYes.\nThird line of this very short page.\n\n{ANSWER}\n"
+    corpus, after = corpus_of(a=page, b="Yes.\nNo.\n"), corpus_of(a=page.replace("\n", "\r\n"), b="Yes.\nNo.\n")
+    assert place(found_again(corpus, after, "Yes.")) == place_of(after, "a.md", "Yes.")
+    assert place(found_again(corpus, after)) == place_of(after, "a.md")
+    assert found_again(corpus, after, "First line.\nYes.").span.text == "First line.\r\nYes."
+
+
+def test_a_changed_word_is_never_found_by_likeness():
+    after = corpus_of(a=PAGE.replace("five working", "six working"))
+    result = found_again(corpus_of(a=PAGE), after)
+    assert (result.span, result.how) == (None, "lost: its text is gone")
+    nearest, similarity = result.nearest
+    assert nearest.text.endswith(ANSWER.replace("five", "six"))
+    assert 80 < similarity < 100
+
+
+def test_a_renamed_document_is_known_by_its_content():
+    page = f"{ANSWER}\n{ANSWER}\n"  # nothing but the offset tells them apart
+    result = found_again(corpus_of(a=page, b=OTHER), corpus_of(A=page, b=OTHER), number=1)
+    assert (place(result), result.how) == (("A.md", len(ANSWER) + 1), "renamed")
+
+
+def test_a_renamed_and_edited_document_is_the_one_that_holds_the_text():
+    after = corpus_of(c=f"New first line.\n\n{PAGE}", b=OTHER)
+    result = found_again(corpus_of(a=PAGE, b=OTHER), after)
+    assert (place(result), result.how) == (place_of(after, "c.md"), "renamed")
+
+
+def test_two_documents_that_swap_their_names_keep_their_spans():
+    before, after = f"{ANSWER}\nOne.\n{ANSWER}\n", f"{ANSWER}\nTwo.\n{ANSWER}\n"
+    corpus, swapped = corpus_of(a=before, b=after), corpus_of(a=after, b=before)
+    span = span_of(corpus, "a.md", ANSWER, 1)
+    (result,) = reanchor(anchors_of([span], corpus), swapped, known_documents(["a.md", "b.md"], corpus))
+    assert place(result) == ("b.md", span.start)
+
+
+def test_a_text_that_moved_to_another_document_is_found_although_the_old_one_is_there():
+    after = corpus_of(a=PAGE.replace(f"{ANSWER} ", ""), b=f"{OTHER}\n{ANSWER}\n")
+    result = found_again(corpus_of(a=PAGE, b=OTHER), after)
+    assert (place(result), result.how) == (place_of(after, "b.md"), "moved")
+
+
+def test_a_document_that_was_copied_and_then_edited_keeps_its_spans():
+    after = corpus_of(a=PAGE.replace("# Billing", "# Invoices"), archived=PAGE)
+    assert place(found_again(corpus_of(a=PAGE), after)) == place_of(after, "a.md")
+
+
+def test_a_document_that_was_renamed_to_two_names_is_not_certain():
+    result = found_again(corpus_of(a=PAGE), corpus_of(b=PAGE, c=PAGE))
+    assert result.span is None
+    assert result.how.startswith("lost: it now stands in several places (b.md[")
+
+
+def test_the_other_copy_of_a_text_is_not_taken_when_its_own_is_deleted():
+    corpus = corpus_of(a=PAGE, b=f"{OTHER}\n{ANSWER}\n")
+    result = found_again(corpus, corpus_of(a=PAGE.replace(f"{ANSWER} ", ""), b=f"# Changed\n\n{ANSWER}\n"))
+    assert result.span is None
+    assert result.how.startswith("lost: its text stands with another context (b.md[")
+    assert result.nearest[0].text == ANSWER
+
+
+def test_the_other_copy_in_the_same_document_is_not_taken_either():
+    page = f"{PAGE}\n## Elsewhere\n\nTo say it again: {ANSWER} That is all that there is to say.\n"
+    after = corpus_of(a=page.replace(f"{ANSWER} Write", "Write"))
+    assert found_again(corpus_of(a=page), after).span is None
+    after = corpus_of(a=page.replace(f"To say it again: {ANSWER} ", "").replace("# Billing", "# Invoices"))
+    assert place(found_again(corpus_of(a=page), after)) == place_of(after, "a.md")
+
+
+def test_several_places_of_a_text_are_told_apart_by_their_contexts():
+    page = f"{PAGE}\n## Elsewhere\n\nTo say it again: {ANSWER} That is all that there is to say.\n"
+    after = corpus_of(a=f"A new first line.\n{page}")
+    for number in (0, 1):
+        result = found_again(corpus_of(a=page), after, number=number)
+        assert place(result) == place_of(after, "a.md", number=number)
+
+
+def test_copies_with_the_same_contexts_are_lost_when_their_document_changes():
+    page = f"{PAGE}\n{PAGE}"
+    for number in (0, 1):
+        result = found_again(corpus_of(a=page), corpus_of(a=f"{page}\nOne more line.\n"), number=number)
+        assert result.span is None
+        assert "several places" in result.how
+
+
+def test_a_deleted_document_is_not_replaced_by_one_that_had_the_same_text_already():
+    result = found_again(corpus_of(a=PAGE, b=PAGE), corpus_of(b=PAGE))
+    assert result.span is None
+    assert "its document a.md is gone" in result.how
+
+
+def test_a_place_in_a_document_that_is_unchanged_was_never_that_of_another_span():
+    corpus = corpus_of(a=PAGE, b=PAGE.replace("# Billing", "# Copy"))
+    anchor = Anchor("a.md", 63, ANSWER, PAGE[31:63], PAGE[63 + len(ANSWER) :][:32])  # nobody looked for copies
+    known = known_documents(["a.md", "b.md"], corpus)
+    after = corpus_of(a="Deleted.", b=corpus["b.md"].content)
+    assert reanchor([anchor], after, known)[0].span is None
+    assert reanchor([anchor], after, {"a.md": known["a.md"]})[0].span is not None
+
+
+def test_a_short_text_needs_its_context_on_one_side():
+    page = "# Questions\n\nIs there a refund for every order? Yes. It takes five working days at most.\n"
+    corpus = corpus_of(a=page)
+    one_side = corpus_of(a=page.replace("It takes five", "Often it is three"))
+    assert place(found_again(corpus, one_side, "Yes.")) == place_of(one_side, "a.md", "Yes.")
+    neither = corpus_of(a="# Questions\n\nMay I pay by cheque? Yes. Write the number of the order on it.\n")
+    result = found_again(corpus, neither, "Yes.")
+    assert result.span is None
+    assert result.how.startswith("lost: its text stands with another context")
+
+
+def test_spans_at_the_edges_of_a_document_need_only_the_context_that_there_is():
+    first, last = "Invoices come monthly.", "Refunds come daily."
+    page = f"{first} They are sent by electronic mail to everybody. {last}"
+    corpus, after = corpus_of(a=page, b=OTHER), corpus_of(a=f"# Title\n\n{page}\n\nThe end.\n", b=OTHER)
+    assert place(found_again(corpus, after, first)) == place_of(after, "a.md", first)
+    assert place(found_again(corpus, after, last)) == place_of(after, "a.md", last)
+    assert place(found_again(corpus_of(a=page), corpus_of(b=f"{page}.."), page)) == ("b.md", 0)
+
+
+def test_a_copy_at_the_edge_of_a_document_stays_there():
+    footer = "All rights are reserved by the authors of this manual."
+    page = f"# One\n\nThe first of all the pages of this manual.\n\n{footer}\n"
+    corpus = corpus_of(a=page, b=f"# Two\n\nAnother page.\n\n{footer}\n\nMore text behind it.\n")
+    after = corpus_of(a=page.replace("# One", "# First"), b=corpus["b.md"].content)
+    assert place(found_again(corpus, after, footer)) == place_of(after, "a.md", footer)
+    not_at_the_end = corpus_of(a=page.replace("# One", "# First") + "More.\n", b=corpus["b.md"].content)
+    assert found_again(corpus, not_at_the_end, footer).span is None
+
+
+def test_white_space_at_the_ends_of_a_label_stays_where_it_is_still_there():
+    text = f"\n{ANSWER} "
+    page = PAGE.replace(f" {ANSWER}", text.rstrip())
+    after = corpus_of(a=f"One more line.\n{page}")
+    assert found_again(corpus_of(a=page), after, text).span.text == text
+    joined = corpus_of(a=f"One more line.\n{page}".replace(f"\n{ANSWER}", f"  {ANSWER}"))
+    assert found_again(corpus_of(a=page), joined, text).span.text == ANSWER
+
+
+def test_overlapping_spans_and_the_same_span_twice_are_found_each_by_itself():
+    corpus, after = corpus_of(a=PAGE), corpus_of(a=f"\n\n{PAGE}")
+    spans = [span_of(corpus, "a.md", text) for text in (ANSWER, ANSWER[:30], ANSWER)]
+    results = reanchor(anchors_of(spans, corpus), after, known_documents(["a.md"], corpus))
+    assert [(result.span.start, result.span.end) for result in results] == [
+        (span.start + 2, span.end + 2) for span in spans
+    ]
+
+
+@pytest.mark.parametrize("known", [{}, {"a.md": "a hash that is no longer right"}])
+def test_a_file_without_contexts_and_hashes_is_anchored_by_text_alone(known):
+    long, short = Anchor("a.md", 7, ANSWER), Anchor("a.md", 7, "Refunds take")
+    after = corpus_of(a=PAGE, b=OTHER)
+    found, lost = reanchor([long, short], after, known)
+    assert place(found) == place_of(after, "a.md")
+    assert lost.span is None
+    twice = corpus_of(a=PAGE, b=f"{OTHER}{ANSWER}")
+    assert reanchor([long], twice, known)[0].span is None
+
+
+def test_without_a_hash_text_and_context_at_the_offset_are_enough():
+    corpus = corpus_of(a=f"Yes. {PAGE}", b="Yes. No.")
+    assert place(reanchor([Anchor("a.md", 0, "Yes.")], corpus, {})[0]) == ("a.md", 0)
+    assert place(reanchor([Anchor("a.md", 0, "Yes.", "", " # Billing\n\nInvo")], corpus, {})[0]) == ("a.md", 0)
+    assert reanchor([Anchor("a.md", 0, "Yes.", "", " # Invoices\n\nOn")], corpus, {})[0].span is None
+
+
+def test_a_label_of_white_space_or_without_text_is_lost_not_found_anywhere():
+    for text in ("", " \n"):
+        (result,) = reanchor([Anchor("a.md", 3, text)], corpus_of(a=PAGE), {})
+        assert (result.span, result.how) == (None, "lost: its label has no text to look for")
+
+
+def test_a_document_that_is_gone_is_named_in_one_line():
+    (result,) = reanchor([Anchor("gone\n\x1b[31m.md", 3, "Nothing like this is anywhere.")], corpus_of(a=PAGE), {})
+    assert "\n" not in result.how
+    assert "\x1b" not in result.how
+    assert result.how.startswith("lost: its document gone")
+    assert result.how.endswith("is gone and its text is in no other")
+
+
+def test_of_many_texts_that_are_gone_the_first_ones_are_compared():
+    anchors = [Anchor("a.md", 3, f"Refunds take {number} working days in all countries.") for number in range(202)]
+    results = reanchor(anchors, corpus_of(a=PAGE), {})
+    assert [result.nearest is None for result in results] == [False] * 200 + [True] * 2
+
+
+def test_anchors_are_only_made_of_spans_that_match():
+    with pytest.raises(DatasetError, match=r"a\.md\[0:4\] is '# Bi' in the document, but 'text' in the dataset"):
+        anchors_of([CharacterSpan(DocumentId("a.md"), 0, 4, "text")], corpus_of(a=PAGE))
+
+
+def test_what_made_a_place_the_only_one_is_kept_with_the_span():
+    page = f"{PAGE}\n{PAGE.replace('# Billing', '# Again')}"
+    corpus = corpus_of(a=page)
+    texts = [("# Billing", 0), ("# Again", 0), ("Invoices are sent", 0), (ANSWER, 0)]
+    anchors = anchors_of([span_of(corpus, "a.md", *given) for given in texts], corpus)
+    assert [anchor.unique_with for anchor in anchors] == ["text", "text", "context", "nothing"]
+
+
+def test_known_documents_are_those_of_the_labels_and_those_with_the_same_text():
+    assert known_documents(["a.md"], corpus_of(a=PAGE, b=OTHER, c=PAGE)).keys() == {"a.md", "c.md"}

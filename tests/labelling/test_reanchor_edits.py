@@ -1,0 +1,151 @@
+"""Corpora that are edited by a script: every span whose text survived is found again, and no other.
+
+What survived is known by marks: each character carries where it came from through the edits, so nothing is searched.
+"""
+
+import random
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
+from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.labelling.anchors import CONTEXT, anchors_of, known_documents, tells
+from rag_evaluation_framework.labelling.reanchor import reanchor
+from support import plain_search
+from support.edited_corpus import edited, place_now, survivors, unmarked, with_boilerplate
+
+SENTENCES = re.compile(r"[^.\n]+\.|[^\n]+")
+PARAGRAPHS = re.compile(r"(?:[^\n]+\n?)+")
+
+
+def labelled(corpus, seed, count):
+    """Spans as people label them: sentences, lines, paragraphs, and some that begin and end at any word."""
+    chance, spans = random.Random(seed), []
+    for _ in range(count):
+        document = chance.choice(corpus.documents)
+        units = [found.span() for form in (SENTENCES, PARAGRAPHS) for found in form.finditer(document.content)]
+        start, end = chance.choice(units)
+        if chance.random() < 0.2:
+            words = [word.span() for word in re.finditer(r"\S+", document.content[start:end])]
+            first = chance.randrange(len(words))
+            last = chance.randrange(first, len(words))
+            start, end = start + words[first][0], start + words[last][1]
+        text = document.content[start:end].strip()
+        start = document.content.index(text, start)
+        spans.append(CharacterSpan(document.id, start, start + len(text), text))
+    return spans
+
+
+def context_survived(anchor, now, where, sides):
+    """Whether so many of the contexts of a span survived beside it, each long enough to tell."""
+    end, (name, first) = anchor.start + len(anchor.text), where
+    before = place_now(now, anchor.doc_id, anchor.start - len(anchor.before), anchor.start) if anchor.before else None
+    after = place_now(now, anchor.doc_id, end, end + len(anchor.after)) if anchor.after else None
+    kept = [
+        tells(anchor.before) and before == (name, first - len(anchor.before)),
+        tells(anchor.after) and after == (name, first + len(anchor.text)),
+    ]
+    return sum(kept) >= sides
+
+
+def has_to_be_found(anchor, now, where):
+    if where is None or anchor.unique_with == "nothing":
+        return False
+    if anchor.unique_with == "context":  # at an edge of the document a part of its context is that it is the edge
+        whole = len(anchor.before) == len(anchor.after) == CONTEXT
+        return whole and context_survived(anchor, now, where, 2)
+    return sum(map(str.isalnum, anchor.text)) >= 24 or context_survived(anchor, now, where, 1)
+
+
+def stands_as_it_did(result, after):
+    """Whether an edit has put another copy of a text between the very words between which the span was."""
+    anchor, content = result.anchor, after[result.span.doc_id].content
+    around = content[max(result.span.start - CONTEXT, 0) : result.span.end + CONTEXT]
+    same = around.split() == f"{anchor.before}{anchor.text}{anchor.after}".split()
+    return same and anchor.unique_with == "context"
+
+
+def wrong_and_missing(corpus, seed, spans):
+    """Return the spans that were found where they are not, and those that had to be found and were not."""
+    times = random.Random(seed).randrange(1, 40)
+    anchors, known = anchors_of(spans, corpus), known_documents({span.doc_id for span in spans}, corpus)
+    texts = edited(corpus, seed, times)
+    now, after = survivors(texts), unmarked(texts)
+    wrong, missing, found = [], [], 0
+    for result in reanchor(anchors, after, known):
+        anchor = result.anchor
+        where = place_now(now, anchor.doc_id, anchor.start, anchor.start + len(anchor.text))
+        got = None if result.span is None else (result.span.doc_id, result.span.start)
+        if got is not None and got != where:
+            if not stands_as_it_did(result, after):
+                wrong.append((result, where))
+        elif got is None and has_to_be_found(anchor, now, where):
+            missing.append((result, where))
+        found += got is not None
+    return wrong, missing, found
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_in_an_edited_handbook_every_span_that_survived_is_found_and_no_other(seed):
+    corpus = load_handbook().corpus
+    wrong, missing, found = wrong_and_missing(corpus, seed, labelled(corpus, seed, 150))
+    assert (wrong, missing) == ([], [])
+    assert found > 75
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_where_half_of_the_paragraphs_have_copies_it_is_the_same(seed):
+    corpus = with_boilerplate(seed, 2 + seed % 13)
+    wrong, missing, found = wrong_and_missing(corpus, seed, labelled(corpus, seed, 60))
+    assert (wrong, missing) == ([], [])
+    assert found
+
+
+def test_in_a_corpus_that_nobody_edited_every_span_is_unchanged():
+    corpus = with_boilerplate(0, 10)
+    spans = labelled(corpus, 0, 200)
+    results = reanchor(anchors_of(spans, corpus), corpus, known_documents({span.doc_id for span in spans}, corpus))
+    assert [(result.span, result.how) for result in results] == [(span, "unchanged") for span in spans]
+
+
+LINES = st.lists(
+    st.sampled_from(["Alpha beta.", "Gamma delta epsilon zeta.", "Yes.", "Eta theta iota kappa."]), max_size=6
+)
+CORPORA = st.lists(LINES.map("\n".join), min_size=1, max_size=4).map(
+    lambda texts: Corpus(Document(DocumentId(f"{number}.md"), text) for number, text in enumerate(texts))
+)
+
+
+@given(CORPORA, CORPORA, st.randoms(use_true_random=False))
+def test_a_place_that_is_taken_has_the_text_and_is_the_only_one_of_its_kind(before, after, chance):
+    """Whatever the two corpora are: looked for by reading everything."""
+    full = [document for document in before if document.content.strip()]
+    if not full:
+        return
+    spans = labelled(Corpus(full), chance.randrange(1000), 5)
+    known = known_documents({span.doc_id for span in spans}, before)
+    for result in reanchor(anchors_of(spans, before), after, known):
+        if result.span is None:
+            assert result.how.startswith("lost: ")
+            continue
+        anchor, content = result.anchor, after[result.span.doc_id].content
+        assert content[result.span.start : result.span.end].split() == anchor.text.split()
+        if content == before[anchor.doc_id].content:
+            assert result.span.start == anchor.start
+            continue
+        around = (anchor.text, f"{anchor.before}{anchor.text}", f"{anchor.text}{anchor.after}")
+        counts = [
+            len(collapsed_places(after, text)) for text in (*around, f"{anchor.before}{anchor.text}{anchor.after}")
+        ]
+        in_own = [len(collapsed_places(after, text, anchor.doc_id)) for text in around[1:]]
+        assert 1 in counts or 1 in in_own
+
+
+def collapsed_places(corpus, text, doc_id=None):
+    """Return the places of a text up to white space, also of such as are not verbatim where others are."""
+    contents = [document.content for document in corpus if doc_id in (None, document.id)]
+    views = [plain_search.collapsed(content)[0] for content in contents]
+    return list(plain_search.occurrences(views, " ".join(text.split())))
