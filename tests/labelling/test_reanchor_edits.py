@@ -57,7 +57,7 @@ def has_to_be_found(anchor, now, where):
     if anchor.unique_with == "context":  # at an edge of the document a part of its context is that it is the edge
         whole = len(anchor.before) == len(anchor.after) == CONTEXT
         return whole and context_survived(anchor, now, where, 2)
-    return sum(map(str.isalnum, anchor.text)) >= 24 or context_survived(anchor, now, where, 1)
+    return sum(map(str.isalnum, anchor.text)) >= 20 or context_survived(anchor, now, where, 1)
 
 
 def stands_as_it_did(result, after):

@@ -13,6 +13,7 @@ from rag_evaluation_framework._outside import fit_to_show
 from rag_evaluation_framework._support.optional import DISTRIBUTION
 from rag_evaluation_framework.cli.cache import cache
 from rag_evaluation_framework.cli.components import components
+from rag_evaluation_framework.cli.dataset import update
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
 from rag_evaluation_framework.cli.init import init
@@ -64,6 +65,10 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
 
 for command in (demo, init, run, score, components, cache):
     app.command()(_reporting(command))
+
+datasets = typer.Typer(no_args_is_help=True, help="Keep the labels of a dataset as its documents change.")
+datasets.command()(_reporting(update))
+app.add_typer(datasets, name="dataset")
 
 
 def _print_version(requested: bool) -> None:

@@ -1,3 +1,13 @@
+from .anchors import Anchor as Anchor
+from .anchors import anchors_of as anchors_of
+from .anchors import known_documents as known_documents
 from .quotes import QuoteCheck as QuoteCheck
 from .quotes import QuoteRow as QuoteRow
 from .quotes import check_quotes as check_quotes
+from .reanchor import Reanchored as Reanchored
+from .reanchor import reanchor as reanchor
+from .relabelling import Additions as Additions
+from .relabelling import LabelChange as LabelChange
+from .relabelling import Relabelled as Relabelled
+from .relabelling import add_questions as add_questions
+from .relabelling import relabel as relabel

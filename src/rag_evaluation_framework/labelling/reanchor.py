@@ -11,7 +11,7 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import CONTEXT, Anchor, tells
 from rag_evaluation_framework.text.text_locator import TextLocator
 
-_LONG = 24  # letters and digits, four or five words: what is shorter is written again elsewhere without being the same
+_LONG = 20  # letters and digits, about four words: what is shorter is written again elsewhere without being the same
 _LIMIT = 20
 _MOST_NAMED = 3
 _MOST_COMPARED = 200  # texts: of the largest corpora, one takes 30 ms
@@ -41,7 +41,7 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
 
     A span is where its whole text stands with as much of its context as told it apart when it was labelled; white space
     may differ. In a document that is unchanged, by its hash, the offset says where. A text that was unique needs no
-    context, or that of one side if it has fewer than 24 letters and digits; one that was not needs both sides. Its own
+    context, or that of one side if it has fewer than 20 letters and digits; one that was not needs both sides. Its own
     document comes before others. Where two places are possible, none is taken.
 
     Args:

@@ -1,0 +1,108 @@
+"""`rag-eval dataset update`: find the labels of a dataset again after its documents were edited, and add questions."""
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+from __future__ import annotations
+
+import shutil
+from itertools import count
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import labelling, reports
+from rag_evaluation_framework._outside import json_text
+from rag_evaluation_framework._support.files import checked_path, published, write_new
+from rag_evaluation_framework._support.unfinished import unfinished
+from rag_evaluation_framework.cli import paths
+from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.output import arriving, print_text
+from rag_evaluation_framework.datasets import load_relabelled
+from rag_evaluation_framework.errors import ConfigError, DatasetError
+
+_MOST_SHOWN = 200
+
+
+def update(
+    dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset: a native .json or .jsonl file.")],
+    corpus: Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents, as they are now.")],
+    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
+    questions: Annotated[
+        Path | None,
+        typer.Option(parser=paths.path, help="Questions to add: CSV or JSONL of question, quote[, document]."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(parser=paths.path, help="A new file; by default the dataset itself, kept beside it.")
+    ] = None,
+    changes: Annotated[
+        Path | None, typer.Option(parser=paths.path, help="Write the list of changes there, as JSON.")
+    ] = None,
+) -> None:
+    """Find the labels of a dataset again in documents that were edited, and add questions.
+
+    The dataset as it was is kept beside the new one; no file is overwritten.
+    """
+    _check_free(dataset, output, changes)
+    documents = rag.Corpus.from_folder(corpus, glob)
+    found = load_relabelled(dataset, documents)
+    updated, told = found.dataset, [found.counted()]
+    check = None if questions is None else rag.check_quotes(questions, documents)
+    additions = None if check is None else labelling.add_questions(updated, check, documents)
+    if additions is not None:
+        updated = additions.dataset
+        told.append(additions.counted())
+    if not len(updated):
+        raise DatasetError(
+            f"{dataset}: no label was found in {corpus}, so nothing was written; is it the right folder?"
+        )
+    if changes is not None:
+        write_new(changes, json_text(_record(dataset, found, additions), 1) + "\n")
+    written = _save(updated, dataset, output)
+    with arriving(written):
+        for change in found.changed[:_MOST_SHOWN]:
+            print_text(change.line(documents))
+        if len(found.changed) > _MOST_SHOWN:
+            print_text(f"… and {len(found.changed) - _MOST_SHOWN:,} more; --changes FILE writes all of them")
+        if check is not None:
+            reports.show_quotes(stdout(), check)
+        for line in (*told, written):
+            print_text(line)
+
+
+def _check_free(dataset: Path, output: Path | None, changes: Path | None) -> None:
+    """Raise ConfigError if a file to be written is there, or the dataset cannot be replaced by one of its kind."""
+    for option, path in (("--output", output), ("--changes", changes)):
+        if path is not None and checked_path(path, ConfigError).exists():
+            raise ConfigError(f"{option} {path} already exists and is not overwritten; choose another name, or move it")
+    if output is None and dataset.suffix not in (".json", ".jsonl"):
+        raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
+
+
+def _save(updated: rag.Dataset[rag.CharacterSpan], dataset: Path, output: Path | None) -> str:
+    """Save the dataset, in place of the one that is kept beside it if there is no other name; return what was done."""
+    if output is not None:
+        rag.save_dataset(updated, output)
+        return f"Wrote {output}"
+    try:
+        with unfinished(dataset.parent) as folder:
+            part = rag.save_dataset(updated, folder / dataset.name)
+            if part.read_bytes() == dataset.read_bytes():
+                return f"{dataset} is as it was"
+            copy = shutil.copyfile(dataset, folder / "kept")
+            numbered = (dataset.with_name(f"{dataset.stem}.{number}{dataset.suffix}") for number in count(1))
+            kept = next(name for name in numbered if published(copy, name))
+            part.replace(dataset)
+    except OSError as error:
+        raise DatasetError(f"{dataset}: cannot be replaced ({error.strerror}); give --output NEW.json") from error
+    return f"Wrote {dataset}; as it was it is {kept}"
+
+
+def _record(dataset: Path, found: labelling.Relabelled, additions: labelling.Additions | None) -> dict[str, Any]:
+    corpus = found.dataset.corpus
+    rows = [] if corpus is None else [change.record(corpus) for change in found.changed]
+    record: dict[str, Any] = {"dataset": str(dataset), "counts": found.counts(), "changes": rows}
+    if additions is not None:
+        for key in ("added", "corrected", "kept"):
+            record[key] = [{"id": query.id, "query": query.text} for query in getattr(additions, key)]
+    return record

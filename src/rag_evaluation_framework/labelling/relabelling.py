@@ -1,0 +1,238 @@
+"""Datasets whose documents were edited: their spans found again, and questions added."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
+from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.ground_truth import GroundTruth, TokenLevelGroundTruth
+from rag_evaluation_framework.data.levels import TOKEN
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.skipped import Skipped
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.anchors import Anchor, known_documents
+from rag_evaluation_framework.labelling.quotes import QuoteCheck
+from rag_evaluation_framework.labelling.reanchor import Reanchored, reanchor
+
+_LOST = "lost"
+_KINDS = ("unchanged", "moved", "renamed", "in normal form", _LOST)
+_SHOWN = 120  # characters of a text
+
+
+@dataclass(frozen=True)
+class LabelChange:
+    """What became of one labelled span of a question.
+
+    Attributes:
+        query: The question.
+        before: The span as it was labelled.
+        found: Where it is now, and how it was found.
+    """
+
+    query: Query
+    before: CharacterSpan
+    found: Reanchored
+
+    @property
+    def kind(self) -> str:
+        """One of `unchanged`, `moved`, `renamed`, `in normal form` and `lost`."""
+        return self.found.how.partition(":")[0]
+
+    def line(self, corpus: Corpus) -> str:
+        """Return it on one line, with the lines of the documents as editors count them."""
+        was = f"{name_line(self.before.doc_id)}[{self.before.start}:{self.before.end}]"
+        found, text = self.found, f"“{one_line(self.before.text, _SHOWN)}”"
+        if found.span is not None:
+            return f"{found.how:<14} {was} → {_place(found.span, corpus)} {text}"
+        nearest = "nothing similar in the corpus"
+        if found.nearest is not None:
+            span, similarity = found.nearest
+            passage = f"{_place(span, corpus)} “{one_line(span.text, _SHOWN)}”"
+            nearest = f"nearest ({similarity:.0f} % similar): {passage}"
+        question = one_line(self.query.text, _SHOWN)
+        return f"{_LOST:<14} {was} {text} of “{question}”: {found.how.removeprefix('lost: ')}; {nearest}"
+
+    def record(self, corpus: Corpus) -> dict[str, Any]:
+        """Return it as files hold it."""
+        nearest = self.found.nearest
+        return {
+            "query": {"id": self.query.id, "query": self.query.text},
+            "how": self.found.how,
+            "text": self.before.text,
+            "from": {"doc_id": self.before.doc_id, "start": self.before.start, "end": self.before.end},
+            "to": None if self.found.span is None else _span_record(self.found.span, corpus),
+            "nearest": None
+            if nearest is None
+            else {**_span_record(nearest[0], corpus), "similarity": round(nearest[1], 1)},
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Relabelled:
+    """Dataset in an edited corpus, and what became of its labels.
+
+    Attributes:
+        dataset: The questions all of whose spans were found, with the edited corpus.
+        changes: One entry per span of the dataset as it was, in order.
+        lost: The questions that are skipped, as a span of theirs was lost.
+    """
+
+    dataset: Dataset[CharacterSpan]
+    changes: tuple[LabelChange, ...]
+    lost: tuple[Query, ...]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many spans were found in which way."""
+        counts = Counter(change.kind for change in self.changes)
+        return {kind: counts[kind] for kind in _KINDS}
+
+    def counted(self) -> str:
+        """Return the counts in words."""
+        counts = self.counts()
+        told = ", ".join(f"{counts[kind]} {kind}" for kind in _KINDS if counts[kind] or kind in ("unchanged", _LOST))
+        skipped = f"; {len(self.lost)} question{'s' * (len(self.lost) != 1)} skipped" if self.lost else ""
+        return f"{len(self.changes)} labelled span{'s' * (len(self.changes) != 1)}: {told}{skipped}"
+
+    @property
+    def changed(self) -> tuple[LabelChange, ...]:
+        """The spans that are not where they were, those that were lost first."""
+        changed = [change for change in self.changes if change.kind != "unchanged"]
+        return tuple(sorted(changed, key=lambda change: change.kind != _LOST))
+
+    def __repr__(self) -> str:
+        return f"Relabelled({self.counted()})"
+
+
+def relabel(
+    dataset: Dataset[CharacterSpan], corpus: Corpus, anchors: Mapping[CharacterSpan, Anchor], known: Mapping[str, str]
+) -> Relabelled:
+    """Find the spans of a dataset again in a corpus that was edited since it was labelled.
+
+    A question is skipped as a whole if one of its spans was lost: scored by the others alone, retrieving the right text
+    would count as wrong.
+
+    Args:
+        dataset: The dataset, with the texts of its spans.
+        corpus: The documents as they are now.
+        anchors: What its file keeps of its spans; of one that is not among them only document, offset and text count.
+        known: The SHA-256 of the texts of its documents when they were labelled; that of the corpus, if it is the same,
+            says it of all.
+
+    Raises:
+        CorpusError: The corpus is not a `Corpus`, or is empty.
+        LevelMismatch: The dataset is not token-level: documents and chunks have ids, which no edit moves.
+    """
+    check_dataset_level(dataset, TOKEN)
+    corpus = checked_corpus(corpus)
+    if dataset.corpus_hash == corpus.content_hash:
+        known = known_documents((document.id for document in corpus), corpus)
+    resolver = DocumentResolver(corpus)
+    labels = [(entry, span) for entry in dataset for span in entry.relevant]
+    wanted = [_resolved(anchors.get(span) or _bare(span), known, resolver) for _, span in labels]
+    found = reanchor(wanted, corpus, known)
+    changes = tuple(LabelChange(entry.query, span, result) for (entry, span), result in zip(labels, found, strict=True))
+    places: dict[str, list[CharacterSpan | None]] = {entry.query.id: [] for entry in dataset}
+    for change in changes:
+        places[change.query.id].append(change.found.span)
+    entries = [
+        TokenLevelGroundTruth(entry.query, tuple(span for span in places[entry.query.id] if span is not None))
+        for entry in dataset
+        if None not in places[entry.query.id]
+    ]
+    lost = {query.id: query for query in dataset.queries if None in places[query.id]}
+    skipped = [_skipped(change) for change in changes if change.query.id in lost]
+    return Relabelled(_copy(dataset, entries, corpus, (*dataset.skipped, *skipped)), changes, tuple(lost.values()))
+
+
+def _skipped(change: LabelChange) -> Skipped:
+    """Return a label of a question that is skipped; also one that was found, or its text would be forgotten."""
+    how = change.found.how if change.found.span is None else "found, but another label of the question was lost"
+    return Skipped(change.query, change.before.text, how)
+
+
+@dataclass(frozen=True)
+class Additions:
+    """Dataset with the questions of a table of quotes.
+
+    Attributes:
+        dataset: The dataset.
+        added: The questions that it did not have, or had skipped.
+        corrected: Those whose quotes are other text than it had; the table counts.
+        kept: Those that it had, with the same text or with a quote in the table that was not located.
+    """
+
+    dataset: Dataset[CharacterSpan]
+    added: tuple[Query, ...]
+    corrected: tuple[Query, ...]
+    kept: tuple[Query, ...]
+
+    def counted(self) -> str:
+        """Return how many questions there are of each."""
+        return f"{len(self.added)} questions added, {len(self.corrected)} corrected, {len(self.kept)} there already"
+
+
+def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Corpus) -> Additions:
+    """Add the questions of a table of quotes to a dataset in the same corpus.
+
+    A question is known by its id. A new one is skipped if a quote of its is not located.
+
+    Raises:
+        DatasetError: No question of the table has all of its quotes located.
+    """
+    given = {entry.query.id: entry for entry in check.dataset()}
+    known = {entry.query.id for entry in dataset}
+    entries: list[GroundTruth[CharacterSpan]] = []
+    corrected: list[Query] = []
+    for entry in dataset:
+        other = given.get(entry.query.id)
+        if other is not None and set(other.relevant) != set(entry.relevant):
+            corrected.append(other.query)
+            entries.append(other)
+        else:
+            entries.append(entry)
+    added = [entry for query_id, entry in given.items() if query_id not in known]
+    asked = {entry.query.id for entry in (*dataset, *added)}
+    again = {label.query.id for label in check.skipped}
+    skipped = [label for label in dataset.skipped if label.query.id not in asked | again]
+    skipped += [label for label in check.skipped if label.query.id not in asked]
+    changed = {query.id for query in corrected}
+    kept = [query for query in dataset.queries if query.id in given and query.id not in changed]
+    merged = _copy(dataset, [*entries, *added], corpus, skipped)
+    return Additions(merged, tuple(entry.query for entry in added), tuple(corrected), tuple(kept))
+
+
+def _copy(
+    dataset: Dataset[CharacterSpan], entries: Iterable[Any], corpus: Corpus, skipped: Iterable[Skipped]
+) -> Dataset[CharacterSpan]:
+    return Dataset(entries, TOKEN, name=dataset.name, corpus=corpus, metadata=dataset.metadata, skipped=skipped)
+
+
+def _bare(span: CharacterSpan) -> Anchor:
+    return Anchor(span.doc_id, span.start, span.text)
+
+
+def _resolved(anchor: Anchor, known: Mapping[str, str], resolver: DocumentResolver) -> Anchor:
+    """Return the anchor with the id of the document that a file written by hand may name by its stem."""
+    if anchor.doc_id in known or anchor.doc_id in resolver.corpus:
+        return anchor
+    doc_id = resolver.find(anchor.doc_id)
+    if doc_id is None:
+        return anchor
+    return Anchor(doc_id, anchor.start, anchor.text, anchor.before, anchor.after, anchor.unique_with)
+
+
+def _line(span: CharacterSpan, corpus: Corpus) -> int:
+    return corpus[span.doc_id].content.count("\n", 0, span.start) + 1
+
+
+def _place(span: CharacterSpan, corpus: Corpus) -> str:
+    return f"{name_line(span.doc_id)}:{_line(span, corpus)}"
+
+
+def _span_record(span: CharacterSpan, corpus: Corpus) -> dict[str, Any]:
+    where = {"doc_id": span.doc_id, "start": span.start, "end": span.end, "line": _line(span, corpus)}
+    return {**where, "text": span.text}

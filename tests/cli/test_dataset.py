@@ -1,0 +1,188 @@
+import json
+
+import pytest
+
+from rag_evaluation_framework import Corpus, load_dataset, load_result
+
+TABLE = "question,quote\nWhen do refunds come?,Refunds are paid within five working days of the request.\n"
+
+
+@pytest.fixture
+def labelled(rag_eval, folder):
+    """A dataset of the folder, in which each label can be found by its text."""
+    (folder / "docs" / "billing.md").write_text("# Billing\n\nInvoices are sent on the first day. Support helps.\n")
+    (folder / "questions.csv").write_text(
+        "question,quote\n"
+        "When do invoices come?,Invoices are sent on the first day.\n"
+        "What comes first?,Install the agent first.\n"
+        "Who is the chief?,\n"
+    )
+    assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
+    return folder / ".rag-eval/datasets/questions.json"
+
+
+def edit(folder, name, old, new):
+    path = folder / "docs" / name
+    path.write_text(path.read_text().replace(old, new))
+
+
+def spans(path, folder):
+    dataset = load_dataset(path, corpus=Corpus.from_folder(folder / "docs"))
+    return {entry.query.text: [(span.doc_id, span.text) for span in entry.relevant] for entry in dataset}
+
+
+def test_update_finds_the_labels_in_edited_and_renamed_documents_and_run_takes_the_new_file(rag_eval, folder, labelled):
+    edit(folder, "billing.md", "# Billing", "<!-- checked -->\n# Billing")
+    (folder / "docs/guides/start.md").rename(folder / "docs/first-steps.md")
+    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs")
+    assert outcome.code == 0
+    assert "moved          billing.md[11:46] → billing.md:4 “Invoices are sent on the first day.”" in outcome.out
+    assert "renamed        guides/start.md[9:33] → first-steps.md:3 “Install the agent first.”" in outcome.out
+    assert "2 labelled spans: 0 unchanged, 1 moved, 1 renamed, 0 lost\n" in outcome.out
+    assert spans(labelled, folder) == {
+        "When do invoices come?": [("billing.md", "Invoices are sent on the first day.")],
+        "What comes first?": [("first-steps.md", "Install the agent first.")],
+        "Who is the chief?": [],
+    }
+    assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
+
+
+def test_the_dataset_as_it_was_is_kept_beside_the_new_one(rag_eval, folder, labelled):
+    before = labelled.read_bytes()
+    for number in (1, 2):
+        edit(folder, "billing.md", "# Billing", "# Billing\n\nMore.")
+        assert f"questions.{number}.json" in rag_eval("dataset", "update", labelled, "--corpus", "docs").out
+    assert labelled.with_name("questions.1.json").read_bytes() == before
+    assert sorted(path.name for path in labelled.parent.iterdir()) == [
+        "questions.1.json",
+        "questions.2.json",
+        "questions.json",
+    ]
+
+
+def test_where_nothing_changed_nothing_is_written(rag_eval, labelled):
+    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs")
+    assert outcome.code == 0
+    assert "2 labelled spans: 2 unchanged, 0 lost" in outcome.out
+    assert "is as it was" in outcome.out
+    assert [path.name for path in labelled.parent.iterdir()] == ["questions.json"]
+
+
+def test_a_lost_label_is_shown_with_the_nearest_text_and_its_question_is_skipped(rag_eval, folder, labelled):
+    edit(folder, "billing.md", "the first day", "the second day")
+    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--changes", "changes.json")
+    assert outcome.code == 0
+    assert "of “When do invoices come?”: its text is gone; nearest (" in outcome.out
+    assert "billing.md:3 “Invoices are sent on the second day." in outcome.out
+    assert "1 unchanged, 1 lost; 1 question skipped" in outcome.out
+    (label,) = load_dataset(labelled).skipped
+    assert (label.query.text, label.quote) == ("When do invoices come?", "Invoices are sent on the first day.")
+    assert label.reason == "lost: its text is gone"
+    written = json.loads((folder / "changes.json").read_text())
+    assert written["counts"] == {"unchanged": 1, "moved": 0, "renamed": 0, "in normal form": 0, "lost": 1}
+    (change,) = written["changes"]
+    assert (change["how"], change["to"]) == ("lost: its text is gone", None)
+    assert change["from"] == {"doc_id": "billing.md", "start": 11, "end": 46}
+    assert (change["nearest"]["doc_id"], change["nearest"]["line"]) == ("billing.md", 3)
+
+
+def test_a_question_is_skipped_as_a_whole_and_none_of_its_texts_is_forgotten(rag_eval, folder):
+    (folder / "questions.csv").write_text(
+        "question,quote\nWhat is said?,Invoices are sent on the first day.\nWhat is said?,Install the agent first.\n"
+        "What comes first?,Install the agent first.\n"
+    )
+    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    edit(folder, "billing.md", "Invoices", "Bills")
+    path = folder / ".rag-eval/datasets/questions.json"
+    assert rag_eval("dataset", "update", path, "--corpus", "docs").code == 0
+    assert [(label.query.text, label.quote) for label in load_dataset(path).skipped] == [
+        ("What is said?", "Invoices are sent on the first day."),
+        ("What is said?", "Install the agent first."),
+    ]
+
+
+def test_questions_of_a_table_are_added_corrected_or_there_already(rag_eval, folder, labelled):
+    edit(folder, "billing.md", "the first day", "the second day")
+    edit(folder, "guides/start.md", "first.", "first. Refunds are paid within five working days of the request.")
+    (folder / "more.csv").write_text(
+        f"{TABLE}When do invoices come?,Invoices are sent on the second day.\nWhat comes first?,Install the agent\n"
+        "Who is the chief?,\nWho answers?,Nobody at all is ever there.\n"
+    )
+    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--questions", "more.csv")
+    assert outcome.code == 0
+    assert "2 questions added, 1 corrected, 1 there already" in outcome.out
+    assert spans(labelled, folder) == {
+        "What comes first?": [("guides/start.md", "Install the agent")],
+        "Who is the chief?": [],
+        "When do refunds come?": [("guides/start.md", "Refunds are paid within five working days of the request.")],
+        "When do invoices come?": [("billing.md", "Invoices are sent on the second day.")],
+    }
+    assert [label.query.text for label in load_dataset(labelled).skipped] == ["Who answers?"]
+
+
+def test_output_writes_a_new_file_and_leaves_the_dataset(rag_eval, folder, labelled):
+    before = labelled.read_bytes()
+    edit(folder, "billing.md", "# Billing", "# Bills")
+    assert rag_eval("dataset", "update", labelled, "--corpus", "docs", "--output", "new.jsonl").code == 0
+    assert labelled.read_bytes() == before
+    assert (
+        spans(folder / "new.jsonl", folder) == spans(labelled, folder) or len(spans(folder / "new.jsonl", folder)) == 3
+    )
+
+
+@pytest.mark.parametrize("option", ["--output", "--changes"])
+def test_a_file_that_is_there_is_not_overwritten(rag_eval, folder, labelled, option):
+    (folder / "mine.json").write_text("mine")
+    before = labelled.read_bytes()
+    edit(folder, "billing.md", "# Billing", "# Bills")
+    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", option, "mine.json")
+    assert outcome.code == 2
+    assert f"{option} mine.json already exists and is not overwritten" in outcome.err
+    assert (folder / "mine.json").read_text() == "mine"
+    assert labelled.read_bytes() == before
+
+
+def test_in_the_wrong_folder_nothing_is_written(rag_eval, folder, labelled):
+    (folder / "other").mkdir()
+    (folder / "other/page.md").write_text("Nothing of it is here.\n")
+    (folder / "only.csv").write_text("question,quote\nWhen do invoices come?,Invoices are sent on the first day.\n")
+    rag_eval("init", "--corpus", "docs", "--questions", "only.csv")
+    only = folder / ".rag-eval/datasets/only.json"
+    outcome = rag_eval("dataset", "update", only, "--corpus", "other")
+    assert outcome.code == 2
+    assert "no label was found in other, so nothing was written; is it the right folder?" in outcome.err
+    assert [path.name for path in only.parent.glob("only*")] == ["only.json"]
+
+
+def test_labels_that_are_ids_and_tables_of_quotes_are_refused(rag_eval, folder):
+    (folder / "ids.json").write_text(
+        '{"schema_version": 1, "evaluation_type": "document-level",'
+        ' "questions": [{"id": "1", "query": "Who?", "relevant_document_ids": ["billing.md"]}]}'
+    )
+    ids = rag_eval("dataset", "update", "ids.json", "--corpus", "docs")
+    assert ids.code == 2
+    assert "document-level" in ids.err
+    table = rag_eval("dataset", "update", "questions.csv", "--corpus", "docs")
+    assert table.code == 2
+    assert "give --output NEW.json" in table.err
+
+
+def test_contexts_and_hashes_of_the_file_tell_copies_apart(rag_eval, folder):
+    page = "# {}\n\nThe first of all lines of this page.\n\nSupport helps.\n\nThe last line of this page.\n"
+    for name in ("one", "two"):
+        (folder / f"docs/{name}.md").write_text(page.format(name))
+    (folder / "questions.csv").write_text("question,quote,document\nWho helps?,Support helps.,one\n")
+    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    path = folder / ".rag-eval/datasets/questions.json"
+    edit(folder, "one.md", "# one", "# One page")
+    assert rag_eval("dataset", "update", path, "--corpus", "docs").code == 0
+    assert spans(path, folder) == {"Who helps?": [("one.md", "Support helps.")]}
+
+
+def test_runs_before_and_after_an_update_compare(rag_eval, folder, labelled):
+    assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
+    edit(folder, "billing.md", "# Billing", "# Billing\n\nMore.")
+    rag_eval("dataset", "update", labelled, "--corpus", "docs")
+    assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
+    first, second = (load_result(run) for run in sorted((folder / ".rag-eval/runs").iterdir()))
+    assert first.counts["scored"] == second.counts["scored"] == 2
