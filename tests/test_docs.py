@@ -338,9 +338,17 @@ def options(command):
     return {name for parameter in command.params if parameter.param_type_name == "option" for name in parameter.opts}
 
 
-@pytest.mark.parametrize("name", sorted(CLI.commands))
-def test_every_option_of_a_command_is_documented_and_no_other(name):
-    command = CLI.commands[name]
+def leaves(group, names=()):
+    """Yield the commands of a group and of the groups in it, each with its name."""
+    for name, command in sorted(group.commands.items()):
+        if hasattr(command, "commands"):
+            yield from leaves(command, (*names, name))
+        else:
+            yield " ".join((*names, name)), command
+
+
+@pytest.mark.parametrize(("name", "command"), list(leaves(CLI)), ids=[name for name, _ in leaves(CLI)])
+def test_every_option_of_a_command_is_documented_and_no_other(name, command):
     text = section(COMMAND_LINE, f"`rag-eval {name}`")
     assert text, f"{name_of(COMMAND_LINE)} has no section '## `rag-eval {name}`'"
     written = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
