@@ -186,3 +186,19 @@ def test_runs_before_and_after_an_update_compare(rag_eval, folder, labelled):
     assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
     first, second = (load_result(run) for run in sorted((folder / ".rag-eval/runs").iterdir()))
     assert first.counts["scored"] == second.counts["scored"] == 2
+
+
+def test_the_file_keeps_what_tells_a_renamed_document_and_the_copies_of_a_text_apart(rag_eval, folder):
+    page = "# Page\n\nThe first of all lines of this page.\n\nSupport helps.\n\nThe last line of this page.\n"
+    for name in ("one", "two"):
+        (folder / f"docs/{name}.md").write_text(page)
+    (folder / "questions.csv").write_text("question,quote,document\nWho helps?,Support helps.,one\n")
+    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    path = folder / ".rag-eval/datasets/questions.json"
+    written = json.loads(path.read_text())
+    assert written["documents"].keys() == {"one.md", "two.md"}
+    assert written["questions"][0]["relevant_spans"][0]["unique_with"] == "document"
+    (folder / "docs/one.md").rename(folder / "docs/three.md")
+    assert "1 renamed" in rag_eval("dataset", "update", path, "--corpus", "docs", "--output", "new.json").out
+    (folder / "docs/three.md").unlink()
+    assert rag_eval("dataset", "update", path, "--corpus", "docs").code == 2  # two.md was there already

@@ -111,6 +111,7 @@ def test_spans_include_their_text_and_some_context(tmp_path, dataset, corpus):
         "text": REFUNDS,
         "before": document[span["start"] - 32 : span["start"]],
         "after": "\n",
+        "unique_with": "text",
     }
     assert len(span["before"]) == 32
 

@@ -165,6 +165,17 @@ def test_copies_with_the_same_contexts_are_lost_when_their_document_changes():
         assert "several places" in result.how
 
 
+def test_a_text_with_copies_in_other_documents_is_found_in_its_own_and_nowhere_else():
+    page = (
+        f"# {{}}\n\nThis is a page of the manual, one of many.\n\n{ANSWER}\n\nThis page is as all of the others are.\n"
+    )
+    corpus = corpus_of(a=page.format("A"), b=page.format("B"))
+    after = corpus_of(a=page.format("A new title"), b=page.format("Another"))
+    assert place(found_again(corpus, after)) == place_of(after, "a.md")
+    assert found_again(corpus, corpus_of(b=page.format("Another"))).span is None
+    assert found_again(corpus, corpus_of(c=page.format("A new title"), b=page.format("Another"))).span is None
+
+
 def test_a_deleted_document_is_not_replaced_by_one_that_had_the_same_text_already():
     result = found_again(corpus_of(a=PAGE, b=PAGE), corpus_of(b=PAGE))
     assert result.span is None
@@ -277,6 +288,8 @@ def test_what_made_a_place_the_only_one_is_kept_with_the_span():
     texts = [("# Billing", 0), ("# Again", 0), ("Invoices are sent", 0), (ANSWER, 0)]
     anchors = anchors_of([span_of(corpus, "a.md", *given) for given in texts], corpus)
     assert [anchor.unique_with for anchor in anchors] == ["text", "text", "context", "nothing"]
+    (anchor,) = anchors_of([span_of(corpus_of(a=PAGE, b=PAGE), "a.md", ANSWER)], corpus_of(a=PAGE, b=PAGE))
+    assert anchor.unique_with == "document"
 
 
 def test_known_documents_are_those_of_the_labels_and_those_with_the_same_text():

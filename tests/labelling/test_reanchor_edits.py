@@ -54,7 +54,9 @@ def context_survived(anchor, now, where, sides):
 def has_to_be_found(anchor, now, where):
     if where is None or anchor.unique_with == "nothing":
         return False
-    if anchor.unique_with == "context":  # at an edge of the document a part of its context is that it is the edge
+    if anchor.unique_with == "document" and where[0] != anchor.doc_id:
+        return False
+    if anchor.unique_with != "text":  # at an edge of the document a part of its context is that it is the edge
         whole = len(anchor.before) == len(anchor.after) == CONTEXT
         return whole and context_survived(anchor, now, where, 2)
     return sum(map(str.isalnum, anchor.text)) >= 20 or context_survived(anchor, now, where, 1)
@@ -65,7 +67,7 @@ def stands_as_it_did(result, after):
     anchor, content = result.anchor, after[result.span.doc_id].content
     around = content[max(result.span.start - CONTEXT, 0) : result.span.end + CONTEXT]
     same = around.split() == f"{anchor.before}{anchor.text}{anchor.after}".split()
-    return same and anchor.unique_with == "context"
+    return same and anchor.unique_with in ("context", "document")
 
 
 def wrong_and_missing(corpus, seed, spans):

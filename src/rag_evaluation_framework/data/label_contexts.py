@@ -2,12 +2,19 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
+
+UniqueWith: TypeAlias = Literal["text", "context", "document", "nothing"]
+"""What made the place of a span the only one in the labelled corpus, white space aside.
+
+`text`: no other place had its text. `context`: none had its text between the same two contexts. `document`: none of its
+document had. `nothing`: another place of its document had.
+"""
 
 CONTEXT = 32
 """How many characters before and after a span are kept."""
@@ -20,10 +27,12 @@ class LabelContexts:
     Attributes:
         documents: `Document.content_hash` of the documents that hold spans, by id.
         around: The text before and after each span, up to 32 characters each; less where the document begins or ends.
+        unique_with: What made the place of a span the only one, where a file says so.
     """
 
     documents: Mapping[DocumentId, str] = field(default_factory=FrozenDict[DocumentId, str])
     around: Mapping[CharacterSpan, tuple[str, str]] = field(default_factory=FrozenDict[CharacterSpan, tuple[str, str]])
+    unique_with: Mapping[CharacterSpan, UniqueWith] = field(default_factory=FrozenDict[CharacterSpan, UniqueWith])
 
     @classmethod
     def of(cls, units: Iterable[Any], corpus: Corpus) -> "LabelContexts":

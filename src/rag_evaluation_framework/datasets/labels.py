@@ -18,6 +18,7 @@ from rag_evaluation_framework.data.ground_truth import (
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id
+from rag_evaluation_framework.data.label_contexts import UniqueWith
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
@@ -32,6 +33,7 @@ class SpanRecord(Record):
     text: str = ""
     before: str = ""
     after: str = ""
+    unique_with: UniqueWith | None = None
 
 
 class LabelReader:
@@ -44,6 +46,7 @@ class LabelReader:
 
     Attributes:
         around: The text before and after the spans that were read, where the file has it.
+        unique_with: What made their places the only ones, where the file has it.
 
     Raises:
         DatasetError: UTF-16 offsets without a corpus.
@@ -54,6 +57,7 @@ class LabelReader:
             raise DatasetError(f"{records.source}: UTF-16 offsets can only be converted with the corpus; pass corpus=")
         self.records, self.corpus = records, corpus
         self.around: dict[CharacterSpan, tuple[str, str]] = {}
+        self.unique_with: dict[CharacterSpan, UniqueWith] = {}
         self.resolver = DocumentResolver(corpus) if corpus is not None else None
         self._utf16 = _Utf16Offsets(corpus) if corpus is not None and utf16_offsets else None
 
@@ -80,6 +84,8 @@ class LabelReader:
             return None
         if not record.model_fields_set.isdisjoint(("before", "after")):
             self.around[span] = record.before, record.after
+        if record.unique_with is not None:
+            self.unique_with[span] = record.unique_with
         return span
 
     def chunk_level(

@@ -168,6 +168,7 @@ def _read(
         recorded=LabelContexts(
             FrozenDict({DocumentId(name): digest for name, digest in header.documents.items()}),
             FrozenDict(labels.around),
+            FrozenDict(labels.unique_with),
         ),
     )
 

@@ -20,19 +20,10 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.datasets.labels import SpanRecord
 from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.labelling.anchors import Anchor, UniqueWith
+from rag_evaluation_framework.labelling.anchors import Anchor
 from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel
-
-
-class _Label(Record):
-    doc_id: str
-    start: int
-    end: int
-    text: str = ""
-    before: str = ""
-    after: str = ""
-    unique_with: UniqueWith | None = None
 
 
 class _Labels(Record):
@@ -73,7 +64,7 @@ def _anchors(question: Any) -> Iterator[tuple[CharacterSpan, Anchor]]:
     """Yield the spans of a question with their anchors, but those of which the contexts cannot be used."""
     labels = _validated(_Labels, question)
     for item in labels.relevant_spans if labels else ():
-        label = _validated(_Label, item)
+        label = _validated(SpanRecord, item)
         if label is not None:
             span = CharacterSpan(DocumentId(label.doc_id), label.start, label.end, label.text)
             yield span, Anchor(span.doc_id, span.start, label.text, label.before, label.after, label.unique_with)

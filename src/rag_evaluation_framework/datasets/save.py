@@ -11,9 +11,12 @@ from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework._support.records import Problems, storable
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 
 
 def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
@@ -52,7 +55,7 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
             {"chunking": dataset.chunking} if dataset.chunking or dataset.level.evaluation_type == "chunk-level" else {}
         ),
         "metadata": dict(dataset.metadata),
-        **({"documents": dict(dataset.contexts.documents)} if dataset.contexts.documents else {}),
+        **_documents(dataset),
         **({"skipped": [label.record() for label in dataset.skipped]} if dataset.skipped else {}),
     }
     questions = [
@@ -64,6 +67,7 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
         }
         for entry in dataset
     ]
+    _add_uniqueness(questions, dataset)
     if path.suffix == ".json":
         text = _json({**header, "questions": questions}, path, indent=1) + "\n"
     elif path.suffix == ".jsonl":
@@ -73,6 +77,27 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
         raise DatasetError(f"{path}: expected a file name ending in .json or .jsonl")
     write_new(path, text)
     return path
+
+
+def _documents(dataset: Dataset[Any]) -> dict[str, dict[DocumentId, str]]:
+    """Return the hashes of the documents that hold spans, by which they are known again when they were renamed."""
+    known = dict(dataset.contexts.documents)
+    if known and dataset.labelled_corpus is not None:
+        known = known_documents(known, dataset.labelled_corpus)
+    return {"documents": known} if known else {}
+
+
+def _add_uniqueness(questions: list[dict[str, Any]], dataset: Dataset[Any]) -> None:
+    """Add to each span what made its place the only one, which nobody can tell once the documents have changed."""
+    records = [record for question in questions for record in question.get("relevant_spans", ())]
+    spans = [CharacterSpan(record["doc_id"], record["start"], record["end"]) for record in records]
+    if dataset.labelled_corpus is None:
+        unique = [dataset.contexts.unique_with.get(span) for span in spans]
+    else:
+        unique = [anchor.unique_with for anchor in anchors_of(spans, dataset.labelled_corpus)]
+    for record, found in zip(records, unique, strict=True):
+        if found is not None:
+            record["unique_with"] = found
 
 
 def _problems(entry: GroundTruth[Any], dataset: Dataset[Any]) -> list[str]:

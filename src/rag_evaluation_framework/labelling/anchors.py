@@ -2,23 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
 
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import span_problem
-from rag_evaluation_framework.data.ids import content_digest
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.label_contexts import CONTEXT, UniqueWith
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.text.text_locator import TextLocator
 
-CONTEXT = 32  # characters on either side of a span
 _TELLING = 16  # characters, up to white space, of which a context says more than a heading or a list marker does
-
-UniqueWith: TypeAlias = Literal["text", "context", "nothing"]
-"""What made the place of a span the only one in the labelled corpus, white space aside.
-
-`text`: no other place had its text. `context`: none had its text between the same two contexts. `nothing`: another had.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +68,20 @@ def _anchor(span: CharacterSpan, corpus: Corpus, locator: TextLocator) -> Anchor
 def _unique_with(anchor: Anchor, locator: TextLocator) -> UniqueWith:
     if len(locator.places_in_context(anchor.text, limit=2)) == 1:
         return "text"
-    in_context = locator.places_in_context(anchor.text, anchor.before, anchor.after, limit=2)
-    return "context" if tells(anchor.before, anchor.after) and len(in_context) == 1 else "nothing"
+    if not tells(anchor.before, anchor.after):
+        return "nothing"
+    if len(locator.places_in_context(anchor.text, anchor.before, anchor.after, limit=2)) == 1:
+        return "context"
+    in_own = locator.places_in_context(anchor.text, anchor.before, anchor.after, anchor.doc_id, limit=2)
+    return "document" if len(in_own) == 1 else "nothing"
 
 
-def known_documents(doc_ids: Iterable[str], corpus: Corpus) -> dict[str, str]:
+def known_documents(doc_ids: Iterable[str], corpus: Corpus) -> dict[DocumentId, str]:
     """Return the SHA-256 of the texts of the documents with these ids, and of all documents with one of these texts.
 
     A document with the same text that was there when it was labelled is no renamed one, so it is to be known.
     """
-    hashes = {document.id: content_digest(document.content) for document in corpus}
-    held = {hashes[document.id] for document in corpus if document.id in set(doc_ids)}
+    wanted = set(doc_ids)
+    hashes = {document.id: document.content_hash for document in corpus}
+    held = {hashes[document.id] for document in corpus if document.id in wanted}
     return {doc_id: digest for doc_id, digest in hashes.items() if digest in held}

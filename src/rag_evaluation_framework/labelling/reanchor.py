@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.data.documents import Corpus, Document
-from rag_evaluation_framework.data.ids import DocumentId, content_digest
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import CONTEXT, Anchor, tells
+from rag_evaluation_framework.labelling.anchors import Anchor, tells
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 _LONG = 20  # letters and digits, about four words: what is shorter is written again elsewhere without being the same
@@ -42,7 +43,8 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
     A span is where its whole text stands with as much of its context as told it apart when it was labelled; white space
     may differ. In a document that is unchanged, by its hash, the offset says where. A text that was unique needs no
     context, or that of one side if it has fewer than 20 letters and digits; one that was not needs both sides. Its own
-    document comes before others. Where two places are possible, none is taken.
+    document comes before others, and is the only one for a text that stood between the same contexts elsewhere, too.
+    Where two places are possible, none is taken.
 
     Args:
         anchors: The spans as they were labelled.
@@ -67,7 +69,7 @@ class _Finder:
         self.unchanged: set[str] = set()
         self.by_hash: dict[str, list[Document]] = defaultdict(list)  # without those that were known with this text
         for document in corpus:
-            digest = content_digest(document.content)
+            digest = document.content_hash
             if known.get(document.id) == digest:
                 self.unchanged.add(document.id)
             else:
@@ -127,13 +129,15 @@ class _Finder:
         Raises:
             _Several: More than one is possible.
         """
-        if anchor.unique_with == "nothing":
+        if anchor.unique_with == "nothing" or (anchor.unique_with == "document" and doc_id is None):
             return None
         if tells(anchor.before, anchor.after):
             both = self._only(anchor, self._places(anchor, anchor.before, anchor.after, doc_id))
             if both is not None and (anchor.unique_with == "text" or self._at_same_edges(anchor, both)):
                 return both
-        if anchor.unique_with == "context" or (anchor.unique_with is None and not self._stands_once(anchor)):
+        if anchor.unique_with in ("context", "document") or (
+            anchor.unique_with is None and not self._stands_once(anchor)
+        ):
             return None  # another copy may have come to stand beside the same words, or be left alone there
         before = self._places(anchor, anchor.before, "", doc_id) if tells(anchor.before) else []
         after = self._places(anchor, "", anchor.after, doc_id) if tells(anchor.after) else []
