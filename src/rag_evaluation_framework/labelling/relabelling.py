@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_evaluation_framework._outside import name_line, one_line
@@ -10,6 +10,7 @@ from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth, TokenLevelGroundTruth
+from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
@@ -132,7 +133,7 @@ def relabel(
         known = known_documents((document.id for document in corpus), corpus)
     resolver = DocumentResolver(corpus)
     labels = [(entry, span) for entry in dataset for span in entry.relevant]
-    wanted = [_resolved(anchors.get(span) or _bare(span), known, resolver) for _, span in labels]
+    wanted = [_resolved(anchors.get(span) or _bare(span), span, known, resolver) for _, span in labels]
     found = reanchor(wanted, corpus, known)
     changes = tuple(LabelChange(entry.query, span, result) for (entry, span), result in zip(labels, found, strict=True))
     places: dict[str, list[CharacterSpan | None]] = {entry.query.id: [] for entry in dataset}
@@ -215,14 +216,19 @@ def _bare(span: CharacterSpan) -> Anchor:
     return Anchor(span.doc_id, span.start, span.text)
 
 
-def _resolved(anchor: Anchor, known: Mapping[str, str], resolver: DocumentResolver) -> Anchor:
-    """Return the anchor with the id of the document that a file written by hand may name by its stem."""
-    if anchor.doc_id in known or anchor.doc_id in resolver.corpus:
-        return anchor
-    doc_id = resolver.find(anchor.doc_id)
-    if doc_id is None:
-        return anchor
-    return Anchor(doc_id, anchor.start, anchor.text, anchor.before, anchor.after, anchor.unique_with)
+def _resolved(anchor: Anchor, span: CharacterSpan, known: Mapping[str, str], resolver: DocumentResolver) -> Anchor:
+    """Return the anchor with what a file written by hand may leave out: the whole name of its document, and the text.
+
+    The text is that of a document that is unchanged; of another one nobody knows what it was.
+    """
+    corpus = resolver.corpus
+    if anchor.doc_id not in known and anchor.doc_id not in corpus:
+        anchor = replace(anchor, doc_id=resolver.find(anchor.doc_id) or anchor.doc_id)
+    if not anchor.text and anchor.doc_id in corpus:
+        content = corpus[anchor.doc_id].content
+        if known.get(anchor.doc_id) == content_digest(content):
+            return replace(anchor, text=content[span.start : span.end])
+    return anchor
 
 
 def _line(span: CharacterSpan, corpus: Corpus) -> int:

@@ -1,0 +1,103 @@
+"""Datasets in edited corpora; what becomes of one span is in test_reanchor."""
+
+import pytest
+
+from rag_evaluation_framework import (
+    CHUNK,
+    TOKEN,
+    CharacterSpan,
+    ChunkId,
+    ChunkLevelGroundTruth,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    TokenLevelGroundTruth,
+)
+from rag_evaluation_framework.errors import LevelMismatch
+from rag_evaluation_framework.labelling import known_documents, relabel
+
+FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
+PAGE = f"# Billing\n\n{FIRST} {SECOND} Write to us.\n"
+
+
+def corpus_of(**texts):
+    return Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in texts.items())
+
+
+def dataset_of(*labels, **options):
+    entries = [
+        TokenLevelGroundTruth(
+            Query.from_text(question),
+            [CharacterSpan(DocumentId("a.md"), PAGE.index(text), PAGE.index(text) + len(text), text) for text in texts],
+        )
+        for question, *texts in labels
+    ]
+    return Dataset(entries, TOKEN, name="billing", metadata={"by": "me"}, **options)
+
+
+def test_the_dataset_has_the_new_places_the_new_corpus_and_all_else_as_it_was():
+    after = corpus_of(a=f"New.\n{PAGE}")
+    found = relabel(dataset_of(("When?", FIRST), ("Who?",)), after, {}, {})
+    assert [[span.start for span in entry.relevant] for entry in found.dataset] == [[PAGE.index(FIRST) + 5], []]
+    assert (found.dataset.name, found.dataset.metadata, found.dataset.corpus) == ("billing", {"by": "me"}, after)
+    assert found.dataset.corpus_hash == after.content_hash
+    assert found.counts() == {"unchanged": 0, "moved": 1, "renamed": 0, "in normal form": 0, "lost": 0}
+    assert repr(found) == "Relabelled(1 labelled span: 0 unchanged, 1 moved, 0 lost)"
+
+
+def test_a_question_that_lost_a_label_is_skipped_with_all_of_its_texts():
+    found = relabel(dataset_of(("Both?", FIRST, SECOND), ("When?", FIRST)), corpus_of(a=f"{FIRST}\n"), {}, {})
+    assert [entry.query.text for entry in found.dataset] == ["When?"]
+    assert [query.text for query in found.lost] == ["Both?"]
+    assert [(label.quote, label.reason) for label in found.dataset.skipped] == [
+        (FIRST, "found, but another label of the question was lost"),
+        (SECOND, "lost: its text is gone"),
+    ]
+    assert [change.kind for change in found.changed] == ["lost", "moved", "moved"]
+
+
+def test_in_the_corpus_that_was_labelled_nothing_is_looked_for():
+    corpus = corpus_of(a=f"{PAGE}{PAGE}")
+    found = relabel(dataset_of(("When?", FIRST), corpus_hash=corpus.content_hash), corpus, {}, {})
+    assert (found.counts()["unchanged"], found.changed) == (1, ())
+
+
+def test_a_document_may_be_named_by_its_stem():
+    dataset = Dataset(
+        [TokenLevelGroundTruth(Query.from_text("When?"), [CharacterSpan(DocumentId("a"), 0, 35, FIRST)])], TOKEN
+    )
+    (change,) = relabel(dataset, corpus_of(a=PAGE), {}, {}).changes
+    assert (change.found.span.doc_id, change.found.span.start) == ("a.md", PAGE.index(FIRST))
+
+
+def test_a_span_without_text_stays_in_a_document_that_is_unchanged_and_is_lost_in_another():
+    corpus, span = corpus_of(a=PAGE), CharacterSpan(DocumentId("a.md"), 11, 15)
+    dataset = Dataset([TokenLevelGroundTruth(Query.from_text("When?"), [span])], TOKEN)
+    known = known_documents(["a.md"], corpus)
+    assert [change.found.span for change in relabel(dataset, corpus, {}, known).changes] == [span]
+    (change,) = relabel(dataset, corpus_of(a=f"{PAGE}More."), {}, known).changes
+    assert change.found.how == "lost: its label has no text to look for"
+
+
+def test_labels_that_are_ids_are_refused():
+    dataset = Dataset([ChunkLevelGroundTruth(Query.from_text("When?"), [ChunkId("chunk_1")])], CHUNK)
+    with pytest.raises(LevelMismatch, match="chunk-level"):
+        relabel(dataset, corpus_of(a=PAGE), {}, {})
+
+
+def test_lines_and_records_of_changes_name_the_place_and_the_nearest_text():
+    after = corpus_of(b=f"New.\n{PAGE.replace('five', 'six')}")
+    found = relabel(dataset_of(("When?", FIRST), ("How\nlong?", SECOND)), after, {}, {})
+    lost, renamed = (change.line(after) for change in found.changed)
+    assert renamed == f"renamed        a.md[11:46] → b.md:4 “{FIRST}”"
+    assert lost.startswith(
+        f"lost           a.md[47:95] “{SECOND}” of “How long?”: its document a.md is gone and its text"
+    )
+    assert "% similar): b.md:4 “" in lost
+    record = found.changed[1].record(after)
+    assert record["to"] == {"doc_id": "b.md", "start": 16, "end": 51, "line": 4, "text": FIRST}
+    assert (record["from"], record["nearest"]) == ({"doc_id": "a.md", "start": 11, "end": 46}, None)
+    nothing = relabel(dataset_of(("When?", FIRST)), corpus_of(b="?"), {}, {}).changes[0]
+    assert nothing.line(after).endswith("nothing similar in the corpus")
