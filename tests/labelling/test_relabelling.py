@@ -15,6 +15,7 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
+from rag_evaluation_framework.data import LabelContexts
 from rag_evaluation_framework.errors import LevelMismatch
 from rag_evaluation_framework.labelling import known_documents, relabel
 
@@ -39,7 +40,7 @@ def dataset_of(*labels, **options):
 
 def test_the_dataset_has_the_new_places_the_new_corpus_and_all_else_as_it_was():
     after = corpus_of(a=f"New.\n{PAGE}")
-    found = relabel(dataset_of(("When?", FIRST), ("Who?",)), after, {}, {})
+    found = relabel(dataset_of(("When?", FIRST), ("Who?",)), after)
     assert [[span.start for span in entry.relevant] for entry in found.dataset] == [[PAGE.index(FIRST) + 5], []]
     assert (found.dataset.name, found.dataset.metadata, found.dataset.corpus) == ("billing", {"by": "me"}, after)
     assert found.dataset.corpus_hash == after.content_hash
@@ -48,7 +49,7 @@ def test_the_dataset_has_the_new_places_the_new_corpus_and_all_else_as_it_was():
 
 
 def test_a_question_that_lost_a_label_is_skipped_with_all_of_its_texts():
-    found = relabel(dataset_of(("Both?", FIRST, SECOND), ("When?", FIRST)), corpus_of(a=f"{FIRST}\n"), {}, {})
+    found = relabel(dataset_of(("Both?", FIRST, SECOND), ("When?", FIRST)), corpus_of(a=f"{FIRST}\n"))
     assert [entry.query.text for entry in found.dataset] == ["When?"]
     assert [query.text for query in found.lost] == ["Both?"]
     assert [(label.quote, label.reason) for label in found.dataset.skipped] == [
@@ -60,7 +61,7 @@ def test_a_question_that_lost_a_label_is_skipped_with_all_of_its_texts():
 
 def test_in_the_corpus_that_was_labelled_nothing_is_looked_for():
     corpus = corpus_of(a=f"{PAGE}{PAGE}")
-    found = relabel(dataset_of(("When?", FIRST), corpus_hash=corpus.content_hash), corpus, {}, {})
+    found = relabel(dataset_of(("When?", FIRST), corpus_hash=corpus.content_hash), corpus)
     assert (found.counts()["unchanged"], found.changed) == (1, ())
 
 
@@ -68,28 +69,28 @@ def test_a_document_may_be_named_by_its_stem():
     dataset = Dataset(
         [TokenLevelGroundTruth(Query.from_text("When?"), [CharacterSpan(DocumentId("a"), 0, 35, FIRST)])], TOKEN
     )
-    (change,) = relabel(dataset, corpus_of(a=PAGE), {}, {}).changes
+    (change,) = relabel(dataset, corpus_of(a=PAGE)).changes
     assert (change.found.span.doc_id, change.found.span.start) == ("a.md", PAGE.index(FIRST))
 
 
 def test_a_span_without_text_stays_in_a_document_that_is_unchanged_and_is_lost_in_another():
     corpus, span = corpus_of(a=PAGE), CharacterSpan(DocumentId("a.md"), 11, 15)
     dataset = Dataset([TokenLevelGroundTruth(Query.from_text("When?"), [span])], TOKEN)
-    known = known_documents(["a.md"], corpus)
-    assert [change.found.span for change in relabel(dataset, corpus, {}, known).changes] == [span]
-    (change,) = relabel(dataset, corpus_of(a=f"{PAGE}More."), {}, known).changes
+    dataset = Dataset(dataset, TOKEN, recorded=LabelContexts(known_documents(["a.md"], corpus)))
+    assert [change.found.span for change in relabel(dataset, corpus).changes] == [span]
+    (change,) = relabel(dataset, corpus_of(a=f"{PAGE}More.")).changes
     assert change.found.how == "lost: its label has no text to look for"
 
 
 def test_labels_that_are_ids_are_refused():
     dataset = Dataset([ChunkLevelGroundTruth(Query.from_text("When?"), [ChunkId("chunk_1")])], CHUNK)
     with pytest.raises(LevelMismatch, match="chunk-level"):
-        relabel(dataset, corpus_of(a=PAGE), {}, {})
+        relabel(dataset, corpus_of(a=PAGE))
 
 
 def test_lines_and_records_of_changes_name_the_place_and_the_nearest_text():
     after = corpus_of(b=f"New.\n{PAGE.replace('five', 'six')}")
-    found = relabel(dataset_of(("When?", FIRST), ("How\nlong?", SECOND)), after, {}, {})
+    found = relabel(dataset_of(("When?", FIRST), ("How\nlong?", SECOND)), after)
     lost, renamed = (change.line(after) for change in found.changed)
     assert renamed == f"renamed        a.md[11:46] → b.md:4 “{FIRST}”"
     assert lost.startswith(
@@ -99,5 +100,5 @@ def test_lines_and_records_of_changes_name_the_place_and_the_nearest_text():
     record = found.changed[1].record(after)
     assert record["to"] == {"doc_id": "b.md", "start": 16, "end": 51, "line": 4, "text": FIRST}
     assert (record["from"], record["nearest"]) == ({"doc_id": "a.md", "start": 11, "end": 46}, None)
-    nothing = relabel(dataset_of(("When?", FIRST)), corpus_of(b="?"), {}, {}).changes[0]
+    nothing = relabel(dataset_of(("When?", FIRST)), corpus_of(b="?")).changes[0]
     assert nothing.line(after).endswith("nothing similar in the corpus")

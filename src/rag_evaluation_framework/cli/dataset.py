@@ -18,7 +18,6 @@ from rag_evaluation_framework._support.unfinished import unfinished
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import arriving, print_text
-from rag_evaluation_framework.datasets import load_relabelled
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 _MOST_SHOWN = 200
@@ -45,7 +44,7 @@ def update(
     """
     _check_free(dataset, output, changes)
     documents = rag.Corpus.from_folder(corpus, glob)
-    found = load_relabelled(dataset, documents)
+    found = labelling.relabel(rag.load_dataset(dataset), documents)
     updated, told = found.dataset, [found.counted()]
     check = None if questions is None else rag.check_quotes(questions, documents)
     additions = None if check is None else labelling.add_questions(updated, check, documents)

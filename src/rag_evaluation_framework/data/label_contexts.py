@@ -27,12 +27,14 @@ class LabelContexts:
     Attributes:
         documents: `Document.content_hash` of the documents that hold spans, by id.
         around: The text before and after each span, up to 32 characters each; less where the document begins or ends.
-        unique_with: What made the place of a span the only one, where a file says so.
+        unique_with: What made the place of a span the only one, as its file says; ignored when they are compared.
     """
 
     documents: Mapping[DocumentId, str] = field(default_factory=FrozenDict[DocumentId, str])
     around: Mapping[CharacterSpan, tuple[str, str]] = field(default_factory=FrozenDict[CharacterSpan, tuple[str, str]])
-    unique_with: Mapping[CharacterSpan, UniqueWith] = field(default_factory=FrozenDict[CharacterSpan, UniqueWith])
+    unique_with: Mapping[CharacterSpan, UniqueWith] = field(
+        default_factory=FrozenDict[CharacterSpan, UniqueWith], compare=False
+    )
 
     @classmethod
     def of(cls, units: Iterable[Any], corpus: Corpus) -> "LabelContexts":

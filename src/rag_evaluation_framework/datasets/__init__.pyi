@@ -1,5 +1,4 @@
 from .langsmith_examples import dataset_from_examples as dataset_from_examples
 from .langsmith_examples import to_example as to_example
 from .load import load_dataset as load_dataset
-from .relabelled import load_relabelled as load_relabelled
 from .save import save_dataset as save_dataset

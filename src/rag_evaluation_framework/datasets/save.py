@@ -11,7 +11,6 @@ from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework._support.records import Problems, storable
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
@@ -79,9 +78,9 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
     return path
 
 
-def _documents(dataset: Dataset[Any]) -> dict[str, dict[DocumentId, str]]:
+def _documents(dataset: Dataset[Any]) -> dict[str, dict[str, str]]:
     """Return the hashes of the documents that hold spans, by which they are known again when they were renamed."""
-    known = dict(dataset.contexts.documents)
+    known = {str(doc_id): digest for doc_id, digest in dataset.contexts.documents.items()}
     if known and dataset.labelled_corpus is not None:
         known = known_documents(known, dataset.labelled_corpus)
     return {"documents": known} if known else {}

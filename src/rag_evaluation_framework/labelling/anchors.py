@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import span_problem
-from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT, UniqueWith
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
@@ -76,7 +75,7 @@ def _unique_with(anchor: Anchor, locator: TextLocator) -> UniqueWith:
     return "document" if len(in_own) == 1 else "nothing"
 
 
-def known_documents(doc_ids: Iterable[str], corpus: Corpus) -> dict[DocumentId, str]:
+def known_documents(doc_ids: Iterable[str], corpus: Corpus) -> dict[str, str]:
     """Return the SHA-256 of the texts of the documents with these ids, and of all documents with one of these texts.
 
     A document with the same text that was there when it was labelled is no renamed one, so it is to be known.
@@ -84,4 +83,4 @@ def known_documents(doc_ids: Iterable[str], corpus: Corpus) -> dict[DocumentId, 
     wanted = set(doc_ids)
     hashes = {document.id: document.content_hash for document in corpus}
     held = {hashes[document.id] for document in corpus if document.id in wanted}
-    return {doc_id: digest for doc_id, digest in hashes.items() if digest in held}
+    return {str(doc_id): digest for doc_id, digest in hashes.items() if digest in held}

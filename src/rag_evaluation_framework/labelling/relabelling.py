@@ -10,12 +10,11 @@ from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth, TokenLevelGroundTruth
-from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import Anchor, known_documents
+from rag_evaluation_framework.labelling.anchors import Anchor, anchors_of, known_documents
 from rag_evaluation_framework.labelling.quotes import QuoteCheck
 from rag_evaluation_framework.labelling.reanchor import Reanchored, reanchor
 
@@ -108,20 +107,12 @@ class Relabelled:
         return f"Relabelled({self.counted()})"
 
 
-def relabel(
-    dataset: Dataset[CharacterSpan], corpus: Corpus, anchors: Mapping[CharacterSpan, Anchor], known: Mapping[str, str]
-) -> Relabelled:
+def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     """Find the spans of a dataset again in a corpus that was edited since it was labelled.
 
+    What is known of the labelled documents is what its file keeps, or the documents themselves if the dataset has them.
     A question is skipped as a whole if one of its spans was lost: scored by the others alone, retrieving the right text
     would count as wrong.
-
-    Args:
-        dataset: The dataset, with the texts of its spans.
-        corpus: The documents as they are now.
-        anchors: What its file keeps of its spans; of one that is not among them only document, offset and text count.
-        known: The SHA-256 of the texts of its documents when they were labelled; that of the corpus, if it is the same,
-            says it of all.
 
     Raises:
         CorpusError: The corpus is not a `Corpus`, or is empty.
@@ -129,11 +120,11 @@ def relabel(
     """
     check_dataset_level(dataset, TOKEN)
     corpus = checked_corpus(corpus)
-    if dataset.corpus_hash == corpus.content_hash:
-        known = known_documents((document.id for document in corpus), corpus)
+    known = _known(dataset, corpus)
     resolver = DocumentResolver(corpus)
     labels = [(entry, span) for entry in dataset for span in entry.relevant]
-    wanted = [_resolved(anchors.get(span) or _bare(span), span, known, resolver) for _, span in labels]
+    anchors = _anchors([span for _, span in labels], dataset)
+    wanted = [_resolved(anchor, span, known, resolver) for anchor, (_, span) in zip(anchors, labels, strict=True)]
     found = reanchor(wanted, corpus, known)
     changes = tuple(LabelChange(entry.query, span, result) for (entry, span), result in zip(labels, found, strict=True))
     places: dict[str, list[CharacterSpan | None]] = {entry.query.id: [] for entry in dataset}
@@ -212,8 +203,22 @@ def _copy(
     return Dataset(entries, TOKEN, name=dataset.name, corpus=corpus, metadata=dataset.metadata, skipped=skipped)
 
 
-def _bare(span: CharacterSpan) -> Anchor:
-    return Anchor(span.doc_id, span.start, span.text)
+def _known(dataset: Dataset[CharacterSpan], corpus: Corpus) -> dict[str, str]:
+    """Return the hashes of documents when they were labelled; of all of them, if the corpus is the labelled one."""
+    labelled = corpus if corpus.content_hash == dataset.corpus_hash else dataset.labelled_corpus
+    if labelled is not None:
+        return known_documents((document.id for document in labelled), labelled)
+    return {str(doc_id): digest for doc_id, digest in dataset.contexts.documents.items()}
+
+
+def _anchors(spans: list[CharacterSpan], dataset: Dataset[CharacterSpan]) -> list[Anchor]:
+    if dataset.labelled_corpus is not None:
+        return anchors_of(spans, dataset.labelled_corpus)
+    contexts = dataset.contexts
+    return [
+        Anchor(span.doc_id, span.start, span.text, *contexts.around.get(span, ("", "")), contexts.unique_with.get(span))
+        for span in spans
+    ]
 
 
 def _resolved(anchor: Anchor, span: CharacterSpan, known: Mapping[str, str], resolver: DocumentResolver) -> Anchor:
@@ -226,7 +231,7 @@ def _resolved(anchor: Anchor, span: CharacterSpan, known: Mapping[str, str], res
         anchor = replace(anchor, doc_id=resolver.find(anchor.doc_id) or anchor.doc_id)
     if not anchor.text and anchor.doc_id in corpus:
         content = corpus[anchor.doc_id].content
-        if known.get(anchor.doc_id) == content_digest(content):
+        if known.get(anchor.doc_id) == corpus[anchor.doc_id].content_hash:
             return replace(anchor, text=content[span.start : span.end])
     return anchor
 

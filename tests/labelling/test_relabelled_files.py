@@ -3,8 +3,8 @@ import json
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, load_dataset, save_dataset
-from rag_evaluation_framework.datasets import load_relabelled
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling import relabel
 
 LINE = "Support answers within one day, also on Sundays."
 PAGE = f"# Page\n\nThe first of all of the lines here.\n\n{LINE}\n\nThe last of all of the lines here.\n"
@@ -21,23 +21,23 @@ def test_what_a_file_of_each_format_keeps_of_its_spans_tells_copies_apart(tmp_pa
     saved = save_dataset(load_dataset(tmp_path / "q.csv", corpus=before), tmp_path / name.replace("yaml", "json"))
     path = saved.rename(tmp_path / name)  # JSON is YAML
     after = corpus_of(c=f"New.\n{PAGE}", b=f"# Other\n\nMore.\n\n{LINE}\n")
-    (change,) = load_relabelled(path, after).changes
+    (change,) = relabel(load_dataset(path), after).changes
     assert (change.found.span.doc_id, change.found.how) == ("c.md", "renamed")
-    assert load_relabelled(path, before).changed == ()
+    assert relabel(load_dataset(path), before).changed == ()
 
 
 def test_a_file_without_contexts_is_found_by_text_alone(tmp_path):
     label = {"docId": "a.md", "start": 1, "end": 1 + len(LINE), "text": LINE}
     content = {"schema_version": 1, "questions": [{"id": "1", "query": "Who?", "relevantSpans": [label]}]}
     (tmp_path / "d.json").write_text(json.dumps(content))
-    assert load_relabelled(tmp_path / "d.json", corpus_of(a=PAGE)).counts()["moved"] == 1
-    assert load_relabelled(tmp_path / "d.json", corpus_of(a=PAGE, b=LINE)).counts()["lost"] == 1
+    assert relabel(load_dataset(tmp_path / "d.json"), corpus_of(a=PAGE)).counts()["moved"] == 1
+    assert relabel(load_dataset(tmp_path / "d.json"), corpus_of(a=PAGE, b=LINE)).counts()["lost"] == 1
 
 
 def test_a_table_of_quotes_is_refused(tmp_path):
     (tmp_path / "q.csv").write_text("question,quote\nWho?,x\n")
     with pytest.raises(DatasetError, match="quotes have to be located in the documents"):
-        load_relabelled(tmp_path / "q.csv", corpus_of(a=PAGE))
+        relabel(load_dataset(tmp_path / "q.csv"), corpus_of(a=PAGE))
 
 
 @pytest.mark.parametrize("documents", [["a"], {"a.md": 3}, "a"])
@@ -49,4 +49,4 @@ def test_hashes_that_are_none_are_an_error(tmp_path, documents):
     }
     (tmp_path / "d.json").write_text(json.dumps(content))
     with pytest.raises(DatasetError, match=r"\$\.documents"):
-        load_relabelled(tmp_path / "d.json", corpus_of(a=PAGE))
+        relabel(load_dataset(tmp_path / "d.json"), corpus_of(a=PAGE))
