@@ -202,6 +202,22 @@ def test_a_short_text_needs_its_context_on_one_side():
     assert result.how.startswith("lost: its text stands with another context")
 
 
+def test_a_short_text_whose_white_space_changed_needs_both():
+    page = "# Questions\n\nIs there a refund for every order? Yes, sir. It takes five working days at most.\n"
+    both = corpus_of(a=page.replace("Yes, sir.", "Yes,\nsir."))
+    assert found_again(corpus_of(a=page), both, "Yes, sir.").how == "in normal form"
+    one_side = corpus_of(a=page.replace("Yes, sir. It takes five", "Yes,\nsir. Often it is three"))
+    assert found_again(corpus_of(a=page), one_side, "Yes, sir.").span is None
+
+
+def test_of_more_places_than_are_looked_at_none_is_taken():
+    anchor = Anchor("gone.md", 63, ANSWER, PAGE[31:63], PAGE[63 + len(ANSWER) :][:32])
+    others = corpus_of(**{f"m{number}": f"{PAGE}{number}" for number in range(19)})
+    known = known_documents([document.id for document in others], others)
+    both = Corpus([Document(DocumentId("a.md"), f"A {PAGE}"), *others, Document(DocumentId("z.md"), f"Z {PAGE}")])
+    assert reanchor([anchor], both, known)[0].span is None
+
+
 def test_spans_at_the_edges_of_a_document_need_only_the_context_that_there_is():
     first, last = "Invoices come monthly.", "Refunds come daily."
     page = f"{first} They are sent by electronic mail to everybody. {last}"
