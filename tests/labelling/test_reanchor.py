@@ -11,6 +11,7 @@ ANSWER = "Refunds take five working days in all countries."
 PAGE = (
     f"# Billing\n\nInvoices are sent on the first day of the month. {ANSWER} Write to the help desk if one is late.\n"
 )
+START = PAGE.index(ANSWER)
 OTHER = "# Support\n\nWrite to the help desk at any time. Support answers within one day, on Sundays too.\n"
 
 
@@ -184,7 +185,9 @@ def test_a_deleted_document_is_not_replaced_by_one_that_had_the_same_text_alread
 
 def test_a_place_in_a_document_that_is_unchanged_was_never_that_of_another_span():
     corpus = corpus_of(a=PAGE, b=PAGE.replace("# Billing", "# Copy"))
-    anchor = Anchor("a.md", 63, ANSWER, PAGE[31:63], PAGE[63 + len(ANSWER) :][:32])  # nobody looked for copies
+    anchor = Anchor(
+        "a.md", START, ANSWER, PAGE[START - 32 : START], PAGE[START + len(ANSWER) :][:32]
+    )  # nobody looked for copies
     known = known_documents(["a.md", "b.md"], corpus)
     after = corpus_of(a="Deleted.", b=corpus["b.md"].content)
     assert reanchor([anchor], after, known)[0].span is None
@@ -211,7 +214,7 @@ def test_a_short_text_whose_white_space_changed_needs_both():
 
 
 def test_of_more_places_than_are_looked_at_none_is_taken():
-    anchor = Anchor("gone.md", 63, ANSWER, PAGE[31:63], PAGE[63 + len(ANSWER) :][:32])
+    anchor = Anchor("gone.md", START, ANSWER, PAGE[START - 32 : START], PAGE[START + len(ANSWER) :][:32])
     others = corpus_of(**{f"m{number}": f"{PAGE}{number}" for number in range(19)})
     known = known_documents([document.id for document in others], others)
     both = Corpus([Document(DocumentId("a.md"), f"A {PAGE}"), *others, Document(DocumentId("z.md"), f"Z {PAGE}")])
