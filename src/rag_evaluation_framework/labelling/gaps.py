@@ -1,0 +1,69 @@
+"""What stands between two letters or numbers, in a quote and in a document: the same, or not.
+
+Symbols must be the same, in the same order, once quotation marks, dashes, ellipses and invisible characters are unified.
+White space must be in both or in neither, and on the same sides of the symbols: "a —b" is not "a — b". Its amount and
+kind do not matter. Where a block, a line or a cell ends in the document without white space, there may be some in the
+quote. A line break may stand for nothing between characters of scripts that put no space between words, and after the
+hyphen of a divided word.
+"""
+
+import re
+from functools import lru_cache
+
+from rag_evaluation_framework.labelling.characters import folded, is_unspaced
+
+LIST_MARKER = re.compile(r"(?:[•·◦▪‣●○■*+-]|(?P<number>\d{1,3}[.)]))(?=\s)")
+_MARKER_IN_GAP = re.compile(rf"(?<=[\n\t])[ \t]*{LIST_MARKER.pattern}\s+|(?<=\s)[•◦▪‣●○■]\s+")
+_SPACES = re.compile(" +")
+_LONG_DASH = re.compile(r"( ?)-{2,3}\1")
+
+
+@lru_cache(maxsize=65_536)
+def gap_difference(quote: str, shown: str, source: str, before: str, after: str) -> str | None:
+    """Return what has to be ignored for two gaps to be the same: "" for nothing beyond typography; None if they differ.
+
+    Args:
+        quote: The gap in the quote.
+        shown: The gap in the document, as it is shown.
+        source: The gap in the document, markup included.
+        before: The character of the quote before the gap.
+        after: The one behind it.
+    """
+    if _unified(quote) == _unified(shown):
+        return ""
+    if before.isalpha() and after.isalpha() and _is_division(quote, shown):
+        return "hyphenation"
+    if is_unspaced(before) and is_unspaced(after) and not (quote + shown).strip():
+        return "line breaks" if "\n" in quote + shown else None
+    if "\n" in shown:
+        return _without_list_markers(quote, shown, source)
+    return None
+
+
+def _unified(gap: str) -> str:
+    """Return a gap with its symbols unified, and each run of white space one blank."""
+    text = _SPACES.sub(" ", "".join(map(folded, gap)).replace("''", '"'))
+    long_dash = _LONG_DASH.fullmatch(text)
+    return f"{long_dash[1]}-{long_dash[1]}" if long_dash else text
+
+
+def _is_division(quote: str, shown: str) -> bool:
+    """Return whether one gap is a hyphen at the end of a line, and the other that hyphen or nothing."""
+    return (
+        _ends_a_line(shown)
+        and _unified(quote) in ("", "-", "- ")
+        or (_ends_a_line(quote) and _unified(shown) in ("", "-"))
+    )
+
+
+def _ends_a_line(gap: str) -> bool:
+    return "\n" in gap and (_unified(gap) == "- " or (_unified(gap) == " " and "\u00ad" in gap))
+
+
+def _without_list_markers(quote: str, shown: str, source: str) -> str | None:
+    """Compare gaps without the list markers of the quote; a number must be the one in the document."""
+    for marker in _MARKER_IN_GAP.finditer(quote):
+        if marker["number"] and marker["number"] not in source:
+            return None
+    without = _MARKER_IN_GAP.sub("", quote)
+    return "list markers" if without != quote and _unified(without) == _unified(shown) else None

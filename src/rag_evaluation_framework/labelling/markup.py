@@ -1,0 +1,129 @@
+"""What a renderer shows of a source text: which parts it hides, and what it shows in their place."""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+LINE_END = "\n"  # shown where a block, a line or a cell ends
+
+
+class Markup:
+    """The parts of a source text that a renderer does not show as they stand.
+
+    Parts may be hidden in any order, and one within another; the outer one then counts. `finish` puts them in order.
+
+    Args:
+        source: The text.
+
+    Attributes:
+        source: The text.
+        starts: The first character of each part, in order.
+        ends: One past the last character of each part.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.starts, self.ends, self._codes = array("i"), array("i"), array("i")
+        self._kinds: dict[tuple[str, str], int] = {}
+        self._known: list[tuple[str, str]] = []
+
+    def hide(self, start: int, end: int, what: str, shown: str = "") -> None:
+        """Hide a part.
+
+        Args:
+            start: Its first character.
+            end: One past its last character.
+            what: What it is, in the words of a reader: "emphasis".
+            shown: What is shown in its place: nothing or one character.
+        """
+        if end <= start:
+            return
+        code = self._kinds.setdefault((what, shown), len(self._known))
+        if code == len(self._known):
+            self._known.append((what, shown))
+        self.starts.append(start)
+        self.ends.append(end)
+        self._codes.append(code)
+
+    def finish(self) -> "Markup":
+        """Put the parts in order, none within another; return the markup."""
+        starts, ends = np.asarray(self.starts, dtype=np.int32), np.asarray(self.ends, dtype=np.int32)
+        order = np.lexsort((-ends, starts))
+        starts, ends = starts[order], ends[order]
+        before = np.maximum.accumulate(np.concatenate(([0], ends)))[:-1] if len(ends) else starts
+        inner = ends <= before
+        starts = np.maximum(starts, before)[~inner]
+        self.starts, self.ends = array("i", starts.tolist()), array("i", ends[~inner].tolist())
+        self._codes = array("i", np.asarray(self._codes, dtype=np.int32)[order][~inner].tolist())
+        return self
+
+    def parts(self, start: int, end: int) -> Iterator[tuple[int, int, str, str]]:
+        """Yield the hidden parts that begin between two characters: first, end, what it is and what is shown."""
+        for number in range(bisect_left(self.starts, start), bisect_left(self.starts, end)):
+            yield self.starts[number], self.ends[number], *self._known[self._codes[number]]
+
+    def end_of(self, offset: int) -> int:
+        """Return one past the last character of what is shown at an offset: more than one for an entity."""
+        number = bisect_right(self.starts, offset) - 1
+        return self.ends[number] if number >= 0 and self.starts[number] == offset else offset + 1
+
+    def characters(self, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+        """Yield the shown characters between two offsets, each with its own first and end.
+
+        A part that begins before the first offset is taken as seen.
+        """
+        number = bisect_right(self.starts, start) - 1
+        at = max(start, self.ends[number]) if number >= 0 and self.starts[number] < start else start
+        for first, behind, _, shown in self.parts(at, end):
+            for offset in range(at, first):
+                yield self.source[offset], offset, offset + 1
+            if shown:
+                yield shown, first, behind
+            at = behind
+        for offset in range(at, end):
+            yield self.source[offset], offset, offset + 1
+
+    def characters_before(self, end: int, count: int) -> list[tuple[str, int, int]]:
+        """Return up to so many shown characters before an offset, the nearest first."""
+        found: list[tuple[str, int, int]] = []
+        number = bisect_left(self.starts, end) - 1
+        at = end
+        while at > 0 and len(found) < count:
+            behind = self.ends[number] if number >= 0 else 0
+            if behind >= at and number >= 0:
+                shown = self._known[self._codes[number]][1]
+                if shown:
+                    found.append((shown, self.starts[number], behind))
+                at, number = self.starts[number], number - 1
+            else:
+                at -= 1
+                found.append((self.source[at], at, at + 1))
+        return found
+
+    def shown(self, start: int, end: int) -> str:
+        """Return what is shown between two offsets."""
+        if bisect_left(self.starts, start) == bisect_left(self.starts, end):
+            return self.source[start:end]
+        return "".join(character for character, _, _ in self.characters(start, end))
+
+    def codes(self) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
+        """Return the code of every shown character, and its offset; both of shape (characters shown,)."""
+        codes = np.frombuffer(self.source.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        if not self.starts:
+            return codes, np.arange(len(codes), dtype=np.int32)
+        starts, ends = np.asarray(self.starts), np.asarray(self.ends)
+        change = np.zeros(len(codes) + 1, dtype=np.int8)
+        change[starts] += 1
+        change[ends] -= 1
+        hidden = np.cumsum(change[:-1], dtype=np.int8).view(np.bool_)
+        replaced = [(start, ord(shown)) for start, _, _, shown in self.parts(0, len(codes)) if shown.strip()]
+        if replaced:
+            places, values = zip(*replaced, strict=True)
+            codes = codes.copy()
+            codes[list(places)] = values
+            hidden[list(places)] = False
+        offsets = np.flatnonzero(~hidden).astype(np.int32)
+        return codes[offsets], offsets

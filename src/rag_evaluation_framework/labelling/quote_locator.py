@@ -1,0 +1,178 @@
+"""Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import PurePosixPath
+from weakref import WeakValueDictionary
+
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.differences import CAPITALS, differences, in_order
+from rag_evaluation_framework.labelling.html_markup import html_markup
+from rag_evaluation_framework.labelling.keyed_texts import KeyedTexts
+from rag_evaluation_framework.labelling.markdown_markup import markdown_markup
+from rag_evaluation_framework.labelling.markup import Markup
+from rag_evaluation_framework.labelling.quote_matcher import Match, matches
+from rag_evaluation_framework.labelling.quoted_text import QuotedText
+from rag_evaluation_framework.labelling.rst_markup import rst_markup
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+_MARKUPS: dict[str, Callable[[str], Markup]] = {
+    **dict.fromkeys((".md", ".markdown", ".mkd", ".mdx", ".qmd", ".rmd"), markdown_markup),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), html_markup),
+    **dict.fromkeys((".rst", ".rest"), rst_markup),
+}
+_OMISSION = re.compile(
+    r"(?:(?<=[\s.,;:!?)\]\"'”’])|(?<=\w))(?<!\()(?:\s+|(?=[\[(…]))(?:\[(?:…|\.{3})\]|\((?:…|\.{3})\)|…|\.{3}(?!\.))(?:\s+|(?<=[…\])])(?=\w))"
+    r"|(?<=\w)(?:…|\.{3})\s+"
+)
+_FARTHEST = 5_000  # characters from the end of one part of a quote to the beginning of the next
+_MOST_PARTS = 500  # places of one part: one that is as common tells nothing
+
+
+@dataclass(frozen=True)
+class Located:
+    """Where a quote stands.
+
+    Attributes:
+        places: The places; none if it was not found, several if it is ambiguous. A place is one or more spans of one
+            document, in order: "A … B" has two.
+        ignoring: In what the quote and the document differ, in the words of a reader; empty if it stands there verbatim.
+    """
+
+    places: tuple[tuple[CharacterSpan, ...], ...]
+    ignoring: tuple[str, ...] = ()
+
+
+class QuoteLocator:
+    """Locates quotes in the documents of a corpus, never by similarity.
+
+    A quote is located where it stands verbatim or, if it does so nowhere, up to white space. Else it is located where
+    it differs only in how it is written (quotation marks, dashes, ellipses, invisible characters, Unicode composition,
+    ligatures, divided words, line breaks) and in the markup that a renderer of Markdown, HTML or reStructuredText does
+    not show; and, if it is nowhere with its own capitals, up to capitals. Letters, numbers and the symbols between them
+    have to be the same, and white space beside a symbol has to be on the same side of it.
+
+    Spans begin at the first character of a quote that stands in the document, and end behind the last one: markup
+    within is part of them, markup around is not.
+
+    Args:
+        corpus: The documents. What a renderer shows of one is decided by the suffix of its id.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self.verbatim = TextLocator.of(corpus)
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> "QuoteLocator":
+        """Return the locator of a corpus that all who look for quotes in it share, for as long as one of them has it."""
+        locator = _shared.get(id(corpus))  # the locator holds its corpus, so the id is not used again while it lives
+        if locator is None:
+            locator = _shared[id(corpus)] = cls(corpus)
+        return locator
+
+    def locate(self, quote: str, doc_id: str | None = None, limit: int = 20, verbatim_only: bool = False) -> Located:
+        """Return where a quote stands.
+
+        Args:
+            quote: The quote; a blank one is never found.
+            doc_id: Search only this document.
+            limit: Stop after this many places.
+            verbatim_only: Ignore nothing but white space.
+        """
+        spans = self.verbatim.places(quote, doc_id, limit)
+        if spans:
+            ignoring = differences(quote.strip() if quote != spans[0].text else quote, spans[0].text)
+            return Located(tuple((span,) for span in spans), in_order(ignoring))
+        number = None if doc_id is None else self._numbers.get(DocumentId(doc_id))
+        if verbatim_only or (doc_id is not None and number is None):
+            return Located(())
+        found = self._preferred(self._matches(quote, number), limit)
+        if found:
+            return self._located([[match] for match in found])
+        parts = [part for part in _OMISSION.split(quote) if part.strip()]
+        if len(parts) < 2:
+            return Located(())
+        located = self._located(list(islice(self._chains(parts, number), limit)))
+        return Located(
+            located.places, in_order([*located.ignoring, "what the quote leaves out"]) if located.places else ()
+        )
+
+    def _preferred(self, found: Iterable[Match], limit: int) -> list[Match]:
+        """Return the matches with the capitals of the quote or, if there are none, those without."""
+        same, other = [], []
+        for match in found:
+            if CAPITALS not in match.ignoring:
+                same.append(match)
+                if len(same) == limit:
+                    break
+            elif len(other) < limit:
+                other.append(match)
+        return sorted(same or other, key=lambda match: (match.number, match.start))
+
+    def _matches(self, quote: str, number: int | None) -> Iterator[Match]:
+        """Yield the places of a quote: as the documents stand, then as they are shown, each place once."""
+        whole = QuotedText.of(quote)
+        if not whole.key:
+            return
+        forms = [whole, *([without] if (without := whole.without_numbers()) and without.key else [])]
+        seen: dict[int, list[tuple[int, int]]] = {}
+        for texts in (self._plain, self._rendered):
+            for form in forms if texts is self._rendered else forms[:1]:
+                for match in matches(form, texts, number):
+                    known = seen.setdefault(match.number, [])
+                    if all(match.end <= start or end <= match.start for start, end in known):
+                        known.append((match.start, match.end))
+                        yield match
+
+    def _chains(self, parts: list[str], number: int | None) -> Iterator[list[Match]]:
+        """Yield every way in which parts follow each other in one document, none too far behind the one before."""
+        places = [self._part(part, number) for part in parts]
+        if any(len(found) > _MOST_PARTS for found in places):
+            return
+        chains = [[match] for match in places[0]]
+        for found in places[1:]:
+            chains = [
+                [*chain, match]
+                for chain in chains
+                for match in found
+                if match.number == chain[-1].number and 0 <= match.start - chain[-1].end <= _FARTHEST
+            ][:_MOST_PARTS]
+        yield from chains
+
+    def _part(self, part: str, number: int | None) -> list[Match]:
+        return self._preferred(self._matches(part, number), _MOST_PARTS + 1)
+
+    def _located(self, found: list[list[Match]]) -> Located:
+        places = tuple(tuple(map(self._span, chain)) for chain in found)
+        return Located(places, in_order(name for chain in found for match in chain for name in match.ignoring))
+
+    def _span(self, match: Match) -> CharacterSpan:
+        document = self.corpus.documents[match.number]
+        return CharacterSpan(document.id, match.start, match.end, document.content[match.start : match.end])
+
+    @cached_property
+    def _numbers(self) -> dict[DocumentId, int]:
+        return {document.id: number for number, document in enumerate(self.corpus)}
+
+    @cached_property
+    def _plain(self) -> KeyedTexts:
+        return KeyedTexts([Markup(document.content) for document in self.corpus])
+
+    @cached_property
+    def _rendered(self) -> KeyedTexts:
+        return KeyedTexts([_markup(document.id, document.content) for document in self.corpus])
+
+
+_shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
+
+
+def _markup(doc_id: str, content: str) -> Markup:
+    """Return what a renderer hides of a document; nothing unless the suffix of its id names a format."""
+    read = _MARKUPS.get(PurePosixPath(doc_id).suffix.lower())
+    return Markup(content) if read is None else read(content)

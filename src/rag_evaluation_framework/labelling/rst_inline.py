@@ -1,0 +1,74 @@
+"""The inline markup of reStructuredText: literals, roles, links, emphasis, escapes."""
+
+import re
+
+from rag_evaluation_framework.labelling.markup import Markup
+
+_BEFORE = r"(?<![\w\\`*|])"
+_MARKUP = re.compile(
+    rf"""``(?P<literal>(?:[^`]|`(?!`))+)``
+    |(?P<role>:[A-Za-z][\w:+.-]*:)?_?`(?P<text>(?:[^`\\]|\\.)+)`(?P<after>__?|:[A-Za-z][\w:+.-]*:)?
+    |(?P<escape>\\.)
+    |(?P<note>\[(?:\d+|\#\w*|\*|[\w.-]+)\]_)(?!\w)
+    |{_BEFORE}(?P<strong>\*\*)(?=[^\s*])(?P<bold>(?:[^*\\]|\\.|\*(?!\*))+?)(?<=\S)\*\*(?!\w)
+    |{_BEFORE}(?P<emphasis>\*)(?=[^\s*])(?P<italic>(?:[^*\\]|\\.)+?)(?<=[^\s])\*(?!\w)
+    |{_BEFORE}\|(?=\S)(?P<substitution>[^|\n]+?)(?<=\S)\|(?:__?)?(?!\w)
+    |(?<=\w)(?P<anonymous>__?)(?=[^\w`]|\Z)""",
+    re.VERBOSE | re.DOTALL,
+)
+_TARGET = re.compile(r"\s*<(?P<target>[^<>]+)>\Z")
+
+
+class RstInline:
+    """Reads the inline markup of one paragraph after another.
+
+    Args:
+        markup: Where what is not shown is hidden.
+        text: The source, its lines ended by line feeds only.
+    """
+
+    def __init__(self, markup: Markup, text: str) -> None:
+        self.markup, self.text = markup, text
+
+    def read(self, start: int, end: int) -> None:
+        """Hide the inline markup of a paragraph."""
+        for found in _MARKUP.finditer(self.text, start, end):
+            first, behind = found.span()
+            if found["literal"] is not None:
+                self._keep(found, "literal", "code")
+            elif found["text"] is not None:
+                self._interpreted(found)
+            elif found["escape"] is not None:
+                self.markup.hide(first, behind if found["escape"][1].isspace() else first + 1, "escapes")
+            elif found["note"] is not None:
+                self.markup.hide(behind - 1, behind, "footnotes")
+            elif found["strong"] is not None:
+                self._keep(found, "bold", "emphasis")
+            elif found["emphasis"] is not None:
+                self._keep(found, "italic", "emphasis")
+            elif found["substitution"] is not None:
+                self._keep(found, "substitution", "substitutions")
+            else:
+                self.markup.hide(first, behind, "links")
+
+    def _keep(self, found: "re.Match[str]", group: str, what: str) -> None:
+        """Hide what stands around a group."""
+        self.markup.hide(found.start(), found.start(group), what)
+        self.markup.hide(found.end(group), found.end(), what)
+
+    def _interpreted(self, found: "re.Match[str]") -> None:
+        """Hide a role and the target of a link; of `~package.name` the name is shown."""
+        role = found["role"] or (found["after"] or "")[:1] == ":"
+        first, last = found.span("text")
+        what = "roles" if role else "links" if found["after"] else "emphasis"
+        if target := _TARGET.search(self.text, first, last):
+            shown = first if target.start() > first else target.start("target")
+            last = target.start() if target.start() > first else target.end("target")
+        elif role and self.text[first] == "~":
+            shown = max(self.text.rfind(".", first, last), first) + 1
+        else:
+            shown = first + (1 if role and self.text[first] == "!" else 0)
+        self.markup.hide(found.start(), shown, what)
+        self.markup.hide(last, found.end(), what)
+        for escape in re.finditer(r"\\.", self.text[shown:last]):
+            self.markup.hide(shown + escape.start(), shown + escape.start() + 1, "escapes")
