@@ -34,8 +34,8 @@ def test_a_quote_is_located_ambiguous_missing_or_not_there_on_purpose(tmp_path, 
     check = check_quotes(path, corpus)
     located, ambiguous, missing, unanswered = check.rows
     assert statuses(check) == ["located", "ambiguous", "missing", "no-answer"]
-    assert [(span.doc_id, span.text) for span in located.places] == [("billing.md", REFUNDS)]
-    assert [span.doc_id for span in ambiguous.places] == ["guides/start.md", "guides/stop.md"]
+    assert [(span.doc_id, span.text) for (span,) in located.places] == [("billing.md", REFUNDS)]
+    assert [span.doc_id for (span,) in ambiguous.places] == ["guides/start.md", "guides/stop.md"]
     assert "name the document, or quote more" in ambiguous.advice
     assert (missing.places, unanswered.places) == ((), ())
     assert (located.advice, unanswered.advice) == ("", "")
@@ -140,12 +140,30 @@ def test_a_quote_that_differs_in_white_space_covers_the_characters_of_the_docume
 def test_verbatim_occurrences_take_precedence_over_those_that_differ_in_white_space(tmp_path):
     corpus = Corpus([Document(DocumentId("a.md"), "a  b, a b")])
     (row,) = check_quotes(file(tmp_path, 'question,quote\nWhat?,"a b"\n'), corpus).rows
-    assert [(span.start, span.end) for span in row.places] == [(6, 9)]
+    assert [(span.start, span.end) for (span,) in row.places] == [(6, 9)]
 
 
 def test_case_and_punctuation_are_not_white_space(tmp_path, corpus):
     path = file(tmp_path, "question,quote\nA?,refunds take five working days.\nB?,Install the agent!\n")
-    assert statuses(check_quotes(path, corpus)) == ["missing", "missing"]
+    assert statuses(check_quotes(path, corpus, verbatim_only=True)) == ["missing", "missing"]
+    assert statuses(check_quotes(path, corpus)) == ["located", "missing"]
+
+
+def test_a_row_says_what_was_ignored_to_locate_its_quote(tmp_path):
+    corpus = Corpus([Document(DocumentId("a.md"), "Refunds take **five**\nworking days.")])
+    path = file(tmp_path, "question,quote\nHow long?,Refunds take five working days.\n")
+    (row,) = check_quotes(path, corpus).rows
+    assert (row.status, row.ignoring) == ("located", ("emphasis", "line breaks"))
+    assert str(row) == "line 2    located    a.md[0:35], ignoring: emphasis, line breaks"
+
+
+def test_a_quote_with_an_omission_is_one_place_of_several_spans(tmp_path):
+    corpus = Corpus([Document(DocumentId("a.md"), "Refunds are paid. They take, as a rule, five days.")])
+    check = check_quotes(file(tmp_path, 'question,quote\nHow long?,"They take … five days."\n'), corpus)
+    (row,) = check.rows
+    assert [[span.text for span in place] for place in row.places] == [["They take", "five days."]]
+    assert "a.md[18:27] … [40:50]" in str(row)
+    assert found(check.dataset()) == [[("a.md", "They take"), ("a.md", "five days.")]]
 
 
 def test_a_question_with_one_unlocated_quote_is_skipped_entirely_with_a_warning(tmp_path, corpus):

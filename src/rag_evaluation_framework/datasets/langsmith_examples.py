@@ -27,8 +27,8 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.labels import LabelReader
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
+from rag_evaluation_framework.labelling.quote_locator import QuoteLocator
 from rag_evaluation_framework.labelling.quotes import locate_quote
-from rag_evaluation_framework.text.text_locator import TextLocator
 
 _SPANS = ("relevant_spans", "relevantSpans")
 _QUOTES = ("excerpts",)
@@ -234,15 +234,15 @@ class ExampleReader:
             )
             return []
         document = next((query.metadata[name] for name in _DOCUMENT_OF_QUOTES if name in query.metadata), "")
-        status, places, advice = locate_quote(item, str(document), self._locator, self.labels.resolver)
+        status, located, advice = locate_quote(item, str(document), self._locator, self.labels.resolver)
         if status != "located":
             self.records.problem(where, f"the quote {brief_repr(item)} is {status}: {advice}")
             return []
-        return places
+        return list(located.places[0])
 
     @cached_property
-    def _locator(self) -> TextLocator | None:
-        return None if self.labels.corpus is None else TextLocator.of(self.labels.corpus)
+    def _locator(self) -> QuoteLocator | None:
+        return None if self.labels.corpus is None else QuoteLocator.of(self.labels.corpus)
 
 
 @overload

@@ -83,7 +83,7 @@ class Markup:
             if shown:
                 yield shown, first, behind
             at = behind
-        for offset in range(at, end):
+        for offset in range(at, min(end, len(self.source))):
             yield self.source[offset], offset, offset + 1
 
     def characters_before(self, end: int, count: int) -> list[tuple[str, int, int]]:

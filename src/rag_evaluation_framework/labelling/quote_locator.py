@@ -166,13 +166,13 @@ class QuoteLocator:
 
     @cached_property
     def _rendered(self) -> KeyedTexts:
-        return KeyedTexts([_markup(document.id, document.content) for document in self.corpus])
+        return KeyedTexts([markup_of(document.id, document.content) for document in self.corpus])
 
 
 _shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
 
 
-def _markup(doc_id: str, content: str) -> Markup:
+def markup_of(doc_id: str, content: str) -> Markup:
     """Return what a renderer hides of a document; nothing unless the suffix of its id names a format."""
     read = _MARKUPS.get(PurePosixPath(doc_id).suffix.lower())
     return Markup(content) if read is None else read(content)

@@ -1,8 +1,8 @@
 """Questions with quotes: the quickest way to label a dataset.
 
 A CSV or JSONL file of `question, quote[, document]` with one row per quote: several rows for a question whose answer is
-spread over several passages, an empty quote if the corpus holds no answer. Quotes are located in the corpus, so nobody
-counts offsets. Other columns are kept as metadata of the question; the optional column `id` sets its id.
+spread over several passages, an empty quote if the corpus holds no answer. Quotes are located in the corpus as people
+copy them, so nobody counts offsets. Other columns are kept as metadata of the question; the optional column `id` sets its id.
 """
 
 import csv
@@ -30,7 +30,7 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped, count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.text.text_locator import TextLocator
+from rag_evaluation_framework.labelling.quote_locator import Located, QuoteLocator
 
 QuoteStatus = Literal["located", "ambiguous", "missing", "no-answer"]
 
@@ -49,7 +49,9 @@ class QuoteRow:
         document: The document named in the row, or "".
         status: `located`: occurs exactly once. `ambiguous`: occurs more than once. `missing`: does not occur.
             `no-answer`: the quote is empty, so the corpus holds no answer.
-        places: The occurrences of the quote; at most 20 of an ambiguous one.
+        places: The occurrences of the quote; at most 20 of an ambiguous one. Each is one or more spans of one document, in
+            order: "A … B" has two.
+        ignoring: In what the quote and the document differ: "emphasis", "line breaks"; empty if it occurs verbatim.
         advice: What to do about it; "" for located rows.
         id: The id of the question in the file, or "".
         metadata: The other columns.
@@ -60,7 +62,8 @@ class QuoteRow:
     quote: str
     document: str
     status: QuoteStatus
-    places: tuple[CharacterSpan, ...]
+    places: tuple[tuple[CharacterSpan, ...], ...]
+    ignoring: tuple[str, ...]
     advice: str
     id: str
     metadata: Mapping[str, str]
@@ -79,10 +82,12 @@ class QuoteRow:
     def _told(self) -> str:
         where = ", ".join(map(_place, self.places[:3]))
         more = f" and {len(self.places) - 3} more" if len(self.places) > 3 else ""
-        return f"{where}{more}{' ' if where else ''}{one_line(self.advice)}"
+        ignoring = f", ignoring: {', '.join(self.ignoring)}" if self.ignoring else ""
+        advice = f"{' ' if where else ''}{one_line(self.advice)}" if self.advice else ""
+        return f"{where}{more}{ignoring}{advice}"
 
     def __str__(self) -> str:
-        return f"line {self.number:<4} {self.status:<10} {self._told}"
+        return f"line {self.number:<4} {self.status:<10} {self._told}".rstrip()
 
     def __repr__(self) -> str:
         return f"QuoteRow({self})"
@@ -132,7 +137,7 @@ class QuoteCheck:
         """
         problematic = {row.key for row in self.problems}
         entries = [
-            TokenLevelGroundTruth(_query(rows), tuple(span for row in rows for span in row.places))
+            TokenLevelGroundTruth(_query(rows), tuple(span for row in rows for place in row.places for span in place))
             for key, rows in self._questions.items()
             if key not in problematic
         ]
@@ -167,8 +172,8 @@ def _first(rows: tuple[QuoteRow, ...]) -> list[str]:
     return [*map(str, rows[:_MOST_ROWS]), *([f"… and {more:,} more rows"] if more > 0 else [])]
 
 
-def _place(span: CharacterSpan) -> str:
-    return f"{name_line(span.doc_id)}[{span.start}:{span.end}]"
+def _place(spans: tuple[CharacterSpan, ...]) -> str:
+    return name_line(spans[0].doc_id) + " … ".join(f"[{span.start}:{span.end}]" for span in spans)
 
 
 def skipped_questions(skipped: Iterable[Skipped]) -> str:
@@ -183,18 +188,25 @@ def _query(rows: list[QuoteRow]) -> Query:
     return Query(identity, QueryText(rows[0].question), metadata)
 
 
-def check_quotes(path: str | Path, corpus: Corpus) -> QuoteCheck:
+def check_quotes(path: str | Path, corpus: Corpus, verbatim_only: bool = False) -> QuoteCheck:
     """Check the quotes of a CSV or JSONL file: locate each of them in the corpus.
 
     A quote is located where it occurs verbatim or, if it occurs nowhere verbatim, where it differs only in white space.
-    Similarity is never enough: a quote that was not found is shown with the nearest passage.
+    Else it is located where it differs only in what a renderer and a keyboard change: markup, quotation marks, dashes,
+    ligatures, divided words and the like, capitals last. What was ignored is said. Similarity is never enough: a quote
+    that was not found is shown with the nearest passage.
+
+    Args:
+        path: The file.
+        corpus: The documents; the suffix of an id tells Markdown, HTML and reStructuredText.
+        verbatim_only: Ignore nothing but white space.
 
     Raises:
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: The file cannot be read, lacks a column, or has a row without a question.
     """
     path, corpus = checked_path(path), checked_corpus(corpus)
-    locator, resolver = TextLocator.of(corpus), DocumentResolver(corpus)
+    locator, resolver = QuoteLocator.of(corpus), DocumentResolver(corpus)
     records = list(_csv_records(path) if path.suffix.lower() in (".csv", ".tsv") else _jsonl_records(path))
     if not records:
         raise DatasetError(f"{path}: holds no questions")
@@ -210,7 +222,7 @@ def check_quotes(path: str | Path, corpus: Corpus) -> QuoteCheck:
         str(path),
         corpus,
         tuple(
-            _check(number, record, locator, resolver, _key(record) in answered)
+            _check(number, record, locator, resolver, _key(record) in answered, verbatim_only)
             for number, record in _with_progress(records)
         ),
     )
@@ -225,9 +237,16 @@ def _with_progress(records: list[tuple[int, dict[str, str]]]) -> Iterator[tuple[
 
 
 def _check(
-    number: int, record: dict[str, str], locator: TextLocator, resolver: DocumentResolver, answered: bool
+    number: int,
+    record: dict[str, str],
+    locator: QuoteLocator,
+    resolver: DocumentResolver,
+    answered: bool,
+    verbatim_only: bool,
 ) -> QuoteRow:
-    status, places, advice = locate_quote(record["quote"], record["document"], locator, resolver, answered)
+    status, located, advice = locate_quote(
+        record["quote"], record["document"], locator, resolver, answered, verbatim_only
+    )
     metadata = {key: value for key, value in record.items() if key not in _COLUMNS}
     return QuoteRow(
         number,
@@ -235,7 +254,8 @@ def _check(
         record["quote"],
         record["document"],
         status,
-        tuple(places),
+        located.places,
+        located.ignoring,
         advice,
         record["id"],
         metadata,
@@ -243,46 +263,55 @@ def _check(
 
 
 def locate_quote(
-    quote: str, document: str, locator: TextLocator, resolver: DocumentResolver, answered: bool = False
-) -> tuple[QuoteStatus, list[CharacterSpan], str]:
-    """Return the status of a quote, its occurrences, and what to do about it.
+    quote: str,
+    document: str,
+    locator: QuoteLocator,
+    resolver: DocumentResolver,
+    answered: bool = False,
+    verbatim_only: bool = False,
+) -> tuple[QuoteStatus, Located, str]:
+    """Return the status of a quote, where it stands, and what to do about it.
 
     Args:
         quote: The quote; blank for a question without an answer.
         document: The document that contains it; blank if unknown.
-        locator: Locates texts in the corpus.
+        locator: Locates quotes in the corpus.
         resolver: Finds the document by its name.
         answered: Whether the question has other quotes that are not blank.
+        verbatim_only: Ignore nothing but white space.
     """
+    nowhere = Located(())
     if not quote.strip():
         if answered:
-            return "missing", [], "the quote is empty, but other rows answer the question: remove the row or fill it in"
-        return "no-answer", [], ""
+            advice = "the quote is empty, but other rows answer the question: remove the row or fill it in"
+            return "missing", nowhere, advice
+        return "no-answer", nowhere, ""
     try:
         doc_id = resolver.resolve(document) if document.strip() else None
     except DatasetError as error:
-        return "missing", [], str(error)
-    places = locator.places(quote, doc_id)
-    elsewhere = [] if places or doc_id is None else locator.places(quote, limit=3)
-    if elsewhere:
-        found = ", ".join(map(_place, elsewhere))
-        return "missing", [], f"found in {found}, not in {name_line(str(doc_id))}: correct the document"
-    if len(places) == 1:
-        return "located", places, ""
-    if places:
-        several = len({span.doc_id for span in places}) > 1
-        return "ambiguous", places, "name the document, or quote more" if several else "quote more of the passage"
-    return "missing", [], _nearest(quote, locator)
+        return "missing", nowhere, str(error)
+    located = locator.locate(quote, doc_id, verbatim_only=verbatim_only)
+    if len(located.places) == 1:
+        return "located", located, ""
+    if located.places:
+        several = len({spans[0].doc_id for spans in located.places}) > 1
+        advice = "name the document, or quote more" if several else "quote more of the passage"
+        return "ambiguous", located, advice
+    elsewhere = nowhere if doc_id is None else locator.locate(quote, limit=3, verbatim_only=verbatim_only)
+    if elsewhere.places:
+        found = ", ".join(map(_place, elsewhere.places))
+        return "missing", nowhere, f"found in {found}, not in {name_line(str(doc_id))}: correct the document"
+    return "missing", nowhere, _nearest(quote, locator)
 
 
-def _nearest(quote: str, locator: TextLocator) -> str:
-    part = locator.missing_part(quote)
-    nearest = locator.nearest(part)
+def _nearest(quote: str, locator: QuoteLocator) -> str:
+    part = locator.verbatim.missing_part(quote)
+    nearest = locator.verbatim.nearest(part)
     if nearest is None:
         return "nothing similar in the corpus"
     span, similarity = nearest
     passage = (
-        f"nearest passage ({similarity:.0f} % similar): {_place(span)} “{_short(span.text, 120)}”; quote it verbatim"
+        f"nearest passage ({similarity:.0f} % similar): {_place((span,))} “{_short(span.text, 120)}”; quote it verbatim"
     )
     return passage if part == quote else f"of the long quote, “{_short(part, 40)}” was not found; {passage}"
 
