@@ -26,7 +26,7 @@ _BEHIND = (
     (re.compile(r"[.,;:]\Z"), "final punctuation"),
     (re.compile(r"[\"']+\Z"), OUTER_MARKS),
 )
-_PART_OF_NUMBER_BEFORE = re.compile(r"\d[.,:/]\Z|(?<!\w)[-+~^$€£¥]\Z|[<>=≤≥≠] ?\Z")
+_PART_OF_NUMBER_BEFORE = re.compile(r"\d[.,:/]\Z|(?<!\w)[-+~^$€£¥]\Z|(?:[<>]=?|[!=]=|[≤≥≠]) ?\Z")
 _PART_OF_NUMBER_BEHIND = re.compile(r"[.,:/]\d|[%‰°]")
 _PART_OF_NAME_BEHIND = re.compile(r"(?:\+\+|#)(?!\w)")
 _GOES_ON = re.compile(r"[^\s.,;:\"')\]}-]")
@@ -125,13 +125,13 @@ def _text(shown: Shown) -> str:
 
 def _peeled(symbols: str, layers: "Sequence[tuple[re.Pattern[str], str]]") -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the symbols at one end of a quote, then without what people add, from the outside in."""
-    rest, ignoring = symbols, ()
+    outside = str.lstrip if layers is _BEFORE else str.rstrip
+    rest, ignoring = outside(symbols), ()
     yield rest, ignoring
     for layer, name in layers:
-        trimmed = rest.strip() if name != "list markers" else f"{rest.strip()} "
-        without = layer.sub("", trimmed, count=1)
-        if without != trimmed:
-            rest, ignoring = without.strip(), (*ignoring, name)
+        without = layer.sub("", rest, count=1)
+        if without != rest:
+            rest, ignoring = outside(without), (*ignoring, name)
             yield rest, ignoring
 
 

@@ -11,7 +11,7 @@ _QUOTED = re.compile(r"(?:[ ]{0,3}>[ \t]?)+")
 _ITEM = re.compile(r"[ \t]*(?:[-+*]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)")
 _HEADING = re.compile(r"[ \t]*#{1,6}(?:[ \t]+|$)")
 _HEADING_END = re.compile(r"(?:[ \t]+#+)?[ \t]*(?:\{:?[ \t]*[#.][^{}\n]*\})?[ \t]*$")
-_ADMONITION = re.compile(r"[ \t]*(?:!!!|\?\?\?\+?)[ \t]+[\w -]+(?P<title>\"[^\"\n]*\")?[ \t]*$")
+_ADMONITION = re.compile(r"[ \t]*(?:!!!|\?\?\?\+?)[ \t]+(?P<kind>[\w-]+)[\w -]*?[ \t]*(?P<title>\"[^\"\n]*\")?[ \t]*$")
 _FENCE = re.compile(r"[ \t]*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})")
 _RULE = re.compile(r"[ \t]*(?:=+|-+|(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})[ \t]*$")
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
@@ -107,7 +107,7 @@ class _Blocks:
         if first == "#" and (heading := _HEADING.match(self.text, at, end)):
             return self.heading(at, heading.end(), end)
         if first in ("!", "?") and (admonition := _ADMONITION.match(self.text, at, end)):
-            return self.admonition(at, end, *admonition.span("title"))
+            return self.admonition(at, end, admonition)
         if first in "=-*_|:" and first:
             return self.line(at, end)
         if first == "[":
@@ -140,13 +140,14 @@ class _Blocks:
         self.end_paragraph(last, end + 1)
         return end + 1
 
-    def admonition(self, start: int, end: int, first: int, last: int) -> int:
-        """Read the first line of an admonition, of which its title is shown."""
+    def admonition(self, start: int, end: int, found: "re.Match[str]") -> int:
+        """Read the first line of an admonition: its title is shown or, without one, its kind."""
         self.end_paragraph(start, end + 1)
         self.in_list = True
-        self.markup.hide(start, end if first < 0 else first + 1, "admonitions", LINE_END)
-        if first >= 0:
-            self.markup.hide(last - 1, end, "admonitions")
+        title = found.start("title") + 1, found.end("title") - 1
+        first, last = title if found["title"] else found.span("kind")
+        self.markup.hide(start, first, "admonitions", LINE_END)
+        self.markup.hide(last, end, "admonitions")
         return end + 1
 
     def line(self, start: int, end: int) -> int | None:

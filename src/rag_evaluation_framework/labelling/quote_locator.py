@@ -26,10 +26,11 @@ _MARKUPS: dict[str, Callable[[str], Markup]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), html_markup),
     **dict.fromkeys((".rst", ".rest"), rst_markup),
 }
-_OMISSION = re.compile(
-    r"(?:(?<=[\s.,;:!?)\]\"'”’])|(?<=\w))(?<!\()(?:\s+|(?=[\[(…]))(?:\[(?:…|\.{3})\]|\((?:…|\.{3})\)|…|\.{3}(?!\.))(?:\s+|(?<=[…\])])(?=\w))"
-    r"|(?<=\w)(?:…|\.{3})\s+"
+_ELLIPSIS = r"(?:…|\.{3})"
+_OMISSION = re.compile(  # between words, so not in f(...) and find_...
+    rf"(?<=\s)(?:\[{_ELLIPSIS}\]|\({_ELLIPSIS}\)|{_ELLIPSIS})(?=\s)|(?<=[^\W_]){_ELLIPSIS}(?=\s)"
 )
+_WORD = re.compile(r"[^\W_]")
 _FARTHEST = 5_000  # characters from the end of one part of a quote to the beginning of the next
 _MOST_PARTS = 500  # places of one part: one that is as common tells nothing
 
@@ -141,9 +142,15 @@ class QuoteLocator:
                 [*chain, match]
                 for chain in chains
                 for match in found
-                if match.number == chain[-1].number and 0 <= match.start - chain[-1].end <= _FARTHEST
+                if self._follows(chain[-1], match)
             ][:_MOST_PARTS]
         yield from chains
+
+    def _follows(self, first: Match, second: Match) -> bool:
+        """Return whether one part follows another, not too far behind, and words are left out between them."""
+        if first.number != second.number or not 0 <= second.start - first.end <= _FARTHEST:
+            return False
+        return _WORD.search(self.corpus.documents[first.number].content, first.end, second.start) is not None
 
     def _part(self, part: str, number: int | None) -> list[Match]:
         return self._preferred(self._matches(part, number), _MOST_PARTS + 1)

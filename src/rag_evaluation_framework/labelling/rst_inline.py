@@ -13,9 +13,10 @@ _MARKUP = re.compile(
     |{_BEFORE}(?P<strong>\*\*)(?=[^\s*])(?P<bold>(?:[^*\\]|\\.|\*(?!\*))+?)(?<=\S)\*\*(?!\w)
     |{_BEFORE}(?P<emphasis>\*)(?=[^\s*])(?P<italic>(?:[^*\\]|\\.)+?)(?<=[^\s])\*(?!\w)
     |{_BEFORE}\|(?=\S)(?P<substitution>[^|\n]+?)(?<=\S)\|(?:__?)?(?!\w)
-    |(?<=\w)(?P<anonymous>__?)(?=[^\w`]|\Z)""",
+    |(?<=[A-Za-z0-9])(?P<reference>__?)(?=[-/\s'")\]}}>.,:;!?\\]|\Z)""",
     re.VERBOSE | re.DOTALL,
 )
+_IMAGE = re.compile(r"^[ \t]*\.\.[ \t]+\|(?P<name>[^|\n]+)\|[ \t]+image::", re.MULTILINE)
 _TARGET = re.compile(r"\s*<(?P<target>[^<>]+)>\Z")
 
 
@@ -29,6 +30,7 @@ class RstInline:
 
     def __init__(self, markup: Markup, text: str) -> None:
         self.markup, self.text = markup, text
+        self.images = frozenset(found["name"] for found in _IMAGE.finditer(text))
 
     def read(self, start: int, end: int) -> None:
         """Hide the inline markup of a paragraph."""
@@ -46,8 +48,10 @@ class RstInline:
                 self._keep(found, "bold", "emphasis")
             elif found["emphasis"] is not None:
                 self._keep(found, "italic", "emphasis")
+            elif found["substitution"] in self.images:
+                self.markup.hide(first, behind, "images")
             elif found["substitution"] is not None:
-                self._keep(found, "substitution", "substitutions")
+                continue  # what is shown in its place is made by the renderer
             else:
                 self.markup.hide(first, behind, "links")
 

@@ -30,6 +30,9 @@ _HIDDEN = frozenset(
 _WITHOUT_ARGUMENT = frozenset(
     "figure list-table table csv-table container class rst-class compound cssclass tab-set grid math-block".split()
 )
+_ADMONITIONS = frozenset(  # whose name is shown as their title
+    ["attention", "caution", "danger", "error", "hint", "important", "note", "tip", "warning"]
+)
 _TITLED = frozenset("table list-table csv-table".split())
 
 
@@ -102,7 +105,7 @@ class _Blocks:
         return False
 
     def prefix(self, start: int, end: int) -> int:
-        """Hide list markers, borders of cells and the colons of fields; return where the text begins."""
+        """Hide list markers, borders of cells and the first colons of fields; return where the text begins."""
         at = start
         if _ROW.match(self.text, at, end) and self.text[at:end].count("|") + self.text[at:end].count("+") > 1:
             self.end_paragraph(start, start)
@@ -119,14 +122,14 @@ class _Blocks:
             colon = self.text.index(":", at)
             if self.text[colon + 1 : colon + 2] != "`" and not re.match(r":[\w:+.-]+:`", self.text[colon:end]):
                 self.markup.hide(colon, colon + 1, "fields")
-                self.markup.hide(field.start("end"), field.end("end"), "fields", "")
         return at
 
     def begins_item(self, start: int) -> bool:
-        """Return whether a list marker may stand here: not in the middle of a paragraph."""
-        return not self.text[self.paragraph : start].strip() or bool(
-            re.match(r"[ \t]*(?:[-+*•]|\||(?:\d|#)+[.)])[ \t]", self.text[self.paragraph : start + 8])
-        )
+        """Return whether a list marker may stand here: not in the middle of a paragraph that is no list item."""
+        line, before = self.text.rfind("\n", 0, start) + 1, self.text[self.paragraph : start]
+        if not before.strip() or _ITEM.match(before):
+            return True
+        return self.indentation(line) > self.indentation(self.text.rfind("\n", 0, max(line - 1, 0)) + 1)
 
     def explicit(self, start: int, end: int) -> tuple[int, int]:
         """Read what begins with two dots; return where its text begins, and where to go on if it is all hidden."""
@@ -143,6 +146,10 @@ class _Blocks:
             self.markup.hide(start, behind, what, LINE_END)
             return start, self.after(behind)
         name = directive["name"].lower().rpartition(":")[2]
+        if name in _ADMONITIONS:
+            self.markup.hide(start, directive.start("name"), "directives", LINE_END)
+            self.markup.hide(directive.end("name"), directive.end(), "directives", LINE_END)
+            return self.after(directive.end()), 0
         hidden = directive.end() if name not in _LITERAL | _WITHOUT_ARGUMENT or name in _TITLED else end
         self.markup.hide(start, hidden, "directives", LINE_END)
         at = self.after(hidden)
