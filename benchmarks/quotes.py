@@ -11,7 +11,6 @@ import argparse
 import random
 import re
 import resource
-import sys
 import sysconfig
 import time
 from collections import Counter
@@ -19,8 +18,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
-from rag_evaluation_framework.labelling.quote_locator import QuoteLocator, markup_of
 from rag_evaluation_framework.labelling.markup import Markup
+from rag_evaluation_framework.labelling.quote_locator import QuoteLocator, markup_of
 
 _SUFFIXES = {".md", ".html", ".htm", ".rst", ".txt"}
 _STRAIGHT = str.maketrans("‘’“”", "''\"\"")
@@ -64,16 +63,19 @@ def main() -> None:
     options = parser.parse_args()
     random.seed(12)
     corpus = documents(options.folders, int(options.megabytes * 1e6))
-    quotes = []
+    quotes: list[str] = []
     while len(quotes) < options.quotes:
         quote = copied(random.choice(corpus.documents))
         if len(quote) > 20:
-            quotes.append(quote if random.random() < 0.8 else f"{quote[: len(quote) // 2]} xylophone {quote[len(quote) // 2 :]}")
+            quotes.append(
+                quote if random.random() < 0.8 else f"{quote[: len(quote) // 2]} xylophone {quote[len(quote) // 2 :]}"
+            )
     _shown.cache_clear()
     memory, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     locator = QuoteLocator.of(corpus)
     locator.locate("“no such quote anywhere in these documents”")
-    indexed, times = time.process_time() - begun, []
+    indexed = time.process_time() - begun
+    times: list[float] = []
     found = Counter[str]()
     for quote in quotes:
         start = time.process_time()
@@ -85,10 +87,10 @@ def main() -> None:
     times.sort()
     print(
         f"{characters:,} characters in {len(corpus.documents)} documents, {len(quotes)} quotes: {dict(found)}\n"
-        f"views {indexed:.1f} s, all quotes {sum(times):.1f} s, together {indexed + sum(times):.1f} s of CPU; a quote: median "
-        f"{times[len(times) // 2] * 1e3:.1f} ms, longest {times[-1] * 1e3:.0f} ms; {more / 1024:.0f} MB more at most"
+        f"views {indexed:.1f} s, all quotes {sum(times):.1f} s, together {indexed + sum(times):.1f} s of CPU; a quote: "
+        f"median {times[len(times) // 2] * 1e3:.1f} ms, longest {times[-1] * 1e3:.0f} ms; {more / 1024:.0f} MB more"
     )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -76,7 +76,7 @@ def init(
         reports.show_quotes(stdout(), check)
         raise ConfigError(
             f"{questions}: no quote was located in {corpus}, so no question could be scored, and nothing was written; "
-            "expected at least one question with a quote that occurs verbatim in the documents"
+            "expected at least one question with a quote from the documents"
         )
     settings = _CONFIG.format(
         config=one_line(shlex.quote(config.as_posix())),

@@ -1,7 +1,8 @@
 """How characters are compared: those of a quote with those of a document.
 
-Letters, numbers and combining marks are what a text is looked for by. Compatible ones are equal: é is e with its accent, ﬁ
-is fi, Ａ is A, A is a. Superscripts, subscripts, fractions and numbers in circles remain themselves: x² is not x2.
+Letters, numbers and combining marks are what a text is looked for by. Compatible ones are equal: é is e with its
+accent, ﬁ is fi, Ａ is A, A is a. Superscripts, subscripts, fractions and numbers in circles remain themselves: x² is
+not x2.
 """
 
 import re
@@ -11,6 +12,7 @@ from unicodedata import category, decomposition, normalize
 QUOTATION_MARKS = dict.fromkeys("'‘’‚‛′ʼ`´", "'") | dict.fromkeys('"“”„‟″«»', '"')
 DASHES = frozenset("-‐‑‒–—―−﹘﹣－")
 ELLIPSIS = "…"
+ANCHOR = "¶"  # beside headings, shown or not
 INVISIBLE = frozenset(
     "\u00ad\u200b\u200c\u200d\u2060\ufeff\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufe0e\ufe0f"
 )
@@ -29,7 +31,7 @@ def folded(character: str) -> str:
         return "-"
     if character == ELLIPSIS:
         return "..."
-    if character in INVISIBLE:
+    if character in INVISIBLE or character == ANCHOR:
         return ""
     if character.isspace():
         return " "

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterable
 from unicodedata import normalize
 
-from rag_evaluation_framework.labelling.characters import DASHES, ELLIPSIS, INVISIBLE, QUOTATION_MARKS, is_key
+from rag_evaluation_framework.labelling.characters import ANCHOR, DASHES, ELLIPSIS, INVISIBLE, QUOTATION_MARKS, is_key
 
 CAPITALS = "capitals"
 _DASHES = re.compile(f"-{{2,3}}|[{''.join(sorted(DASHES - {'-'}))}-]")
 
 
 def differences(quote: str, shown: str) -> list[str]:
-    """Return what differs between a quote and what is shown at its place, of which the keys and symbols are the same."""
+    """Return in what a quote differs from what is shown at its place; their keys and symbols are the same."""
     if quote == shown:
         return []
     named = {
@@ -20,6 +20,7 @@ def differences(quote: str, shown: str) -> list[str]:
         "dashes": _DASHES.findall(quote) != _DASHES.findall(shown),
         "ellipsis": quote.count(ELLIPSIS) != shown.count(ELLIPSIS),
         "invisible characters": _only(quote, INVISIBLE) != _only(shown, INVISIBLE),
+        "paragraph signs": quote.count(ANCHOR) != shown.count(ANCHOR),
         **_letters(quote, shown),
     }
     return [name for name, differs in named.items() if differs]
@@ -50,12 +51,9 @@ def _letters(quote: str, shown: str) -> dict[str, bool]:
     given, there = ("".join(filter(is_key, text)) for text in (quote, shown))
     composed = [normalize("NFC", text) for text in (given, there)]
     compatible = [normalize("NFKC", text) for text in (given, there)]
+    ligatures = [[sign for sign in text if normalize("NFKC", sign) != sign] for text in composed]
     return {
         "Unicode composition": given != there and composed[0] == composed[1],
-        "ligatures": composed[0] != composed[1]
-        and (
-            compatible[0] == compatible[1]
-            or compatible[0].casefold() == compatible[1].casefold() != composed[0].casefold()
-        ),
+        "ligatures": ligatures[0] != ligatures[1],
         CAPITALS: compatible[0] != compatible[1],
     }

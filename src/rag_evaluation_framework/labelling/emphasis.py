@@ -5,6 +5,8 @@ from unicodedata import category
 
 from rag_evaluation_framework.labelling.markup import Markup
 
+_MOST_OPEN = 200  # what closes looks back at so many
+
 
 @dataclass
 class _Run:
@@ -36,6 +38,7 @@ class Emphasis:
             self._close(run)
         if run.opens and run.start < run.end:
             self._open.append(run)
+            del self._open[:-_MOST_OPEN]
 
     def _run(self, start: int, end: int) -> _Run:
         source = self.markup.source

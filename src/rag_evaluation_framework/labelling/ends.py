@@ -14,6 +14,7 @@ from rag_evaluation_framework.labelling.markup import Markup
 
 Shown = Sequence[tuple[str, int, int]]  # characters, each with its first and end in the source
 OUTER_MARKS = "outer quotation marks"
+_FINAL = "final punctuation"
 _ELLIPSIS = r"(?:\[\.\.\.\]|\(\.\.\.\)|\.\.\.)"
 _BEFORE = (
     (re.compile(r"\A[\"']+"), OUTER_MARKS),
@@ -23,14 +24,13 @@ _BEFORE = (
 _BEHIND = (
     (re.compile(r"[\"']+\Z"), OUTER_MARKS),
     (re.compile(rf"{_ELLIPSIS}\Z"), "ellipsis"),
-    (re.compile(r"[.,;:]\Z"), "final punctuation"),
-    (re.compile(r"[\"']+\Z"), OUTER_MARKS),
+    (re.compile(r"[.,;:]\Z"), _FINAL),
 )
 _PART_OF_NUMBER_BEFORE = re.compile(r"\d[.,:/]\Z|(?<!\w)[-+~^$€£¥]\Z|(?:[<>]=?|[!=]=|[≤≥≠]) ?\Z")
 _PART_OF_NUMBER_BEHIND = re.compile(r"[.,:/]\d|[%‰°]")
 _PART_OF_NAME_BEHIND = re.compile(r"(?:\+\+|#)(?!\w)")
 _GOES_ON = re.compile(r"[^\s.,;:\"')\]}-]")
-_WINDOW = 12
+_WINDOW = 64
 _NEAR = 4  # characters, of which some may be invisible
 
 
@@ -84,7 +84,7 @@ def end_of(markup: Markup, last: int, symbols: str, sign: str) -> End | None:
             return None
         if not rest.strip() and _PART_OF_NAME_BEHIND.match(following):
             return None
-        if "final punctuation" in ignoring and _GOES_ON.match(following):
+        if _FINAL in ignoring and _GOES_ON.match(following):
             return None
         return End(shown[count - 1][2] if count else behind, ignoring)
     return None
@@ -108,7 +108,7 @@ def _joined(first: str, second: str) -> bool:
 
 def _first(markup: Markup, start: int, count: int) -> list[tuple[str, int, int]]:
     found: list[tuple[str, int, int]] = []
-    for character in markup.characters(start, min(start + 400, len(markup.source))):
+    for character in markup.characters(start, len(markup.source)):
         found.append(character)
         if len(found) == count:
             break
@@ -126,13 +126,20 @@ def _text(shown: Shown) -> str:
 def _peeled(symbols: str, layers: "Sequence[tuple[re.Pattern[str], str]]") -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the symbols at one end of a quote, then without what people add, from the outside in."""
     outside = str.lstrip if layers is _BEFORE else str.rstrip
-    rest, ignoring = outside(symbols), ()
-    yield rest, ignoring
-    for layer, name in layers:
-        without = layer.sub("", rest, count=1)
-        if without != rest:
-            rest, ignoring = outside(without), (*ignoring, name)
-            yield rest, ignoring
+    rest = outside(symbols)
+    ignoring: list[str] = []
+    yield rest, ()
+    while rest:
+        for layer, name in layers:
+            again = name == _FINAL and name in ignoring
+            without = layer.sub("", rest, count=1)
+            if without != rest and not again:
+                rest = outside(without)
+                ignoring.append(name)
+                yield rest, tuple(ignoring)
+                break
+        else:
+            return
 
 
 def _matched(wanted: str, shown: Shown) -> int | None:

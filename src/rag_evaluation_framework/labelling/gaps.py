@@ -1,10 +1,10 @@
 """What stands between two letters or numbers, in a quote and in a document: the same, or not.
 
-Symbols must be the same, in the same order, once quotation marks, dashes, ellipses and invisible characters are unified.
-White space must be in both or in neither, and on the same sides of the symbols: "a —b" is not "a — b". Its amount and
-kind do not matter. Where a block, a line or a cell ends in the document without white space, there may be some in the
-quote. A line break may stand for nothing between characters of scripts that put no space between words, and after the
-hyphen of a divided word.
+Symbols must be the same, in the same order, once quotation marks, dashes, ellipses and invisible characters are
+unified. White space must be in both or in neither, and on the same sides of the symbols: "a —b" is not "a — b". Its
+amount and kind do not matter; where a block, a line or a cell ends in the document, there is white space. A line break
+may stand for nothing between characters of scripts that put no space between words, and behind the hyphen of a divided
+word.
 """
 
 import re
@@ -49,10 +49,8 @@ def _unified(gap: str) -> str:
 
 def _is_division(quote: str, shown: str) -> bool:
     """Return whether one gap is a hyphen at the end of a line, and the other that hyphen or nothing."""
-    return (
-        _ends_a_line(shown)
-        and _unified(quote) in ("", "-", "- ")
-        or (_ends_a_line(quote) and _unified(shown) in ("", "-"))
+    return (_ends_a_line(shown) and _unified(quote) in ("", "-", "- ")) or (
+        _ends_a_line(quote) and _unified(shown) in ("", "-")
     )
 
 

@@ -10,17 +10,24 @@ TAG = re.compile(
     r"</?(?P<name>[A-Za-z][A-Za-z0-9:-]*)"
     r"(?:\s+[A-Za-z_:@.#][^\s\"'=<>`]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'=<>`]++))?)*+\s*/?>"
 )
-_UNSHOWN = "script|style|head|template|svg|noscript|iframe"
-HIDDEN_ELEMENT = re.compile(rf"<!--.*?-->|<(?P<name>{_UNSHOWN})\b[^>]*>.*?</(?P=name)\s*>", re.DOTALL | re.IGNORECASE)
-_ANY = re.compile(
-    rf"{HIDDEN_ELEMENT.pattern}|<![A-Za-z\[][^>]*>|<\?.*?>|{TAG.pattern.replace('?P<name>', '?P<tag>')}"
-    rf"|</(?P<odd>[A-Za-z])[^>]*>|{ENTITY.pattern}",
+_UNSHOWN = "script|style|title|template|svg|noscript|iframe"
+HIDDEN_ELEMENT = re.compile(
+    r"<!--.*?(?:-->|\Z)"
+    rf"|<(?P<name>{_UNSHOWN})\b[^>]{{0,5000}}>.*?(?:</(?P=name)\s*>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-_BLOCKS = frozenset(
-    "address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset "
-    "figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li link main menu meta "
-    "nav ol optgroup option p pre search section source summary table tbody td tfoot th thead title tr track ul".split()
+_ANY = re.compile(
+    rf"{HIDDEN_ELEMENT.pattern}|<![A-Za-z\[][^>]{{0,5000}}>|<\?[^>]{{0,5000}}>"
+    rf"|{TAG.pattern.replace('?P<name>', '?P<tag>')}"
+    rf"|</(?P<odd>[A-Za-z])[^>]{{0,5000}}>|{ENTITY.pattern}",
+    re.DOTALL | re.IGNORECASE,
+)
+_BLOCK = re.compile(
+    r"(?:address|article|aside|blockquote|body|br|caption|center|col|colgroup|dd|details|dialog|dir|"
+    r"div|dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|h6|head|"
+    r"header|hgroup|hr|html|legend|li|link|main|menu|meta|nav|ol|optgroup|option|p|pre|search|"
+    r"section|source|summary|table|tbody|td|tfoot|th|thead|title|tr|track|ul)\Z",
+    re.IGNORECASE,
 )
 
 
@@ -45,7 +52,7 @@ def hide_html(markup: Markup, start: int, end: int) -> None:
 
 def hide_tag(markup: Markup, start: int, end: int, name: str) -> None:
     """Hide a tag; where that of a block stands, a line ends."""
-    markup.hide(start, end, "tags", LINE_END if name.lower() in _BLOCKS else "")
+    markup.hide(start, end, "tags", LINE_END if _BLOCK.match(name) else "")
 
 
 def hide_entity(markup: Markup, start: int, end: int) -> None:

@@ -33,6 +33,7 @@ class Inline:
         self.markup, self.text, self.labels = markup, text, labels
         self.emphasis, self.table, self.end = Emphasis(markup), False, 0
         self.brackets: list[int] = []
+        self.unclosed: set[int] = set()
         self._readers: dict[str, Callable[[int], int]] = {
             "`": self._code,
             "\\": self._escape,
@@ -56,7 +57,7 @@ class Inline:
             table: Whether pipes are the borders of cells.
         """
         self.emphasis, self.table, self.end = Emphasis(self.markup), table, end
-        self.brackets = []
+        self.brackets, self.unclosed = [], set()
         search, readers, text = _SPECIAL.search, self._readers, self.text
         found = search(text, start, end)
         while found is not None:
@@ -66,7 +67,7 @@ class Inline:
         ticks = _TICKS.match(self.text, start, self.end)
         width = len(ticks[0]) if ticks else 1
         behind = start + width
-        at = self.text.find("`" * width, behind, self.end)
+        at = -1 if width in self.unclosed else self.text.find("`" * width, behind, self.end)
         while at >= 0:
             run = _TICKS.match(self.text, at, self.end)
             if run and run.end() - at == width:
@@ -74,6 +75,7 @@ class Inline:
                 self.markup.hide(at, at + width, "code")
                 return at + width
             at = self.text.find("`" * width, run.end() if run else at + 1, self.end)
+        self.unclosed.add(width)
         return behind
 
     def _escape(self, start: int) -> int:
@@ -90,7 +92,8 @@ class Inline:
         if found := TAG.match(self.text, start, self.end):
             hide_tag(self.markup, start, found.end(), found["name"])
             return found.end()
-        if found := HIDDEN_ELEMENT.match(self.text, start, self.end):
+        found = HIDDEN_ELEMENT.match(self.text, start, self.end)
+        if found and self.text[found.end() - 1] == ">":
             self.markup.hide(start, found.end(), "comments and scripts")
             return found.end()
         return start + 1
@@ -133,7 +136,7 @@ class Inline:
         return behind
 
     def _destination(self, text: int, close: int) -> int | None:
-        """Return one past the end of a link, of which the text and its closing bracket are given; None if it is none."""
+        """Return one past the end of a link, of which its text and closing bracket are given; None if it is none."""
         if found := _DESTINATION.match(self.text, close + 1, self.end):
             return found.end()
         if (found := _REFERENCE.match(self.text, close + 1, self.end)) and (found["label"] or self._known(text, close)):

@@ -156,7 +156,8 @@ class _Blocks:
             self.end_paragraph(start, end + 1)
             self.markup.hide(start, end, "rules", LINE_END)
             return end + 1
-        if _DELIMITER_ROW.match(self.text, start, end) and "|" in self.text[self.paragraph : start]:
+        before = self.text.rfind("\n", self.paragraph, max(start - 1, 0)) + 1
+        if _DELIMITER_ROW.match(self.text, start, end) and "|" in self.text[max(before, self.paragraph) : start]:
             self.table = True
             self.markup.hide(start, end, "table lines", LINE_END)
             return end + 1

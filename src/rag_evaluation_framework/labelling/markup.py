@@ -105,7 +105,8 @@ class Markup:
 
     def shown(self, start: int, end: int) -> str:
         """Return what is shown between two offsets."""
-        if bisect_left(self.starts, start) == bisect_left(self.starts, end):
+        number = bisect_left(self.starts, start)
+        if number == bisect_left(self.starts, end) and not (number and self.ends[number - 1] > start):
             return self.source[start:end]
         return "".join(character for character, _, _ in self.characters(start, end))
 

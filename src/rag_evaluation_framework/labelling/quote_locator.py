@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.characters import key
 from rag_evaluation_framework.labelling.differences import CAPITALS, differences, in_order
 from rag_evaluation_framework.labelling.html_markup import html_markup
 from rag_evaluation_framework.labelling.keyed_texts import KeyedTexts
@@ -28,8 +29,9 @@ _MARKUPS: dict[str, Callable[[str], Markup]] = {
 }
 _ELLIPSIS = r"(?:…|\.{3})"
 _OMISSION = re.compile(  # between words, so not in f(...) and find_...
-    rf"(?<=\s)(?:\[{_ELLIPSIS}\]|\({_ELLIPSIS}\)|{_ELLIPSIS})(?=\s)|(?<=[^\W_]){_ELLIPSIS}(?=\s)"
+    rf"(?<=\s)(?:\[{_ELLIPSIS}\]|\({_ELLIPSIS}\)|{_ELLIPSIS})(?=\s)|(?<=[^\W\d_]){_ELLIPSIS}(?=\s)"
 )
+_OWN_ELLIPSIS = re.compile(rf"\A\W{{0,9}}?{_ELLIPSIS}|{_ELLIPSIS}\W{{0,9}}\Z")  # of the document: nothing is left out
 _WORD = re.compile(r"[^\W_]")
 _FARTHEST = 5_000  # characters from the end of one part of a quote to the beginning of the next
 _MOST_PARTS = 500  # places of one part: one that is as common tells nothing
@@ -42,7 +44,8 @@ class Located:
     Attributes:
         places: The places; none if it was not found, several if it is ambiguous. A place is one or more spans of one
             document, in order: "A … B" has two.
-        ignoring: In what the quote and the document differ, in the words of a reader; empty if it stands there verbatim.
+        ignoring: In what the quote and the document differ, in the words of a reader; empty if it stands there
+            verbatim.
     """
 
     places: tuple[tuple[CharacterSpan, ...], ...]
@@ -56,7 +59,8 @@ class QuoteLocator:
     it differs only in how it is written (quotation marks, dashes, ellipses, invisible characters, Unicode composition,
     ligatures, divided words, line breaks) and in the markup that a renderer of Markdown, HTML or reStructuredText does
     not show; and, if it is nowhere with its own capitals, up to capitals. Letters, numbers and the symbols between them
-    have to be the same, and white space beside a symbol has to be on the same side of it.
+    have to be the same, and white space beside a symbol has to be on the same side of it. What is in a comment, a
+    script or an attribute counts only if nothing that is shown does.
 
     Spans begin at the first character of a quote that stands in the document, and end behind the last one: markup
     within is part of them, markup around is not.
@@ -71,7 +75,7 @@ class QuoteLocator:
 
     @classmethod
     def of(cls, corpus: Corpus) -> "QuoteLocator":
-        """Return the locator of a corpus that all who look for quotes in it share, for as long as one of them has it."""
+        """Return the locator of a corpus that all who look for quotes in it share, as long as one has it."""
         locator = _shared.get(id(corpus))  # the locator holds its corpus, so the id is not used again while it lives
         if locator is None:
             locator = _shared[id(corpus)] = cls(corpus)
@@ -87,15 +91,16 @@ class QuoteLocator:
             verbatim_only: Ignore nothing but white space.
         """
         spans = self.verbatim.places(quote, doc_id, limit)
-        if spans:
-            ignoring = differences(quote.strip() if quote != spans[0].text else quote, spans[0].text)
-            return Located(tuple((span,) for span in spans), in_order(ignoring))
+        if shown := [span for span in spans if verbatim_only or self._is_shown(self._numbers[span.doc_id], span)]:
+            return _verbatim(quote, shown)
         number = None if doc_id is None else self._numbers.get(DocumentId(doc_id))
         if verbatim_only or (doc_id is not None and number is None):
             return Located(())
         found = self._preferred(self._matches(quote, number), limit)
-        if found:
+        if found and (not spans or self._is_shown(found[0].number, found[0])):
             return self._located([[match] for match in found])
+        if spans:
+            return _verbatim(quote, spans)
         parts = [part for part in _OMISSION.split(quote) if part.strip()]
         if len(parts) < 2:
             return Located(())
@@ -105,16 +110,20 @@ class QuoteLocator:
         )
 
     def _preferred(self, found: Iterable[Match], limit: int) -> list[Match]:
-        """Return the matches with the capitals of the quote or, if there are none, those without."""
-        same, other = [], []
+        """Return the matches that are shown and have the capitals of the quote; else without these, else any."""
+        ranked: tuple[list[Match], ...] = ([], [], [], [])
         for match in found:
-            if CAPITALS not in match.ignoring:
-                same.append(match)
-                if len(same) == limit:
-                    break
-            elif len(other) < limit:
-                other.append(match)
-        return sorted(same or other, key=lambda match: (match.number, match.start))
+            rank = ranked[2 * (not self._is_shown(match.number, match)) + (CAPITALS in match.ignoring)]
+            if len(rank) < limit:
+                rank.append(match)
+            if len(ranked[0]) == limit:
+                break
+        return sorted(next(filter(None, ranked), ranked[0]), key=lambda match: (match.number, match.start))
+
+    def _is_shown(self, number: int, place: Match | CharacterSpan) -> bool:
+        """Return whether a renderer shows anything of a place; not so in comments, scripts and attributes."""
+        markup = self._markups[number]
+        return any(map(key, markup.shown(place.start, place.end)))
 
     def _matches(self, quote: str, number: int | None) -> Iterator[Match]:
         """Yield the places of a quote: as the documents stand, then as they are shown, each place once."""
@@ -138,19 +147,17 @@ class QuoteLocator:
             return
         chains = [[match] for match in places[0]]
         for found in places[1:]:
-            chains = [
-                [*chain, match]
-                for chain in chains
-                for match in found
-                if self._follows(chain[-1], match)
-            ][:_MOST_PARTS]
+            chains = [[*chain, match] for chain in chains for match in found if self._follows(chain[-1], match)][
+                :_MOST_PARTS
+            ]
         yield from chains
 
     def _follows(self, first: Match, second: Match) -> bool:
         """Return whether one part follows another, not too far behind, and words are left out between them."""
         if first.number != second.number or not 0 <= second.start - first.end <= _FARTHEST:
             return False
-        return _WORD.search(self.corpus.documents[first.number].content, first.end, second.start) is not None
+        left_out = self.corpus.documents[first.number].content[first.end : second.start]
+        return _WORD.search(left_out) is not None and not _OWN_ELLIPSIS.search(left_out)
 
     def _part(self, part: str, number: int | None) -> list[Match]:
         return self._preferred(self._matches(part, number), _MOST_PARTS + 1)
@@ -173,10 +180,22 @@ class QuoteLocator:
 
     @cached_property
     def _rendered(self) -> KeyedTexts:
-        return KeyedTexts([markup_of(document.id, document.content) for document in self.corpus])
+        return KeyedTexts(self._markups)
+
+    @cached_property
+    def _markups(self) -> list[Markup]:
+        return [markup_of(document.id, document.content) for document in self.corpus]
 
 
 _shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
+
+
+def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:
+    """Return spans that hold a quote verbatim or up to white space."""
+    text = spans[0].text
+    return Located(
+        tuple((span,) for span in spans), in_order([] if quote == text else differences(quote.strip(), text))
+    )
 
 
 def markup_of(doc_id: str, content: str) -> Markup:

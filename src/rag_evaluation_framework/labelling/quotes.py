@@ -2,7 +2,8 @@
 
 A CSV or JSONL file of `question, quote[, document]` with one row per quote: several rows for a question whose answer is
 spread over several passages, an empty quote if the corpus holds no answer. Quotes are located in the corpus as people
-copy them, so nobody counts offsets. Other columns are kept as metadata of the question; the optional column `id` sets its id.
+copy them, so nobody counts offsets. Other columns are kept as metadata of the question; the optional column `id` sets
+its id.
 """
 
 import csv
@@ -49,8 +50,8 @@ class QuoteRow:
         document: The document named in the row, or "".
         status: `located`: occurs exactly once. `ambiguous`: occurs more than once. `missing`: does not occur.
             `no-answer`: the quote is empty, so the corpus holds no answer.
-        places: The occurrences of the quote; at most 20 of an ambiguous one. Each is one or more spans of one document, in
-            order: "A … B" has two.
+        places: The occurrences of the quote; at most 20 of an ambiguous one. Each is one or more spans of one document,
+            in order: "A … B" has two.
         ignoring: In what the quote and the document differ: "emphasis", "line breaks"; empty if it occurs verbatim.
         advice: What to do about it; "" for located rows.
         id: The id of the question in the file, or "".

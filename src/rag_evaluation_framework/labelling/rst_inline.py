@@ -6,13 +6,13 @@ from rag_evaluation_framework.labelling.markup import Markup
 
 _BEFORE = r"(?<![\w\\`*|])"
 _MARKUP = re.compile(
-    rf"""``(?P<literal>(?:[^`]|`(?!`))+)``
-    |(?P<role>:[A-Za-z][\w:+.-]*:)?_?`(?P<text>(?:[^`\\]|\\.)+)`(?P<after>__?|:[A-Za-z][\w:+.-]*:)?
+    rf"""``(?P<literal>(?:[^`]|`(?!`)){{1,5000}}?)``
+    |(?P<role>:[A-Za-z][\w:+.-]*:)?_?`(?P<text>(?:[^`\\]|\\.){{1,5000}}+)`(?P<after>__?|:[A-Za-z][\w:+.-]*:)?
     |(?P<escape>\\.)
     |(?P<note>\[(?:\d+|\#\w*|\*|[\w.-]+)\]_)(?!\w)
-    |{_BEFORE}(?P<strong>\*\*)(?=[^\s*])(?P<bold>(?:[^*\\]|\\.|\*(?!\*))+?)(?<=\S)\*\*(?!\w)
-    |{_BEFORE}(?P<emphasis>\*)(?=[^\s*])(?P<italic>(?:[^*\\]|\\.)+?)(?<=[^\s])\*(?!\w)
-    |{_BEFORE}\|(?=\S)(?P<substitution>[^|\n]+?)(?<=\S)\|(?:__?)?(?!\w)
+    |{_BEFORE}(?P<strong>\*\*)(?=[^\s*])(?P<bold>(?:[^*\\]|\\.|\*(?!\*)){{1,5000}}?)(?<=\S)\*\*(?!\w)
+    |{_BEFORE}(?P<emphasis>\*)(?=[^\s*])(?P<italic>(?:[^*\\]|\\.){{1,5000}}?)(?<=[^\s])\*(?!\w)
+    |{_BEFORE}\|(?=\S)(?P<substitution>[^|\n]{{1,200}}?)(?<=\S)\|(?:__?)?(?!\w)
     |(?<=[A-Za-z0-9])(?P<reference>__?)(?=[-/\s'")\]}}>.,:;!?\\]|\Z)""",
     re.VERBOSE | re.DOTALL,
 )

@@ -3,10 +3,12 @@
 import re
 
 from rag_evaluation_framework.labelling.markup import LINE_END, Markup
+from rag_evaluation_framework.labelling.rst_directives import Shown, shown_of
 from rag_evaluation_framework.labelling.rst_inline import RstInline
 
 _EXPLICIT = re.compile(r"[ \t]*\.\.(?:[ \t]+|$)")
 _DIRECTIVE = re.compile(r"[ \t]*\.\.[ \t]+(?:\|[^|\n]+\|[ \t]*)?(?P<name>[A-Za-z][\w:+.-]*?)[ \t]?::(?:[ \t]+|$)")
+_VERSION = re.compile(r"\S*[ \t]*")
 _OPTION = re.compile(r"[ \t]+:[A-Za-z][\w -]*:(?:[ \t]|$)")
 _NOTE = re.compile(r"[ \t]*\.\.[ \t]+\[(?P<label>[^\]\n]+)\][ \t]*")
 _TITLE_LINE = re.compile(r"(?P<sign>[!-/:-@\[-`{-~])(?P=sign){1,}[ \t]*$")
@@ -14,26 +16,9 @@ _BORDER = re.compile(r"[ \t]*(?:=+(?:[ \t]+=+)+|\+[-=+]*[-=]\+)[ \t]*$")
 _COLUMNS = re.compile(r"[ \t]*-+(?:[ \t]+-+)+[ \t]*$")
 _ROW = re.compile(r"[ \t]*[|+].*[|+][ \t]*$")
 _ITEM = re.compile(r"[ \t]*(?:[-+*•‣⁃]|(?:\d{1,9}|#)[.)]|\((?:\d{1,9}|#)\)|\|)(?:[ \t]+|$)")
-_FIELD = re.compile(r"[ \t]*:(?![ \t:])(?:\\.|[^:\n\\]|:(?!\s))+?(?P<end>:)(?:[ \t]|$)")
+_FIELD = re.compile(r"[ \t]*:(?![ \t:])(?:\\.|[^:\n\\]|:(?!\s))+?:(?:[ \t]|$)")
 _LITERAL_SIGN = re.compile(r"(?:(?<=\S)(?P<shown>:):|(?:^|(?<=\s))::)[ \t]*$")
 _INDENTATION = re.compile(r"[ \t]*")
-_LITERAL = frozenset(
-    "code code-block sourcecode highlight math parsed-literal productionlist prompt ipython doctest testcode testoutput "
-    "console-output literal".split()
-)
-_HIDDEN = frozenset(
-    "image raw index toctree include literalinclude contents sectnum section-numbering header footer meta highlightlang "
-    "currentmodule module py:module py:currentmodule automodule autoclass autofunction automethod autosummary default-role "
-    "role figure-md target-notes tabularcolumns only replace unicode date testsetup testcleanup title sectionauthor "
-    "moduleauthor codeauthor".split()
-)
-_WITHOUT_ARGUMENT = frozenset(
-    "figure list-table table csv-table container class rst-class compound cssclass tab-set grid math-block".split()
-)
-_ADMONITIONS = frozenset(  # whose name is shown as their title
-    ["attention", "caution", "danger", "error", "hint", "important", "note", "tip", "warning"]
-)
-_TITLED = frozenset("table list-table csv-table".split())
 
 
 def rst_markup(source: str) -> Markup:
@@ -55,7 +40,7 @@ class _Blocks:
         self.markup, self.text = markup, text
         self.inline = RstInline(markup, text)
         self.paragraph = 0
-        self.in_table = self.blank_before = False
+        self.in_table = self.began = self.in_item = False
 
     def read(self) -> None:
         """Read all lines."""
@@ -69,7 +54,7 @@ class _Blocks:
         """Read a line; return where the next one begins."""
         if not self.text[start:end].strip():
             self.end_paragraph(start, end + 1)
-            self.blank_before = True
+            self.in_table = False
             return end + 1
         at = start
         if self.text.startswith("..", start + self.indentation(start)) and _EXPLICIT.match(self.text, start, end):
@@ -81,8 +66,8 @@ class _Blocks:
         elif self.ornament(start, end):
             self.end_paragraph(start, end + 1)
             return end + 1
-        self.blank_before = False
         at = self.prefix(at, end)
+        self.began = True
         if (sign := _LITERAL_SIGN.search(self.text, at, end)) is not None:
             return self.literal(sign, end)
         return end + 1
@@ -96,7 +81,7 @@ class _Blocks:
             self.markup.hide(start, end, "headings", LINE_END)
             return True
         if _BORDER.match(self.text, start, end):
-            self.in_table = "=" in self.text[start:end].strip()[:1] or self.in_table
+            self.in_table = True
             self.markup.hide(start, end, "table lines", LINE_END)
             return True
         if self.in_table and _COLUMNS.match(self.text, start, end):
@@ -107,17 +92,17 @@ class _Blocks:
     def prefix(self, start: int, end: int) -> int:
         """Hide list markers, borders of cells and the first colons of fields; return where the text begins."""
         at = start
-        if _ROW.match(self.text, at, end) and self.text[at:end].count("|") + self.text[at:end].count("+") > 1:
+        if self.in_table and _ROW.match(self.text, at, end):
             self.end_paragraph(start, start)
             for place in range(at, end):
-                if self.text[place] == "|" and (place == at or self.text[place - 1] in " \t") | (place == end - 1):
+                if self.text[place] == "|" and (place == at or self.text[place - 1] in " \t"):
                     self.markup.hide(place, place + 1, "table lines", LINE_END)
             return at
         while at < end and (item := _ITEM.match(self.text, at, end)) and self.begins_item(at):
             self.end_paragraph(at, at)
             self.markup.hide(at, item.end(), "list markers", LINE_END)
-            at = item.end()
-        if field := _FIELD.match(self.text, at, end):
+            at, self.in_item = item.end(), True
+        if _FIELD.match(self.text, at, end):
             self.end_paragraph(at, at)
             colon = self.text.index(":", at)
             if self.text[colon + 1 : colon + 2] != "`" and not re.match(r":[\w:+.-]+:`", self.text[colon:end]):
@@ -126,9 +111,9 @@ class _Blocks:
 
     def begins_item(self, start: int) -> bool:
         """Return whether a list marker may stand here: not in the middle of a paragraph that is no list item."""
-        line, before = self.text.rfind("\n", 0, start) + 1, self.text[self.paragraph : start]
-        if not before.strip() or _ITEM.match(before):
+        if not self.began or self.in_item:
             return True
+        line = self.text.rfind("\n", 0, start) + 1
         return self.indentation(line) > self.indentation(self.text.rfind("\n", 0, max(line - 1, 0)) + 1)
 
     def explicit(self, start: int, end: int) -> tuple[int, int]:
@@ -138,30 +123,35 @@ class _Blocks:
             self.markup.hide(start, note.end(), "footnotes", LINE_END)
             return self.after(note.end()), 0
         directive = _DIRECTIVE.match(self.text, start, end)
-        if directive is None or "|" in directive[0] or directive["name"].lower() in _HIDDEN:
-            behind = self.block_end(start, end)
+        shown = "nothing" if directive is None or "|" in directive[0] else shown_of(directive["name"])
+        if directive is None or shown == "nothing":
             what = "comments" if directive is None else "directives"
             if self.text.startswith("_", self.text.index("..", start) + 3):
                 what = "links"
+            behind = self.block_end(start, end)
             self.markup.hide(start, behind, what, LINE_END)
             return start, self.after(behind)
-        name = directive["name"].lower().rpartition(":")[2]
-        if name in _ADMONITIONS:
-            self.markup.hide(start, directive.start("name"), "directives", LINE_END)
-            self.markup.hide(directive.end("name"), directive.end(), "directives", LINE_END)
-            return self.after(directive.end()), 0
-        hidden = directive.end() if name not in _LITERAL | _WITHOUT_ARGUMENT or name in _TITLED else end
+        return self.directive(start, end, directive, shown)
+
+    def directive(self, start: int, end: int, found: "re.Match[str]", shown: Shown) -> tuple[int, int]:
+        """Read the first lines of a directive that is shown; return as `explicit` does."""
+        if shown == "name":
+            self.markup.hide(start, found.start("name"), "directives", LINE_END)
+            self.markup.hide(found.end("name"), found.end(), "directives", LINE_END)
+            return self.after(found.end()), 0
+        hidden = found.end() if shown == "all" else end
+        if shown == "text":
+            version = _VERSION.match(self.text, found.end(), end)
+            hidden = version.end() if version else end
         self.markup.hide(start, hidden, "directives", LINE_END)
         at = self.after(hidden)
         behind = self.options(end)
-        if name in _LITERAL:
-            last = self.block_end(start, behind - 1)
-            return at, self.after(last + 1)
-        if behind > end + 1:
-            if hidden < end:
-                self.end_paragraph(end, end)
-            return at, self.after(behind)
-        return at, 0
+        if shown == "code":
+            return at, self.after(self.block_end(start, behind - 1) + 1)
+        if behind == end + 1:
+            return at, 0
+        self.end_paragraph(end, end)
+        return at, self.after(behind)
 
     def options(self, end: int) -> int:
         """Hide the options below a directive; return where the next line begins."""
@@ -217,7 +207,7 @@ class _Blocks:
     def after(self, offset: int) -> int:
         """Begin the next paragraph at an offset; return it."""
         self.paragraph = min(offset, len(self.text))
-        self.in_table = False
+        self.in_table = self.began = self.in_item = False
         return self.paragraph
 
     def end_paragraph(self, end: int, following: int) -> None:
@@ -225,3 +215,4 @@ class _Blocks:
         if self.paragraph < end:
             self.inline.read(self.paragraph, end)
         self.paragraph = min(max(following, self.paragraph), len(self.text))
+        self.began = self.in_item = False
