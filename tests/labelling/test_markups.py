@@ -83,7 +83,7 @@ def test_html_shows(source, text):
         ("2*3*4, snake_case, * alone, **kwargs, C:\\\\x and \\*", "2*3*4, snake_case, * alone, **kwargs, C:\\x and *"),
         (":func:`~os.path.join`, :ref:`the text <x>`, :class:`!A`, `title`", "join, the text, A, title"),
         ("`a link <http://x>`_, `phrase`_, name_, `anon`__ and [1]_.", "a link, phrase, name, anon and [1]."),
-        ("CMAKE_<LANG>_X and x_y_", "CMAKE_<LANG>_X and x_y"),
+        ("CMAKE_<LANG>_X and x_y_ and __version__", "CMAKE_<LANG>_X and x_y and __version__"),
         ("=====\nTitle\n=====\n\nMore\n----\n\ntext\n", "Title More text"),
         ("Text::\n\n    a *b*\n\n    c\n\nand *d*\n\n::\n\n    *e*\n\nf", "Text: a *b* c and d *e* f"),
         (".. note:: A *b*.\n   c\n\n.. warning::\n\n   d", "note A b. c warning d"),

@@ -108,6 +108,7 @@ def test_what_a_keyboard_or_a_printer_changes_is_ignored_and_named(text, quote, 
         ("from ... (python)", "from... (python)"),
         ("see [...]\nNow installed it", "see [...]\ninstalled it"),
         ("in 0..16. This", "in 0... This"),
+        ('ca[]="..." is', 'ca[]"..."'),
         ("f(a, ..., $b) is", "f(a, ..., b) is"),
     ],
 )
@@ -226,7 +227,9 @@ WORDS = st.lists(
     max_size=12,
 )
 CHANGES = st.lists(
-    st.sampled_from(["straight", "dashes", "case", "spaces", "invisible", "ligatures", "outer", "ellipsis"]), max_size=4
+    st.sampled_from(["straight", "dashes", "case", "spaces", "invisible", "ligatures", "outer", "ellipsis"]),
+    max_size=4,
+    unique=True,
 )
 
 

@@ -131,9 +131,8 @@ def _peeled(symbols: str, layers: "Sequence[tuple[re.Pattern[str], str]]") -> It
     yield rest, ()
     while rest:
         for layer, name in layers:
-            again = name == _FINAL and name in ignoring
             without = layer.sub("", rest, count=1)
-            if without != rest and not again:
+            if without != rest and name not in ignoring:
                 rest = outside(without)
                 ignoring.append(name)
                 yield rest, tuple(ignoring)

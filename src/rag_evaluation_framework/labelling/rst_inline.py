@@ -13,7 +13,7 @@ _MARKUP = re.compile(
     |{_BEFORE}(?P<strong>\*\*)(?=[^\s*])(?P<bold>(?:[^*\\]|\\.|\*(?!\*)){{1,5000}}?)(?<=\S)\*\*(?!\w)
     |{_BEFORE}(?P<emphasis>\*)(?=[^\s*])(?P<italic>(?:[^*\\]|\\.){{1,5000}}?)(?<=[^\s])\*(?!\w)
     |{_BEFORE}\|(?=\S)(?P<substitution>[^|\n]{{1,200}}?)(?<=\S)\|(?:__?)?(?!\w)
-    |(?<=[A-Za-z0-9])(?P<reference>__?)(?=[-/\s'")\]}}>.,:;!?\\]|\Z)""",
+    |(?<!\w)(?P<name>[A-Za-z0-9]++(?:[-._+:][A-Za-z0-9]++)*+)(?P<reference>__?)(?=[-/\s'")\]}}>.,:;!?\\]|\Z)""",
     re.VERBOSE | re.DOTALL,
 )
 _IMAGE = re.compile(r"^[ \t]*\.\.[ \t]+\|(?P<name>[^|\n]+)\|[ \t]+image::", re.MULTILINE)
@@ -53,7 +53,7 @@ class RstInline:
             elif found["substitution"] is not None:
                 continue  # what is shown in its place is made by the renderer
             else:
-                self.markup.hide(first, behind, "links")
+                self.markup.hide(*found.span("reference"), "links")
 
     def _keep(self, found: "re.Match[str]", group: str, what: str) -> None:
         """Hide what stands around a group."""
