@@ -31,7 +31,9 @@ _ELLIPSIS = r"(?:…|\.{3})"
 _OMISSION = re.compile(  # between words, so not in f(...) and find_...
     rf"(?<=\s)(?:\[{_ELLIPSIS}\]|\({_ELLIPSIS}\)|{_ELLIPSIS})(?=\s)|(?<=[^\W\d_]){_ELLIPSIS}(?=\s)"
 )
-_OWN_ELLIPSIS = re.compile(rf"\A\W{{0,9}}?{_ELLIPSIS}|{_ELLIPSIS}\W{{0,9}}\Z")  # of the document: nothing is left out
+_OWN_ELLIPSIS = re.compile(
+    rf"\A\W{{0,200}}?{_ELLIPSIS}|{_ELLIPSIS}\W{{0,200}}\Z"
+)  # of the document: nothing is left out
 _WORD = re.compile(r"[^\W_]")
 _FARTHEST = 5_000  # characters from the end of one part of a quote to the beginning of the next
 _MOST_PARTS = 500  # places of one part: one that is as common tells nothing
