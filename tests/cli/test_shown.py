@@ -45,7 +45,7 @@ def poisoned(tmp_path):
 
 RUN = (
     *("run", "--corpus", "docs", "--dataset", "questions.jsonl", "--retriever", "own:search"),
-    *("--experiment-name", TEXT, "--root", f"root {PATH}", "--allow-failures", "9"),
+    *("--experiment-name", TEXT, "--root", f"root {PATH}", "--allow-failures", "9", "--allow-skipped", "9"),
 )
 SCORE = ("score", "--qrels", f"{PATH}.json", "--rankings", f"{PATH}.json", "--per-query")
 

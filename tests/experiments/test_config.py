@@ -269,3 +269,30 @@ def test_a_config_can_be_run_repeatedly():
     run_experiment(config)
     run_experiment(config)
     assert [name for name, *_ in retriever.calls] == ["index", "prepare", "retrieve", "close"] * 2
+
+
+def test_labels_are_looked_for_in_documents_that_have_changed():
+    labelled = Corpus(
+        [Document("a.md", "The sky is blue, as far as we know.\n"), Document("b.md", "Grass is green.\n")]
+    )
+    questions = [
+        TokenLevelGroundTruth(Query.from_text("What is the sky?"), [CharacterSpan("a.md", 0, 15, "The sky is blue")]),
+        TokenLevelGroundTruth(Query.from_text("What is grass?"), [CharacterSpan("b.md", 0, 14, "Grass is green")]),
+    ]
+    made = Dataset(questions, TOKEN, name="colours", corpus=labelled)
+    edited = Corpus(
+        [Document("a.md", "# Colours\n\nThe sky is blue, as far as we know.\n"), Document("b.md", "Red.\n")]
+    )
+    result = evaluate(BM25Retriever(), made, corpus=edited)
+    assert [span.start for query in result.queries for span in query.relevant] == [11]
+    assert (result.counts["skipped"], [label.quote for label in result.skipped]) == (1, ["Grass is green"])
+    (said,) = [note for note in result.notes if "looked for" in note]
+    assert "1 moved, 1 lost; 1 question skipped" in said
+    assert "rag-eval dataset update" in said
+
+
+def test_a_dataset_of_other_documents_is_refused():
+    sea = Corpus([Document("c.md", "The sea is wet")])
+    truth = TokenLevelGroundTruth(Query.from_text("What is the sea?"), [CharacterSpan("c.md", 0, 14)])
+    with pytest.raises(DatasetError, match="does not match the corpus in 1 places"):
+        evaluate(BM25Retriever(), Dataset([truth], TOKEN, corpus=sea), corpus=CORPUS)

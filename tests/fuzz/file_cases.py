@@ -183,8 +183,8 @@ def _utf8(text: str) -> bytes:
 
 def _compressed(rng: Random, data: bytes) -> bytes:
     kind = rng.random()
-    if kind < 0.02:  # a bomb: 300 KB that become 300 MB
-        return gzip.compress(rng.choice([b"x", b"q1 Q0 d1 1 1 run\n"]) * 17_000_000, 1, mtime=0)
+    if kind < 0.02:  # a bomb: less than 1 MB that becomes 300 MB, quickly made of parts
+        return gzip.compress(rng.choice([b"x" * 17, b"q1 Q0 d1 1 1 run\n"]) * 170_000, mtime=0) * 100
     packed = gzip.compress(data, mtime=0)
     return packed if kind < 0.6 else mutation.mutated_bytes(rng, packed)
 

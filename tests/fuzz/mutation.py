@@ -5,6 +5,7 @@ Each takes a generator of random numbers, so that an input is known by its seed.
 
 import gzip
 import json
+import reprlib
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
@@ -96,7 +97,7 @@ def _some_node(rng: Random, root: Any) -> Any:
 
 def _retyped(rng: Random, node: Any) -> Any:
     """Return nearly the same value: a number as text, a value in a list, a text that is longer or one off."""
-    choices: list[Callable[[], Any]] = [lambda: [node], lambda: Entries([["value", node]]), lambda: str(node)[:1000]]
+    choices: list[Callable[[], Any]] = [lambda: [node], lambda: Entries([["value", node]]), lambda: reprlib.repr(node)]
     if isinstance(node, bool):
         choices += [lambda: int(node), lambda: not node]
     elif isinstance(node, int | float):

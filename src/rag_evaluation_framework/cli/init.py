@@ -12,14 +12,13 @@ from typing import Annotated
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import reports, results
+from rag_evaluation_framework import data, reports, results
 from rag_evaluation_framework._outside import harmless, one_line, shown
 from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework._support.unfinished import remove_abandoned
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import arriving, print_text
-from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 _CONFIG = """\
@@ -90,7 +89,7 @@ def init(
     except InputError:
         reports.show_quotes(stdout(), check)
         raise
-    skipped = count_skipped(dataset.skipped)
+    skipped = data.count_skipped(dataset.skipped)
     told = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
     kept = "" if root == Path(".rag-eval") else f" --root {shlex.quote(str(root))}"
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave

@@ -41,6 +41,7 @@ from .rankings import QueryRanking as QueryRanking
 from .rankings import Rankings as Rankings
 from .score_table import ScoreTable as ScoreTable
 from .skipped import Skipped as Skipped
+from .skipped import count_skipped as count_skipped
 from .spans import CharacterSpan as CharacterSpan
 from .spans import calculate_overlap as calculate_overlap
 from .spans import merge_overlapping_spans as merge_overlapping_spans

@@ -206,6 +206,15 @@ class Dataset(Generic[U]):
             recorded=self.recorded,
         )
 
+    def mismatches(self, corpus: Corpus) -> list[str]:
+        """Return which labelled spans are not where they were in a corpus, and why; none of documents and chunks."""
+        return [
+            f"question {entry.query.id!r}: {problem}"
+            for entry in self
+            for unit in entry.relevant
+            if isinstance(unit, CharacterSpan) and (problem := span_problem(unit, corpus))
+        ]
+
     def check(self, corpus: Corpus) -> tuple[str, ...]:
         """Check that there are questions and that spans match the corpus, and return what is to be noted.
 
@@ -214,12 +223,7 @@ class Dataset(Generic[U]):
         """
         if not len(self):
             raise DatasetError(f"dataset {self.name!r} is empty: it has no questions")
-        spans = [(entry, unit) for entry in self for unit in entry.relevant if isinstance(unit, CharacterSpan)]
-        problems = [
-            f"question {entry.query.id!r}: {problem}"
-            for entry, span in spans
-            if (problem := span_problem(span, corpus))
-        ]
+        problems = self.mismatches(corpus)
         if problems:
             more = f"; and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
             raise DatasetError(
@@ -229,7 +233,8 @@ class Dataset(Generic[U]):
             )
         notes: list[str] = []
         if self.corpus_hash not in (None, corpus.content_hash):
-            unread = sum(not span.text for _, span in spans)
+            spans = [unit for entry in self for unit in entry.relevant if isinstance(unit, CharacterSpan)]
+            unread = sum(not span.text for span in spans)
             checked = f"labelled spans that carry no text to compare: {unread}"
             checked = checked if unread else "all labelled spans still match"
             notes.append(f"the corpus has changed since the dataset was labelled{f'; {checked}' if spans else ''}")

@@ -18,6 +18,7 @@ from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
+from rag_evaluation_framework.labelling.relabelling import relabel
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.records import describe, plain
@@ -47,7 +48,7 @@ class ExperimentConfig(Generic[U]):
     Raises:
         ConfigError: A cutoff, metric or option is not valid.
         CorpusError: The corpus is missing, or is empty.
-        DatasetError: There are no queries, or a span does not match the corpus.
+        DatasetError: There are no queries, or spans of a dataset of this corpus, or all of another, do not match it.
         LevelMismatch: The dataset is of another evaluation type, or a metric cannot score it.
     """
 
@@ -103,6 +104,7 @@ class ExperimentConfig(Generic[U]):
         given = rules.default_metrics.values() if metrics is None else metrics
         chosen = check_metrics(given, level, truth, [*ks, *measured.budgets])
         documents = checked_corpus(dataset.corpus if corpus is None else corpus)
+        dataset, moved = _found_again(dataset, documents)
         if dataset.corpus is None:  # what its spans quote is a part of what it is
             dataset = dataset.with_corpus(documents)
         if chunk_id is not None and not callable(chunk_id):
@@ -118,6 +120,7 @@ class ExperimentConfig(Generic[U]):
             "chunk_id": chunk_id,
             "notes": (
                 *([] if asked is None else [f"k={asked} is the topK of the dataset"]),
+                *moved,
                 *dataset.check(documents),
                 *rules.check(dataset, documents, pipeline, chunk_id),
             ),
@@ -163,6 +166,20 @@ class ExperimentConfig(Generic[U]):
             },
             "chunk_id": None if self.chunk_id is None else plain(self.chunk_id),
         }
+
+
+def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], tuple[str, ...]]:
+    """Return a dataset with its spans where they are in an edited corpus, and what became of them.
+
+    A dataset of this very corpus, or none of whose spans is in it, stays as it is: its check says what is wrong.
+    """
+    if dataset.corpus_hash == corpus.content_hash or not dataset.mismatches(corpus):
+        return dataset, ()
+    again = relabel(dataset, corpus)
+    if not any(change.found.span for change in again.changes):
+        return dataset, ()
+    told = f"labels were looked for in documents that have changed: {again.counted()}"
+    return again.dataset, (f"{told}. rag-eval dataset update writes this into the dataset",)
 
 
 def _source(source: object) -> str | None:
