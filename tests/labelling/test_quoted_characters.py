@@ -78,7 +78,32 @@ def test_scripts_without_spaces():
     ],
 )
 def test_gaps_are_the_same_or_not(quote, shown, expected):
-    assert gap_difference(quote, shown, shown, "a", "b") == expected
+    assert gap_difference(quote, shown, shown, "ab", "cd") == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "quote", "after", "shown", "expected"),
+    [
+        ("di", "- ", "re", "", "hyphenation"),
+        ("di", "-  ", "re", "-", "hyphenation"),
+        ("di", "‐ ", "re", "", "hyphenation"),
+        ("di", "- ", "re", " ", None),
+        ("di", "- ", "re", ", ", None),
+        ("di", " - ", "re", "", None),
+        ("di", "— ", "re", "-", None),
+        ("di", "- ", "re", "—", None),
+        ("di", "-", "re", "", None),
+        ("di", " ", "re", "", None),
+        ("10", "- ", "24", "", None),
+        ("10", "- ", "re", "", None),
+        ("di", "- ", "24", "", None),
+        ("A", "- ", "Bc", "", None),
+        (" A", "- ", "Bc", "", None),
+        ("di", "- ", "B ", "", None),
+    ],
+)
+def test_a_word_divided_in_a_quote_is_whole_in_the_document(before, quote, after, shown, expected):
+    assert gap_difference(quote, shown, shown, before, after) == expected
 
 
 def test_a_line_may_end_between_characters_that_have_no_space_between_them():

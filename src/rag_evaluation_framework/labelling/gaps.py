@@ -4,7 +4,8 @@ Symbols must be the same, in the same order, once quotation marks, dashes, ellip
 unified. White space must be in both or in neither, and on the same sides of the symbols: "a —b" is not "a — b". Its
 amount and kind do not matter; where a block, a line or a cell ends in the document, there is white space. A line break
 may stand for nothing between characters of scripts that put no space between words, and behind the hyphen of a divided
-word.
+word. A quote may hold divided words that are whole in the document, since it was copied from other lines; the line break
+behind the hyphen may have become a blank.
 """
 
 import re
@@ -15,7 +16,10 @@ from rag_evaluation_framework.labelling.characters import folded, is_unspaced
 LIST_MARKER = re.compile(r"(?:[•·◦▪‣●○■*+-]|(?P<number>\d{1,3}[.)]))(?=\s)")
 _MARKER_IN_GAP = re.compile(rf"(?<=[\n\t])[ \t]*{LIST_MARKER.pattern}\s+|(?<=\s)[•◦▪‣●○■]\s+")
 _SPACES = re.compile(" +")
+_HYPHEN = "[-‐‑\u00ad]"
 _LONG_DASH = re.compile(r"( ?)-{2,3}\1")
+_DIVIDED = re.compile(rf"{_HYPHEN}\s+")
+_UNDIVIDED = re.compile(f"{_HYPHEN}?")
 
 
 @lru_cache(maxsize=65_536)
@@ -26,14 +30,16 @@ def gap_difference(quote: str, shown: str, source: str, before: str, after: str)
         quote: The gap in the quote.
         shown: The gap in the document, as it is shown.
         source: The gap in the document, markup included.
-        before: The character of the quote before the gap.
-        after: The one behind it.
+        before: The two characters of the quote before the gap; one if there are no more.
+        after: The two behind it.
     """
     if _unified(quote) == _unified(shown):
         return ""
-    if before.isalpha() and after.isalpha() and _is_division(quote, shown):
+    if before[-1].isalpha() and after[0].isalpha() and _is_division(quote, shown):
         return "hyphenation"
-    if is_unspaced(before) and is_unspaced(after) and not (quote + shown).strip():
+    if len(before + after) == 4 and (before + after).isalpha() and _was_divided(quote, shown):
+        return "hyphenation"
+    if is_unspaced(before[-1]) and is_unspaced(after[0]) and not (quote + shown).strip():
         return "line breaks" if "\n" in quote + shown else None
     if "\n" in shown:
         return _without_list_markers(quote, shown, source)
@@ -52,6 +58,11 @@ def _is_division(quote: str, shown: str) -> bool:
     return (_ends_a_line(shown) and _unified(quote) in ("", "-", "- ")) or (
         _ends_a_line(quote) and _unified(shown) in ("", "-")
     )
+
+
+def _was_divided(quote: str, shown: str) -> bool:
+    """Return whether a gap of a quote is a hyphen and white space, and the document has that hyphen or nothing."""
+    return _DIVIDED.fullmatch(quote) is not None and _UNDIVIDED.fullmatch(shown) is not None
 
 
 def _ends_a_line(gap: str) -> bool:

@@ -14,7 +14,7 @@ from rag_evaluation_framework.labelling.keyed_texts import KeyedTexts, Offsets
 from rag_evaluation_framework.labelling.markup import Markup
 from rag_evaluation_framework.labelling.quoted_text import QuotedText
 
-_DIVISION = re.compile(r"[-‐\u00ad]\s*\n\s*")
+_DIVISION = re.compile(r"(?<=[^\W\d_])[-‐‑\u00ad]\s+(?=[^\W\d_])")
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _gaps(quote: QuotedText, markup: Markup, offsets: Offsets) -> set[str] | Non
         shown = markup.shown(first, last)
         if shown == gap:
             continue
-        before, after = quote.text[quote.places[number]], quote.text[quote.places[number + 1]]
+        before, after = quote.around(number)
         difference = gap_difference(gap, shown, markup.source[first:last], before, after)
         if difference is None:
             return None

@@ -64,3 +64,8 @@ class QuotedText:
     def gap(self, number: int) -> str:
         """Return what stands between a character of the key and the next."""
         return self.text[self.places[number] + 1 : self.places[number + 1]]
+
+    def around(self, number: int) -> tuple[str, str]:
+        """Return up to two characters before what stands between a character of the key and the next, and behind it."""
+        before, behind = self.places[number], self.places[number + 1]
+        return self.text[max(before - 1, 0) : before + 1], self.text[behind : behind + 2]
