@@ -127,10 +127,46 @@ def test_what_changes_the_meaning_is_never_ignored(text, quote, name):
     assert located(f"Words before. {text} words after.", quote, name) == []
 
 
-def test_a_quote_that_occurs_verbatim_is_located_only_there():
+def test_a_quote_is_ambiguous_if_one_place_has_it_verbatim_and_another_only_shows_it():
     both = locator(a_md="Take *five* days.", b_md="Take five days.")
-    assert [[span.doc_id for span in place] for place in both.locate("Take five days.").places] == [["b.md"]]
-    assert both.locate("Take five days.").ignoring == ()
+    assert [[span.doc_id for span in place] for place in both.locate("Take five days.").places] == [["a.md"], ["b.md"]]
+    assert both.locate("Take five days.").ignoring == ("emphasis",)
+    assert len(both.locate("Take five days.", limit=1).places) == 1
+    assert [place[0].doc_id for place in both.locate("Take five days.", "b.md").places] == ["b.md"]
+    assert [place[0].doc_id for place in both.locate("Take five days.", verbatim_only=True).places] == ["b.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "places"),
+    [
+        ('<p>-a="b c"</p> -a=&quot;b c&quot;', '-a="b c"', ['-a="b c"', "-a=&quot;b c&quot;"]),
+        ("one two, one\ntwo", "one two", ["one two", "one\ntwo"]),
+        ("it’s it, it's it", "it’s it", ["it’s it", "it's it"]),
+        ("one *two* three, one\n*two* three", "one *two* three", ["one *two* three", "one\n*two* three"]),
+        ("One two. ONE TWO.", "One two.", ["One two."]),
+        ("One two. One two, three.", "One two.", ["One two."]),
+        ('"One two" and one two', '"One two"', ['"One two"']),
+        ("one two <!-- one *two* -->", "one two", ["one two"]),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.md", "a.html"])
+def test_other_places_of_a_verbatim_quote_have_its_capitals_and_all_that_is_at_its_ends(text, quote, places, name):
+    assert located(text, quote, name) == places
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "span"),
+    [
+        ("So `uv a` sources `foo`, it does", "'`uv a` sources `foo`'", "`uv a` sources `foo`"),
+        ("So `uv a`, it does", "“'`uv a`'”", "`uv a`"),
+        ("So 'uv a', it does", "\"'uv a'\"", "'uv a'"),
+        ("So `uv a`, it does", "'uv a'", "uv a"),
+        ("So `--uv a`, it does", "‘--uv a’", "--uv a"),
+        ("So `uv a`, it does", "`uv a`", "`uv a`"),
+    ],
+)
+def test_symbols_at_the_ends_that_are_the_quotes_own_and_those_of_the_source_are_told_apart(text, quote, span):
+    assert located(text, quote, "a.md") == [span]
 
 
 def test_a_quote_that_differs_in_white_space_is_named_so():

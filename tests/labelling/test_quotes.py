@@ -137,9 +137,12 @@ def test_a_quote_that_differs_in_white_space_covers_the_characters_of_the_docume
     assert span.text == content[span.start : span.end] == "a  b\n\tc\u00a0d."
 
 
-def test_verbatim_occurrences_take_precedence_over_those_that_differ_in_white_space(tmp_path):
+def test_verbatim_occurrences_take_precedence_over_those_that_differ_in_white_space_only_if_that_is_asked_for(tmp_path):
     corpus = Corpus([Document(DocumentId("a.md"), "a  b, a b")])
-    (row,) = check_quotes(file(tmp_path, 'question,quote\nWhat?,"a b"\n'), corpus).rows
+    path = file(tmp_path, 'question,quote\nWhat?,"a b"\n')
+    (row,) = check_quotes(path, corpus).rows
+    assert [(span.start, span.end) for (span,) in row.places] == [(0, 4), (6, 9)]
+    (row,) = check_quotes(path, corpus, verbatim_only=True).rows
     assert [(span.start, span.end) for (span,) in row.places] == [(6, 9)]
 
 

@@ -17,12 +17,12 @@ OUTER_MARKS = "outer quotation marks"
 _FINAL = "final punctuation"
 _ELLIPSIS = r"(?:\[\.\.\.\]|\(\.\.\.\)|\.\.\.)"
 _BEFORE = (
-    (re.compile(r"\A[\"']+"), OUTER_MARKS),
+    (re.compile(r"\A[\"']"), OUTER_MARKS),
     (re.compile(rf"\A{_ELLIPSIS}"), "ellipsis"),
     (re.compile(rf"\A{LIST_MARKER.pattern}"), "list markers"),
 )
 _BEHIND = (
-    (re.compile(r"[\"']+\Z"), OUTER_MARKS),
+    (re.compile(r"[\"']\Z"), OUTER_MARKS),
     (re.compile(rf"{_ELLIPSIS}\Z"), "ellipsis"),
     (re.compile(r"[.,;:]\Z"), _FINAL),
 )
@@ -124,7 +124,11 @@ def _text(shown: Shown) -> str:
 
 
 def _peeled(symbols: str, layers: "Sequence[tuple[re.Pattern[str], str]]") -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the symbols at one end of a quote, then without what people add, from the outside in."""
+    """Yield the symbols at one end of a quote, then without what people add, from the outside in.
+
+    Each thing is taken off once. Quotation marks that follow each other are one thing, but the inner ones may be the
+    document's.
+    """
     outside = str.lstrip if layers is _BEFORE else str.rstrip
     rest = outside(symbols)
     ignoring: list[str] = []
@@ -132,9 +136,9 @@ def _peeled(symbols: str, layers: "Sequence[tuple[re.Pattern[str], str]]") -> It
     while rest:
         for layer, name in layers:
             without = layer.sub("", rest, count=1)
-            if without != rest and name not in ignoring:
+            if without != rest and (name not in ignoring or name == ignoring[-1] == OUTER_MARKS):
                 rest = outside(without)
-                ignoring.append(name)
+                ignoring = [*ignoring, *([name] if name not in ignoring else [])]
                 yield rest, tuple(ignoring)
                 break
         else:

@@ -1,7 +1,7 @@
 """Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -57,12 +57,12 @@ class Located:
 class QuoteLocator:
     """Locates quotes in the documents of a corpus, never by similarity.
 
-    A quote is located where it stands verbatim or, if it does so nowhere, up to white space. Else it is located where
-    it differs only in how it is written (quotation marks, dashes, ellipses, invisible characters, Unicode composition,
-    ligatures, divided words, line breaks) and in the markup that a renderer of Markdown, HTML or reStructuredText does
-    not show; and, if it is nowhere with its own capitals, up to capitals. Letters, numbers and the symbols between them
-    have to be the same, and white space beside a symbol has to be on the same side of it. What is in a comment, a
-    script or an attribute counts only if nothing that is shown does.
+    A quote is located where it stands verbatim, and where it differs only in how it is written (white space, quotation
+    marks, dashes, ellipses, invisible characters, Unicode composition, ligatures, divided words) and in the markup that
+    a renderer of Markdown, HTML or reStructuredText does not show. If it is nowhere so, it is located without what
+    people add to its ends, and up to capitals. Letters, numbers and the symbols between them have to be the same, and
+    white space beside a symbol has to be on the same side of it. What is in a comment, a script or an attribute counts
+    only if nothing that is shown does.
 
     Spans begin at the first character of a quote that stands in the document, and end behind the last one: markup
     within is part of them, markup around is not.
@@ -93,11 +93,13 @@ class QuoteLocator:
             verbatim_only: Ignore nothing but white space.
         """
         spans = self.verbatim.places(quote, doc_id, limit)
-        if shown := [span for span in spans if verbatim_only or self._is_shown(self._numbers[span.doc_id], span)]:
-            return _verbatim(quote, shown)
+        if verbatim_only:
+            return _verbatim(quote, spans)
         number = None if doc_id is None else self._numbers.get(DocumentId(doc_id))
-        if verbatim_only or (doc_id is not None and number is None):
+        if doc_id is not None and number is None:
             return Located(())
+        if shown := [span for span in spans if self._is_shown(self._numbers[span.doc_id], span)]:
+            return self._with_others(quote, shown, number, limit)
         found = self._preferred(self._matches(quote, number), limit)
         if found and (not spans or self._is_shown(found[0].number, found[0])):
             return self._located([[match] for match in found])
@@ -110,6 +112,30 @@ class QuoteLocator:
         return Located(
             located.places, in_order([*located.ignoring, "what the quote leaves out"]) if located.places else ()
         )
+
+    def _with_others(self, quote: str, spans: list[CharacterSpan], number: int | None, limit: int) -> Located:
+        """Return verbatim places and those that only look the same, in order; capitals and all at the ends count."""
+        verbatim = _verbatim(quote, spans)
+        taken = [(self._numbers[span.doc_id], span.start, span.end) for span in spans]
+        as_written = all(
+            self._markups[where].shown(start, end) == span.text
+            for span, (where, start, end) in zip(spans, taken, strict=True)
+        )
+        same = (
+            match
+            for match in self._matches(quote, number, (self._rendered,) if as_written else None)
+            if not match.added
+            and CAPITALS not in match.ignoring
+            and self._is_shown(match.number, match)
+            and not any(
+                match.number == where and match.start < end and start < match.end for where, start, end in taken
+            )
+        )
+        others = self._located([[match] for match in islice(same, limit - len(spans))])
+        places = sorted(
+            [*verbatim.places, *others.places], key=lambda place: (self._numbers[place[0].doc_id], place[0].start)
+        )
+        return Located(tuple(places), in_order([*verbatim.ignoring, *others.ignoring]))
 
     def _preferred(self, found: Iterable[Match], limit: int) -> list[Match]:
         """Return the matches that are shown and have the capitals of the quote; else without these, else any."""
@@ -127,20 +153,30 @@ class QuoteLocator:
         markup = self._markups[number]
         return any(map(key, markup.shown(place.start, place.end)))
 
-    def _matches(self, quote: str, number: int | None) -> Iterator[Match]:
+    def _matches(self, quote: str, number: int | None, views: Sequence[KeyedTexts] | None = None) -> Iterator[Match]:
         """Yield the places of a quote: as the documents stand, then as they are shown, each place once."""
         whole = QuotedText.of(quote)
         if not whole.key:
             return
         forms = [whole, *([without] if (without := whole.without_numbers()) and without.key else [])]
         seen: dict[int, list[tuple[int, int]]] = {}
-        for texts in (self._plain, self._rendered):
+        for texts in views or (self._plain, self._rendered):
             for form in forms if texts is self._rendered else forms[:1]:
                 for match in matches(form, texts, number):
+                    if texts is self._plain and self._ends_in_markup(match, whole):
+                        continue
                     known = seen.setdefault(match.number, [])
                     if all(match.end <= start or end <= match.start for start, end in known):
                         known.append((match.start, match.end))
                         yield match
+
+    def _ends_in_markup(self, match: Match, quote: QuotedText) -> bool:
+        """Return whether a place ends in markup that the quote lacks and only has something like it: ' for `."""
+        markup = self._markups[match.number]
+        return any(
+            not key(sign := markup.source[offset]) and sign not in given and not markup.shown(offset, offset + 1)
+            for offset, given in ((match.start, quote.before), (match.end - 1, quote.behind))
+        )
 
     def _chains(self, parts: list[str], number: int | None) -> Iterator[list[Match]]:
         """Yield every way in which parts follow each other in one document, none too far behind the one before."""
@@ -182,6 +218,8 @@ class QuoteLocator:
 
     @cached_property
     def _rendered(self) -> KeyedTexts:
+        if not any(markup.starts for markup in self._markups):
+            return self._plain
         return KeyedTexts(self._markups)
 
     @cached_property
@@ -193,7 +231,9 @@ _shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
 
 
 def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:
-    """Return spans that hold a quote verbatim or up to white space."""
+    """Return spans that hold a quote verbatim or up to white space; there may be none."""
+    if not spans:
+        return Located(())
     text = spans[0].text
     return Located(
         tuple((span,) for span in spans), in_order([] if quote == text else differences(quote.strip(), text))

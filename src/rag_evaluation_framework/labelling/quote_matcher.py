@@ -26,12 +26,14 @@ class Match:
         start: The first character.
         end: One past the last character.
         ignoring: What was ignored.
+        added: Whether any of that is at the ends of the quote, where people add something.
     """
 
     number: int
     start: int
     end: int
     ignoring: tuple[str, ...]
+    added: bool
 
 
 def matches(quote: QuotedText, texts: KeyedTexts, number: int | None = None) -> Iterator[Match]:
@@ -54,7 +56,8 @@ def matches(quote: QuotedText, texts: KeyedTexts, number: int | None = None) -> 
         start = start_of(markup, first, quote.before, quote.text[quote.places[0]])
         end = end_of(markup, last, quote.behind, quote.text[quote.places[-1]])
         if start is not None and end is not None:
-            yield Match(found, start.offset, end.offset, _ignoring(quote, markup, (start, end), (first, last), ignored))
+            ignoring = _ignoring(quote, markup, (start, end), (first, last), ignored)
+            yield Match(found, start.offset, end.offset, ignoring, bool(start.ignoring or end.ignoring))
 
 
 def _splits(keyed: Offsets, first: int, end: int) -> bool:
