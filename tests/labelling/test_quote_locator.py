@@ -235,6 +235,33 @@ def test_spans_hold_the_symbols_of_the_quote_and_no_markup_around_it():
     assert located(text, '"go".', "a.md") == ["“*go*”."]
 
 
+@pytest.mark.parametrize(
+    ("quote", "span"),
+    [
+        ("calls a.form() twice", "calls :meth:`a.form` twice"),
+        ("calls a.form twice", "calls :meth:`a.form` twice"),
+        ("It calls a.form()", "It calls :meth:`a.form"),
+        ("twice, f() once.", "twice, :func:`f` once."),
+        ("a.form() twice, f()", "a.form` twice, :func:`f"),
+        ("by PEP 8 only", "by :pep:`8` only"),
+        ("PEP 8 only", ":pep:`8` only"),
+        ("8 only", "8` only"),
+        ("It calls a.form(x) twice", None),
+        ("calls a.form[] twice", None),
+        ("calls a.form ()", None),
+        ("by PEP 9 only", None),
+        ("by PEP8 only", None),
+        ("by RFC 8 only", None),
+        ("by PEP", "by :pep"),
+        ("EP 8 only", None),
+        ("x() it y", None),
+    ],
+)
+def test_what_a_renderer_adds_to_a_role_may_be_in_the_quote(quote, span):
+    text = "It calls :meth:`a.form` twice, :func:`f` once. So by :pep:`8` only.\n\nAn x it y."
+    assert located(text, quote, "a.rst") == ([] if span is None else [span])
+
+
 def test_the_suffix_of_a_document_decides_what_is_shown():
     text = "It is <b>*bold*</b>, is it?"
     assert located(text, "It is *bold*, is it?", "a.html") == ["It is <b>*bold*</b>, is it?"]

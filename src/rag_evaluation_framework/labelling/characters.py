@@ -13,6 +13,7 @@ QUOTATION_MARKS = dict.fromkeys("'‘’‚‛′ʼ`´", "'") | dict.fromkeys('"
 DASHES = frozenset("-‐‑‒–—―−﹘﹣－")
 ELLIPSIS = "…"
 ANCHOR = "¶"  # beside headings, shown or not
+CALL = "\ufdd0"  # no character of any text: parentheses that a renderer adds to the name of a function, or not
 INVISIBLE = frozenset(
     "\u00ad\u200b\u200c\u200d\u2060\ufeff\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufe0e\ufe0f"
 )
@@ -33,6 +34,8 @@ def folded(character: str) -> str:
         return "..."
     if character in INVISIBLE or character == ANCHOR:
         return ""
+    if character == CALL:
+        return "()"
     if character.isspace():
         return " "
     if decomposition(character).startswith(_THEMSELVES):

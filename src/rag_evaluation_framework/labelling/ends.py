@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_evaluation_framework.labelling.characters import folded, is_key, is_mark, is_unspaced
+from rag_evaluation_framework.labelling.characters import CALL, folded, is_key, is_mark, is_unspaced
 from rag_evaluation_framework.labelling.gaps import LIST_MARKER
 from rag_evaluation_framework.labelling.markup import Markup
 
@@ -86,7 +86,7 @@ def end_of(markup: Markup, last: int, symbols: str, sign: str) -> End | None:
             return None
         if _FINAL in ignoring and _GOES_ON.match(following):
             return None
-        return End(shown[count - 1][2] if count else behind, ignoring)
+        return End(_end_of_last(shown[:count]) if count else behind, ignoring)
     return None
 
 
@@ -115,12 +115,18 @@ def _first(markup: Markup, start: int, count: int) -> list[tuple[str, int, int]]
     return found
 
 
+def _end_of_last(shown: Shown) -> int:
+    """Return one past the last character; parentheses that a renderer adds are not in the document."""
+    sign, start, behind = shown[-1]
+    return start if sign == CALL else behind
+
+
 def _flat(symbols: str) -> str:
     return re.sub(" +", " ", "".join(map(folded, symbols)))
 
 
 def _text(shown: Shown) -> str:
-    return "".join(folded(sign) for sign, _, _ in shown)
+    return "".join(folded(sign) for sign, _, _ in shown if sign != CALL)
 
 
 def _peeled(symbols: str, layers: "Sequence[tuple[re.Pattern[str], str]]") -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -150,7 +156,8 @@ def _matched(wanted: str, shown: Shown) -> int | None:
     at, number, wanted = 0, 0, wanted.rstrip()
     while at < len(wanted):
         first = number
-        while number < len(shown) and folded(shown[number][0]) in ("", " "):
+        nothing = ("", " ") if wanted.startswith(folded(CALL), at) else ("", " ", folded(CALL))
+        while number < len(shown) and folded(shown[number][0]) in nothing:
             number += 1
         blank = any(folded(sign) == " " for sign, _, _ in shown[first:number])
         if blank != (wanted[at] == " "):

@@ -4,14 +4,14 @@ Symbols must be the same, in the same order, once quotation marks, dashes, ellip
 unified. White space must be in both or in neither, and on the same sides of the symbols: "a —b" is not "a — b". Its
 amount and kind do not matter; where a block, a line or a cell ends in the document, there is white space. A line break
 may stand for nothing between characters of scripts that put no space between words, and behind the hyphen of a divided
-word. A quote may hold divided words that are whole in the document, since it was copied from other lines; the line break
-behind the hyphen may have become a blank.
+word. A quote may hold divided words that are whole in the document, since it was copied from other lines; the line
+break behind the hyphen may have become a blank.
 """
 
 import re
 from functools import lru_cache
 
-from rag_evaluation_framework.labelling.characters import folded, is_unspaced
+from rag_evaluation_framework.labelling.characters import CALL, folded, is_unspaced
 
 LIST_MARKER = re.compile(r"(?:[•·◦▪‣●○■*+-]|(?P<number>\d{1,3}[.)]))(?=\s)")
 _MARKER_IN_GAP = re.compile(rf"(?<=[\n\t])[ \t]*{LIST_MARKER.pattern}\s+|(?<=\s)[•◦▪‣●○■]\s+")
@@ -33,7 +33,7 @@ def gap_difference(quote: str, shown: str, source: str, before: str, after: str)
         before: The two characters of the quote before the gap; one if there are no more.
         after: The two behind it.
     """
-    if _unified(quote) == _unified(shown):
+    if _unified(quote) in (_unified(shown), _unified(shown.replace(CALL, ""))):
         return ""
     if before[-1].isalpha() and after[0].isalpha() and _is_division(quote, shown):
         return "hyphenation"

@@ -10,21 +10,24 @@ _SHOWN: tuple[tuple[Shown, re.Pattern[str]], ...] = (
         "nothing",
         re.compile(
             r"image|raw|index|toctree|include|literalinclude|contents|sectnum|section-numbering|header|footer|meta"
-            r"|highlightlang|currentmodule|module|automodule|autoclass|autofunction|automethod|autosummary"
-            r"|default-role|role|target-notes|tabularcolumns|only|replace|unicode|date|testsetup|testcleanup|title"
-            r"|sectionauthor|moduleauthor|codeauthor"
+            r"|highlightlang|highlight|currentmodule|module|autosummary|graphviz|graph|digraph|inheritance-diagram"
+            r"|default-role|role|target-notes|tabularcolumns|replace|unicode|date|testsetup|testcleanup|title"
+            r"|sectionauthor|moduleauthor|codeauthor|todolist|bibliography"
         ),
     ),
     (
         "code",
         re.compile(
-            r"code|code-block|sourcecode|highlight|math|parsed-literal|productionlist|prompt|ipython|doctest|testcode"
+            r"code|code-block|sourcecode|math|parsed-literal|productionlist|prompt|ipython|doctest|testcode"
             r"|testoutput"
         ),
     ),
     ("name", re.compile(r"attention|caution|danger|error|hint|important|note|tip|warning")),
     ("text", re.compile(r"versionadded|versionchanged|versionremoved|deprecated|deprecated-removed")),
-    ("content", re.compile(r"figure|container|class|rst-class|compound|cssclass|tab-set|grid")),
+    (
+        "content",
+        re.compile(r"figure|container|class|rst-class|compound|cssclass|tab-set|grid|only|hlist|auto[a-z]+"),
+    ),
 )
 
 

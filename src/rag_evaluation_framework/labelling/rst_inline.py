@@ -3,6 +3,7 @@
 import re
 
 from rag_evaluation_framework.labelling.markup import Markup
+from rag_evaluation_framework.labelling.rst_roles import hide_role, title_of_link
 
 _BEFORE = r"(?<![\w\\`*|])"
 _MARKUP = re.compile(
@@ -17,7 +18,6 @@ _MARKUP = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _IMAGE = re.compile(r"^[ \t]*\.\.[ \t]+\|(?P<name>[^|\n]+)\|[ \t]+image::", re.MULTILINE)
-_TARGET = re.compile(r"\s*<(?P<target>[^<>]+)>\Z")
 
 
 class RstInline:
@@ -61,18 +61,14 @@ class RstInline:
         self.markup.hide(found.end(group), found.end(), what)
 
     def _interpreted(self, found: "re.Match[str]") -> None:
-        """Hide a role and the target of a link; of `~package.name` the name is shown."""
-        role = found["role"] or (found["after"] or "")[:1] == ":"
+        """Hide what is not shown of a link or of a text with or without a role."""
+        role = found["role"] or (found["after"] if (found["after"] or "").startswith(":") else "")
         first, last = found.span("text")
-        what = "roles" if role else "links" if found["after"] else "emphasis"
-        if target := _TARGET.search(self.text, first, last):
-            shown = first if target.start() > first else target.start("target")
-            last = target.start() if target.start() > first else target.end("target")
-        elif role and self.text[first] == "~":
-            shown = max(self.text.rfind(".", first, last), first) + 1
+        if role or not found["after"]:
+            hide_role(self.markup, role, found.start(), (first, last), found.end())
         else:
-            shown = first + (1 if role and self.text[first] == "!" else 0)
-        self.markup.hide(found.start(), shown, what)
-        self.markup.hide(last, found.end(), what)
-        for escape in re.finditer(r"\\.", self.text[shown:last]):
-            self.markup.hide(shown + escape.start(), shown + escape.start() + 1, "escapes")
+            first, last = title_of_link(self.text, first, last)
+            self.markup.hide(found.start(), first, "links")
+            self.markup.hide(last, found.end(), "links")
+        for escape in re.finditer(r"\\.", self.text[first:last]):
+            self.markup.hide(first + escape.start(), first + escape.start() + 1, "escapes")

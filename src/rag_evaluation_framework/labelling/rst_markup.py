@@ -9,6 +9,7 @@ from rag_evaluation_framework.labelling.rst_inline import RstInline
 _EXPLICIT = re.compile(r"[ \t]*\.\.(?:[ \t]+|$)")
 _DIRECTIVE = re.compile(r"[ \t]*\.\.[ \t]+(?:\|[^|\n]+\|[ \t]*)?(?P<name>[A-Za-z][\w:+.-]*?)[ \t]?::(?:[ \t]+|$)")
 _VERSION = re.compile(r"\S*[ \t]*")
+_VERSIONS = re.compile(r"(?:\S*[ \t]*){,2}")
 _OPTION = re.compile(r"[ \t]+:[A-Za-z][\w -]*:(?:[ \t]|$)")
 _NOTE = re.compile(r"[ \t]*\.\.[ \t]+\[(?P<label>[^\]\n]+)\][ \t]*")
 _TITLE_LINE = re.compile(r"(?P<sign>[!-/:-@\[-`{-~])(?P=sign){1,}[ \t]*$")
@@ -16,7 +17,7 @@ _BORDER = re.compile(r"[ \t]*(?:=+(?:[ \t]+=+)+|\+[-=+]*[-=]\+)[ \t]*$")
 _COLUMNS = re.compile(r"[ \t]*-+(?:[ \t]+-+)+[ \t]*$")
 _ROW = re.compile(r"[ \t]*[|+].*[|+][ \t]*$")
 _ITEM = re.compile(r"[ \t]*(?:[-+*•‣⁃]|(?:\d{1,9}|#)[.)]|\((?:\d{1,9}|#)\)|\|)(?:[ \t]+|$)")
-_FIELD = re.compile(r"[ \t]*:(?![ \t:])(?:\\.|[^:\n\\]|:(?!\s))+?:(?:[ \t]|$)")
+_FIELD = re.compile(r"[ \t]*:(?![ \t:])(?:\\.|[^:\n\\]|:(?![\s`]))+?:(?:[ \t]|$)")
 _LITERAL_SIGN = re.compile(r"(?:(?<=\S)(?P<shown>:):|(?:^|(?<=\s))::)[ \t]*$")
 _INDENTATION = re.compile(r"[ \t]*")
 
@@ -105,7 +106,7 @@ class _Blocks:
         if _FIELD.match(self.text, at, end):
             self.end_paragraph(at, at)
             colon = self.text.index(":", at)
-            if self.text[colon + 1 : colon + 2] != "`" and not re.match(r":[\w:+.-]+:`", self.text[colon:end]):
+            if self.text[colon + 1 : colon + 2] != "`":
                 self.markup.hide(colon, colon + 1, "fields")
         return at
 
@@ -120,7 +121,8 @@ class _Blocks:
         """Read what begins with two dots; return where its text begins, and where to go on if it is all hidden."""
         self.end_paragraph(start, start)
         if note := _NOTE.match(self.text, start, end):
-            self.markup.hide(start, note.end(), "footnotes", LINE_END)
+            shown = note.end() if note["label"][0] in "#*" else note.start("label") - 1  # these are numbered later
+            self.markup.hide(start, shown, "footnotes", LINE_END)
             return self.after(note.end()), 0
         directive = _DIRECTIVE.match(self.text, start, end)
         shown = "nothing" if directive is None or "|" in directive[0] else shown_of(directive["name"])
@@ -128,7 +130,7 @@ class _Blocks:
             what = "comments" if directive is None else "directives"
             if self.text.startswith("_", self.text.index("..", start) + 3):
                 what = "links"
-            behind = self.block_end(start, end)
+            behind = self.block_end(self.indentation(start), end)
             self.markup.hide(start, behind, what, LINE_END)
             return start, self.after(behind)
         return self.directive(start, end, directive, shown)
@@ -141,13 +143,14 @@ class _Blocks:
             return self.after(found.end()), 0
         hidden = found.end() if shown == "all" else end
         if shown == "text":
-            version = _VERSION.match(self.text, found.end(), end)
+            several = found["name"].endswith("-removed")
+            version = (_VERSIONS if several else _VERSION).match(self.text, found.end(), end)
             hidden = version.end() if version else end
         self.markup.hide(start, hidden, "directives", LINE_END)
         at = self.after(hidden)
         behind = self.options(end)
         if shown == "code":
-            return at, self.after(self.block_end(start, behind - 1) + 1)
+            return at, self.after(self.block_end(self.indentation(start), behind - 1) + 1)
         if behind == end + 1:
             return at, 0
         self.end_paragraph(end, end)
@@ -170,11 +173,12 @@ class _Blocks:
         line = self.text.rfind("\n", 0, sign.start()) + 1
         if following <= end + 1 or following >= len(self.text):
             return end + 1
+        indentation = self.text_column(line)
         self.markup.hide(first, sign.end(), "literal blocks")
         self.end_paragraph(first, end + 1)
-        if self.indentation(following) <= self.indentation(line):
+        if self.indentation(following) <= indentation:
             return following
-        return self.after(self.block_end(line, following - 1) + 1)
+        return self.after(self.block_end(indentation, following - 1) + 1)
 
     def doctest(self, start: int) -> int:
         """Read an interactive session, which is shown as it stands."""
@@ -182,9 +186,14 @@ class _Blocks:
         end = self.text.find("\n\n", start)
         return self.after(len(self.text) if end < 0 else end + 1)
 
-    def block_end(self, start: int, end: int) -> int:
-        """Return where the lines end that are indented more than the one of the first offset."""
-        indentation, last, at = self.indentation(start), end, end + 1
+    def text_column(self, start: int) -> int:
+        """Return how far the text of a line is indented: behind its list marker, if it has one."""
+        item = _ITEM.match(self.text, start, self.line_end(start)) if self.in_item else None
+        return item.end() - start if item else self.indentation(start)
+
+    def block_end(self, indentation: int, end: int) -> int:
+        """Return where the lines behind an offset end that are indented more than this."""
+        last, at = end, end + 1
         while at < len(self.text):
             behind = self.line_end(at)
             if self.text[at:behind].strip():
