@@ -216,6 +216,33 @@ def test_a_quote_with_omissions_has_one_span_for_each_part():
     assert "what the quote leaves out" in ignoring(text, "Refunds are paid … your card", "a.md")
 
 
+@pytest.mark.parametrize(
+    ("text", "quote", "spans"),
+    [
+        ("Use it (now): one, two.", "Use it (now):… two.", "Use it (now): … two."),
+        ("Is it? One. Two.", "Is it?… Two.", "Is it? … Two."),
+        ("It is so. One. Two.", "It is so.... Two.", "It is so. … Two."),
+        ("It is so. One. Two.", "It is so.[…] Two.", "It is so. … Two."),
+        ("It is so, one, two.", "It is so …two.", "It is so … two."),
+        ('let x = f("a")\nthen y. Go.', 'let x = f("a")… Go.', 'let x = f("a") … Go.'),
+        ("    # allow it\n    Require ip 1.2", "# allow it [...] Require ip 1.2", "# allow it … Require ip 1.2"),
+        ("Call it (so.)\n\nThen go.", "Call it (so.) … Then go.", "Call it (so.) … Then go."),
+        ("Call it so.\nThen go.", "Call it so … Then go.", "Call it so … Then go."),
+        ("Call it so; then go.", "Call it so … then go.", None),
+        ("Call it so = \nthen go.", "Call it so … then go.", None),
+        ("f(a, b) is it", "f(a, ... b) is it", None),
+        ("Call it so, ... or\nnot.", "Call it so,... not.", None),
+        ("x = a[1:2] and go", "x = a[...] and go", None),
+        ("x = a[1:2] and go", "x = a[... ] and go", None),
+        ("in 10, 12 and 14.", "in 10... 14.", None),
+        ("f(1, args)", "f(1, ...args)", None),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.txt", "a.rst", "a.html"])
+def test_an_ellipsis_may_stand_behind_punctuation_and_where_a_line_ends(text, quote, spans, name):
+    assert located(text, quote, name) == ([] if spans is None else [spans])
+
+
 def test_parts_of_a_quote_that_could_be_joined_in_several_ways_are_ambiguous():
     assert located("One two, or three four, three four.", "One two … three four") == [
         "One two … three four",

@@ -28,9 +28,13 @@ _MARKUPS: dict[str, Callable[[str], Markup]] = {
     **dict.fromkeys((".rst", ".rest"), rst_markup),
 }
 _ELLIPSIS = r"(?:…|\.{3})"
-_OMISSION = re.compile(  # between words, so not in f(...) and find_...
-    rf"(?<=\s)(?:\[{_ELLIPSIS}\]|\({_ELLIPSIS}\)|{_ELLIPSIS})(?=\s)|(?<=[^\W\d_]){_ELLIPSIS}(?=\s)"
+_BRACKETED = rf"\[{_ELLIPSIS}\]|\({_ELLIPSIS}\)"
+_ENDING = r"[.,:;?!)\]}>\"'”’»`]"
+_OMISSION = re.compile(  # between words or behind the end of one, so not in f(...), a[...], 0... and ...args
+    rf"(?<=\s)(?:{_BRACKETED}|{_ELLIPSIS})(?=\s)|(?<=\s)…(?=[^\W\d_])|(?<=[^\W\d_]){_ELLIPSIS}(?=\s)"
+    rf"|(?<=[^\W\d_]\.)(?:{_BRACKETED}|{_ELLIPSIS})(?=\s)|(?<=(?!\.){_ENDING}){_ELLIPSIS}(?=\s)"
 )
+_LINE_END = re.compile(rf"{_ENDING}{{,5}}\s*\n\s*")
 _OWN_ELLIPSIS = re.compile(
     rf"\A\W{{0,200}}?{_ELLIPSIS}|{_ELLIPSIS}\W{{0,200}}\Z"
 )  # of the document: nothing is left out
@@ -191,11 +195,12 @@ class QuoteLocator:
         yield from chains
 
     def _follows(self, first: Match, second: Match) -> bool:
-        """Return whether one part follows another, not too far behind, and words are left out between them."""
+        """Return whether one part follows another, not too far behind, and words or the end of a line are between."""
         if first.number != second.number or not 0 <= second.start - first.end <= _FARTHEST:
             return False
-        left_out = self.corpus.documents[first.number].content[first.end : second.start]
-        return _WORD.search(left_out) is not None and not _OWN_ELLIPSIS.search(left_out)
+        left_out = self._markups[first.number].shown(first.end, second.start)
+        words = _WORD.search(left_out) or _LINE_END.fullmatch(left_out)
+        return words is not None and not _OWN_ELLIPSIS.search(left_out)
 
     def _part(self, part: str, number: int | None) -> list[Match]:
         return self._preferred(self._matches(part, number), _MOST_PARTS + 1)
