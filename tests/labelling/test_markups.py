@@ -40,6 +40,8 @@ def shown(read, source):
         ("Text[^1].\n\n[^1]: Note.", "Text. Note."),
         ("# One #\n\nTwo\n===\n\n### Three {#id .c}\n\n#hash", "One Two Three #hash"),
         ("- a\n* b\n+ [x] c\n1. d\n2) e\n\n---\n\n***\n", "a b c d e"),
+        ("Removed in\n2026. A (rank\n2) of it\n1. one\n2. two", "Removed in 2026. A (rank 2) of it one two"),
+        ("Text:\n\n3. three\n4. four\n\n# A\n5. five", "Text: three four A five"),
         ("> quoted *x\n> y* on\n>> more", "quoted x y on more"),
         ("a|b\n-|-\n**c** | d\n\na | b", "a b c d a | b"),
         ("x\n\n```py\na = *b* # c\n- d\n```\n\n*y*", "x a = *b* # c - d y"),

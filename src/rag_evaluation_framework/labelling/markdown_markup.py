@@ -8,7 +8,7 @@ from rag_evaluation_framework.labelling.markup import LINE_END, Markup
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"(?:[ ]{0,3}>[ \t]?)+")
-_ITEM = re.compile(r"[ \t]*(?:[-+*]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)")
+_ITEM = re.compile(r"[ \t]*(?:[-+*]|(?P<number>\d{1,9})[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)")
 _HEADING = re.compile(r"[ \t]*#{1,6}(?:[ \t]+|$)")
 _HEADING_END = re.compile(r"(?:[ \t]+#+)?[ \t]*(?:\{:?[ \t]*[#.][^{}\n]*\})?[ \t]*$")
 _ADMONITION = re.compile(r"[ \t]*(?:!!!|\?\?\?\+?)[ \t]+(?P<kind>[\w-]+)[\w -]*?[ \t]*(?P<title>\"[^\"\n]*\")?[ \t]*$")
@@ -89,7 +89,7 @@ class _Blocks:
             if found := _QUOTED.match(self.text, at, end):
                 what = "block quotes"
             elif (found := _ITEM.match(self.text, at, end)) and not _RULE.match(self.text, at, end):
-                if found.end() == at:
+                if found.end() == at or self.goes_on(at, found["number"]):
                     break
                 self.end_paragraph(at, at)
                 what, self.in_list = "list markers", True
@@ -98,6 +98,12 @@ class _Blocks:
             self.markup.hide(at, found.end(), what, LINE_END if what == "list markers" else "")
             at = found.end()
         return at
+
+    def goes_on(self, at: int, number: str | None) -> bool:
+        """Return whether a number at a line's start is part of a paragraph, in which only a 1 begins a list."""
+        if self.in_list or number in (None, "1"):
+            return False
+        return self.text[self.paragraph : at].strip() != ""
 
     def special(self, start: int, at: int, end: int) -> int | None:
         """Read what is no line of a paragraph; return where the next line begins, or None for a line of one."""

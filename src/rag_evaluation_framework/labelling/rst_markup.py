@@ -121,8 +121,8 @@ class _Blocks:
         """Read what begins with two dots; return where its text begins, and where to go on if it is all hidden."""
         self.end_paragraph(start, start)
         if note := _NOTE.match(self.text, start, end):
-            shown = note.end() if note["label"][0] in "#*" else note.start("label") - 1  # these are numbered later
-            self.markup.hide(start, shown, "footnotes", LINE_END)
+            hidden = note.end() if note["label"][0] in "#*" else note.start("label") - 1  # these are numbered later
+            self.markup.hide(start, hidden, "footnotes", LINE_END)
             return self.after(note.end()), 0
         directive = _DIRECTIVE.match(self.text, start, end)
         shown = "nothing" if directive is None or "|" in directive[0] else shown_of(directive["name"])
