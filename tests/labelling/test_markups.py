@@ -42,6 +42,8 @@ def shown(read, source):
         ("- a\n* b\n+ [x] c\n1. d\n2) e\n\n---\n\n***\n", "a b c d e"),
         ("Removed in\n2026. A (rank\n2) of it\n1. one\n2. two", "Removed in 2026. A (rank 2) of it one two"),
         ("Text:\n\n3. three\n4. four\n\n# A\n5. five", "Text: three four A five"),
+        ("See [the guide][update\nit], [a][b\nc].\n\n[update it]: x", "See the guide, [a][b c]."),
+        ("a|b\n-|-\n`c \\| d`|e\n\n`f \\| g`", "a b c | d e f \\| g"),
         ("> quoted *x\n> y* on\n>> more", "quoted x y on more"),
         ("a|b\n-|-\n**c** | d\n\na | b", "a b c d a | b"),
         ("x\n\n```py\na = *b* # c\n- d\n```\n\n*y*", "x a = *b* # c - d y"),

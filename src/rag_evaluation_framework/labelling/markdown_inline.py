@@ -17,7 +17,8 @@ _DESTINATION = re.compile(
     r"(?:\s++(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\([^()]*+\)))?+\s*+\)(?:\{[^{}\n]*+\})?+",
     re.DOTALL,
 )
-_REFERENCE = re.compile(r"\[(?P<label>[^\[\]\n]*)\]")
+_REFERENCE = re.compile(r"\[(?P<label>[^\[\]]{0,999})\]")
+_PIPE = re.compile(r"\\\|")
 
 
 class Inline:
@@ -73,6 +74,8 @@ class Inline:
             if run and run.end() - at == width:
                 self.markup.hide(start, behind, "code")
                 self.markup.hide(at, at + width, "code")
+                for pipe in _PIPE.finditer(self.text, behind, at if self.table else behind):
+                    self.markup.hide(pipe.start(), pipe.start() + 1, "escapes")
                 return at + width
             at = self.text.find("`" * width, run.end() if run else at + 1, self.end)
         self.unclosed.add(width)
