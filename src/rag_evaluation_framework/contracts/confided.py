@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import partial
+from itertools import islice
 from typing import Any, cast
 
 from rag_evaluation_framework._outside import hide, is_secret, is_secret_pair
 from rag_evaluation_framework.contracts.component import Component
 
 _DEEPEST = 5  # levels of parameters within parameters
+_MOST = 20  # items of a collection: headers are few, and a component may hold a corpus
 _LIKE_A_KEY = re.compile(r"(?=\D*\d)[^\s/\\]{8,}")
 
 
@@ -52,12 +54,12 @@ def _of_parameter(name: str, value: Any, *, unshown: bool, depth: int) -> Iterat
     elif isinstance(value, Component) or callable(value):
         yield from _secrets(value, depth)
     elif depth and isinstance(value, Mapping):
-        for key, inner in cast("Mapping[object, object]", value).items():
+        for key, inner in islice(cast("Mapping[object, object]", value).items(), _MOST):
             yield from _of_parameter(str(key), inner, unshown=False, depth=depth - 1)
     elif is_secret_pair(value):
         yield from _texts(value[1], depth)
     elif depth and isinstance(value, list | tuple):
-        for inner in cast("list[object]", value):
+        for inner in cast("list[object]", value)[:_MOST]:
             yield from _of_parameter("", inner, unshown=False, depth=depth - 1)
 
 
