@@ -453,7 +453,7 @@ class Finder:
         if name == "{module}":
             os.kill(os.getpid(), {number})
 sys.meta_path.insert(0, Finder())
-sys.argv = ["rag-eval", "run", "--corpus", "docs", "--dataset", "questions.csv"]
+sys.argv = ["rag-eval", "run", "--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2"]
 from rag_evaluation_framework.cli.main import main
 main()
 """

@@ -1,5 +1,6 @@
 """What components hold in confidence is hidden in whatever words it turns up."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -44,6 +45,9 @@ HOLDING = {
     "a list of mappings": Told(options=[{"token": KEY}]),
     "a component in a component": rag.RerankedRetriever(Told(api_key=KEY), lambda query, texts: [1.0] * len(texts)),
     "an attribute": Plain(KEY),
+    "many in one": Told(api_key=[*map(str, range(100)), KEY]),
+    "one header of many": Told(options={**{str(number): "value" for number in range(100)}, "api-key": KEY}),
+    "deep inside": Told(options=[[[[[[[{"token": KEY}]]]]]]]),
     "a function with the key": Told(options=partial(call, api_key=KEY)),
 }
 
@@ -78,3 +82,26 @@ def test_what_raises_when_it_is_asked_for_hides_nothing_and_does_not_matter():
 def test_parameters_of_what_could_not_be_made_are_hidden_too():
     confide_parameters(Told, {"api_key": f"{KEY}1", "unshown": f"{KEY}2", "options": "shown"})
     assert without_secrets(f"{KEY}1 {KEY}2 shown") == "*** *** shown"
+
+
+def test_of_what_has_no_end_only_so_much_is_looked_at():
+    class Endless(Mapping[str, Any]):
+        read = 0
+
+        def __getitem__(self, key):
+            return self
+
+        def __iter__(self):
+            raise NotImplementedError
+
+        def __len__(self):
+            return 1
+
+        def items(self):
+            while True:
+                Endless.read += 1
+                yield "name", [Endless()]
+
+    confide(Told(options=Endless(), api_key=KEY))
+    assert 0 < Endless.read < 100_000
+    assert without_secrets(KEY) == "***"
