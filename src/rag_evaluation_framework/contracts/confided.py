@@ -40,13 +40,13 @@ def confide_parameters(kind: object, given: Mapping[str, Any]) -> None:
         hide(secret)
 
 
-def _secrets(given: Iterable[_Given]) -> Iterator[str]:
-    waiting, seen = deque(islice(given, _MOST)), dict[int, object]()
+def _secrets(first: Iterable[_Given]) -> Iterator[str]:
+    waiting, seen = deque(islice(first, _MOST)), dict[int, object]()
     for _ in range(_MOST):
         if not waiting:
             return
-        value, secret, unshown = waiting.popleft()
-        value = _opened(value)
+        item, secret, unshown = waiting.popleft()
+        value = _opened(item)
         if isinstance(value, str):
             if secret:
                 yield from (value, *value.split()[1:])  # behind `Bearer`
@@ -65,8 +65,12 @@ def _inside(value: Any, *, secret: bool) -> Iterator[_Given]:
     if isinstance(value, partial):
         value = cast("Any", value).keywords
     if isinstance(value, list | tuple):
-        first = cast("list[object]", value)[:_MOST]
-        yield from (_Given(item, secret, unshown=False) for item in first if not isinstance(item, int | float))
+        open_ones = int | float if secret else int | float | str | bytes  # no secrets by themselves
+        yield from (
+            _Given(item, secret, unshown=False)
+            for item in cast("list[object]", value)[:_MOST]
+            if not isinstance(item, open_ones)
+        )
     elif isinstance(value, Mapping):
         yield from _named(cast("Mapping[object, object]", value), secret=secret)
     elif isinstance(value, Component) or callable(value) or is_dataclass(value):
@@ -93,11 +97,12 @@ def _unshown(kind: Any) -> frozenset[str]:
     )
 
 
-def _opened(value: Any) -> Any:
+def _opened(value: object) -> Any:
     """Return the text of a value that is one by nature: bytes, and pydantic's `SecretStr`."""
     if isinstance(value, bytes):
         return value.decode("latin-1")
-    if hasattr(type(value), "get_secret_value"):
+    opened = getattr(type(value), "get_secret_value", None)
+    if opened is not None:
         with suppress(Exception):  # anybody's
-            return str(value.get_secret_value())
+            return str(opened(value))
     return value
