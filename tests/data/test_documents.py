@@ -84,6 +84,19 @@ class TestFromFolder:
         write(tmp_path, {"folder.md/a.md": "A"})
         assert ids(Corpus.from_folder(tmp_path)) == ["folder.md/a.md"]
 
+    def test_braces_hold_alternatives(self, tmp_path):
+        write(tmp_path, {"a.md": "A", "b.rst": "B", "deep/c.txt": "C", "d.png": b"\xff", "{x}.md": "X"})
+        corpus = Corpus.from_folder(tmp_path, "**/*.{md,rst,txt,m*}")
+        assert ids(corpus) == ["a.md", "b.rst", "deep/c.txt", "{x}.md"]
+        assert corpus.metadata["glob_pattern"] == "**/*.{md,rst,txt,m*}"
+        assert ids(Corpus.from_folder(tmp_path, "{x}.md")) == ["{x}.md"]
+
+    @pytest.mark.parametrize("pattern", ["{1..100000}", "{a,b}" * 20])
+    def test_braces_that_stand_for_too_much_are_refused(self, tmp_path, pattern):
+        write(tmp_path, {"a.md": "A"})
+        with pytest.raises(CorpusError, match="its braces stand for too much"):
+            Corpus.from_folder(tmp_path, pattern)
+
     def test_the_source_is_noted(self, tmp_path):
         write(tmp_path, {"a.txt": "A"})
         corpus = Corpus.from_folder(tmp_path, "*.txt")
@@ -96,7 +109,7 @@ class TestFromFolder:
 
     def test_a_folder_without_a_match_lists_what_it_has(self, tmp_path):
         write(tmp_path, {"a.txt": "A", "deep/b.rst": "B"})
-        message = r"no file matches '\*\*/\*\.md'.*ending in \.rst, \.txt.*glob_pattern='\*\*/\*\.rst'"
+        message = r"no file matches '\*\*/\*\.md'.*ending in \.rst, \.txt.*glob_pattern='\*\*/\*\.{rst,txt}'"
         with pytest.raises(CorpusError, match=message):
             Corpus.from_folder(tmp_path)
 
@@ -120,7 +133,9 @@ class TestFromFolder:
         with pytest.raises(CorpusError, match=r"a\.md: is a file"):
             Corpus.from_folder(tmp_path / "a.md")
 
-    @pytest.mark.parametrize("pattern", ["../*.md", "x/../../*.md", "/etc/*", ""])
+    @pytest.mark.parametrize(
+        "pattern", ["../*.md", "x/../../*.md", "/etc/*", "", "{*.md,../*.md}", ".{.,}/*.md", "{/,}etc/*"]
+    )
     def test_a_pattern_that_leaves_the_folder_is_refused(self, tmp_path, pattern):
         write(tmp_path, {"outside.md": "no", "in/a.md": "A"})
         with pytest.raises(CorpusError, match="expected a pattern relative to the folder"):

@@ -10,6 +10,8 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
+import bracex
+
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import checked_path, read_bytes, refuse_wide
 from rag_evaluation_framework._support.notes import note
@@ -21,6 +23,7 @@ from rag_evaluation_framework.errors import CorpusError
 
 _LARGEST = 500_000_000  # bytes of a document
 _MOST_NAMED = 3
+_TEXTS = (".adoc", ".htm", ".html", ".markdown", ".md", ".mdx", ".org", ".rst", ".txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ class Corpus:
         Args:
             folder_path: The folder.
             glob_pattern: Which files to read, relative to the folder; by default all Markdown files, recursively.
+                Braces hold alternatives, as in shells: `**/*.{md,rst,txt}`.
 
         Raises:
             CorpusError: The folder is missing, nothing matches, the pattern leads out of the folder, or a file cannot
@@ -103,13 +107,13 @@ class Corpus:
         if not folder.is_dir():
             problem = "is a file" if folder.exists() else "does not exist"
             raise CorpusError(f"{folder}: {problem}; expected a folder of text files")
-        pattern = PurePosixPath(glob_pattern if isinstance(given, str) else "")
-        if not pattern.parts or pattern.is_absolute() or ".." in pattern.parts:
+        patterns = _alternatives(glob_pattern) if isinstance(given, str) else []
+        if not patterns or not all(map(_stays_inside, patterns)):
             raise CorpusError(
                 f"glob pattern {shown(given)}: expected a pattern relative to the folder, such as '**/*.txt'"
             )
         try:
-            paths = {path.relative_to(folder).as_posix(): path for path in _visible(folder, pattern)}
+            paths = {path.relative_to(folder).as_posix(): path for path in _visible(folder, patterns)}
         except (OSError, ValueError, IndexError, NotImplementedError, RecursionError) as error:
             if isinstance(error, CorpusError):
                 raise
@@ -202,12 +206,25 @@ def _read_text(path: Path) -> str:
         ) from error
 
 
-def _visible(folder: Path, pattern: PurePosixPath) -> Iterator[Path]:
+def _alternatives(pattern: str) -> list[PurePosixPath]:
+    """Return the patterns that one with braces stands for."""
+    try:
+        return [PurePosixPath(one) for one in dict.fromkeys(bracex.expand(pattern, keep_escapes=True))]
+    except (bracex.ExpansionLimitException, ValueError, RecursionError) as error:
+        raise CorpusError(f"glob pattern {shown(pattern)}: its braces stand for too much ({error})") from error
+
+
+def _stays_inside(pattern: PurePosixPath) -> bool:
+    return bool(pattern.parts) and not pattern.is_absolute() and ".." not in pattern.parts
+
+
+def _visible(folder: Path, patterns: Collection[PurePosixPath]) -> Iterator[Path]:
     """Yield the files that match, after checking every folder: `glob` silently skips folders that it cannot read."""
     linked = _linked_folders(folder)
-    passed = linked if "**" in pattern.parts else set[Path]()  # links in the way of the pattern
+    in_the_way = any("**" in pattern.parts for pattern in patterns)
+    passed = linked if in_the_way else set[Path]()
     elsewhere: list[Path] = []
-    for path in folder.glob(_without_repeats(pattern)):
+    for path in dict.fromkeys(path for pattern in patterns for path in folder.glob(_without_repeats(pattern))):
         if any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
         through = linked.intersection(path.parents)
@@ -253,10 +270,11 @@ def _refuse_folder(error: OSError) -> None:
 
 
 def _what_is_there(folder: Path) -> str:
-    suffixes = sorted({path.suffix for path in _visible(folder, PurePosixPath("**/*")) if path.suffix})
+    suffixes = sorted({path.suffix for path in _visible(folder, [PurePosixPath("**/*")]) if path.suffix})
     if not suffixes:
         return "The folder has no files with an extension."
-    pattern = f"'**/*{suffixes[0]}'"
+    texts = [suffix[1:] for suffix in suffixes if suffix in _TEXTS] or [suffixes[0][1:]]
+    pattern = f"'**/*.{texts[0]}'" if len(texts) == 1 else f"'**/*.{{{','.join(texts)}}}'"
     return (
         f"It has files ending in {', '.join(suffixes[:8])}; select them with glob_pattern={pattern}, on the command "
         f"line --glob {pattern}."
