@@ -202,3 +202,12 @@ def test_the_file_keeps_what_tells_a_renamed_document_and_the_copies_of_a_text_a
     assert "1 renamed" in rag_eval("dataset", "update", path, "--corpus", "docs", "--output", "new.json").out
     (folder / "docs/three.md").unlink()
     assert rag_eval("dataset", "update", path, "--corpus", "docs").code == 2  # two.md was there already
+
+
+def test_run_looks_for_the_labels_of_a_renamed_document_in_memory(rag_eval, folder, labelled):
+    before = labelled.read_bytes()
+    (folder / "docs/guides/start.md").rename(folder / "docs/first-steps.md")
+    outcome = rag_eval("run", ".rag-eval/questions.yaml")
+    assert outcome.code == 0
+    assert "2 labelled spans: 1 unchanged, 1 renamed, 0 lost" in " ".join(outcome.out.split())
+    assert labelled.read_bytes() == before

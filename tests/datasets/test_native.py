@@ -415,6 +415,12 @@ def test_with_the_corpus_an_unknown_document_is_refused_with_its_location(tmp_pa
         load_dataset(path, corpus=corpus)
 
 
+def test_a_span_with_its_text_may_be_in_a_document_that_is_gone(tmp_path, corpus):
+    path = written(tmp_path, question(relevant_spans=[{"doc_id": "prices.md", "start": 3, "end": 6, "text": "Ten"}]))
+    (entry,) = load_dataset(path, corpus=corpus)
+    assert entry.relevant == (CharacterSpan(DocumentId("prices.md"), 3, 6, "Ten"),)
+
+
 def test_a_level_other_than_that_of_the_file_is_refused(tmp_path):
     with pytest.raises(LevelMismatch, match=r"token-level.*chunk-level"):
         load_dataset(written(tmp_path, question()), CHUNK)

@@ -72,7 +72,7 @@ class LabelReader:
         if record is None:
             return None
         try:
-            doc_id = self.document(record.doc_id)
+            doc_id = self._labelled_document(record)
             start, end = record.start, record.end
             if self._utf16 is not None:
                 start, end = self._utf16.code_points(doc_id, start), self._utf16.code_points(doc_id, end)
@@ -87,6 +87,16 @@ class LabelReader:
         if record.unique_with is not None:
             self.unique_with[span] = record.unique_with
         return span
+
+    def _labelled_document(self, record: SpanRecord) -> DocumentId:
+        """Return the id of the document of a span; as it is written if it may have been renamed since.
+
+        Raises:
+            DatasetError: There is a corpus, the name matches more than one document or, without a text by which the
+                span can be found again, none.
+        """
+        renamed = record.text and self._utf16 is None and not (self.resolver and self.resolver.alike(record.doc_id))
+        return DocumentId(record.doc_id) if renamed else self.document(record.doc_id)
 
     def chunk_level(
         self, query: Query, ids: Any, gains: Any, where: str, gains_at: str
