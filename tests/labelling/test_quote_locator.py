@@ -34,6 +34,7 @@ def ignoring(text, quote, name="a.txt"):
         ("Wait… for it.", "Wait... for it.", "ellipsis"),
         ("A sof\u00adt hyphen\u200b.", "A soft hyphen.", "invisible characters"),
         ("A re\u0301sume\u0301 here.", "A résumé here.", "Unicode composition"),
+        ("If a =\u0338 b then.", "If a ≠ b then.", "Unicode composition"),
         ("The ﬁrst ﬂoor.", "The first floor.", "ligatures"),
         ("An exam-\nple of it.", "An example of it.", "hyphenation"),
         ("An exam-\nple of it.", "An exam-ple of it.", "hyphenation"),

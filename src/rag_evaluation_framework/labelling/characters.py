@@ -17,6 +17,8 @@ CALL = "\ufdd0"  # no character of any text: parentheses that a renderer adds to
 INVISIBLE = frozenset(
     "\u00ad\u200b\u200c\u200d\u2060\ufeff\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufe0e\ufe0f"
 )
+STRUCK_OUT = "\u0338\u20d2"  # combining marks that negate a symbol: ≠ is = and the first
+_NO_KEYS = {*QUOTATION_MARKS, *INVISIBLE, *STRUCK_OUT}
 _THEMSELVES = ("<super>", "<sub>", "<fraction>", "<circle>", "<square>")
 _UNSPACED = re.compile(  # scripts that put no space between words, and Hangul, which puts none before particles
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
@@ -52,8 +54,8 @@ def key(character: str) -> str:
 
 @cache
 def is_key(character: str) -> bool:
-    """Return whether a character is a letter, a number or a combining mark."""
-    return category(character)[0] in "LNM" and character not in QUOTATION_MARKS and character not in INVISIBLE
+    """Return whether a character is a letter, a number or a combining mark that belongs to one."""
+    return category(character)[0] in "LNM" and character not in _NO_KEYS
 
 
 def is_unspaced(character: str) -> bool:

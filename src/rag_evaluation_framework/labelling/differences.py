@@ -4,7 +4,15 @@ import re
 from collections.abc import Iterable
 from unicodedata import normalize
 
-from rag_evaluation_framework.labelling.characters import ANCHOR, DASHES, ELLIPSIS, INVISIBLE, QUOTATION_MARKS, is_key
+from rag_evaluation_framework.labelling.characters import (
+    ANCHOR,
+    DASHES,
+    ELLIPSIS,
+    INVISIBLE,
+    QUOTATION_MARKS,
+    STRUCK_OUT,
+    is_key,
+)
 
 CAPITALS = "capitals"
 _DASHES = re.compile(f"-{{2,3}}|[{''.join(sorted(DASHES - {'-'}))}-]")
@@ -53,7 +61,8 @@ def _letters(quote: str, shown: str) -> dict[str, bool]:
     compatible = [normalize("NFKC", text) for text in (given, there)]
     ligatures = [[sign for sign in text if normalize("NFKC", sign) != sign] for text in composed]
     return {
-        "Unicode composition": given != there and composed[0] == composed[1],
+        "Unicode composition": (given != there and composed[0] == composed[1])
+        or _only(quote, STRUCK_OUT) != _only(shown, STRUCK_OUT),
         "ligatures": ligatures[0] != ligatures[1],
         CAPITALS: compatible[0] != compatible[1],
     }
