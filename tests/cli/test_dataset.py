@@ -118,6 +118,8 @@ def test_questions_of_a_table_are_added_corrected_or_there_already(rag_eval, fol
         "When do invoices come?": [("billing.md", "Invoices are sent on the second day.")],
     }
     assert [label.query.text for label in load_dataset(labelled).skipped] == ["Who answers?"]
+    assert rag_eval("dataset", "update", labelled, "--corpus", "docs", "--questions", "more.csv").code == 0
+    assert [label.query.text for label in load_dataset(labelled).skipped] == ["Who answers?"]
 
 
 def test_output_writes_a_new_file_and_leaves_the_dataset(rag_eval, folder, labelled):

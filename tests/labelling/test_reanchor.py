@@ -194,6 +194,13 @@ def test_a_place_in_a_document_that_is_unchanged_was_never_that_of_another_span(
     assert reanchor([anchor], after, {"a.md": known["a.md"]})[0].span is not None
 
 
+def test_a_context_of_a_few_characters_tells_no_copies_apart():
+    page, blank = "The first line.{0}{1}:\nYes.{0}The last line.", "\n" * 40
+    corpus = corpus_of(a=page.format(blank, "Now"), b=page.format(blank, "Then"))
+    after = corpus_of(a=f"An edit.\n{corpus['a.md'].content}", b=corpus["b.md"].content)
+    assert found_again(corpus, after, "Yes.").span is None
+
+
 def test_a_short_text_needs_its_context_on_one_side():
     page = "# Questions\n\nIs there a refund for every order? Yes. It takes five working days at most.\n"
     corpus = corpus_of(a=page)
