@@ -155,19 +155,21 @@ class TestMarkdownHeaderChunkerInTokens(ChunkerConformance):
         return rag.MarkdownHeaderChunker(chunk_size=12, length="cl100k_base")
 
 
-LETTERS = WordCounts(tuple("ab 中"))  # quick, and some texts have no direction
+def letters():
+    """Return a quick embedder, to which some texts have no direction; a new one, as it records what it embeds."""
+    return WordCounts(tuple("ab 中"))
 
 
 class TestSemanticChunker(ChunkerConformance):
     def make(self):
-        return rag.SemanticChunker(LETTERS)
+        return rag.SemanticChunker(letters())
 
 
 class TestSemanticChunkerWithSizes(ChunkerConformance):
     limit = 60
 
     def make(self):
-        return rag.SemanticChunker(LETTERS, percentile=30, buffer=0, min_size=20, max_size=60)
+        return rag.SemanticChunker(letters(), percentile=30, buffer=0, min_size=20, max_size=60)
 
 
 class TestSemanticChunkerInTokens(ChunkerConformance):
@@ -175,7 +177,7 @@ class TestSemanticChunkerInTokens(ChunkerConformance):
     length = tokens
 
     def make(self):
-        return rag.SemanticChunker(LETTERS, percentile=50, min_size=5, max_size=10, length="cl100k_base")
+        return rag.SemanticChunker(letters(), percentile=50, min_size=5, max_size=10, length="cl100k_base")
 
 
 class TestSemanticChunkerThatFitsItsEmbedder(ChunkerConformance):

@@ -13,6 +13,8 @@ from rag_evaluation_framework._outside import hide, is_secret, is_secret_pair
 from rag_evaluation_framework.contracts.component import Component
 
 _MOST = 10_000  # values that are looked at, the outer ones first: a component may hold a corpus
+_MOST_OF_ONE = 1_000  # of one collection
+_TOLD_BY_NAME = str | bytes | int | float | None  # what is no secret unless a name says so
 _LIKE_A_KEY = re.compile(r"(?=\D*\d)[^\s/\\]{8,}")
 
 
@@ -41,10 +43,8 @@ def confide_parameters(kind: object, given: Mapping[str, Any]) -> None:
 
 
 def _secrets(first: Iterable[_Given]) -> Iterator[str]:
-    waiting, seen = deque(islice(first, _MOST)), dict[int, object]()
-    for _ in range(_MOST):
-        if not waiting:
-            return
+    waiting, seen, left = deque(islice(first, _MOST_OF_ONE)), dict[int, object](), _MOST
+    while waiting and left > 0:
         item, secret, unshown = waiting.popleft()
         value = _opened(item)
         if isinstance(value, str):
@@ -57,7 +57,10 @@ def _secrets(first: Iterable[_Given]) -> Iterator[str]:
         elif id(value) not in seen:
             seen[id(value)] = value
             with suppress(Exception):  # anybody's collections
-                waiting.extend(islice(_inside(value, secret=secret), _MOST - len(waiting)))
+                for inner in islice(_inside(value, secret=secret), _MOST_OF_ONE):
+                    left -= 1
+                    if inner.secret or inner.unshown or not isinstance(inner.value, _TOLD_BY_NAME):
+                        waiting.append(inner)
 
 
 def _inside(value: Any, *, secret: bool) -> Iterator[_Given]:
@@ -65,12 +68,7 @@ def _inside(value: Any, *, secret: bool) -> Iterator[_Given]:
     if isinstance(value, partial):
         value = cast("Any", value).keywords
     if isinstance(value, list | tuple):
-        open_ones = int | float if secret else int | float | str | bytes  # no secrets by themselves
-        yield from (
-            _Given(item, secret, unshown=False)
-            for item in cast("list[object]", value)[:_MOST]
-            if not isinstance(item, open_ones)
-        )
+        yield from (_Given(item, secret, unshown=False) for item in cast("list[object]", value))
     elif isinstance(value, Mapping):
         yield from _named(cast("Mapping[object, object]", value), secret=secret)
     elif isinstance(value, Component) or callable(value) or is_dataclass(value):
