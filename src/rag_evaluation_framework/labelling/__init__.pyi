@@ -1,8 +1,8 @@
 from .anchors import Anchor as Anchor
 from .anchors import anchors_of as anchors_of
 from .anchors import known_documents as known_documents
-from .quotes import QuoteCheck as QuoteCheck
-from .quotes import QuoteRow as QuoteRow
+from .quote_check import QuoteCheck as QuoteCheck
+from .quote_row import QuoteRow as QuoteRow
 from .quotes import check_quotes as check_quotes
 from .reanchor import Reanchored as Reanchored
 from .reanchor import reanchor as reanchor

@@ -15,7 +15,7 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import Anchor, anchors_of, known_documents
-from rag_evaluation_framework.labelling.quotes import QuoteCheck
+from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.reanchor import Reanchored, reanchor
 
 _LOST = "lost"

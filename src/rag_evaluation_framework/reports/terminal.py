@@ -13,7 +13,7 @@ from rich.text import Text
 from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.labelling.quotes import QuoteCheck, skipped_questions
+from rag_evaluation_framework.labelling.quote_check import QuoteCheck, skipped_questions
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.reports.tables import Column, show_table

@@ -1,0 +1,113 @@
+"""The quotes of a table, checked against the corpus, and the dataset they make."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework._support.records import Problems
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
+from rag_evaluation_framework.data.ids import QueryId, QueryText, generate_query_id
+from rag_evaluation_framework.data.levels import TOKEN
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.skipped import Skipped, count_skipped
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.quote_row import QuoteRow
+
+_MOST_ROWS = 200
+
+
+@dataclass(frozen=True, repr=False)
+class QuoteCheck:
+    """Result of checking the quotes of a file against the corpus, row by row.
+
+    Attributes:
+        source: The file.
+        corpus: The documents.
+        rows: One entry per row, in order.
+    """
+
+    source: str
+    corpus: Corpus
+    rows: tuple[QuoteRow, ...]
+
+    @property
+    def problems(self) -> tuple[QuoteRow, ...]:
+        """The rows whose quote is ambiguous or missing."""
+        return tuple(row for row in self.rows if row.status in ("ambiguous", "missing"))
+
+    @cached_property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """The quotes that were not located, each with its question, which the dataset skips, and the reason."""
+        questions = self._questions
+        return tuple(Skipped(_query(questions[row.key]), row.quote, row.reason) for row in self.problems)
+
+    @property
+    def _questions(self) -> dict[str, list[QuoteRow]]:
+        """The rows of each question, in order."""
+        questions: dict[str, list[QuoteRow]] = {}
+        for row in self.rows:
+            questions.setdefault(row.key, []).append(row)
+        return questions
+
+    def dataset(self, name: str | None = None) -> Dataset[CharacterSpan]:
+        """Return the dataset of all questions whose quotes were all located; the others are its `skipped`.
+
+        A question with a missing or ambiguous quote is skipped entirely: scored by its other quotes alone, retrieving
+        the right text would count as wrong.
+
+        Raises:
+            DatasetError: No question is left.
+        """
+        problematic = {row.key for row in self.problems}
+        entries = [
+            TokenLevelGroundTruth(_query(rows), tuple(span for row in rows for place in row.places for span in place))
+            for key, rows in self._questions.items()
+            if key not in problematic
+        ]
+        if not entries:
+            raise DatasetError(Problems(map(str, self.problems)).message(self.source))
+        name = name or Path(self.source).stem
+        return Dataset(entries, TOKEN, name=name, corpus=self.corpus, skipped=self.skipped)
+
+    def summary(self) -> str:
+        """Return the number of rows by status, and the rows whose quote is ambiguous or missing: the first 200."""
+        return "\n".join([self._counted(), *_first(self.problems)])
+
+    def __str__(self) -> str:
+        """Return the rows, of many the first 200, and the number of rows by status."""
+        return "\n".join([*_first(self.rows), self._counted()])
+
+    def __repr__(self) -> str:
+        return f"QuoteCheck({self._counted()})"
+
+    def _counted(self) -> str:
+        counts = Counter(row.status for row in self.rows)
+        statuses = ", ".join(
+            f"{counts[status]} {status}" for status in ("located", "ambiguous", "missing", "no-answer")
+        )
+        skipped = f"; {skipped_questions(self.skipped)}" if self.skipped else ""
+        return f"{one_line(self.source)}: {len(self.rows)} row{'s' * (len(self.rows) != 1)}: {statuses}{skipped}"
+
+
+def _first(rows: tuple[QuoteRow, ...]) -> list[str]:
+    """Return the rows as lines, of many the first ones and how many more there are."""
+    more = len(rows) - _MOST_ROWS
+    return [*map(str, rows[:_MOST_ROWS]), *([f"… and {more:,} more rows"] if more > 0 else [])]
+
+
+def skipped_questions(skipped: Iterable[Skipped]) -> str:
+    """Return how many questions were skipped, for messages."""
+    count = count_skipped(skipped)
+    return "1 question skipped: fix its quotes" if count == 1 else f"{count} questions skipped: fix their quotes"
+
+
+def _query(rows: list[QuoteRow]) -> Query:
+    metadata = {key: value for row in reversed(rows) for key, value in row.metadata.items() if value}
+    identity = QueryId(rows[0].id) if rows[0].id else generate_query_id(rows[0].question)
+    return Query(identity, QueryText(rows[0].question), metadata)
