@@ -48,7 +48,10 @@ def test_skipped_questions_are_shown_with_quote_and_reason_wherever_people_look(
     assert outcome.err.startswith("warning: ")
     assert "ambiguous" in outcome.err
     shown = " ".join(outcome.out[outcome.out.index("Skipped questions") :].split())
-    ambiguous = "“Support helps.” ambiguous: billing.md[47:61], guides/start.md[34:48] name the document, or quote more"
+    ambiguous = (
+        "“Support helps.” ambiguous: billing.md:3:37 (behind “day.”), guides/start.md:3:26 (behind “first.”): "
+        "name the document, or quote more"
+    )
     assert re.search(rf"Who helps\? \(query_\w+\): {re.escape(ambiguous)}", shown)
     assert re.search(r"How do I upgrade\? \(query_\w+\): “Upgrade the agent first.” missing: nearest passage", shown)
     (run,) = (folder / ".rag-eval/runs").iterdir()

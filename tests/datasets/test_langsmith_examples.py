@@ -389,7 +389,8 @@ def test_excerpts_that_do_not_occur_exactly_once_are_refused_with_advice(corpus)
     with pytest.raises(DatasetError) as caught:
         only(example({"excerpts": [FOOTER, "Refunds take 5 working days.", ""]}), corpus=corpus)
     message = str(caught.value)
-    assert f"$[0].outputs.excerpts[0]: the quote '{FOOTER}' is ambiguous: name the document" in message
+    assert f"$[0].outputs.excerpts[0]: the quote '{FOOTER}' is ambiguous: guides/start.md:3:45 (" in message
+    assert ": name the document" in message
     assert "$[0].outputs.excerpts[1]: the quote 'Refunds take 5 working days.' is missing: nearest passage" in message
     assert "$[0].outputs.excerpts[2]: is blank" in message
 

@@ -234,11 +234,11 @@ class ExampleReader:
             )
             return []
         document = next((query.metadata[name] for name in _DOCUMENT_OF_QUOTES if name in query.metadata), "")
-        status, located, advice = locate_quote(item, str(document), self._locator, self.labels.resolver)
-        if status != "located":
-            self.records.problem(where, f"the quote {brief_repr(item)} is {status}: {advice}")
+        found = locate_quote(item, str(document), self._locator, self.labels.resolver)
+        if found.status != "located":
+            self.records.problem(where, f"the quote {brief_repr(item)} is {found.status}: {found.advice}")
             return []
-        return list(located.places[0])
+        return list(found.located.places[0])
 
     @cached_property
     def _locator(self) -> QuoteLocator | None:

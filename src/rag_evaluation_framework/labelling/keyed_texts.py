@@ -5,12 +5,14 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz import fuzz
 
 from rag_evaluation_framework.labelling.characters import key
 from rag_evaluation_framework.labelling.markup import Markup
 from rag_evaluation_framework.text.searched_texts import SearchedTexts
 
 Offsets = NDArray[np.int32]
+_PAGES_COMPARED = 16
 _SEVERAL = 0xFFFFFFFF  # in place of the key of a character that has several: ﬁ
 
 
@@ -41,6 +43,27 @@ class KeyedTexts:
             number: Search only the document of this number.
         """
         return self._searched.occurrences(key, number)
+
+    def nearest(self, key: str, number: int | None = None) -> tuple[int, int, int, float] | None:
+        """Return the stretch that is most similar to a key; None if nothing is similar.
+
+        It is the best window of RapidFuzz's `partial_ratio` among about a quarter of a million characters: those that
+        share the most with the key.
+
+        Args:
+            key: What to compare, at most a few hundred characters: it takes time that grows with them.
+            number: Only the document of this number.
+
+        Returns:
+            The number of the document, the first character of the stretch and one past its last, counted in the key of
+            the document, and the similarity, from 0 to 100.
+        """
+        best: tuple[int, int, int, float] | None = None
+        for found, first, last in self._searched.most_alike(key, _PAGES_COMPARED, number):
+            window = _most_similar(key, self._keyed[found][0][first : last + len(key)], best[3] if best else 1.0)
+            if window is not None and (best is None or window[2] > best[3]):
+                best = (found, first + window[0], first + window[1], window[2])
+        return best
 
     def offsets(self, number: int) -> Offsets:
         """Return where each character of a document's key stands in its source; shape (characters of the key,)."""
@@ -74,6 +97,22 @@ class _KeyTable:
             text = key(chr(code))
             self._keys[code] = _SEVERAL if len(text) > 1 else ord(text) if text else 0
             self._met[code] = True
+
+
+def _most_similar(text: str, content: str, least: float) -> tuple[int, int, float] | None:
+    """Return the first and last character of the window most similar to a text, and how similar it is; None below that.
+
+    Content that is shorter than the text is compared as a whole: of a single word each quote may have a copy.
+    """
+    if len(content) < len(text):
+        similarity = fuzz.ratio(text, content, score_cutoff=least)
+        return (0, len(content), similarity) if similarity else None
+    window = fuzz.partial_ratio_alignment(text, content, score_cutoff=least)
+    return (
+        None
+        if window is None or window.dest_end <= window.dest_start
+        else (window.dest_start, window.dest_end, window.score)
+    )
 
 
 def _text(codes: NDArray[np.uint32]) -> str:

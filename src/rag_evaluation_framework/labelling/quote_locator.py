@@ -17,8 +17,10 @@ from rag_evaluation_framework.labelling.html_markup import html_markup
 from rag_evaluation_framework.labelling.keyed_texts import KeyedTexts
 from rag_evaluation_framework.labelling.markdown_markup import markdown_markup
 from rag_evaluation_framework.labelling.markup import Markup
+from rag_evaluation_framework.labelling.positions import Positions
 from rag_evaluation_framework.labelling.quote_matcher import Match, matches
 from rag_evaluation_framework.labelling.quoted_text import QuotedText
+from rag_evaluation_framework.labelling.rarity import WordRarity
 from rag_evaluation_framework.labelling.rst_markup import rst_markup
 from rag_evaluation_framework.text.text_locator import TextLocator
 
@@ -99,17 +101,17 @@ class QuoteLocator:
         spans = self.verbatim.places(quote, doc_id, limit)
         if verbatim_only:
             return _verbatim(quote, spans)
-        number = None if doc_id is None else self._numbers.get(DocumentId(doc_id))
+        number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
         if doc_id is not None and number is None:
             return Located(())
-        if shown := [span for span in spans if self._is_shown(self._numbers[span.doc_id], span)]:
+        if shown := [span for span in spans if self._is_shown(self.numbers[span.doc_id], span)]:
             return self._with_others(quote, shown, number, limit)
         found = self._preferred(self._matches(quote, number), limit)
         if found and (not spans or self._is_shown(found[0].number, found[0])):
             return self._located([[match] for match in found])
         if spans:
             return _verbatim(quote, spans)
-        parts = [part for part in _OMISSION.split(quote) if part.strip()]
+        parts = parts_of(quote)
         if len(parts) < 2:
             return Located(())
         located = self._located(list(islice(self._chains(parts, number), limit)))
@@ -120,14 +122,14 @@ class QuoteLocator:
     def _with_others(self, quote: str, spans: list[CharacterSpan], number: int | None, limit: int) -> Located:
         """Return verbatim places and those that only look the same, in order; capitals and all at the ends count."""
         verbatim = _verbatim(quote, spans)
-        taken = [(self._numbers[span.doc_id], span.start, span.end) for span in spans]
+        taken = [(self.numbers[span.doc_id], span.start, span.end) for span in spans]
         as_written = all(
-            self._markups[where].shown(start, end) == span.text
+            self.markups[where].shown(start, end) == span.text
             for span, (where, start, end) in zip(spans, taken, strict=True)
         )
         same = (
             match
-            for match in self._matches(quote, number, (self._rendered,) if as_written else None)
+            for match in self._matches(quote, number, (self.rendered,) if as_written else None)
             if not match.added
             and CAPITALS not in match.ignoring
             and self._is_shown(match.number, match)
@@ -137,7 +139,7 @@ class QuoteLocator:
         )
         others = self._located([[match] for match in islice(same, limit - len(spans))])
         places = sorted(
-            [*verbatim.places, *others.places], key=lambda place: (self._numbers[place[0].doc_id], place[0].start)
+            [*verbatim.places, *others.places], key=lambda place: (self.numbers[place[0].doc_id], place[0].start)
         )
         return Located(tuple(places), in_order([*verbatim.ignoring, *others.ignoring]))
 
@@ -154,7 +156,7 @@ class QuoteLocator:
 
     def _is_shown(self, number: int, place: Match | CharacterSpan) -> bool:
         """Return whether a renderer shows anything of a place; not so in comments, scripts and attributes."""
-        markup = self._markups[number]
+        markup = self.markups[number]
         return any(map(key, markup.shown(place.start, place.end)))
 
     def _matches(self, quote: str, number: int | None, views: Sequence[KeyedTexts] | None = None) -> Iterator[Match]:
@@ -164,8 +166,8 @@ class QuoteLocator:
             return
         forms = [whole, *([without] if (without := whole.without_numbers()) and without.key else [])]
         seen: dict[int, list[tuple[int, int]]] = {}
-        for texts in views or (self._plain, self._rendered):
-            for form in forms if texts is self._rendered else forms[:1]:
+        for texts in views or (self._plain, self.rendered):
+            for form in forms if texts is self.rendered else forms[:1]:
                 for match in matches(form, texts, number):
                     if texts is self._plain and self._ends_in_markup(match, whole):
                         continue
@@ -176,7 +178,7 @@ class QuoteLocator:
 
     def _ends_in_markup(self, match: Match, quote: QuotedText) -> bool:
         """Return whether a place ends in markup that the quote lacks and only has something like it: ' for `."""
-        markup = self._markups[match.number]
+        markup = self.markups[match.number]
         return any(
             not key(sign := markup.source[offset]) and sign not in given and not markup.shown(offset, offset + 1)
             for offset, given in ((match.start, quote.before), (match.end - 1, quote.behind))
@@ -198,7 +200,7 @@ class QuoteLocator:
         """Return whether one part follows another, not too far behind, and words or the end of a line are between."""
         if first.number != second.number or not 0 <= second.start - first.end <= _FARTHEST:
             return False
-        left_out = self._markups[first.number].shown(first.end, second.start)
+        left_out = self.markups[first.number].shown(first.end, second.start)
         words = _WORD.search(left_out) or _LINE_END.fullmatch(left_out)
         return words is not None and not _OWN_ELLIPSIS.search(left_out)
 
@@ -214,7 +216,8 @@ class QuoteLocator:
         return CharacterSpan(document.id, match.start, match.end, document.content[match.start : match.end])
 
     @cached_property
-    def _numbers(self) -> dict[DocumentId, int]:
+    def numbers(self) -> dict[DocumentId, int]:
+        """The number of each document in the corpus."""
         return {document.id: number for number, document in enumerate(self.corpus)}
 
     @cached_property
@@ -222,13 +225,25 @@ class QuoteLocator:
         return KeyedTexts([Markup(document.content) for document in self.corpus])
 
     @cached_property
-    def _rendered(self) -> KeyedTexts:
-        if not any(markup.starts for markup in self._markups):
-            return self._plain
-        return KeyedTexts(self._markups)
+    def positions(self) -> Positions:
+        """The lines and columns of spans."""
+        return Positions(self.corpus)
 
     @cached_property
-    def _markups(self) -> list[Markup]:
+    def rarity(self) -> WordRarity:
+        """How rare words are in the documents."""
+        return WordRarity(document.content for document in self.corpus)
+
+    @cached_property
+    def rendered(self) -> KeyedTexts:
+        """The documents as they are shown."""
+        if not any(markup.starts for markup in self.markups):
+            return self._plain
+        return KeyedTexts(self.markups)
+
+    @cached_property
+    def markups(self) -> list[Markup]:
+        """What is shown of each document."""
         return [markup_of(document.id, document.content) for document in self.corpus]
 
 
@@ -243,6 +258,11 @@ def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:
     return Located(
         tuple((span,) for span in spans), in_order([] if quote == text else differences(quote.strip(), text))
     )
+
+
+def parts_of(quote: str) -> list[str]:
+    """Return the parts of a quote that leaves something out between them: one, if it leaves nothing out."""
+    return [part for part in _OMISSION.split(quote) if part.strip()]
 
 
 def markup_of(doc_id: str, content: str) -> Markup:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.suggestions import Suggestion
 
 QuoteStatus = Literal["located", "ambiguous", "missing", "no-answer"]
 
@@ -25,6 +26,8 @@ class QuoteRow:
             in order: "A … B" has two.
         ignoring: In what the quote and the document differ: "emphasis", "line breaks"; empty if it occurs verbatim.
         advice: What to do about it; "" for located rows.
+        suggestion: The passage that a missing quote may mean; None if nothing is similar enough. Of a located row, the
+            one that was accepted.
         id: The id of the question in the file, or "".
         metadata: The other columns.
     """
@@ -39,6 +42,22 @@ class QuoteRow:
     advice: str
     id: str
     metadata: Mapping[str, str]
+    suggestion: Suggestion | None = None
+
+    @property
+    def similarity(self) -> float | None:
+        """How similar the quote and its suggestion are, in [0, 1]; None without a suggestion."""
+        return self.suggestion.similarity if self.suggestion else None
+
+    @property
+    def difference(self) -> str:
+        """In what the quote and its suggestion differ, in words; "" without a suggestion."""
+        return self.suggestion.difference if self.suggestion else ""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the row is located where a suggestion is that somebody accepted."""
+        return self.status == "located" and self.suggestion is not None
 
     @property
     def key(self) -> str:
@@ -47,16 +66,17 @@ class QuoteRow:
 
     @property
     def reason(self) -> str:
-        """Why the quote was not located, and what to do about it: status, places and advice; "" if it was."""
+        """Why the quote was not located, and what to do about it: status, status and advice; "" if it was."""
         return f"{self.status}: {self._told}" if self.advice else ""
 
     @property
     def _told(self) -> str:
-        where = ", ".join(map(written_place, self.places[:3]))
-        more = f" and {len(self.places) - 3} more" if len(self.places) > 3 else ""
-        ignoring = f", ignoring: {', '.join(self.ignoring)}" if self.ignoring else ""
-        advice = f"{' ' if where else ''}{one_line(self.advice)}" if self.advice else ""
-        return f"{where}{more}{ignoring}{advice}"
+        if self.status != "located":
+            return one_line(self.advice)
+        where = ", ".join(map(_place, self.places))
+        if self.suggestion:
+            return f"{where}, accepted ({self.suggestion.percent} similar): {one_line(self.difference)}"
+        return f"{where}, ignoring: {', '.join(self.ignoring)}" if self.ignoring else where
 
     def __str__(self) -> str:
         return f"line {self.number:<4} {self.status:<10} {self._told}".rstrip()
@@ -65,6 +85,5 @@ class QuoteRow:
         return f"QuoteRow({self})"
 
 
-def written_place(spans: tuple[CharacterSpan, ...]) -> str:
-    """Return a place of a quote: its document and the offsets of its spans."""
+def _place(spans: tuple[CharacterSpan, ...]) -> str:
     return name_line(spans[0].doc_id) + " … ".join(f"[{span.start}:{span.end}]" for span in spans)

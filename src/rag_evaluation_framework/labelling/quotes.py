@@ -7,11 +7,12 @@ its id.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from tqdm import tqdm
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.dataset import Dataset
@@ -19,10 +20,17 @@ from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.passages import LONGEST
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.quote_locator import Located, QuoteLocator
-from rag_evaluation_framework.labelling.quote_row import QuoteRow, QuoteStatus, written_place
+from rag_evaluation_framework.labelling.quote_row import QuoteRow, QuoteStatus
 from rag_evaluation_framework.labelling.quote_table import COLUMNS, read_quote_table
+from rag_evaluation_framework.labelling.suggestions import Suggestion, lost_parts, suggest, suggest_located
+from rag_evaluation_framework.labelling.unique_contexts import told_places
+
+_LIMIT = 20
+_MOST_SHOWN = 160
+_NOWHERE = Located(())
 
 
 def check_quotes(path: str | Path, corpus: Corpus, verbatim_only: bool = False) -> QuoteCheck:
@@ -72,22 +80,38 @@ def _check(
     answered: bool,
     verbatim_only: bool,
 ) -> QuoteRow:
-    status, located, advice = locate_quote(
-        record["quote"], record["document"], locator, resolver, answered, verbatim_only
-    )
+    found = locate_quote(record["quote"], record["document"], locator, resolver, answered, verbatim_only)
     metadata = {key: value for key, value in record.items() if key not in COLUMNS}
     return QuoteRow(
         number,
         record["question"],
         record["quote"],
         record["document"],
-        status,
-        located.places,
-        located.ignoring,
-        advice,
+        found.status,
+        found.located.places,
+        found.located.ignoring,
+        found.advice,
         record["id"],
         metadata,
+        found.suggestion,
     )
+
+
+@dataclass(frozen=True)
+class QuoteFate:
+    """What became of a quote.
+
+    Attributes:
+        status: As that of a row.
+        located: Where it stands.
+        advice: What to do about it; "" if it was located.
+        suggestion: What it may mean, if it is missing.
+    """
+
+    status: QuoteStatus
+    located: Located = _NOWHERE
+    advice: str = ""
+    suggestion: Suggestion | None = None
 
 
 def locate_quote(
@@ -97,7 +121,7 @@ def locate_quote(
     resolver: DocumentResolver,
     answered: bool = False,
     verbatim_only: bool = False,
-) -> tuple[QuoteStatus, Located, str]:
+) -> QuoteFate:
     """Return the status of a quote, where it stands, and what to do about it.
 
     Args:
@@ -108,44 +132,58 @@ def locate_quote(
         answered: Whether the question has other quotes that are not blank.
         verbatim_only: Ignore nothing but white space.
     """
-    nowhere = Located(())
     if not quote.strip():
         if answered:
             advice = "the quote is empty, but other rows answer the question: remove the row or fill it in"
-            return "missing", nowhere, advice
-        return "no-answer", nowhere, ""
+            return QuoteFate("missing", advice=advice)
+        return QuoteFate("no-answer")
     try:
         doc_id = resolver.resolve(document) if document.strip() else None
     except DatasetError as error:
-        return "missing", nowhere, str(error)
-    located = locator.locate(quote, doc_id, verbatim_only=verbatim_only)
+        return _misplaced(quote, locator, verbatim_only, str(error), f"not in {name_line(document)}")
+    located = locator.locate(quote, doc_id, _LIMIT, verbatim_only)
     if len(located.places) == 1:
-        return "located", located, ""
+        return QuoteFate("located", located)
     if located.places:
         several = len({spans[0].doc_id for spans in located.places}) > 1
         advice = "name the document, or quote more" if several else "quote more of the passage"
-        return "ambiguous", located, advice
-    elsewhere = nowhere if doc_id is None else locator.locate(quote, limit=3, verbatim_only=verbatim_only)
-    if elsewhere.places:
-        found = ", ".join(map(written_place, elsewhere.places))
-        return "missing", nowhere, f"found in {found}, not in {name_line(str(doc_id))}: correct the document"
-    return "missing", nowhere, _nearest(quote, locator)
+        return QuoteFate("ambiguous", located, f"{told_places(located.places, locator, _LIMIT)}: {advice}")
+    if doc_id is not None and locator.locate(quote, None, 1, verbatim_only).places:
+        elsewhere = f"not in {name_line(str(doc_id))}"
+        return _misplaced(quote, locator, verbatim_only, "correct the document", elsewhere)
+    return _missing(quote, doc_id, locator, verbatim_only)
 
 
-def _nearest(quote: str, locator: QuoteLocator) -> str:
-    part = locator.verbatim.missing_part(quote)
-    nearest = locator.verbatim.nearest(part)
-    if nearest is None:
-        return "nothing similar in the corpus"
-    span, similarity = nearest
-    there = f"{written_place((span,))} “{_short(span.text, 120)}”"
-    passage = f"nearest passage ({similarity:.0f} % similar): {there}; quote it verbatim"
-    return passage if part == quote else f"of the long quote, “{_short(part, 40)}” was not found; {passage}"
+def _misplaced(quote: str, locator: QuoteLocator, verbatim_only: bool, advice: str, elsewhere: str) -> QuoteFate:
+    """Return that a quote is not in the document that is named, and where it is."""
+    located = locator.locate(quote, None, _LIMIT, verbatim_only)
+    if not located.places:
+        return QuoteFate("missing", advice=advice)
+    found = told_places(located.places, locator, _LIMIT)
+    document = name_line(located.places[0][0].doc_id)
+    other = "it is in another document than the row names"
+    suggestion = suggest_located(located, locator, f"in {document}, {elsewhere}", other)
+    return QuoteFate("missing", advice=f"found in {found}, {elsewhere}: {advice}", suggestion=suggestion)
 
 
-def _short(text: str, most: int) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _missing(quote: str, doc_id: str | None, locator: QuoteLocator, verbatim_only: bool) -> QuoteFate:
+    """Return what a quote may mean that stands nowhere."""
+    shown = locator.locate(quote, doc_id, _LIMIT) if verbatim_only else _NOWHERE
+    if shown.places:
+        suggestion = suggest_located(shown, locator, f"it stands there only ignoring: {', '.join(shown.ignoring)}")
+    else:
+        found = suggest(quote, locator, doc_id)
+        if found is None:
+            long = f"quote less than {LONGEST:,} characters" if len(quote) > LONGEST else ""
+            more = long or lost_parts(quote, locator, doc_id)
+            return QuoteFate("missing", advice=f"nothing similar in the corpus{more and f'; {more}'}")
+        suggestion = found
+    copies = f", and {len(suggestion.copies) - 1} more such" if len(suggestion.copies) > 1 else ""
+    advice = (
+        f"nearest passage ({suggestion.percent} similar): {name_line(suggestion.place)}{copies} "
+        f"“{one_line(suggestion.quote, _MOST_SHOWN)}”; {one_line(suggestion.difference)}"
+    )
+    return QuoteFate("missing", advice=advice, suggestion=suggestion)
 
 
 def dataset_from_quotes(path: Path, corpus: Corpus) -> Dataset[CharacterSpan]:

@@ -63,7 +63,7 @@ class PageIndex:
         common = np.bitwise_and.reduce(self._bits[grams[:: -(-len(grams) // _MOST_GRAMS)]], axis=0)
         yield from self._runs(np.flatnonzero(self._unpacked(common)))
 
-    def most_alike(self, text: str, most: int) -> Iterator[tuple[int, int]]:
+    def most_alike(self, text: str, most: int, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Yield the pages that share the most grams with a text, each with the page behind it, as `runs` does.
 
         Everywhere, if no page shares any, or if one other character in the middle may leave no gram of the text: hashes
@@ -72,14 +72,18 @@ class PageIndex:
         Args:
             text: The text, of which no more than a page is compared.
             most: How many pages.
+            first: Only pages with a character from here on,
+            last: and up to here, of all texts, counted through.
         """
+        pages = slice(first // self.page, -(-last // self.page))
         shared = np.zeros(self.pages, dtype=np.int64)
         for gram in _grams(text[: self.page])[0]:
             shared += self._unpacked(self._bits[gram])
+        shared = shared[pages]
         if len(text) < 2 * _SHORT or not shared.any():
-            yield 0, self.pages * self.page
+            yield first, last
             return
-        best = np.argsort(-shared, kind="stable")[:most]
+        best = np.argsort(-shared, kind="stable")[:most] + pages.start
         yield from self._runs(np.unique(np.concatenate([best, np.minimum(best + 1, self.pages - 1)])))
 
     def _unpacked(self, bits: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -63,12 +63,20 @@ class SearchedTexts:
             yield number, max(begin - start, 0), min(end - start, len(self.texts[number]))
             number += 1
 
-    def most_alike(self, text: str, pages: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the parts of the texts that share the most with a text: about so many pages, in order."""
-        everything = [(0, self.starts[-1])]
-        runs = everything if self.starts[-1] <= pages * self.page else self._index.most_alike(text, pages // 2)
+    def most_alike(self, text: str, pages: int, number: int | None = None) -> Iterator[tuple[int, int, int]]:
+        """Yield the parts of the texts that share the most with a text: about so many pages, in order.
+
+        Args:
+            text: What to compare.
+            pages: How many pages.
+            number: Only parts of the text of this number.
+        """
+        first, last = (0, self.starts[-1]) if number is None else self.starts[number : number + 2]
+        runs = [(first, last)]
+        if last - first > pages * self.page:
+            runs = list(self._index.most_alike(text, pages // 2, first, last))
         for begin, end in runs:
-            yield from self.parts(begin, end)
+            yield from self.parts(max(begin, first), min(end, last))
 
     def _runs(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
         if last - first <= _SMALL * self.page or self.characters_read < self.patience * self.starts[-1]:
