@@ -46,8 +46,8 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.retrievers.terms import words
 from rag_evaluation_framework.statistics.selection import top_k
+from rag_evaluation_framework.text.terms import words
 
 SCORES = {
     "hit_at_10": "span_hit@10",

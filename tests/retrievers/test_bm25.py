@@ -8,7 +8,7 @@ from rag_evaluation_framework import BM25Retriever, Corpus, Document, DocumentId
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from rag_evaluation_framework.registry.records import describe
-from rag_evaluation_framework.retrievers.terms import LANGUAGES, words
+from rag_evaluation_framework.text.terms import LANGUAGES, words
 from rag_evaluation_framework.types import Query, QueryId, QueryText
 from support.chunkers import Lines
 

@@ -14,6 +14,7 @@ from rag_evaluation_framework._support.optional import DISTRIBUTION
 from rag_evaluation_framework.cli.cache import cache
 from rag_evaluation_framework.cli.components import components
 from rag_evaluation_framework.cli.dataset import update
+from rag_evaluation_framework.cli.dataset_lint import lint
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
 from rag_evaluation_framework.cli.init import init
@@ -66,7 +67,8 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
 for command in (demo, init, run, score, components, cache):
     app.command()(_reporting(command))
 
-datasets = typer.Typer(no_args_is_help=True, help="Keep the labels of a dataset as its documents change.")
+datasets = typer.Typer(no_args_is_help=True, help="Check a dataset, and keep its labels as its documents change.")
+datasets.command()(_reporting(lint))
 datasets.command()(_reporting(update))
 app.add_typer(datasets, name="dataset")
 
@@ -85,7 +87,7 @@ def options(
 ) -> None:
     """Measure retrieval: label the text once, compare any chunker, embedder and retriever fairly.
 
-    Exit codes: 0 done, 2 the run could not be made, 129 SIGHUP, 130 Ctrl-C, 141 output closed,
-    143 SIGTERM.
+    Exit codes: 0 done, 1 dataset lint found something, 2 the run could not be made, 129 SIGHUP,
+    130 Ctrl-C, 141 output closed, 143 SIGTERM.
     Start with: rag-eval demo
     """

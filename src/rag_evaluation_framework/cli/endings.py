@@ -11,8 +11,13 @@ from rag_evaluation_framework._support.interrupts import INTERRUPTED, Interrupt,
 from rag_evaluation_framework.cli.output import OutputClosed, OutputFailed
 from rag_evaluation_framework.errors import ComponentExited, Interrupted, RagEvalError, ResultError
 
+FOUND = 1
 RUN_ERROR = 2
 OUTPUT_CLOSED = 141  # what a shell reports for a program that SIGPIPE ended
+
+
+class Found(Exception):
+    """What a command looks for is there; it was shown, and the exit code says so."""
 
 
 class Ended(Exception):
@@ -52,6 +57,8 @@ def show_warning(message: Warning | str, *_where: object, **_more: object) -> No
 
 def _told_of(error: BaseException) -> int:
     match error:
+        case Found():
+            return FOUND
         case OutputClosed():
             return OUTPUT_CLOSED
         case RagEvalError() | OutputFailed():

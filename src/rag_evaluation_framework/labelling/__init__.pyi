@@ -1,6 +1,10 @@
 from .anchors import Anchor as Anchor
 from .anchors import anchors_of as anchors_of
 from .anchors import known_documents as known_documents
+from .findings import MEANINGS as MEANINGS
+from .findings import Finding as Finding
+from .findings import LintReport as LintReport
+from .lint import lint_dataset as lint_dataset
 from .quote_check import QuoteCheck as QuoteCheck
 from .quote_row import QuoteRow as QuoteRow
 from .quotes import check_quotes as check_quotes

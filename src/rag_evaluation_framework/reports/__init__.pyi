@@ -1,3 +1,4 @@
+from .datasets import show_lint as show_lint
 from .tables import Column as Column
 from .tables import show_table as show_table
 from .tables import side_by_side as side_by_side

@@ -19,8 +19,8 @@ from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER, chunk_corpus
-from rag_evaluation_framework.retrievers.terms import LANGUAGES, question_words, stemmer, words
 from rag_evaluation_framework.statistics.selection import top_k
+from rag_evaluation_framework.text.terms import LANGUAGES, question_words, stemmer, words
 
 
 class _Index(NamedTuple):

@@ -1,0 +1,173 @@
+"""Checks of the labels of one question."""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
+from rag_evaluation_framework.labelling.findings import Finding, quotation
+from rag_evaluation_framework.labelling.labelled_text import Label, LabelTexts
+from rag_evaluation_framework.labelling.markup import Markup
+from rag_evaluation_framework.labelling.quote_locator import markup_of
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+_MARKUP = frozenset("<>&[]:`{}\\")
+_LONGEST_MARKUP = 300  # characters of a label that may be nothing but markup
+_LONG = 20  # letters and digits: what is shorter is written again elsewhere without being the answer
+_MOST_PLACES = 20
+
+
+class LabelChecks:
+    """Checks what can be told of the labels of one question.
+
+    Args:
+        texts: Reads the labels.
+        corpus: The documents, if they are at hand.
+        budget: How many characters of context are evaluated.
+        k: How many results are evaluated.
+    """
+
+    def __init__(self, texts: LabelTexts, corpus: Corpus | None, budget: int, k: int) -> None:
+        self.texts, self.corpus, self.budget, self.k = texts, corpus, budget, k
+        self._locator = None if corpus is None else TextLocator.of(corpus)
+        self._markups: dict[str, Markup] = {}
+        self._found: dict[str, list[CharacterSpan]] = {}
+        recorded = texts.dataset.contexts.unique_with
+        self._were_several = {span for span, unique in recorded.items() if unique != "text"}
+
+    def findings(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
+        """Yield what is wrong with the labels of a question."""
+        query = entry.query
+        for label in labels:
+            yield from self._alone(query, label)
+        yield from _repeated(query, labels, self.texts)
+        yield from self._overlapping(query, labels)
+        yield from self._elsewhere(query, labels)
+        yield from self._too_long(entry, labels)
+
+    def _alone(self, query: Query, label: Label) -> Iterator[Finding]:
+        span, text = label.span, label.text
+        where = "" if span is None else self.texts.where(span)
+        if label.problem is not None:
+            yield Finding(label.problem[0], label.problem[1], query, where, span)
+        if text is None:
+            return
+        if not text.strip():
+            yield Finding("blank label", "holds nothing but white space" if text else "is empty", query, where, span)
+        elif span is not None and not any(map(str.isalnum, self._shown(label, span, text))):
+            yield Finding("markup only", f"{quotation(text)} shows no letter and no digit", query, where, span)
+        elif span is not None and text != text.strip():
+            before, behind = len(text) - len(text.lstrip()), len(text) - len(text.rstrip())
+            what = f"{quotation(text)} has white space at its ends: {before:,} and {behind:,} characters"
+            fixable = self.corpus is not None and label.problem is None
+            yield Finding("white space", what, query, where, span, fixable=fixable)
+
+    def _shown(self, label: Label, span: CharacterSpan, text: str) -> str:
+        """Return what a renderer shows of a label, as far as that may be nothing."""
+        if self.corpus is None or label.problem or len(text) > _LONGEST_MARKUP or _MARKUP.isdisjoint(text):
+            return text
+        markup = self._markups.get(span.doc_id)
+        if markup is None:
+            markup = self._markups[span.doc_id] = markup_of(span.doc_id, self.corpus[span.doc_id].content)
+        return markup.shown(span.start, span.end)
+
+    def _overlapping(self, query: Query, labels: Sequence[Label]) -> Iterator[Finding]:
+        spans = dict.fromkeys(_place(label.span) for label in labels if label.span is not None)
+        farthest: CharacterSpan | None = None
+        for span in sorted(spans, key=lambda span: (span.doc_id, span.start, span.end)):
+            if farthest is not None and span.overlaps(farthest):
+                shared = f"{span.overlap_chars(farthest):,}"
+                what = f"shares {shared} characters with the label at {self.texts.where(farthest)}"
+                yield Finding("labels overlap", what, query, self.texts.where(span), span)
+            if farthest is None or span.doc_id != farthest.doc_id or span.end > farthest.end:
+                farthest = span
+
+    def _elsewhere(self, query: Query, labels: Sequence[Label]) -> Iterator[Finding]:
+        """Yield the labels whose text also stands where no label of the question is."""
+        long = {
+            _place(label.span): label.text
+            for label in labels
+            if label.span is not None and label.text is not None and label.problem is None and _is_long(label.text)
+        }
+        if self.corpus is None:
+            for span in long:
+                if any(label.unit in self._were_several for label in labels if _place(label.unit) == span):
+                    what = "its text stood in other places, too, when it was labelled"
+                    yield Finding("answer elsewhere", what, query, self.texts.where(span), span)
+            return
+        covered = _Covered([label.span for label in labels if label.span is not None])
+        for span, text in long.items():
+            found = self._places(text)
+            others = [place for place in found if not covered.holds(place)]
+            if others:
+                least = "at least " if len(found) == _MOST_PLACES else ""
+                count = f"{least}{len(others)} other place{'s' * (len(others) != 1)}"
+                places = tuple(map(self.texts.where, others))
+                named = f"{', '.join(places[:3])}{', …' if len(places) > 3 else ''}"
+                what = f"{quotation(text)} also stands in {count}: {named}"
+                yield Finding("answer elsewhere", what, query, self.texts.where(span), span, places)
+
+    def _places(self, text: str) -> list[CharacterSpan]:
+        """Return where a text stands in the corpus, up to white space: of many the first 20."""
+        known = " ".join(text.split())
+        if known not in self._found and self._locator is not None:
+            self._found[known] = self._locator.places_in_context(known, limit=_MOST_PLACES)
+        return self._found.get(known, [])
+
+    def _too_long(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
+        spans = [label.span for label in labels if label.span is not None]
+        if spans:
+            length = total_length(merge_overlapping_spans(spans))
+            if length > self.budget:
+                share = f"span_recall@{self.budget}ch is at most {_down(self.budget / length)}"
+                yield Finding("too long", f"its answer has {length:,} characters: {share}", entry.query)
+            return
+        units = len(entry.answers)
+        if units > self.k:
+            what = f"it has {units:,} relevant units: recall@{self.k} is at most {_down(self.k / units)}"
+            yield Finding("too long", what, entry.query)
+
+
+class _Covered:
+    """What the labels of a question cover."""
+
+    def __init__(self, spans: Sequence[CharacterSpan]) -> None:
+        self._parts: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for span in merge_overlapping_spans(spans):
+            self._parts[span.doc_id].append((span.start, span.end))
+
+    def holds(self, span: CharacterSpan) -> bool:
+        """Return whether all of a span is covered."""
+        parts = self._parts.get(span.doc_id, [])
+        number = bisect_right(parts, (span.start, float("inf"))) - 1
+        return number >= 0 and span.end <= parts[number][1]
+
+
+def _repeated(query: Query, labels: Sequence[Label], texts: LabelTexts) -> Iterator[Finding]:
+    counts = Counter(_place(label.unit) for label in labels)
+    for unit, count in counts.items():
+        if count > 1:
+            what = f"is given {count:,} times"
+            if isinstance(unit, CharacterSpan):
+                yield Finding("labelled twice", what, query, texts.where(unit), unit, fixable=True)
+            else:
+                yield Finding("labelled twice", f"{shown(unit)} {what}", query, fixable=True)
+
+
+def _place(unit: Any) -> Any:
+    """Return a unit without its text: labels are the same where they are at the same place."""
+    return CharacterSpan(unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit
+
+
+def _is_long(text: str) -> bool:
+    return sum(map(str.isalnum, text)) >= _LONG
+
+
+def _down(share: float) -> str:
+    """Return a share with two digits, rounded down: it is a bound."""
+    return f"{int(share * 100) / 100:.2f}"

@@ -1,0 +1,121 @@
+"""The labels of a dataset with their texts, and what is wrong with those that no retriever can find."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth, GroundTruth, span_problem
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.findings import FindingKind, quotation
+from rag_evaluation_framework.text.line_places import LinePlaces
+
+_WORDS = 8  # shown from where two texts differ
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Label of a question.
+
+    Attributes:
+        unit: The span, named as the corpus names its document, or the id.
+        text: Its text; None if it is not known, as of a document.
+        problem: Why no retriever can find it: a kind of finding and the particulars; None if it is as it should be, or
+            nobody can tell.
+    """
+
+    unit: Any
+    text: str | None = None
+    problem: tuple[FindingKind, str] | None = None
+
+    @property
+    def span(self) -> CharacterSpan | None:
+        """The label, if it is a span."""
+        return self.unit if isinstance(self.unit, CharacterSpan) else None
+
+
+class LabelTexts:
+    """Reads the labels of a dataset.
+
+    Args:
+        dataset: The dataset.
+        corpus: The documents, if they are at hand.
+        registry: The chunks of the labelled chunking, if they are at hand.
+    """
+
+    def __init__(self, dataset: Dataset[Any], corpus: Corpus | None, registry: ChunkRegistry | None) -> None:
+        self.dataset, self.corpus, self.registry = dataset, corpus, registry
+        self.resolver = None if corpus is None else DocumentResolver(corpus)
+        self.lines = None if corpus is None else LinePlaces(corpus)
+
+    def labels(self, entry: GroundTruth[Any]) -> tuple[Label, ...]:
+        """Return the labels of a question, in order."""
+        units: Iterable[Any] = entry.relevant
+        if isinstance(entry, DocumentLevelGroundTruth):
+            prefixes = (self._prefix(prefix) for prefix in entry.relevant_prefixes)
+            return (*map(self._document, entry.relevant_document_ids), *prefixes)
+        return tuple(self._span(unit) if isinstance(unit, CharacterSpan) else self._chunk(unit) for unit in units)
+
+    def where(self, span: CharacterSpan) -> str:
+        """Return the place of a span: `file:line:column`, or its offsets if its document does not hold it."""
+        content = "" if self.corpus is None or span.doc_id not in self.corpus else self.corpus[span.doc_id].content
+        if self.lines is None or span.start > len(content) or not content:
+            return f"{name_line(span.doc_id)}[{span.start}:{span.end}]"
+        return self.lines.named(span)
+
+    def known_as(self, doc_id: DocumentId) -> DocumentId:
+        """Return the id of a document as the corpus has it: files may name a document by its stem."""
+        if self.resolver is None or doc_id in self.resolver.corpus:
+            return doc_id
+        return self.resolver.find(doc_id) or doc_id
+
+    def _span(self, span: CharacterSpan) -> Label:
+        span = replace(self.dataset.quoted(span), doc_id=self.known_as(span.doc_id))
+        if self.corpus is None:
+            return Label(span, span.text or None)
+        if span.doc_id not in self.corpus:
+            return Label(span, span.text or None, ("document missing", _no_document(span.doc_id)))
+        problem = span_problem(span, self.corpus)
+        content = self.corpus[span.doc_id].content
+        if problem is None or span.start == span.end:  # what is empty is blank
+            return Label(span, content[span.start : span.end])
+        return Label(span, span.text or None, ("text differs", _difference(span, content)))
+
+    def _document(self, doc_id: DocumentId) -> Label:
+        known = self.known_as(doc_id)
+        missing = self.corpus is not None and known not in self.corpus
+        return Label(known, None, ("document missing", _no_document(known)) if missing else None)
+
+    def _prefix(self, prefix: str) -> Label:
+        missing = self.corpus is not None and not self.corpus.has_prefix(prefix)
+        what = f"the corpus has no document whose id begins with {shown(prefix)}"
+        return Label(f"{prefix}*", None, ("document missing", what) if missing else None)
+
+    def _chunk(self, chunk_id: ChunkId) -> Label:
+        if self.registry is None:
+            return Label(chunk_id)
+        chunk = self.registry.get(chunk_id)
+        if chunk is None:
+            return Label(chunk_id, None, ("chunk missing", f"no chunk has the id {shown(chunk_id)}"))
+        return Label(chunk_id, chunk.content)
+
+
+def _no_document(doc_id: str) -> str:
+    return f"the corpus has no document {shown(doc_id)}"
+
+
+def _difference(span: CharacterSpan, content: str) -> str:
+    """Return how a label and its document differ, from the first word that does."""
+    if span.end > len(content):
+        return f"ends at character {span.end:,}, the document at {len(content):,}"
+    ours, there = span.text.split(), content[span.start : span.end].split()
+    same = next((number for number, pair in enumerate(zip(ours, there, strict=False)) if len(set(pair)) > 1), None)
+    begin = max((min(len(ours), len(there)) if same is None else same) - 1, 0)
+    ahead = "… " if begin else ""
+    told = [f"{ahead}{' '.join(words[begin : begin + _WORDS])}" for words in (ours, there)]
+    return f"is {quotation(told[0])} in the dataset, {quotation(told[1])} in the document"

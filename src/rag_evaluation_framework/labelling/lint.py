@@ -1,0 +1,101 @@
+"""Checking a dataset: labels that no retriever can find, questions that mislead, and what is counted."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from tqdm import tqdm
+
+from rag_evaluation_framework._outside import one_line, shown
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.labelling.findings import MEANINGS, Finding, LintReport, quotation
+from rag_evaluation_framework.labelling.label_checks import LabelChecks
+from rag_evaluation_framework.labelling.labelled_text import LabelTexts
+from rag_evaluation_framework.labelling.question_checks import asked_twice, copied_answer
+
+
+def lint_dataset(
+    dataset: Dataset[Any],
+    corpus: Corpus | None = None,
+    registry: ChunkRegistry | None = None,
+    budget: str = "4000ch",
+    k: int = 10,
+) -> LintReport:
+    """Check a dataset of any level: which labels are wrong, and which questions mislead.
+
+    `MEANINGS` lists what is found. Without the corpus it is what the dataset tells by itself, and the report says what
+    was not checked.
+
+    Args:
+        dataset: The dataset.
+        corpus: The documents as they are now; by default those that the dataset has.
+        registry: The chunks of the labelled chunking; chunk level only.
+        budget: The largest context budget, in characters: an answer that is longer is told.
+        k: The largest number of results: a question with more relevant documents or chunks is told.
+
+    Raises:
+        ConfigError: The budget is not one of characters, or k is not a number of results.
+        CorpusError: The corpus is not a `Corpus`, or is empty.
+        DatasetError: It is not a dataset.
+    """
+    check_dataset_level(dataset, getattr(dataset, "level", TOKEN))
+    corpus = dataset.corpus if corpus is None else checked_corpus(corpus)
+    characters, results = Cutoff.parse(budget), Cutoff.parse(k)
+    if characters.unit != "ch" or results.unit:
+        given = f"budget={shown(budget)}, k={shown(k)}"
+        raise ConfigError(f"{given}: expected a budget in characters, such as 4000ch, and a number of results")
+    texts = LabelTexts(dataset, corpus, registry)
+    checks = LabelChecks(texts, corpus, characters.size, results.size)
+    questions = [(entry, texts.labels(entry)) for entry in dataset]
+    findings: list[Finding] = []
+    for entry, labels in _with_progress(questions):
+        findings += checks.findings(entry, labels)
+        copied = copied_answer(entry, labels)
+        findings += [] if copied is None else [copied]
+    findings += [finding for _, finding in asked_twice(questions)]
+    findings += _counted(dataset)
+    rank = {kind: number for number, kind in enumerate(MEANINGS)}
+    findings.sort(key=lambda finding: rank[finding.kind])
+    return LintReport(dataset.name, len(dataset), tuple(findings), tuple(_not_checked(dataset, corpus, registry)))
+
+
+def _with_progress(questions: list[Any]) -> Iterable[Any]:
+    return tqdm(questions, desc="Checking questions", unit="question", delay=2, disable=None, leave=False)
+
+
+def _counted(dataset: Dataset[Any]) -> list[Finding]:
+    """Return what is told of the dataset as a whole, and of the questions that it skips."""
+    found = [
+        Finding("skipped", f"{quotation(label.quote)}: {one_line(label.reason)}", label.query)
+        for label in dataset.skipped
+    ]
+    unanswered = sum(not entry.relevant for entry in dataset)
+    if unanswered == len(dataset):
+        found.append(Finding("no answers", "no question has an answer" if unanswered else "there are no questions"))
+    elif unanswered:
+        found.append(Finding("no answer", f"{unanswered:,} of {len(dataset):,} questions have no answer in the corpus"))
+    return found
+
+
+def _not_checked(dataset: Dataset[Any], corpus: Corpus | None, registry: ChunkRegistry | None) -> list[str]:
+    """Return what could not be checked, and what is needed for it."""
+    if dataset.level == CHUNK:
+        return [] if registry is not None else ["whether there are such chunks, and their texts: needs the chunks"]
+    if dataset.level == DOCUMENT:
+        told = [] if corpus is not None else ["whether there are such documents: needs the corpus"]
+        return [*told, "whether a question copies its answer: documents are too long to say"]
+    spans = [unit for entry in dataset for unit in entry.relevant if isinstance(unit, CharacterSpan)]
+    silent = sum(not dataset.quoted(span).text for span in spans)
+    told = ["whether labels match their documents, and where else their texts stand: needs the corpus"]
+    told = [] if corpus is not None else told
+    without = f"{silent:,} label{'s' * (silent != 1)} without a text"
+    if silent and corpus is None:
+        told.append(f"{without}: needs the corpus")
+    elif silent:
+        told.append(f"whether {without} are where they were: nobody knows what they quoted")
+    return told

@@ -1,0 +1,113 @@
+"""Checks of questions: the same one asked twice, and one that copies its answer."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from unicodedata import category
+
+from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth, GroundTruth
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.findings import Finding, quotation
+from rag_evaluation_framework.labelling.labelled_text import Label
+from rag_evaluation_framework.text.terms import question_words, stemmer, words
+
+_RUN, _RUN_LETTERS = 8, 20  # words, and letters and digits in them: words may be single characters
+_SHARE, _FEWEST = 0.9, 4  # of the content words of an answer; of fewer it is chance
+_OF_WORDS = frozenset("#%&@-/\\")  # C# is not C, -5 not 5
+_AROUND_WORDS = "".join(
+    sign for sign in map(chr, range(0x10000)) if category(sign).startswith("P") and sign not in _OF_WORDS
+)
+
+
+def wording_key(text: str) -> str:
+    """Return what questions with the same wording share: its words in lower case, without punctuation around them.
+
+    Symbols that may be part of a word count, as in `C#`, `C++` and `-5`. Of a question without words it is the text.
+    """
+    stripped = (word.strip(_AROUND_WORDS) for word in text.casefold().replace("’", "'").split())
+    return " ".join(filter(None, stripped)) or text
+
+
+def truth_key(entry: GroundTruth[Any], labels: Sequence[Label]) -> object:
+    """Return what questions with the same truth share: the same labels with the same gains, in any order."""
+    gains = ((_place(label.unit), entry.gain(unit)) for label, unit in _graded(entry, labels))
+    return frozenset(gains)
+
+
+def same_but_for_id(first: GroundTruth[Any], other: GroundTruth[Any]) -> bool:
+    """Return whether questions with the same truth are the same but for their ids and the white space in wordings."""
+    same_words = first.query.text.split() == other.query.text.split()
+    return same_words and first.query.metadata == other.query.metadata and type(first) is type(other)
+
+
+def asked_twice(questions: Sequence[tuple[GroundTruth[Any], Sequence[Label]]]) -> Iterator[tuple[int, Finding]]:
+    """Yield which questions have the wording of an earlier one, and whether they have its truth; with their numbers."""
+    known: dict[str, dict[object, GroundTruth[Any]]] = {}
+    for number, (entry, labels) in enumerate(questions):
+        alike, truth = known.setdefault(wording_key(entry.query.text), {}), truth_key(entry, labels)
+        first = alike.get(truth)
+        if first is not None:
+            what = f"is asked with the same truth as {name_line(first.query.id)}"
+            yield number, Finding("asked twice", what, entry.query, fixable=same_but_for_id(first, entry))
+            continue
+        if alike:
+            other = next(iter(alike.values())).query
+            what = f"is worded as {name_line(other.id)} {quotation(other.text)}, which has other labels"
+            yield number, Finding("other truth", what, entry.query)
+        alike[truth] = entry
+
+
+def copied_answer(entry: GroundTruth[Any], labels: Sequence[Label]) -> Finding | None:
+    """Return that a question copies its answer, if it does: lexical retrieval has it too easy then.
+
+    It does if 8 words in a row of a label stand in it, with at least 20 letters and digits, or at least 90 % of the
+    different content words of its labels, of which there are at least 4. Content words are those that BM25 compares:
+    without English stop words, by their stems.
+    """
+    asked = words(entry.query.text, None)
+    texts = [label.text for label in labels if label.text is not None]
+    for text in texts:
+        run = _common_run(asked, words(text, None))
+        if run:
+            what = f"repeats {len(run)} words in a row of its answer: {quotation(' '.join(run))}"
+            return Finding("copies its answer", what, entry.query)
+    stem = stemmer("english")
+    answer = {stem(word) for text in texts for word in question_words(text, "english")}
+    if len(answer) < _FEWEST:
+        return None
+    shared = len(answer & {stem(word) for word in question_words(entry.query.text, "english")})
+    if shared < _SHARE * len(answer):
+        return None
+    return Finding("copies its answer", f"holds {shared} of the {len(answer)} content words of its answer", entry.query)
+
+
+def _common_run(asked: list[str], told: list[str]) -> list[str]:
+    """Return the first run of words that is long enough, and stands in both; empty if there is none."""
+    starts = {tuple(asked[start : start + _RUN]): start for start in range(len(asked) - _RUN + 1)}
+    at = 0
+    while starts and at + _RUN <= len(told):
+        start = starts.get(tuple(told[at : at + _RUN]))
+        if start is None:
+            at += 1
+            continue
+        length = _RUN
+        while asked[start + length : start + length + 1] == told[at + length : at + length + 1] != []:
+            length += 1
+        if sum(map(len, asked[start : start + length])) >= _RUN_LETTERS:
+            return asked[start : start + length]
+        at += length - _RUN + 1
+    return []
+
+
+def _graded(entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[tuple[Label, Any]]:
+    """Yield the labels of a question, each with the unit whose gain it has."""
+    units = (
+        (*entry.relevant_document_ids, *(f"{prefix}*" for prefix in entry.relevant_prefixes))
+        if isinstance(entry, DocumentLevelGroundTruth)
+        else entry.relevant
+    )
+    return zip(labels, units, strict=True)
+
+
+def _place(unit: Any) -> Any:
+    return (unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit

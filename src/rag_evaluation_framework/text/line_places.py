@@ -1,0 +1,38 @@
+"""Places in documents as editors count them: by line and column."""
+
+import re
+from bisect import bisect_left
+
+from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.spans import CharacterSpan
+
+_LINE_END = re.compile("\n")
+
+
+class LinePlaces:
+    """Lines and columns of spans in a corpus.
+
+    The lines of a document are counted once, however many of its spans are asked for.
+
+    Args:
+        corpus: The documents.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self._line_ends: dict[str, list[int]] = {}
+
+    def place(self, span: CharacterSpan) -> tuple[int, int]:
+        """Return the line and the column at which a span of the corpus begins; both count from 1, in code points."""
+        ends = self._line_ends.get(span.doc_id)
+        if ends is None:
+            content = self.corpus[span.doc_id].content
+            ends = self._line_ends[span.doc_id] = [found.start() for found in _LINE_END.finditer(content)]
+        line = bisect_left(ends, span.start)
+        return line + 1, span.start - (ends[line - 1] + 1 if line else 0) + 1
+
+    def named(self, span: CharacterSpan) -> str:
+        """Return where a span of the corpus begins, as `file:line:column`."""
+        line, column = self.place(span)
+        return f"{name_line(span.doc_id)}:{line}:{column}"

@@ -1,0 +1,166 @@
+import json
+
+import pytest
+
+from rag_evaluation_framework import ChunkRegistry, Corpus, RecursiveCharacterChunker
+
+QUESTION = "When do invoices come?"
+
+
+@pytest.fixture
+def labelled(rag_eval, folder):
+    """A dataset of the folder in which nothing is wrong."""
+    (folder / "questions.csv").write_text(
+        "question,quote\n"
+        f"{QUESTION},Invoices are sent on the first day.\n"
+        "What comes first?,Install the agent first.\n"
+        "Who is the chief?,\n"
+    )
+    assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
+    return folder / ".rag-eval/datasets/questions.json"
+
+
+def edit(path, old, new):
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+def test_a_dataset_in_order_exits_with_0_and_says_what_only_informs(rag_eval, labelled):
+    outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines() == [
+        "info: no answer (1): they have no score, and every result counts them",
+        "  1 of 3 questions have no answer in the corpus",
+        "3 questions checked: nothing is wrong",
+    ]
+
+
+def test_what_is_found_is_shown_with_question_and_place_and_exits_with_1(rag_eval, folder, labelled):
+    edit(folder / "docs/billing.md", "first day", "last day")
+    outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs")
+    assert (outcome.code, outcome.err) == (1, "")
+    assert outcome.out.startswith("error: text differs (1): `rag-eval dataset update` finds labels again")
+    assert f"“{QUESTION}”\n    billing.md:3:1 is “… the first day.” in the dataset, “… the last day.” in" in outcome.out
+    assert outcome.out.splitlines()[-1] == "3 questions checked: 1 error, in 1 question"
+
+
+def test_documents_that_the_pattern_leaves_out_are_missing(rag_eval, labelled):
+    outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--glob", "*.md")
+    assert outcome.code == 1
+    assert "error: document missing (1): " in outcome.out
+    assert "guides/start.md[9:33] the corpus has no document 'guides/start.md'" in outcome.out
+
+
+def test_without_the_corpus_it_says_what_it_did_not_check(rag_eval, labelled):
+    outcome = rag_eval("dataset", "lint", labelled)
+    assert outcome.code == 0
+    assert "not checked: whether labels match their documents" in outcome.out
+
+
+def test_json_has_all_that_was_found(rag_eval, folder, labelled):
+    edit(folder / "docs/billing.md", "first day", "last day")
+    outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--json")
+    assert outcome.code == 1
+    report = json.loads(outcome.out)
+    assert (report["name"], report["questions"], report["not_checked"]) == ("questions", 3, [])
+    assert report["counts"] == {"text differs": 1, "no answer": 1}
+    assert report["findings"][0] == {
+        "kind": "text differs",
+        "severity": "error",
+        "query": {"id": report["findings"][0]["query"]["id"], "query": QUESTION},
+        "where": "billing.md:3:1",
+        "span": {"doc_id": "billing.md", "start": 11, "end": 46},
+        "what": "is “… the first day.” in the dataset, “… the last day.” in the document",
+        "places": [],
+        "advice": "`rag-eval dataset update` finds labels again, and lists those that are lost",
+        "fixable": False,
+    }
+
+
+def test_the_budget_is_an_option(rag_eval, labelled):
+    assert rag_eval("dataset", "lint", labelled, "--budget", "35ch").code == 0
+    assert "span_recall@34ch is at most 0.97" in rag_eval("dataset", "lint", labelled, "--budget", "34ch").out
+    assert rag_eval("dataset", "lint", labelled, "--budget", "10tok").code == 2
+
+
+def test_a_table_of_quotes_needs_the_corpus(rag_eval, folder):
+    outcome = rag_eval("dataset", "lint", "questions.csv")
+    assert outcome.code == 2
+    assert "give --corpus FOLDER" in outcome.err
+    outcome = rag_eval("dataset", "lint", "questions.csv", "--corpus", "docs")
+    assert outcome.code == 1
+    assert "warning: skipped (2): " in outcome.out
+    assert "“Upgrade the agent first.”: missing: nearest passage" in outcome.out
+
+
+def test_a_file_that_cannot_be_read_exits_with_2(rag_eval, folder):
+    (folder / "broken.json").write_text('{"schema_version": 1, "questions": [{"id": "one"}]}')
+    for arguments in (["broken.json"], ["broken.json", "--corpus", "docs"], ["nowhere.json"]):
+        outcome = rag_eval("dataset", "lint", *arguments)
+        assert (outcome.code, outcome.out) == (2, ""), arguments
+
+
+def test_datasets_of_documents_are_read_as_they_are(rag_eval, folder):
+    rows = [
+        {"schema_version": 1, "evaluation_type": "document-level"},
+        {"id": "one", "query": "When?", "relevant_document_ids": ["billing", "gone.md"]},
+    ]
+    (folder / "documents.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert rag_eval("dataset", "lint", "documents.jsonl").code == 0
+    outcome = rag_eval("dataset", "lint", "documents.jsonl", "--corpus", "docs")
+    assert outcome.code == 1
+    assert "the corpus has no document 'gone.md'" in outcome.out
+    assert rag_eval("dataset", "lint", "documents.jsonl", "--k", "1").code == 1
+
+
+def test_datasets_of_chunks_are_compared_with_the_chunks_of_a_file(rag_eval, folder):
+    corpus = Corpus.from_folder(folder / "docs")
+    chunker = RecursiveCharacterChunker(chunk_size=40)
+    registry = ChunkRegistry(chunk for document in corpus for chunk in chunker.chunk_with_positions(document))
+    registry.save(folder / "chunks.jsonl")
+    known = next(iter(registry)).id
+    native = {"schema_version": 1, "evaluation_type": "chunk-level", "questions": []}
+    native["questions"] = [{"id": "one", "query": "When?", "relevant_chunk_ids": [known, "chunk_000000000000"]}]
+    (folder / "chunks.json").write_text(json.dumps(native))
+    assert rag_eval("dataset", "lint", "chunks.json").code == 0
+    outcome = rag_eval("dataset", "lint", "chunks.json", "--chunks", "chunks.jsonl")
+    assert outcome.code == 1
+    assert "no chunk has the id 'chunk_000000000000'" in outcome.out
+
+
+def test_examples_of_langsmith_are_read_at_the_level_of_their_labels(rag_eval, folder):
+    for key, label in (("relevant_chunk_ids", "chunk_a3f2b1c8d9e0"), ("relevant_document_ids", "billing.md")):
+        (folder / "examples.json").write_text(json.dumps([{"inputs": {"query": "When?"}, "outputs": {key: [label]}}]))
+        outcome = rag_eval("dataset", "lint", "examples.json")
+        assert (outcome.code, outcome.err) == (0, ""), key
+    quoted = [{"inputs": {"query": "When?"}, "outputs": {"excerpts": ["Install the agent first."]}}]
+    (folder / "examples.json").write_text(json.dumps(quoted))
+    assert rag_eval("dataset", "lint", "examples.json", "--corpus", "docs").code == 0
+
+
+@pytest.mark.parametrize("count", [3, 30, 3000])
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_output_is_bounded_and_fits_the_terminal(rag_eval, folder, monkeypatch, count, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    questions = [
+        {"id": f"q{number}", "query": f"When do invoices come {number % 2}?", "relevant_spans": []}
+        for number in range(count)
+    ]
+    (folder / "many.json").write_text(json.dumps({"schema_version": 1, "questions": questions}))
+    outcome = rag_eval("dataset", "lint", "many.json")
+    assert outcome.code == 1
+    assert len(outcome.out.splitlines()) < 40
+    assert max(map(len, outcome.out.splitlines())) <= max(columns, 120)
+    found = json.loads(rag_eval("dataset", "lint", "many.json", "--json").out)
+    assert len(found["findings"]) == count - 1
+
+
+def test_markup_and_control_codes_are_printed_as_they_are(rag_eval, folder):
+    question = {"id": "[bold]q[/bold]", "query": "[red]When\x1b[31m?[/red]", "relevant_spans": []}
+    (folder / "odd.json").write_text(
+        json.dumps({"schema_version": 1, "questions": [question, {**question, "id": ":smile:"}]})
+    )
+    outcome = rag_eval("dataset", "lint", "odd.json")
+    assert ":smile: “[red]When\ufffd[31m?[/red]”" in outcome.out
+    assert "with the same truth as [bold]q[/bold]" in outcome.out
+    assert "\x1b" not in outcome.out

@@ -1,0 +1,380 @@
+"""What a check of a dataset finds: of each kind, a dataset that has it, and one that nearly has it and does not."""
+
+import pytest
+
+from rag_evaluation_framework import (
+    CHUNK,
+    DOCUMENT,
+    TOKEN,
+    CharacterSpan,
+    Chunk,
+    ChunkLevelGroundTruth,
+    ChunkRegistry,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    TokenLevelGroundTruth,
+    generate_chunk_id,
+)
+from rag_evaluation_framework.data import LabelContexts, Skipped
+from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.labelling import MEANINGS, lint_dataset
+
+FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
+PAGE = f"# Billing\n\n{FIRST} {SECOND} Write to us.\n"
+
+
+def corpus_of(**texts):
+    return Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in texts.items())
+
+
+def question(wording, *labels, query_id=None, metadata=None):
+    """A question with labels: texts of PAGE, or spans."""
+    query = Query.from_text(wording)
+    query = Query(query_id or query.id, query.text, metadata or {})
+    return TokenLevelGroundTruth(
+        query, [label if isinstance(label, CharacterSpan) else span(label) for label in labels]
+    )
+
+
+def span(text, page=PAGE, name="a.md"):
+    start = page.index(text)
+    return CharacterSpan(DocumentId(name), start, start + len(text), text)
+
+
+def lint(*questions, corpus=None, skipped=(), **options):
+    return lint_dataset(Dataset(questions, TOKEN, skipped=skipped), corpus or corpus_of(a=PAGE), **options)
+
+
+def found(report, kind):
+    return [finding for finding in report.findings if finding.kind == kind]
+
+
+def kinds(report):
+    return list(report.counts)
+
+
+def test_of_a_dataset_in_order_nothing_is_told():
+    report = lint(question("When do bills come?", FIRST), question("How long?", SECOND))
+    assert (report.findings, report.not_checked) == ((), ())
+    assert str(report) == "2 questions checked: nothing is wrong"
+
+
+def test_a_label_whose_text_differs_is_told_with_the_first_word_that_does_and_its_place():
+    edited = PAGE.replace("take five", "took five")
+    (finding,) = lint(question("How long?", SECOND), corpus=corpus_of(a=edited)).findings
+    assert (finding.kind, finding.severity, finding.where) == ("text differs", "error", "a.md:3:37")
+    assert finding.what == (
+        "is “Refunds take five working days in all countries.” in the dataset, "
+        "“Refunds took five working days in all countries.” in the document"
+    )
+    assert "dataset update" in finding.advice
+
+
+def test_a_label_beyond_the_end_of_its_document_is_told():
+    (finding,) = lint(question("How long?", SECOND), corpus=corpus_of(a=PAGE[:40])).findings
+    assert (finding.kind, finding.where) == ("text differs", "a.md[47:95]")
+    assert finding.what == "ends at character 95, the document at 40"
+
+
+def test_a_label_that_differs_in_white_space_only_is_where_it_was():
+    report = lint(question("How long?", SECOND), corpus=corpus_of(a=PAGE.replace("five working", "five\nworking")))
+    assert report.findings == ()
+
+
+def test_a_label_in_a_document_that_the_corpus_lacks_is_told_and_one_named_by_its_stem_is_not():
+    stranger, stem = span(FIRST, name="b.md"), span(FIRST, name="a")
+    report = lint(question("When?", stranger), question("At what time?", stem))
+    (finding,) = report.findings
+    assert (finding.kind, finding.query.text, finding.where) == ("document missing", "When?", "b.md[11:46]")
+    assert "--glob" in finding.advice
+
+
+def test_a_blank_label_is_an_error_and_one_of_markup_a_warning_and_a_word_in_markup_is_neither():
+    page = "a  b\n\n---\n\n<br> &nbsp;\n\n**x** [y](z.md)\n"
+    labels = {"  ": "blank label", "---": "markup only", "<br> &nbsp;": "markup only", "**x**": None, "[y](z.md)": None}
+    for label, kind in labels.items():
+        report = lint(question("What?", span(label, page)), corpus=corpus_of(a=page))
+        assert kinds(report) == ([kind] if kind else []), label
+    assert [MEANINGS[kind].severity for kind in ("blank label", "markup only")] == ["error", "warning"]
+
+
+def test_an_empty_span_is_blank():
+    (finding,) = lint(question("What?", CharacterSpan(DocumentId("a.md"), 3, 3))).findings
+    assert (finding.kind, finding.what) == ("blank label", "is empty")
+
+
+def test_white_space_at_the_ends_of_a_label_is_told_as_no_problem():
+    report = lint(question("When?", f" {SECOND}"))
+    (finding,) = report.findings
+    assert (finding.kind, finding.severity, finding.fixable, report.problems) == ("white space", "info", True, ())
+
+
+@pytest.mark.parametrize(
+    "other", ["when do they come?", "When do  they\ncome", "“When do they come”?", "WHEN do they come ?"]
+)
+def test_a_question_that_is_asked_twice_is_told_whatever_its_case_white_space_and_punctuation(other):
+    report = lint(question("When do they come?", FIRST), question(other, FIRST, query_id="again"))
+    (finding,) = report.findings
+    assert (finding.kind, finding.severity, finding.query.id) == ("asked twice", "warning", "again")
+    assert Query.from_text("When do they come?").id in finding.what
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("What is C?", "What is C#?"), ("Is it 5?", "Is it -5?"), ("C++ 1.5", "C++ 15")]
+)
+def test_questions_that_differ_in_a_symbol_of_a_word_are_two(one, other):
+    assert lint(question(one, FIRST), question(other, FIRST)).findings == ()
+
+
+def test_the_same_wording_with_other_labels_is_an_error_that_names_the_other_question():
+    report = lint(question("When?", FIRST, query_id="one"), question("when", SECOND, query_id="two"))
+    (finding,) = report.findings
+    assert (finding.kind, finding.severity, finding.query.id) == ("other truth", "error", "two")
+    assert finding.what == "is worded as one “When?”, which has other labels"
+
+
+def test_the_order_of_labels_is_no_other_truth_and_a_third_question_is_compared_with_both():
+    entries = [
+        question("When?", FIRST, SECOND, query_id="one"),
+        question("When", SECOND, query_id="two"),
+        question("when?", SECOND, FIRST, query_id="three"),
+        question("when", SECOND, query_id="four"),
+    ]
+    report = lint(*entries)
+    assert [(finding.kind, finding.query.id, finding.what.split()[-1]) for finding in report.findings] == [
+        ("other truth", "two", "labels"),
+        ("asked twice", "three", "one"),
+        ("asked twice", "four", "two"),
+    ]
+
+
+def test_only_questions_that_are_the_same_but_for_their_ids_are_merged():
+    first = question("When?", FIRST, query_id="one", metadata={"by": "me"})
+    again = question("When? ", FIRST, query_id="two", metadata={"by": "me"})
+    others = [
+        question("When", FIRST, query_id="three", metadata={"by": "me"}),
+        question("When?", FIRST, query_id="four", metadata={"by": "you"}),
+    ]
+    assert [finding.fixable for finding in lint(first, again, *others).findings] == [True, False, False]
+
+
+def test_questions_without_an_answer_that_are_worded_alike_are_asked_twice():
+    report = lint(question("When?", FIRST), question("Who?", query_id="one"), question("Who?", query_id="two"))
+    assert kinds(report) == ["asked twice", "no answer"]
+
+
+def test_labels_given_twice_and_labels_that_overlap_are_told_and_labels_that_touch_are_not():
+    half = span("sent on the first day. Refunds")
+    report = lint(question("When?", FIRST, FIRST, half))
+    assert [(finding.kind, finding.what) for finding in report.findings] == [
+        ("labelled twice", "is given 2 times"),
+        ("labels overlap", "shares 22 characters with the label at a.md:3:1"),
+    ]
+    assert [finding.fixable for finding in report.findings] == [True, False]
+    assert lint(question("When?", FIRST, span(f" {SECOND}"), query_id="one")).problems == ()
+
+
+def test_a_label_within_another_one_is_told_also_if_a_third_begins_between_them():
+    labels = [span(PAGE[11:90]), span(PAGE[12:20]), span(PAGE[60:70])]
+    assert len(found(lint(question("When?", *labels)), "labels overlap")) == 2
+
+
+def test_a_question_that_repeats_eight_words_of_its_answer_copies_it():
+    copied = "Do Refunds take five working days in all countries, really?"
+    (finding,) = lint(question(copied, SECOND)).findings
+    assert (finding.kind, finding.severity) == ("copies its answer", "warning")
+    assert finding.what == "repeats 8 words in a row of its answer: “refunds take five working days in all countries”"
+    assert lint(question(copied.replace("all", "most"), f"{FIRST} {SECOND}")).findings == ()
+
+
+def test_a_question_that_holds_nine_in_ten_content_words_of_its_answer_copies_it():
+    (finding,) = lint(question("In which countries do refunds take five days of working?", SECOND)).findings
+    assert finding.what == "holds 6 of the 6 content words of its answer"
+    assert lint(question("In which countries do refunds take days of working?", SECOND)).findings == ()
+
+
+def test_an_answer_of_three_content_words_is_copied_by_chance():
+    page = "The agent restarts servers."
+    assert lint(question("Which agent restarts servers?", span(page, page)), corpus=corpus_of(a=page)).findings == ()
+
+
+def test_a_run_of_characters_of_a_script_without_spaces_has_to_be_as_long_as_eight_words():
+    answer = "請求書は毎月一日に送られます返金には五営業日かかりますのでお待ちください"
+    page = f"{answer}。{'それ以外' * 20}ほかの文字列あいうえおかきくけこさしすせそたちつてとなにぬねの"
+    label = span(page, page)
+    corpus = corpus_of(a=page)
+    assert lint(question(f"{answer[:12]}か", label), corpus=corpus).findings == ()
+    assert kinds(lint(question(f"{answer[:22]}か", label), corpus=corpus)) == ["copies its answer"]
+
+
+def test_other_places_of_an_answer_are_listed_up_to_white_space_unless_the_question_labels_them():
+    copy = SECOND.replace("five working", "five\nworking")
+    corpus = corpus_of(a=PAGE, b=f"Intro.\n{copy}\n")
+    (finding,) = lint(question("How long?", SECOND), corpus=corpus).findings
+    assert (finding.kind, finding.severity, finding.where, finding.places) == (
+        "answer elsewhere",
+        "warning",
+        "a.md:3:37",
+        ("b.md:2:1",),
+    )
+    both = question("How long?", SECOND, CharacterSpan(DocumentId("b.md"), 0, 7 + len(copy)))
+    assert lint(both, corpus=corpus).findings == ()
+
+
+def test_a_short_text_is_written_again_elsewhere_without_being_the_answer():
+    corpus = corpus_of(a=PAGE, b="Write to us.")
+    assert lint(question("What to do?", "Write to us."), corpus=corpus).findings == ()
+
+
+def test_of_a_text_in_many_places_the_first_twenty_are_found():
+    corpus = corpus_of(a=PAGE, **{f"copy{number}": SECOND for number in range(40)})
+    (finding,) = lint(question("How long?", SECOND), corpus=corpus).findings
+    assert len(finding.places) == 19
+    assert "also stands in at least 19 other places: copy0.md:1:1, copy1.md:1:1, copy2.md:1:1, …" in finding.what
+
+
+def test_without_the_corpus_what_the_file_recorded_tells_of_other_places():
+    entry = question("How long?", SECOND)
+    for unique, expected in (("text", []), ("context", ["answer elsewhere"]), ("document", ["answer elsewhere"])):
+        recorded = LabelContexts(unique_with={entry.relevant[0]: unique})
+        report = lint_dataset(Dataset([entry], TOKEN, recorded=recorded))
+        assert kinds(report) == expected
+        assert report.not_checked == (
+            "whether labels match their documents, and where else their texts stand: needs the corpus",
+        )
+
+
+def test_an_answer_longer_than_the_budget_has_a_bound_on_its_recall_that_is_rounded_down():
+    report = lint(question("When?", FIRST, SECOND), budget="82ch")
+    (finding,) = report.findings
+    assert (finding.kind, finding.what) == (
+        "too long",
+        "its answer has 83 characters: span_recall@82ch is at most 0.98",
+    )
+    assert lint(question("When?", FIRST, SECOND), budget="83ch").findings == ()
+
+
+def test_labels_that_overlap_count_once_in_the_length_of_an_answer():
+    assert kinds(lint(question("When?", FIRST, span(FIRST[:20])), budget="35ch")) == ["labels overlap"]
+
+
+def test_questions_without_an_answer_are_counted_and_are_an_error_if_there_are_no_others():
+    report = lint(question("When?", FIRST), question("Who?"))
+    assert [(finding.kind, finding.severity, finding.what) for finding in report.findings] == [
+        ("no answer", "info", "1 of 2 questions have no answer in the corpus")
+    ]
+    assert report.problems == ()
+    (finding,) = lint(question("Who?")).findings
+    assert (finding.kind, finding.severity) == ("no answers", "error")
+
+
+def test_skipped_labels_are_told_one_by_one():
+    label = Skipped(Query.from_text("Why?"), "Because of\nthat.", "missing: nothing similar")
+    report = lint(question("When?", FIRST), skipped=[label])
+    (finding,) = report.findings
+    assert (finding.kind, finding.query.text, finding.what) == (
+        "skipped",
+        "Why?",
+        "“Because of that.”: missing: nothing similar",
+    )
+
+
+def test_documents_and_prefixes_that_the_corpus_lacks_are_told():
+    entries = [
+        DocumentLevelGroundTruth(Query.from_text("When?"), ["a.md", "a", "b.md"], ["c/"]),
+        DocumentLevelGroundTruth(Query.from_text("Who?"), [], ["a"]),
+    ]
+    report = lint_dataset(Dataset(entries, DOCUMENT), corpus_of(a=PAGE))
+    assert [finding.what for finding in found(report, "document missing")] == [
+        "the corpus has no document 'b.md'",
+        "the corpus has no document whose id begins with 'c/'",
+    ]
+    assert [finding.what for finding in found(report, "labelled twice")] == ["'a.md' is given 2 times"]
+    assert len(report.findings) == 3
+    report = lint_dataset(Dataset(entries, DOCUMENT))
+    assert (report.findings, report.not_checked[0]) == ((), "whether there are such documents: needs the corpus")
+
+
+def test_chunks_are_compared_with_those_that_were_labelled_and_their_texts_are_read():
+    chunks = [Chunk(generate_chunk_id(text), text, DocumentId("a.md")) for text in (FIRST, SECOND, " \n")]
+    copied = "Do refunds take five working days in all countries?"
+    entries = [
+        ChunkLevelGroundTruth(Query.from_text("When?"), [chunks[0].id]),
+        ChunkLevelGroundTruth(Query.from_text(copied), [chunks[1].id]),
+        ChunkLevelGroundTruth(Query.from_text("Why?"), [chunks[2].id, "chunk_000000000000"]),
+    ]
+    dataset = Dataset(entries, CHUNK)
+    report = lint_dataset(dataset, registry=ChunkRegistry(chunks), k=1)
+    assert [(finding.kind, finding.query.text) for finding in report.findings] == [
+        ("chunk missing", "Why?"),
+        ("blank label", "Why?"),
+        ("copies its answer", copied),
+        ("too long", "Why?"),
+    ]
+    assert found(report, "too long")[0].what == "it has 2 relevant units: recall@1 is at most 0.50"
+    report = lint_dataset(dataset)
+    assert (report.findings, len(report.not_checked)) == ((), 1)
+
+
+def test_gains_are_part_of_the_truth():
+    entries = [
+        DocumentLevelGroundTruth(Query("one", "When?"), ["a.md"], gains={"a.md": 2.0}),
+        DocumentLevelGroundTruth(Query("two", "When?"), ["a.md"]),
+    ]
+    assert kinds(lint_dataset(Dataset(entries, DOCUMENT))) == ["other truth"]
+
+
+def test_a_label_without_a_text_is_said_to_be_unchecked():
+    silent = CharacterSpan(DocumentId("a.md"), 11, 46)
+    report = lint_dataset(Dataset([question("When?", silent)], TOKEN), corpus_of(a=PAGE))
+    assert report.not_checked == ("whether 1 label without a text are where they were: nobody knows what they quoted",)
+    assert lint_dataset(Dataset([question("When?", silent)], TOKEN, corpus=corpus_of(a=PAGE))).not_checked == ()
+
+
+def test_the_corpus_of_the_dataset_is_used_if_none_is_given():
+    dataset = Dataset([question("When?", FIRST)], TOKEN, corpus=corpus_of(a=PAGE, b=SECOND + FIRST))
+    assert kinds(lint_dataset(dataset)) == ["answer elsewhere"]
+
+
+def test_the_report_shows_ten_findings_of_a_kind_and_its_record_has_all():
+    report = lint(
+        *(question("When?", span(SECOND[:10])), *(question("When?", FIRST, query_id=f"q{n}") for n in range(30)))
+    )
+    text = str(report)
+    assert text.splitlines()[0].startswith("error: other truth (1): ")
+    assert "\n  … and 19 more\n" in text
+    assert text.splitlines()[-1] == "31 questions checked: 1 error and 29 warnings, in 30 questions"
+    record = report.record()
+    assert len(record["findings"]) == 30
+    assert record["counts"] == {"other truth": 1, "asked twice": 29}
+    assert repr(report).startswith("LintReport('dataset', 31 questions checked: ")
+
+
+@pytest.mark.parametrize(
+    "options", [{"budget": "100tok"}, {"budget": "5"}, {"k": "10ch"}, {"budget": "many"}, {"k": 0}]
+)
+def test_what_is_no_budget_in_characters_and_no_number_of_results_is_refused(options):
+    with pytest.raises(ConfigError):
+        lint(question("When?", FIRST), **options)
+
+
+def test_what_is_no_dataset_is_refused():
+    with pytest.raises(DatasetError, match="expected a Dataset"):
+        lint_dataset("questions.json")
+
+
+def test_hostile_texts_are_told_on_one_line_without_control_codes():
+    page = f"\x1b[31m{SECOND}\x07 [bold]x[/bold]\n"
+    entry = TokenLevelGroundTruth(
+        Query("q\x1b[2J", "When\n\x9b31m [red]?"),
+        [CharacterSpan(DocumentId("a.md"), 0, len(page), page.replace("e", "o"))],
+    )
+    for corpus in (corpus_of(a=page), corpus_of(b=page)):
+        text = str(lint(entry, corpus=corpus))
+        assert text.isprintable() or "\n" in text
+        assert not any(sign in text for sign in "\x1b\x07\x9b")
+        assert "[red]" in text
