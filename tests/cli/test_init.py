@@ -145,7 +145,7 @@ def test_names_that_are_too_long_are_refused(rag_eval, folder, option):
         (["--corpus", "docs", "--questions", "questions.csv", "--glob", "*.txt"], "no file matches"),
         (["--corpus", "docs", "--questions", "questions.csv", "--name", "../up"], "name without folders"),
         (["--corpus", "docs", "--questions", "bad.csv"], "not valid UTF-8"),
-        (["--corpus", "docs", "--questions", "lost.csv"], "missing"),
+        (["--corpus", "docs", "--questions", "lost.csv"], "lost.csv: no quote was located in docs"),
         (["--corpus", "docs", "--questions", "partly.csv"], "partly.csv: no quote was located in docs"),
         (["--corpus", "docs", "--questions", "unanswered.csv"], "no quote was located"),
     ],
@@ -185,3 +185,125 @@ def test_a_name_whose_bytes_are_no_text_where_it_runs_is_told_what_to_do(rag_eva
     assert outcome.code == 2
     assert "give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text" in outcome.err
     assert not (folder / ".rag-eval").exists()
+
+
+@pytest.fixture
+def copied(folder):
+    """Questions of which some quotes are not letter by letter in the documents."""
+    (folder / "docs" / "fees.md").write_text(
+        "# Fees\n\nThe **late** fee is 2.5 % of the amount. Accounts that are never paid are closed in the end.\n"
+    )
+    (folder / "copied.csv").write_text(
+        "question,quote,document,topic\n"
+        "What comes first?,Install the agent first.,,setup\n"
+        "How high is the fee?,The late fee is 2.6 % of the amount.,,money\n"
+        "What is closed?,Accounts that are never payed are closed in the end.,,money\n"
+        "Who helps?,Support helps.,,help\n"
+        "What else?,Wombats dig long tunnels at night.,,\n"
+        "When do invoices come?,Invoices are sent on the first day.,fees,money\n"
+        "Who is the chief?,,,\n"
+    )
+    return folder
+
+
+def test_init_shows_what_a_quote_may_mean_and_how_to_go_on(rag_eval, copied):
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "copied.csv")
+    assert outcome.code == 0
+    shown = [" ".join(line.split()) for line in outcome.out.splitlines()]
+    start = shown.index("line 4 missing")
+    assert shown[start : start + 5] == [
+        "line 4 missing",
+        "quote “Accounts that are never payed are closed in the end.”",
+        "nearest “Accounts that are never paid are closed in the end.”",
+        "docs/fees.md:3:42, 97 % similar",
+        "differs “payed” for “paid”",
+    ]
+    assert shown.count("not for --accept: a number differs") == 1
+    assert "differs in billing.md, not in fees.md" in shown
+    assert "nothing similar in the corpus" in shown
+    assert "3 suggestions in place of quotes: copied.suggested.csv. Look through the file, correct" in outcome.out
+    assert "--accept 0.95 takes 1 of 3." in outcome.out
+    command = next(line for line in outcome.out.splitlines() if line.startswith("  rag-eval dataset update"))
+    following = rag_eval(*shlex.split(command)[1:])
+    assert (following.code, following.err) == (0, "")
+    assert "3 questions added" in following.out
+
+
+def test_suggestions_are_written_also_if_no_quote_was_located(rag_eval, copied):
+    (copied / "all.csv").write_text("question,quote\nWhat is closed?,Accounts that are never payed are closed.\n")
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "all.csv", "--root", "r", "--glob", "*.md")
+    assert (outcome.code, outcome.err.startswith("error: all.csv: no quote was located in docs")) == (2, True)
+    assert not (copied / "r").exists()
+    command = next(line for line in outcome.out.splitlines() if line.startswith("  rag-eval init"))
+    assert command == "  rag-eval init --root r --corpus docs --glob '*.md' --questions all.suggested.csv"
+    assert rag_eval(*shlex.split(command)[1:]).code == 0
+    assert "all.suggested.yaml" in [path.name for path in (copied / "r").iterdir()]
+
+
+def test_a_question_of_which_only_some_quotes_are_located_makes_no_dataset(rag_eval, folder):
+    (folder / "half.csv").write_text("question,quote\nWhat?,Install the agent first.\nWhat?,Wombats dig tunnels.\n")
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "half.csv")
+    assert "half.csv: no question has all of its quotes located in docs" in outcome.err
+    assert (outcome.code, "There is nothing to suggest." in outcome.out) == (2, True)
+
+
+def test_no_file_is_written_where_nothing_is_suggested(rag_eval, folder):
+    (folder / "q.csv").write_text("question,quote\nWhat?,Install the agent first.\nWhy?,Wombats dig tunnels.\n")
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "q.csv")
+    assert (outcome.code, "suggest" in outcome.out) == (0, False)
+    assert not list(folder.glob("*.suggested*"))
+
+
+def test_suggestions_that_cannot_be_written_do_not_stop_init(rag_eval, copied):
+    rows = '{"question": "What?", "quote": "Install the agent first.", "a": 1, "A": 2}\n'
+    rows += '{"question": "Which?", "quote": "Accounts that are never payed are closed."}\n'
+    (copied / "q.jsonl").write_text(rows)
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "q.jsonl")
+    assert outcome.code == 0
+    assert (
+        "The suggestions could not be written beside the questions: q.jsonl: line 1: two columns share" in outcome.out
+    )
+
+
+def test_accept_takes_what_is_similar_enough_and_lists_it_and_what_it_refuses(rag_eval, copied):
+    outcome = rag_eval("init", "--corpus", "docs", "--questions", "copied.csv", "--accept", "0.95")
+    assert outcome.code == 0
+    shown = [" ".join(line.split()) for line in outcome.out.splitlines()]
+    assert "2 of 6 quotes located, 1 ambiguous, 3 missing; 1 question without an answer" in shown
+    start = shown.index("line 4 accepted")
+    assert shown[start + 2 : start + 5] == [
+        "nearest “Accounts that are never paid are closed in the end.”",
+        "docs/fees.md:3:42, 97 % similar",
+        "differs “payed” for “paid”",
+    ]
+    start = shown.index("line 3 missing")
+    assert shown[start + 3 : start + 6] == [
+        "docs/fees.md:3:1, 97 % similar",
+        "differs “2.6” for “2.5”",
+        "not for --accept: a number differs",
+    ]
+    assert "not for --accept: it is in another document than the row names" in shown
+    dataset = load_dataset(copied / ".rag-eval/datasets/copied.json", corpus=Corpus.from_folder(copied / "docs"))
+    assert [span.text for entry in dataset for span in entry.relevant] == [
+        "Install the agent first.",
+        "Accounts that are never paid are closed in the end.",
+    ]
+
+
+@pytest.mark.parametrize("threshold", ["0", "-0.5", "1.5", "nan"])
+@pytest.mark.parametrize("command", [["init"], ["dataset", "update", "nothing.json"]])
+def test_a_threshold_out_of_range_is_refused_before_anything_is_done(rag_eval, folder, command, threshold):
+    outcome = rag_eval(*command, "--corpus", "docs", "--questions", "questions.csv", "--accept", threshold)
+    assert outcome.code == 2
+    assert "expected a similarity above 0 and up to 1, such as 0.95" in outcome.err
+    assert not (folder / ".rag-eval").exists()
+
+
+def test_a_dataset_is_updated_with_accepted_quotes(rag_eval, copied):
+    rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
+    target = ".rag-eval/datasets/questions.json"
+    options = ("--corpus", "docs", "--questions", "copied.csv", "--accept", "0.95")
+    outcome = rag_eval("dataset", "update", target, *options)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "1 questions added" in outcome.out
+    assert "2 suggestions in place of quotes: copied.suggested.csv." in outcome.out

@@ -1,5 +1,6 @@
 import json
 import random
+import re
 
 import pytest
 from hypothesis import given
@@ -251,6 +252,19 @@ def test_near_misses_in_digits_signs_and_negations_are_refused_at_any_threshold(
         if row["change"] in decisive and (found := suggest(row["quote"], locator(kind))) and not found.refusal
     ]
     assert not taken, "\n".join(map(repr, taken))
+
+
+@pytest.mark.parametrize("kind", ["man", "pdf"])  # their text is shown as it is, without markup
+def test_whatever_near_miss_is_not_refused_has_the_digits_signs_and_negations_of_its_passage(kind):
+    decisive = re.compile(r"\d|[<>=+%$≤≥]|(?<!\w)-|\b(?:not|no|never|without)\b|n['’]t\b")
+    found = [(row["quote"], suggest(row["quote"], locator(kind))) for row in rows(kind)["near_misses"]]
+    accepted = [(quote, given) for quote, given in found if given and not given.refusal]
+    assert len(accepted) > 20
+    assert [
+        (quote, given.quote)
+        for quote, given in accepted
+        if decisive.findall(quote.casefold()) != decisive.findall(given.quote.casefold())
+    ] == []
 
 
 @every_kind

@@ -3,6 +3,7 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
+import shlex
 import shutil
 from itertools import count
 from pathlib import Path
@@ -18,6 +19,7 @@ from rag_evaluation_framework._support.unfinished import unfinished
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import arriving, print_text
+from rag_evaluation_framework.cli.quote_suggestions import Accept, accepted, check_accept, save_suggestions
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 _MOST_SHOWN = 200
@@ -34,6 +36,7 @@ def update(
     output: Annotated[
         Path | None, typer.Option(parser=paths.path, help="A new file; by default the dataset itself, kept beside it.")
     ] = None,
+    accept: Accept = None,
     changes: Annotated[
         Path | None, typer.Option(parser=paths.path, help="Write the list of changes there, as JSON.")
     ] = None,
@@ -43,10 +46,11 @@ def update(
     The dataset as it was is kept beside the new one; no file is overwritten.
     """
     _check_free(dataset, output, changes)
+    check_accept(accept)
     documents = rag.Corpus.from_folder(corpus, glob)
     found = labelling.relabel(rag.load_dataset(dataset), documents)
     updated, told = found.dataset, [found.counted()]
-    check = None if questions is None else rag.check_quotes(questions, documents)
+    check = None if questions is None else accepted(rag.check_quotes(questions, documents), accept)
     additions = None if check is None else labelling.add_questions(updated, check, documents)
     if additions is not None:
         updated = additions.dataset
@@ -57,7 +61,9 @@ def update(
         )
     if changes is not None:
         write_new(changes, json_text(_record(dataset, found, additions), 1) + "\n")
-    written = _save(updated, dataset, output)
+    written, suggested = _save(updated, dataset, output), ""
+    if check is not None:
+        suggested = save_suggestions(check, f"dataset update {shlex.quote(str(output or dataset))}", corpus, glob)
     with arriving(written):
         for change in found.changed[:_MOST_SHOWN]:
             print_text(change.line(documents))
@@ -65,8 +71,7 @@ def update(
             print_text(f"… and {len(found.changed) - _MOST_SHOWN:,} more; --changes FILE writes all of them")
         if check is not None:
             reports.show_quotes(stdout(), check)
-        for line in (*told, written):
-            print_text(line)
+        print_text("\n".join([*told, written, *([suggested] if suggested else [])]))
 
 
 def _check_free(dataset: Path, output: Path | None, changes: Path | None) -> None:

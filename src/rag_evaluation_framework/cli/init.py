@@ -12,15 +12,23 @@ from typing import Annotated
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, reports, results
+from rag_evaluation_framework import data, labelling, reports, results
 from rag_evaluation_framework._outside import harmless, one_line, shown
 from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework._support.unfinished import remove_abandoned
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import arriving, print_text
-from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.cli.quote_suggestions import (
+    DEFAULT_GLOB,
+    Accept,
+    accepted,
+    check_accept,
+    save_suggestions,
+)
+from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 
+_ROOT = Path(".rag-eval")
 _CONFIG = """\
 # Run it with: rag-eval run {config}
 corpus: {corpus}
@@ -47,15 +55,19 @@ budgets: [4000ch]
 def init(
     corpus: Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents.")],
     questions: Annotated[Path, typer.Option(parser=paths.path, help="CSV or JSONL of question, quote[, document].")],
-    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
+    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = DEFAULT_GLOB,
     name: Annotated[
         str | None, typer.Option(help="Name of the dataset; by default that of the questions file.")
     ] = None,
     root: Annotated[
         Path, typer.Option(parser=paths.path, help="Where datasets, configurations and runs are saved.")
-    ] = Path(".rag-eval"),
+    ] = _ROOT,
+    accept: Accept = None,
 ) -> None:
-    """Create a dataset and a configuration from a folder and questions with quotes; never overwrites a file."""
+    """Create a dataset and a configuration from a folder and questions with quotes; never overwrites a file.
+
+    Suggestions for quotes that were not found are written beside the questions, as NAME.suggested.csv.
+    """
     called = name or questions.stem
     if not called or called != Path(called).name or called != harmless(called) or "\n" in called:
         no_text = any("\ud800" <= sign <= "\udfff" for sign in called)
@@ -68,14 +80,19 @@ def init(
         raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
     checked_path(target, ConfigError)
     results.check_root(root)
+    check_accept(accept)
     documents = rag.Corpus.from_folder(corpus, glob)
-    check = rag.check_quotes(questions, documents)
-    dataset = check.dataset(called)
-    if not any(entry.relevant for entry in dataset):
+    check = accepted(rag.check_quotes(questions, documents), accept)
+    kept = "" if root == _ROOT else f" --root {shlex.quote(str(root))}"
+    dataset = _dataset(check, called)
+    if dataset is None:
         reports.show_quotes(stdout(), check)
+        print_text(save_suggestions(check, f"init{kept}", corpus, glob) or "There is nothing to suggest.")
+        located = any(row.status == "located" for row in check.rows)
         raise ConfigError(
-            f"{questions}: no quote was located in {corpus}, so no question could be scored, and nothing was written; "
-            "expected at least one question with a quote from the documents"
+            f"{questions}: no {'question has all of its quotes' if located else 'quote was'} located in {corpus}, so "
+            "no question could be scored, and no dataset was written; expected at least one question with a quote from "
+            "the documents"
         )
     settings = _CONFIG.format(
         config=one_line(shlex.quote(config.as_posix())),
@@ -90,14 +107,23 @@ def init(
         reports.show_quotes(stdout(), check)
         raise
     skipped = data.count_skipped(dataset.skipped)
-    told = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
-    kept = "" if root == Path(".rag-eval") else f" --root {shlex.quote(str(root))}"
+    allowed = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
+    told = save_suggestions(check, f"dataset update {shlex.quote(str(target))}", corpus, glob)
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
         reports.show_quotes(stdout(), check)
         print_text(
             f"Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}"
-            f"{told if skipped else ''}"
+            f"{allowed if skipped else ''}{told and f'{chr(10)}{told}'}"
         )
+
+
+def _dataset(check: labelling.QuoteCheck, name: str) -> rag.Dataset[rag.CharacterSpan] | None:
+    """Return the dataset of a check, or None if no question could be scored."""
+    try:
+        dataset = check.dataset(name)
+    except DatasetError:
+        return None
+    return dataset if any(entry.relevant for entry in dataset) else None
 
 
 def _save(dataset: rag.Dataset[rag.CharacterSpan], target: Path) -> None:

@@ -15,3 +15,4 @@ from .relabelling import LabelChange as LabelChange
 from .relabelling import Relabelled as Relabelled
 from .relabelling import add_questions as add_questions
 from .relabelling import relabel as relabel
+from .suggestions import Suggestion as Suggestion

@@ -1,10 +1,10 @@
 r"""What turns a statement into another one: numbers, signs and negations. No passage that differs in them is accepted.
 
-Numbers are words with a digit, and words such as “five”. A sign is any symbol of mathematics or currency, and
-`- % ‰ * # & @ \`; a hyphen between letters is none, and punctuation is one only before a digit (`.5`) or, of `!`,
-before anything. Where white space stands beside a sign counts, and so does the unit behind a number: a word of up to
-three letters. Negations and the words for numbers are known in English, German, French and Spanish; in other languages
-only numbers and signs are.
+Numbers are words with a digit, and words such as “five”, but not “one” and “first”. A sign is any symbol of
+mathematics or currency, and `- % ‰ * # & @ \`; a hyphen between letters is none, and punctuation is one only before a
+digit (`.5`) or, of `!`, before anything. Where white space stands beside a sign counts, and so does the unit behind a
+number: a word of up to three letters. Negations and the words for numbers are known in English, German, French and
+Spanish; in other languages only numbers and signs are.
 """
 
 import re
@@ -31,16 +31,16 @@ _NEGATIONS = _words(
 )
 _CONTRACTED = re.compile(r"n't\Z|\An'")  # don't; n'est
 _NEGATING = re.compile(r"(?:un|in|im|il|ir|dis|non|mis|des|de)-?|(?:less|los|lose[mnrs]?)")
-_NUMBERS = _words(  # without articles, such as “un”
-    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+_NUMBERS = _words(  # without articles, “one” and “first”: these say more than a number
+    """zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion
-    first second third fourth fifth once twice half double
-    null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig vierzig fünfzig sechzig
-    siebzig achtzig neunzig hundert tausend millionen milliarde milliarden erste zweite dritte einmal zweimal halb
+    second third fourth fifth twice half double
+    null zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig vierzig fünfzig sechzig
+    siebzig achtzig neunzig hundert tausend millionen milliarde milliarden zweite dritte zweimal halb
     doppelt zéro deux trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze seize vingt trente
-    quarante cinquante soixante cent mille premier première deuxième troisième demi moitié
-    cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince veinte treinta
-    cuarenta cincuenta sesenta setenta ochenta noventa cien ciento mil millón primero primera segundo tercero mitad"""
+    quarante cinquante soixante cent mille deuxième troisième demi moitié
+    cero dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince veinte treinta
+    cuarenta cincuenta sesenta setenta ochenta noventa cien ciento mil millón segundo tercero mitad"""
 )
 
 

@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework._outside import one_line, shown
+from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework._support.records import Problems
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
@@ -16,8 +18,9 @@ from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped, count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.labelling.quote_row import QuoteRow
+from rag_evaluation_framework.labelling.suggested_table import save_suggested_table
 
 _MOST_ROWS = 200
 
@@ -30,11 +33,13 @@ class QuoteCheck:
         source: The file.
         corpus: The documents.
         rows: One entry per row, in order.
+        columns: The columns of the file, in order.
     """
 
     source: str
     corpus: Corpus
     rows: tuple[QuoteRow, ...]
+    columns: tuple[str, ...]
 
     @property
     def problems(self) -> tuple[QuoteRow, ...]:
@@ -74,6 +79,46 @@ class QuoteCheck:
             raise DatasetError(Problems(map(str, self.problems)).message(self.source))
         name = name or Path(self.source).stem
         return Dataset(entries, TOKEN, name=name, corpus=self.corpus, skipped=self.skipped)
+
+    def save_suggestions(self, path: str | Path | None = None) -> Path | None:
+        """Write the table again as CSV, with every suggestion in place of its quote, for a person to look through.
+
+        All rows and columns are there, in order; the document is filled in beside a suggestion that occurs once. What
+        tells about a row is in columns of their own: `quote_check`, `given_quote`, `given_document`,
+        `suggestion_similarity`, `suggestion_difference` and `suggestion_place`. `check_quotes` reads the file like any
+        other, and passes over these columns.
+
+        Args:
+            path: A new file. By default `NAME.suggested.csv` beside the table; if something else is there, it is kept,
+                and `NAME.suggested.1.csv` is written, and so on.
+
+        Returns:
+            The file; None if there is no suggestion, and nothing was written.
+
+        Raises:
+            DatasetError: The file cannot be written, or is there with something else, or CSV cannot hold a row.
+        """
+        if not any(row.suggestion for row in self.rows):
+            return None
+        place = None if path is None else checked_path(path)
+        return save_suggested_table(self.rows, self.columns, Path(self.source), place)
+
+    def accepting(self, threshold: float) -> "QuoteCheck":
+        """Return the check with the quotes located whose suggestion is similar enough.
+
+        Never accepted is a suggestion in which numbers, signs or negations differ from the quote, that occurs more than
+        once, or that is in another document than the row names. The rows that were accepted are `accepted`.
+
+        Args:
+            threshold: The least similarity, above 0 and up to 1: 0.95.
+
+        Raises:
+            ConfigError: The threshold is not a number in this range.
+        """
+        given: Any = threshold
+        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= 1:
+            raise ConfigError(f"threshold={shown(given)}; expected a similarity above 0 and up to 1, such as 0.95")
+        return replace(self, rows=tuple(row.accepting(threshold) for row in self.rows))
 
     def summary(self) -> str:
         """Return the number of rows by status, and the rows whose quote is ambiguous or missing: the first 200."""

@@ -1,6 +1,5 @@
 """Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,11 +16,12 @@ from rag_evaluation_framework.labelling.html_markup import html_markup
 from rag_evaluation_framework.labelling.keyed_texts import KeyedTexts
 from rag_evaluation_framework.labelling.markdown_markup import markdown_markup
 from rag_evaluation_framework.labelling.markup import Markup
-from rag_evaluation_framework.labelling.positions import Positions
+from rag_evaluation_framework.labelling.omissions import may_be_left_out, parts_of
 from rag_evaluation_framework.labelling.quote_matcher import Match, matches
 from rag_evaluation_framework.labelling.quoted_text import QuotedText
 from rag_evaluation_framework.labelling.rarity import WordRarity
 from rag_evaluation_framework.labelling.rst_markup import rst_markup
+from rag_evaluation_framework.text.line_places import LinePlaces
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 _MARKUPS: dict[str, Callable[[str], Markup]] = {
@@ -29,18 +29,6 @@ _MARKUPS: dict[str, Callable[[str], Markup]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), html_markup),
     **dict.fromkeys((".rst", ".rest"), rst_markup),
 }
-_ELLIPSIS = r"(?:…|\.{3})"
-_BRACKETED = rf"\[{_ELLIPSIS}\]|\({_ELLIPSIS}\)"
-_ENDING = r"[.,:;?!)\]}>\"'”’»`]"
-_OMISSION = re.compile(  # between words or behind the end of one, so not in f(...), a[...], 0... and ...args
-    rf"(?<=\s)(?:{_BRACKETED}|{_ELLIPSIS})(?=\s)|(?<=\s)…(?=[^\W\d_])|(?<=[^\W\d_]){_ELLIPSIS}(?=\s)"
-    rf"|(?<=[^\W\d_]\.)(?:{_BRACKETED}|{_ELLIPSIS})(?=\s)|(?<=(?!\.){_ENDING}){_ELLIPSIS}(?=\s)"
-)
-_LINE_END = re.compile(rf"{_ENDING}{{,5}}\s*\n\s*")
-_OWN_ELLIPSIS = re.compile(
-    rf"\A\W{{0,200}}?{_ELLIPSIS}|{_ELLIPSIS}\W{{0,200}}\Z"
-)  # of the document: nothing is left out
-_WORD = re.compile(r"[^\W_]")
 _FARTHEST = 5_000  # characters from the end of one part of a quote to the beginning of the next
 _MOST_PARTS = 500  # places of one part: one that is as common tells nothing
 
@@ -201,8 +189,7 @@ class QuoteLocator:
         if first.number != second.number or not 0 <= second.start - first.end <= _FARTHEST:
             return False
         left_out = self.markups[first.number].shown(first.end, second.start)
-        words = _WORD.search(left_out) or _LINE_END.fullmatch(left_out)
-        return words is not None and not _OWN_ELLIPSIS.search(left_out)
+        return may_be_left_out(left_out)
 
     def _part(self, part: str, number: int | None) -> list[Match]:
         return self._preferred(self._matches(part, number), _MOST_PARTS + 1)
@@ -225,9 +212,9 @@ class QuoteLocator:
         return KeyedTexts([Markup(document.content) for document in self.corpus])
 
     @cached_property
-    def positions(self) -> Positions:
+    def lines(self) -> LinePlaces:
         """The lines and columns of spans."""
-        return Positions(self.corpus)
+        return LinePlaces(self.corpus)
 
     @cached_property
     def rarity(self) -> WordRarity:
@@ -258,11 +245,6 @@ def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:
     return Located(
         tuple((span,) for span in spans), in_order([] if quote == text else differences(quote.strip(), text))
     )
-
-
-def parts_of(quote: str) -> list[str]:
-    """Return the parts of a quote that leaves something out between them: one, if it leaves nothing out."""
-    return [part for part in _OMISSION.split(quote) if part.strip()]
 
 
 def markup_of(doc_id: str, content: str) -> Markup:

@@ -1,7 +1,7 @@
 """One row of a table of quotes, and whether its quote was located."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rag_evaluation_framework._outside import name_line, one_line
@@ -58,6 +58,13 @@ class QuoteRow:
     def accepted(self) -> bool:
         """Whether the row is located where a suggestion is that somebody accepted."""
         return self.status == "located" and self.suggestion is not None
+
+    def accepting(self, threshold: float) -> "QuoteRow":
+        """Return the row located at its suggestion, if that is so similar and nothing else speaks against it."""
+        found = self.suggestion
+        if self.status != "missing" or found is None or found.refusal or found.similarity < threshold:
+            return self
+        return replace(self, status="located", places=(found.spans,), advice="")
 
     @property
     def key(self) -> str:

@@ -1,7 +1,8 @@
 """Tables of questions with quotes: CSV, TSV and JSONL files of `question, quote[, document][, id]`."""
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
@@ -10,20 +11,47 @@ from rag_evaluation_framework._support.files import json_lines, read_text, table
 from rag_evaluation_framework.errors import DatasetError
 
 COLUMNS = ("question", "quote", "document", "id")
+# What a table with suggestions tells beside them; metadata of no question.
+TOLD = (
+    "quote_check",
+    "given_quote",
+    "given_document",
+    "suggestion_similarity",
+    "suggestion_difference",
+    "suggestion_place",
+)
 
 
-def read_quote_table(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows of a table of quotes: the line on which each starts, and its cells by column.
+Record = dict[str, str]
 
-    Every row has the columns question, quote, document and id, the last two blank if they are not given.
+
+@dataclass(frozen=True)
+class QuoteTable:
+    """Table of questions with quotes, as its file holds it.
+
+    Attributes:
+        columns: The columns of the file, in order, but those that tell about suggestions.
+        records: The rows: the line on which each starts, and its cells by column. Every row has the columns question,
+            quote, document and id, the last two blank if they are not given.
+    """
+
+    columns: tuple[str, ...]
+    records: tuple[tuple[int, Record], ...]
+
+
+def read_quote_table(path: Path) -> QuoteTable:
+    """Read a CSV, TSV or JSONL file of questions with quotes.
 
     Raises:
         DatasetError: The file cannot be read, holds no row, lacks a column, or has a row without a question or two
             questions of one id.
     """
-    records = list(_csv_records(path) if path.suffix.lower() in (".csv", ".tsv") else _jsonl_records(path))
-    if not records:
+    is_table = path.suffix.lower() in (".csv", ".tsv")
+    rows = list(csv_rows(read_text(path), path) if is_table else _jsonl_rows(path))
+    if not rows:
         raise DatasetError(f"{path}: holds no questions")
+    columns = dict.fromkeys(name for _, row in rows for name in row if name not in TOLD)
+    records = tuple((number, _record(row, f"{path}: line {number}")) for number, row in rows)
     wordings: dict[str, str] = {}
     for number, record in records:
         if record["id"] and wordings.setdefault(record["id"], record["question"]) != record["question"]:
@@ -31,11 +59,19 @@ def read_quote_table(path: Path) -> list[tuple[int, dict[str, str]]]:
                 f"{path}: line {number}: the id {record['id']!r} is already used for another question, "
                 f"{shown(wordings[record['id']], 60)}; ids must be unique"
             )
-    return records
+    return QuoteTable(tuple(columns), records)
 
 
-def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    text = read_text(path)
+def csv_rows(text: str, path: Path) -> Iterator[tuple[int, Record]]:
+    """Yield the rows of a CSV text, each with the line on which it starts.
+
+    Args:
+        text: The text; its first line tells the delimiter.
+        path: The file, for messages.
+
+    Raises:
+        DatasetError: The text is not valid CSV, lacks a column, or has a row of too many or too few cells.
+    """
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
     rows = table_rows(text, delimiter, skip_initial_space=True)
     if not text.strip():
@@ -57,8 +93,7 @@ def _csv_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
                     f"{path}: line {first}: expected a question and a quote, got one column; end a question without an "
                     f"answer with {delimiter!r}"
                 )
-            row = dict(zip_longest(header, cells, fillvalue=""))
-            yield first, _record(row, f"{path}: line {first}")
+            yield first, dict(zip_longest(header, cells, fillvalue=""))
     except csv.Error as error:
         raise DatasetError(f"{path}: {error}") from error
 
@@ -74,7 +109,7 @@ def _check_header(header: list[str], path: Path) -> None:
             )
 
 
-def _jsonl_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def _jsonl_rows(path: Path) -> Iterator[tuple[int, Record]]:
     for number, row in json_lines(path):
         if not isinstance(row, dict):
             raise DatasetError(f"{path}: line {number}: expected an object with 'question' and 'quote'")
@@ -83,19 +118,16 @@ def _jsonl_records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
                 raise DatasetError(
                     f"{path}: line {number}: {column!r}: expected a string, got {shown(row[column], 60)}"
                 )
-        yield (
-            number,
-            _record({key: "" if value is None else value for key, value in row.items()}, f"{path}: line {number}"),
-        )
+        yield number, {key: "" if value is None else str(value) for key, value in row.items()}
 
 
-def _record(row: Mapping[str, object], where: str) -> dict[str, str]:
+def _record(row: Record, where: str) -> Record:
     for column in ("question", "quote"):
         if column not in row:
             raise DatasetError(
                 f"{where}: no {column!r}; expected the columns question, quote and, optionally, document"
             )
-    record = {"document": "", "id": "", **{str(key): str(value) for key, value in row.items()}}
+    record = {"document": "", "id": "", **{key: value for key, value in row.items() if key not in TOLD}}
     record["question"] = record["question"].strip()
     if not record["question"]:
         raise DatasetError(f"{where}: the question is empty")

@@ -6,7 +6,7 @@ copy them, so nobody counts offsets. Other columns are kept as metadata of the q
 its id.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,15 +52,16 @@ def check_quotes(path: str | Path, corpus: Corpus, verbatim_only: bool = False) 
     """
     path, corpus = checked_path(path), checked_corpus(corpus)
     locator, resolver = QuoteLocator.of(corpus), DocumentResolver(corpus)
-    records = read_quote_table(path)
-    answered = {_key(record) for _, record in records if record["quote"].strip()}
+    table = read_quote_table(path)
+    answered = {_key(record) for _, record in table.records if record["quote"].strip()}
     return QuoteCheck(
         str(path),
         corpus,
         tuple(
             _check(number, record, locator, resolver, _key(record) in answered, verbatim_only)
-            for number, record in _with_progress(records)
+            for number, record in _with_progress(table.records)
         ),
+        table.columns,
     )
 
 
@@ -68,7 +69,7 @@ def _key(record: Mapping[str, str]) -> str:
     return record["id"] or record["question"]
 
 
-def _with_progress(records: list[tuple[int, dict[str, str]]]) -> Iterator[tuple[int, dict[str, str]]]:
+def _with_progress(records: Sequence[tuple[int, dict[str, str]]]) -> Iterator[tuple[int, dict[str, str]]]:
     yield from tqdm(records, desc="Locating quotes", unit="quote", delay=2, disable=None, leave=False)
 
 

@@ -14,15 +14,16 @@ from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.decisive_words import doubt
+from rag_evaluation_framework.labelling.omissions import parts_of
 from rag_evaluation_framework.labelling.passages import LONGEST, Passage, nearest_passage
-from rag_evaluation_framework.labelling.quote_locator import Located, QuoteLocator, parts_of
+from rag_evaluation_framework.labelling.quote_locator import Located, QuoteLocator
 from rag_evaluation_framework.labelling.rarity import WordRarity
 from rag_evaluation_framework.labelling.word_differences import WordDifferences
 from rag_evaluation_framework.labelling.words import flat, peeled
 
 # How many times what it takes to tell one word of the corpus from all others the shared words have to tell, and which
-# share of what the quote tells. Of 1,252 quotes of other corpora, two get a suggestion in 11 MB, and these do stand there;
-# of 1,648 quotes with a word left out, misspelt, moved or renumbered, 1,612 get their own place.
+# share of what the quote tells. Of 1,252 quotes of other corpora, two get a suggestion in 11 MB: they do stand there.
+# Of 1,648 quotes with a word left out, misspelt, moved or renumbered, 1,612 get their own place.
 _LEAST = ((1.5, 0.55), (4.0, 0.4))
 _MOST_PARTS = 10
 _MOST_DOCUMENTS = 5
@@ -93,10 +94,7 @@ def suggest_located(located: Located, locator: QuoteLocator, difference: str, re
         refusal: Why no threshold is enough to accept it.
     """
     spans = located.places[0]
-    copies = tuple(locator.positions.of(place[0]) for place in located.places)
-    text = " … ".join(span.text for span in spans)
-    several = f"it occurs {len(copies)} times" if len(copies) > 1 else ""
-    return Suggestion(text, spans[0].doc_id, spans, copies[0], copies, 1.0, difference, refusal or several)
+    return _suggestion(spans, located.places, locator, 1.0, difference, refusal)
 
 
 def _elsewhere(found: Suggestion, doc_id: str) -> Suggestion:
@@ -114,19 +112,26 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
     if _is_noise(found, locator.rarity):
         return None
     span = _span(passage, locator)
-    others = locator.locate(span.text, doc_id, _LIMIT).places
-    copies = tuple(locator.positions.of(place[0]) for place in others) or (locator.positions.of(span),)
+    copies = locator.locate(span.text, doc_id, _LIMIT).places
+    similarity = fuzz.ratio(flat(given), flat(passage.text)) / 100
+    return _suggestion((span,), copies, locator, similarity, found.told(), doubt(found))
+
+
+def _suggestion(
+    spans: tuple[CharacterSpan, ...],
+    copies: Sequence[tuple[CharacterSpan, ...]],
+    locator: QuoteLocator,
+    similarity: float,
+    difference: str,
+    refusal: str,
+) -> Suggestion:
+    """Return the suggestion of some spans; several copies are a reason to refuse it, if there is no other."""
+    place = locator.lines.named(spans[0])
+    places = tuple(locator.lines.named(copy[0]) for copy in copies) or (place,)
     several = f"it occurs {len(copies)} times" if len(copies) > 1 else ""
-    return Suggestion(
-        span.text,
-        span.doc_id,
-        (span,),
-        locator.positions.of(span),
-        copies,
-        round(fuzz.ratio(flat(given), flat(passage.text)) / 100, 4),
-        found.told(),
-        doubt(found) or several,
-    )
+    text = " … ".join(span.text for span in spans)
+    similarity = round(similarity, 4)
+    return Suggestion(text, spans[0].doc_id, spans, place, places, similarity, difference, refusal or several)
 
 
 def _is_noise(found: WordDifferences, rarity: WordRarity) -> bool:
@@ -174,21 +179,9 @@ def _joined(
     alike = [suggested[number].similarity if number in suggested else 1.0 for number in range(len(parts))]
     told = [f"“{_short(parts[number])}” was not found: {part.difference}" for number, part in suggested.items()]
     refusal = next((part.refusal for part in suggested.values() if part.refusal), "")
-    text = " … ".join(span.text for span in chain)
-    located = locator.locate(text, chain[0].doc_id, _LIMIT).places
-    place = locator.positions.of(chain[0])
-    copies = tuple(locator.positions.of(spans[0]) for spans in located) or (place,)
-    several = f"it occurs {len(copies)} times" if len(copies) > 1 else ""
-    return Suggestion(
-        text,
-        chain[0].doc_id,
-        tuple(chain),
-        place,
-        copies,
-        round(sum(map(float.__mul__, alike, map(float, lengths))) / sum(lengths), 4),
-        "; ".join(told),
-        refusal or several,
-    )
+    copies = locator.locate(" … ".join(span.text for span in chain), chain[0].doc_id, _LIMIT).places
+    similarity = sum(length * each for length, each in zip(lengths, alike, strict=True)) / sum(lengths)
+    return _suggestion(tuple(chain), copies, locator, similarity, "; ".join(told), refusal)
 
 
 def lost_parts(quote: str, locator: QuoteLocator, doc_id: str | None) -> str:

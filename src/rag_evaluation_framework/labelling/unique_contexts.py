@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.quote_locator import QuoteLocator
 from rag_evaluation_framework.labelling.words import flat
@@ -26,7 +26,7 @@ def told_places(places: Sequence[tuple[CharacterSpan, ...]], locator: QuoteLocat
     alone = 1 < len(places) < limit and all(len(place) == 1 for place in places)
     beside = [_beside(span, locator) for span in spans] if alone else []
     told = [
-        f"{name_line(locator.positions.of(span))}{_unique(number, beside) if beside else ''}"
+        f"{locator.lines.named(span)}{_unique(number, beside) if beside else ''}"
         for number, span in enumerate(spans[:_MOST_PLACES])
     ]
     more = len(places) - _MOST_PLACES

@@ -14,6 +14,7 @@ from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck, skipped_questions
+from rag_evaluation_framework.labelling.quote_row import QuoteRow
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.reports.tables import Column, show_table
@@ -91,7 +92,10 @@ def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None
 
 
 def show_quotes(console: Console, check: QuoteCheck) -> None:
-    """Print how many quotes were located, and the quotes that were not: the first hundred."""
+    """Print how many quotes were located, which suggestions were accepted, and which quotes were not located.
+
+    Of both, the first hundred.
+    """
     counts = Counter(row.status for row in check.rows)
     quotes = len(check.rows) - counts["no-answer"]
     unanswered = len({row.id or row.question for row in check.rows if row.status == "no-answer"})
@@ -100,13 +104,39 @@ def show_quotes(console: Console, check: QuoteCheck) -> None:
         f"{counts['missing']} missing; {unanswered} question{'s' * (unanswered != 1)} without an answer",
         highlight=False,
     )
-    for row in check.problems[:_MOST_QUOTES]:
-        console.print(Text(one_line(str(row)), style="yellow"))
-        console.print(Padding(Text(f"“{_shortened(one_line(row.quote))}”", style="dim"), (0, 0, 0, 2), expand=False))
-    if len(check.problems) > _MOST_QUOTES:
-        console.print(Text(f"… and {len(check.problems) - _MOST_QUOTES:,} more such quotes", style="yellow"))
+    accepted = [row for row in check.rows if row.accepted]
+    for rows, more in ((accepted, "accepted suggestions"), (check.problems, "such quotes")):
+        for row in rows[:_MOST_QUOTES]:
+            console.print(Text(f"line {row.number}  {'accepted' if row.accepted else row.status}", style="yellow"))
+            console.print(_told(row, check.corpus))
+        if len(rows) > _MOST_QUOTES:
+            console.print(Text(f"… and {len(rows) - _MOST_QUOTES:,} more {more}", style="yellow"))
     if check.problems:
         console.print(Text(skipped_questions(check.skipped), style="yellow"))
+
+
+def _told(row: QuoteRow, corpus: Corpus) -> Padding:
+    """Return what is shown below a row: its quote, and what it may mean or what to do about it."""
+    lines = [("quote", Text(f"“{_shortened(one_line(row.quote))}”" if row.quote.strip() else "(empty)", style="dim"))]
+    found = row.suggestion
+    if found is None:
+        lines.append(("", Text(one_line(row.advice, _LINE))))
+    else:
+        folder = corpus.metadata.get("source")  # as `Corpus.from_folder` was given it: an editor finds the file
+        places = [f"{folder}/{place}" if isinstance(folder, str) else place for place in found.copies]
+        more = f" and {len(places) - 3} more" if len(places) > 3 else ""
+        where = ", ".join(map(name_line, places[:3])) + more
+        lines += [
+            ("nearest", Text(f"“{_shortened(one_line(found.quote))}”")),
+            ("", Text.assemble((where, "cyan"), f", {found.percent} similar")),
+            ("differs", Text(one_line(found.difference, _LINE))),
+        ]
+        if found.refusal:
+            lines.append(("", Text(f"not for --accept: {found.refusal}", style="yellow")))
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for label, text in lines:
+        grid.add_row(label, text)
+    return Padding(grid, (0, 0, 0, 2), expand=False)
 
 
 def detectable_difference(questions: int) -> float:

@@ -1,0 +1,27 @@
+"""What a quote leaves out, as in "A … B"."""
+
+import re
+
+_ELLIPSIS = r"(?:…|\.{3})"
+_BRACKETED = rf"\[{_ELLIPSIS}\]|\({_ELLIPSIS}\)"
+_ENDING = r"[.,:;?!)\]}>\"'”’»`]"
+_OMISSION = re.compile(  # between words or behind the end of one, so not in f(...), a[...], 0... and ...args
+    rf"(?<=\s)(?:{_BRACKETED}|{_ELLIPSIS})(?=\s)|(?<=\s)…(?=[^\W\d_])|(?<=[^\W\d_]){_ELLIPSIS}(?=\s)"
+    rf"|(?<=[^\W\d_]\.)(?:{_BRACKETED}|{_ELLIPSIS})(?=\s)|(?<=(?!\.){_ENDING}){_ELLIPSIS}(?=\s)"
+)
+_LINE_END = re.compile(rf"{_ENDING}{{,5}}\s*\n\s*")
+_OWN_ELLIPSIS = re.compile(
+    rf"\A\W{{0,200}}?{_ELLIPSIS}|{_ELLIPSIS}\W{{0,200}}\Z"
+)  # of the document: nothing is left out
+_WORD = re.compile(r"[^\W_]")
+
+
+def parts_of(quote: str) -> list[str]:
+    """Return the parts of a quote that leaves something out between them: one, if it leaves nothing out."""
+    return [part for part in _OMISSION.split(quote) if part.strip()]
+
+
+def may_be_left_out(shown: str) -> bool:
+    """Return whether what a document shows between two parts is what an ellipsis stands for: words, or a line's end."""
+    words = _WORD.search(shown) or _LINE_END.fullmatch(shown)
+    return words is not None and not _OWN_ELLIPSIS.search(shown)
