@@ -58,6 +58,7 @@ from rag_evaluation_framework import (
     RecursiveCharacterChunker,
     SentenceChunker,
     TokenLevelGroundTruth,
+    check_quotes,
     evaluate,
 )
 from rag_evaluation_framework._support.strict_json import parse_json
@@ -148,20 +149,33 @@ def altered(text: str) -> str:
     return f"{text[: len(text) // 2]}\N{SNOWMAN}{text[len(text) // 2 :]}"
 
 
+def checking(quotes: list[str], corpus: Corpus) -> Work:
+    """Check quotes that are nowhere, which shows what each of them may mean."""
+
+    def work() -> None:
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "quotes.jsonl")
+            rows = ({"question": f"question {number}", "quote": quote} for number, quote in enumerate(quotes))
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            check = check_quotes(path, corpus)
+        if any(row.status != "missing" for row in check.rows):
+            raise SystemExit("a quote was found that is nowhere")
+
+    return work
+
+
 def missing_quote(n: int) -> Work:
-    """Look for the passage nearest to a quote of n characters."""
+    """Check a quote of n characters."""
     texts = [prose(100_000, seed) for seed in range(5)]
-    quote = "X".join(texts[3][start : start + 20] for start in range(0, n, 20))
-    locator = TextLocator(corpus_of(texts))
-    return lambda: locator.nearest(quote)
+    return checking(["X".join(texts[3][start : start + 20] for start in range(0, n, 20))], corpus_of(texts))
 
 
 def missing_quotes(n: int) -> Work:
-    """Look for the passages nearest to n quotes."""
+    """Check n quotes."""
     text = prose(50_000 * n)
     quotes = [altered(text[start : start + 200]) for start in range(0, 1_000 * n, 1_000)]
-    locator = TextLocator(corpus_of([text[start : start + 1_000_000] for start in range(0, len(text), 1_000_000)]))
-    return lambda: [locator.nearest(quote) for quote in quotes]
+    pages = [text[start : start + 1_000_000] for start in range(0, len(text), 1_000_000)]
+    return checking(quotes, corpus_of(pages))
 
 
 def duplicate_key(n: int) -> Work:

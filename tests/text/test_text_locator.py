@@ -1,12 +1,10 @@
-import random
-from itertools import pairwise, product
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
-from rag_evaluation_framework.text import text_locator
 from rag_evaluation_framework.text.searched_texts import SearchedTexts
 from rag_evaluation_framework.text.text_locator import TextLocator
 from support import plain_search
@@ -192,129 +190,3 @@ def test_the_places_of_a_repeated_text_share_its_characters():
     footer = "All rights reserved, and so on and on. "
     places = locator(a=footer * 100, b=footer * 100).places(footer, limit=150)
     assert len({id(span.text) for span in places}) == 1
-
-
-class TestNearest:
-    def test_the_nearest_passage_is_shown_with_its_likeness(self):
-        near = locator(a="Nothing of the kind.", b="Refunds take five working days in all.").nearest(
-            "refunds take six working days"
-        )
-        assert near is not None
-        span, likeness = near
-        assert span.doc_id == "b"
-        assert "take five working days" in span.text
-        assert 80 < likeness < 100
-
-    def test_the_span_carries_the_text_of_its_place(self):
-        texts = {"a": "🚀🚀 Refunds take five working days.", "b": "Other words."}
-        span, _ = locator(**texts).nearest("Refunds take ten working days")
-        assert span.text == texts[span.doc_id][span.start : span.end]
-
-    def test_a_verbatim_passage_has_full_similarity(self):
-        span, likeness = locator(a="xx one two yy").nearest("one two")
-        assert (span.start, span.end, likeness) == (3, 10, 100.0)
-
-    def test_a_text_longer_than_the_document_is_compared_too(self):
-        span, likeness = locator(a="one two").nearest("zero one two three")
-        assert (span.start, span.end) == (0, 7)
-        assert 0 < likeness <= 100
-
-    @pytest.mark.parametrize("text", ["", " \n"])
-    def test_nothing_is_near_a_blank_text(self, text):
-        assert locator(a="one two").nearest(text) is None
-
-    def test_there_is_no_nearest_passage_if_nothing_is_similar(self):
-        assert locator(a="aaaa").nearest("zzzz") is None
-        assert locator(a="").nearest("zzzz") is None
-        assert locator().nearest("zzzz") is None
-
-    def test_the_same_passage_is_chosen_every_time(self):
-        texts = dict.fromkeys("cab", "one two three")
-        assert {locator(**texts).nearest("one two four")[0].doc_id for _ in range(3)} == {"c"}
-
-
-SYLLABLES = [f"{start}{vowel}" for start in ("b", "dr", "gl", "k", "m", "st") for vowel in "aeiou"]
-WORDS = ["".join(syllables) for syllables in product(SYLLABLES, repeat=3)]
-
-
-def prose(length, seed=0):
-    draw = random.Random(seed)
-    return " ".join(draw.choices(WORDS, k=length // 5))[:length]
-
-
-@pytest.fixture
-def compared(monkeypatch):
-    """The lengths of what RapidFuzz compares; its time grows with their product."""
-    lengths = []
-    for name in ("ratio", "partial_ratio_alignment"):
-        original = getattr(text_locator.fuzz, name)
-
-        def counted(text, content, original=original, **options):
-            lengths.append((len(text), len(content)))
-            return original(text, content, **options)
-
-        monkeypatch.setattr(text_locator.fuzz, name, counted)
-    return lengths
-
-
-class TestNearestInMuchText:
-    @pytest.mark.parametrize("length", [4_000, 64_000])
-    def test_of_a_long_text_a_part_is_compared(self, compared, length):
-        content = prose(100_000)
-        quote = f"{content[: length - 300]}, which nobody wrote, {content[length - 300 : length]}"
-        span, similarity = locator(a=content).nearest(quote)
-        assert span.start <= length - 300 <= span.end
-        assert 85 < similarity < 100
-        assert sum(text * other for text, other in compared) <= 500 * 100_500
-
-    def test_a_long_corpus_is_compared_where_it_shares_the_most(self, compared):
-        content = prose(3_000_000)
-        quote = f"{content[2_000_000:2_000_150]}X{content[2_000_150:2_000_300]}"
-        span, similarity = locator(a=prose(1_000_000, seed=1), b=content).nearest(quote)
-        assert (span.doc_id, similarity > 99) == ("b", True)
-        assert span.start <= 2_000_000 < 2_000_300 <= span.end
-        assert sum(other for _, other in compared) < 1_300_000
-
-    @pytest.mark.parametrize("quote", ["kabe xobu", "退款需要玉个工"])
-    def test_a_short_text_that_shares_nothing_long_is_compared_with_everything(self, quote):
-        right = {"kabe xobu": "kabe zobu", "退款需要玉个工": "退款需要五个工"}[quote]
-        span, similarity = locator(a="0123456789 " * 40_000, b=f"{'_' * 50_000}{right}").nearest(quote)
-        assert (span.doc_id, right in span.text, similarity > 80) == ("b", True, True)
-
-    def test_a_short_text_with_a_typo_in_its_middle_is_found_among_much_else(self):
-        long = locator(a=prose(600_000, seed=1), b=f"{prose(100_000, seed=2)} Nächster Halt: Zürich {prose(9_000)}")
-        for quote in ("Halt: Xürich", "alt: Xüric", "lt: Xüri", "Halt: Züxich"[1:]):
-            span, similarity = long.nearest(quote)
-            assert (span.doc_id, "Zürich" in span.text, similarity > 80) == ("b", True, True)
-
-    def test_a_long_text_of_which_every_part_is_there_is_compared_by_its_beginning(self):
-        content = prose(1_200)
-        span, similarity = locator(a=content[:800], b=content[250:]).nearest(content)
-        assert (span.doc_id, span.start, similarity) == ("a", 0, 100.0)
-
-    def test_blanks_are_not_what_is_missing_of_a_long_text(self):
-        content = prose(1_000)
-        quote = f"{content[:500]}{' ' * 800}X{content[500:]}"
-        assert locator(a=content).missing_part(quote).strip()
-
-    def test_a_word_of_its_own_is_not_near_every_text_that_has_it(self):
-        span, _ = locator(a="Refunds", b="It says: Refunds take five days.").nearest("Refunds take six days")
-        assert span.doc_id == "b"
-
-
-@given(
-    st.integers(0, 9_000),
-    st.integers(40, 900),
-    st.lists(st.tuples(st.integers(0, 900), st.sampled_from("xq ")), min_size=1, max_size=3),
-)
-def test_a_passage_with_a_few_changes_is_the_nearest(start, length, changes):
-    content = prose(10_000)
-    quote = content[start : start + length]
-    for place, character in changes:
-        quote = quote[: place % len(quote)] + character + quote[place % len(quote) + 1 :]
-    span, similarity = locator(other=prose(10_000, seed=1), this=content).nearest(quote)
-    if content not in quote:
-        assert span.doc_id == "this"
-        assert span.start < start + length
-        assert start < span.end
-        assert similarity > 85

@@ -10,6 +10,8 @@ from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import Anchor, tells
+from rag_evaluation_framework.labelling.quote_locator import QuoteLocator, markup_of
+from rag_evaluation_framework.labelling.suggestions import suggest
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 _LONG = 20  # letters and digits, about four words: what is shorter is written again elsewhere without being the same
@@ -27,8 +29,9 @@ class Reanchored:
         span: The span in the edited corpus, with its text there; None if it was lost.
         how: `unchanged`, `moved`, `renamed` (its document is gone, and another one holds it), `in normal form` (its
             white space has changed), or `lost: …` and why.
-        nearest: Of a lost span, a place of its text or the passage that is most similar to it, and its similarity (0 to
-            100), for people to look at. Passages are looked for only for the first 200 texts that stand nowhere.
+        nearest: Of a lost span, a place of its text or the passage that it may mean (`suggest`), and its similarity (0
+            to 100), for people to look at; None if nothing is similar enough. Passages are looked for only for the
+            first 200 texts that stand nowhere.
     """
 
     anchor: Anchor
@@ -190,11 +193,16 @@ class _Finder:
         if not places:
             why = f"{gone} and its text is in no other" if gone else "its text is gone"
             self.compared += 1
-            nearest = self.locator.nearest(anchor.text) if self.compared <= _MOST_COMPARED else None
+            nearest = self._nearest(anchor) if self.compared <= _MOST_COMPARED else None
             return Reanchored(anchor, None, f"lost: {why}", nearest)
         several = "its text now stands in several places" if len(places) > 1 else "its text stands"
         why = f"{gone}{gone and ', and '}{several} with another context ({_named(places)})"
         return Reanchored(anchor, None, f"lost: {why}", (places[0], 100))
+
+    def _nearest(self, anchor: Anchor) -> tuple[CharacterSpan, float] | None:
+        shown = markup_of(anchor.doc_id, anchor.text).shown(0, len(anchor.text))
+        found = suggest(shown, QuoteLocator.of(self.corpus))
+        return None if found is None else (found.spans[0], 100 * found.similarity)
 
 
 def _is_long(anchor: Anchor) -> bool:

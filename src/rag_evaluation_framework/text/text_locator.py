@@ -1,24 +1,16 @@
 """Locating text in the corpus: verbatim or up to white space, never by similarity."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from weakref import WeakValueDictionary
 
-from rapidfuzz import fuzz
-
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.text.searched_texts import SearchedTexts
 from rag_evaluation_framework.text.white_space import CollapsedText
-
-_LONGEST_COMPARED = 500  # characters; the time of RapidFuzz grows with their square
-_PAGES_COMPARED = 16
-_PARTIAL_WORD_BEFORE = re.compile(r"\S{1,30}\Z")
-_PARTIAL_WORD_BEHIND = re.compile(r"\S{1,30}")
 
 
 class TextLocator:
@@ -88,38 +80,6 @@ class TextLocator:
         found = islice(self._spaced.occurrences(whole, number), limit)
         return [self._uncollapsed(part, start + ahead, len(core)) for part, start in found]
 
-    def nearest(self, text: str) -> tuple[CharacterSpan, float] | None:
-        """Return the passage most similar to a text and its similarity (0 to 100), for display only.
-
-        The similarity is the normalised indel similarity of the best window (RapidFuzz `partial_ratio`), over the
-        quarter of a million characters that share the most with the text, or over all if the text is short; the passage
-        is that window, widened to whole words. Of a long text the `missing_part` is compared. None for blank text or if
-        nothing is similar.
-        """
-        if not text.strip():
-            return None
-        text = self.missing_part(text)
-        best: tuple[CharacterSpan, float] | None = None
-        for number, first, last in self._exact.most_alike(text, _PAGES_COMPARED):
-            content = self.corpus.documents[number].content
-            window = _most_similar(text, content[first : last + len(text)], best[1] if best else 1.0)
-            if window is not None and (best is None or window[2] > best[1]):
-                start, end = _whole_words(content, first + window[0], first + window[1])
-                best = self._span(number, start, end), window[2]
-        return best
-
-    def missing_part(self, text: str) -> str:
-        """Return the first part of a text that occurs nowhere: the text itself, up to 500 characters.
-
-        Of a longer one the first 500 characters, if all of its parts occur somewhere.
-        """
-        if len(text) <= _LONGEST_COMPARED:
-            return text
-        step = _LONGEST_COMPARED // 2
-        parts = [text[start : start + 2 * step] for start in range(0, len(text) - step, step)]
-        missing = (part for part in parts if part.strip() and next(self._occurrences(part, None), None) is None)
-        return next(missing, parts[0])
-
     def _occurrences(self, text: str, doc_id: str | None) -> Iterator[CharacterSpan]:
         """Yield the places where a text occurs verbatim or, if there are none, up to white space."""
         number = None if doc_id is None else self._numbers.get(DocumentId(doc_id))
@@ -165,24 +125,3 @@ class TextLocator:
 
 
 _shared: WeakValueDictionary[int, TextLocator] = WeakValueDictionary()
-
-
-def _most_similar(text: str, content: str, least: float) -> tuple[int, int, float] | None:
-    """Return the first and last character of the window most similar to a text, and how similar it is; None below that.
-
-    Content that is shorter than the text is compared as a whole: of a single word each quote may have a copy.
-    """
-    if len(content) < len(text):
-        similarity = fuzz.ratio(text, content, score_cutoff=least)
-        return (0, len(content), similarity) if similarity else None
-    window = fuzz.partial_ratio_alignment(text, content, score_cutoff=least)
-    return (
-        None
-        if window is None or window.dest_end <= window.dest_start
-        else (window.dest_start, window.dest_end, window.score)
-    )
-
-
-def _whole_words(content: str, start: int, end: int) -> tuple[int, int]:
-    before, behind = _PARTIAL_WORD_BEFORE.search(content, 0, start), _PARTIAL_WORD_BEHIND.match(content, end)
-    return before.start() if before else start, behind.end() if behind else end
