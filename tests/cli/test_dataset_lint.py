@@ -164,3 +164,72 @@ def test_markup_and_control_codes_are_printed_as_they_are(rag_eval, folder):
     assert ":smile: “[red]When\ufffd[31m?[/red]”" in outcome.out
     assert "with the same truth as [bold]q[/bold]" in outcome.out
     assert "\x1b" not in outcome.out
+
+
+def add(path, *questions):
+    """Add questions to a native file."""
+    content = json.loads(path.read_text())
+    content["questions"] += questions
+    path.write_text(json.dumps(content))
+
+
+def test_fix_mends_the_file_keeps_it_as_it_was_and_says_what_it_did(rag_eval, folder, labelled):
+    edit(folder / "docs/billing.md", "# Billing", "# Billing\n\nNew.")
+    content = json.loads(labelled.read_text())
+    content["questions"].append({**content["questions"][1], "id": "again"})
+    labelled.write_text(json.dumps(content))
+    first = content["questions"][1]["id"]
+    before = labelled.read_bytes()
+    outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.splitlines()[1:4] == [
+        f"fixed: asked twice: again “What comes first?”: removed: it is asked with the same truth as {first}",
+        "2 fixes; its identity changed",
+        f"Wrote {labelled}; as it was it is {labelled.with_name('questions.1.json')}",
+    ]
+    assert outcome.out.startswith(f"fixed: label moved: {content['questions'][0]['id']} “{QUESTION}”: moved ")
+    assert labelled.with_name("questions.1.json").read_bytes() == before
+    assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
+    outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix")
+    assert outcome.out.startswith(f"nothing fixed\n{labelled} is as it was\n")
+    assert sorted(path.name for path in labelled.parent.iterdir()) == ["questions.1.json", "questions.json"]
+
+
+def test_what_was_not_fixed_is_still_found(rag_eval, folder, labelled):
+    edit(folder / "docs/billing.md", "first day", "last day")
+    before = labelled.read_bytes()
+    outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix")
+    assert outcome.code == 1
+    assert "nothing fixed; 1 label not found in the corpus, so no label was moved or trimmed" in outcome.out
+    assert "error: text differs (1)" in outcome.out
+    assert labelled.read_bytes() == before
+
+
+def test_json_tells_what_was_fixed(rag_eval, labelled):
+    add(labelled, {"id": "again", "query": "Who is the chief?", "relevant_spans": []})
+    report = json.loads(rag_eval("dataset", "lint", labelled, "--fix", "--json").out)
+    fixed = report["fixed"]
+    assert [(fix["kind"], fix["query"]["id"]) for fix in fixed["fixes"]] == [("asked twice", "again")]
+    assert fixed["content_hash"]["before"] != fixed["content_hash"]["after"]
+    assert (fixed["lost"], fixed["written"].startswith("Wrote "), report["questions"]) == (0, True, 3)
+    assert json.loads(rag_eval("dataset", "lint", labelled, "--json").out)["fixed"] is None
+
+
+def test_of_many_fixes_the_first_two_hundred_are_shown(rag_eval, labelled):
+    add(labelled, *({"id": f"q{n}", "query": "Who is the chief?", "relevant_spans": []} for n in range(300)))
+    outcome = rag_eval("dataset", "lint", labelled, "--fix")
+    assert outcome.out.count("fixed: asked twice") == 200
+    assert "… and 100 more; --json lists all of them\n300 fixes; its identity changed\n" in outcome.out
+
+
+def test_fix_refuses_files_that_it_does_not_write(rag_eval, folder, labelled):
+    (folder / "examples.json").write_text(
+        json.dumps([{"inputs": {"query": "When?"}, "outputs": {"relevant_document_ids": ["billing.md"]}}])
+    )
+    (folder / "native.yaml").write_text(labelled.read_text())
+    for name in ("questions.csv", "examples.json", "native.yaml"):
+        before = (folder / name).read_bytes()
+        outcome = rag_eval("dataset", "lint", name, "--corpus", "docs", "--fix")
+        assert (outcome.code, outcome.out) == (2, "")
+        assert "--fix writes native .json and .jsonl files" in outcome.err
+        assert (folder / name).read_bytes() == before

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
-from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,10 +12,10 @@ import typer
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import labelling, reports
 from rag_evaluation_framework._outside import json_text
-from rag_evaluation_framework._support.files import checked_path, published, write_new
-from rag_evaluation_framework._support.unfinished import unfinished
+from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.dataset_file import write_dataset
 from rag_evaluation_framework.cli.output import arriving, print_text
 from rag_evaluation_framework.cli.quote_suggestions import Accept, accepted, check_accept, save_suggestions
 from rag_evaluation_framework.errors import ConfigError, DatasetError
@@ -61,7 +59,7 @@ def update(
         )
     if changes is not None:
         write_new(changes, json_text(_record(dataset, found, additions), 1) + "\n")
-    written, suggested = _save(updated, dataset, output), ""
+    written, suggested = write_dataset(updated, dataset, output), ""
     if check is not None:
         suggested = save_suggestions(check, f"dataset update {shlex.quote(str(output or dataset))}", corpus, glob)
     with arriving(written):
@@ -81,25 +79,6 @@ def _check_free(dataset: Path, output: Path | None, changes: Path | None) -> Non
             raise ConfigError(f"{option} {path} already exists and is not overwritten; choose another name, or move it")
     if output is None and dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
-
-
-def _save(updated: rag.Dataset[rag.CharacterSpan], dataset: Path, output: Path | None) -> str:
-    """Save the dataset, in place of the one that is kept beside it if there is no other name; return what was done."""
-    if output is not None:
-        rag.save_dataset(updated, output)
-        return f"Wrote {output}"
-    try:
-        with unfinished(dataset.parent) as folder:
-            part = rag.save_dataset(updated, folder / dataset.name)
-            if part.read_bytes() == dataset.read_bytes():
-                return f"{dataset} is as it was"
-            copy = shutil.copyfile(dataset, folder / "kept")
-            numbered = (dataset.with_name(f"{dataset.stem}.{number}{dataset.suffix}") for number in count(1))
-            kept = next(name for name in numbered if published(copy, name))
-            part.replace(dataset)
-    except OSError as error:
-        raise DatasetError(f"{dataset}: cannot be replaced ({error.strerror}); give --output NEW.json") from error
-    return f"Wrote {dataset}; as it was it is {kept}"
 
 
 def _record(dataset: Path, found: labelling.Relabelled, additions: labelling.Additions | None) -> dict[str, Any]:

@@ -1,13 +1,17 @@
-"""Reading the dataset that a command is about, whatever its format and level."""
+"""The file of the dataset that a command is about: read whatever its format and level, and written anew."""
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
+import shutil
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework._support.files import published
+from rag_evaluation_framework._support.unfinished import unfinished
 from rag_evaluation_framework.errors import ConfigError, DatasetError, LevelMismatch
 
 
@@ -41,3 +45,23 @@ def _of_any_level(path: Path, corpus: rag.Corpus | None, registry: rag.ChunkRegi
         with suppress(LevelMismatch):
             return rag.load_dataset(path, level, corpus=corpus, registry=registry)
     return rag.load_dataset(path, rag.DOCUMENT, corpus=corpus, registry=registry)
+
+
+def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None = None) -> str:
+    """Save the dataset, in place of the one that is kept beside it if there is no other name; return what was done."""
+    if output is not None:
+        rag.save_dataset(updated, output)
+        return f"Wrote {output}"
+    try:
+        with unfinished(dataset.parent) as folder:
+            part = rag.save_dataset(updated, folder / dataset.name)
+            if part.read_bytes() == dataset.read_bytes():
+                return f"{dataset} is as it was"
+            copy = shutil.copyfile(dataset, folder / "kept")
+            numbered = (dataset.with_name(f"{dataset.stem}.{number}{dataset.suffix}") for number in count(1))
+            kept = next(name for name in numbered if published(copy, name))
+            part.replace(dataset)
+    except OSError as error:
+        advice = "`rag-eval dataset update --output NEW.json` writes another file"
+        raise DatasetError(f"{dataset}: cannot be replaced ({error.strerror}); {advice}") from error
+    return f"Wrote {dataset}; as it was it is {kept}"

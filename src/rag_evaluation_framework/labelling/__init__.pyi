@@ -4,6 +4,9 @@ from .anchors import known_documents as known_documents
 from .findings import MEANINGS as MEANINGS
 from .findings import Finding as Finding
 from .findings import LintReport as LintReport
+from .fixing import Fix as Fix
+from .fixing import FixedDataset as FixedDataset
+from .fixing import fix_dataset as fix_dataset
 from .lint import lint_dataset as lint_dataset
 from .quote_check import QuoteCheck as QuoteCheck
 from .quote_row import QuoteRow as QuoteRow

@@ -91,7 +91,8 @@ class Finding:
         where: The place of the label: `file:line:column`, or its offsets if the text of its document is not at hand.
         span: The label, if it is a span.
         places: Further places that it is about, as `where`.
-        fixable: Whether `fix_dataset` does it.
+        fixable: Whether `fix_dataset` mends it, white space if no label is lost; False for a label whose text differs:
+            whether it is found again shows only there.
     """
 
     kind: FindingKind

@@ -11,7 +11,7 @@ from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
 from rag_evaluation_framework.labelling.findings import Finding, quotation
-from rag_evaluation_framework.labelling.labelled_text import Label, LabelTexts
+from rag_evaluation_framework.labelling.labelled_text import Label, LabelTexts, units_of
 from rag_evaluation_framework.labelling.markup import Markup
 from rag_evaluation_framework.labelling.quote_locator import markup_of
 from rag_evaluation_framework.text.text_locator import TextLocator
@@ -45,7 +45,7 @@ class LabelChecks:
         query = entry.query
         for label in labels:
             yield from self._alone(query, label)
-        yield from _repeated(query, labels, self.texts)
+        yield from self._repeated(entry, labels)
         yield from self._overlapping(query, labels)
         yield from self._elsewhere(query, labels)
         yield from self._too_long(entry, labels)
@@ -75,6 +75,16 @@ class LabelChecks:
         if markup is None:
             markup = self._markups[span.doc_id] = markup_of(span.doc_id, self.corpus[span.doc_id].content)
         return markup.shown(span.start, span.end)
+
+    def _repeated(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
+        units = units_of(entry)
+        named = (label.span or unit for label, unit in zip(labels, units, strict=True))
+        for unit, count in Counter(map(_place, named)).items():
+            if count > 1 and isinstance(unit, CharacterSpan):
+                what = f"is given {count:,} times"
+                yield Finding("labelled twice", what, entry.query, self.texts.where(unit), unit, fixable=True)
+            elif count > 1:
+                yield Finding("labelled twice", f"{shown(unit)} is given {count:,} times", entry.query, fixable=True)
 
     def _overlapping(self, query: Query, labels: Sequence[Label]) -> Iterator[Finding]:
         spans = dict.fromkeys(_place(label.span) for label in labels if label.span is not None)
@@ -146,17 +156,6 @@ class _Covered:
         parts = self._parts.get(span.doc_id, [])
         number = bisect_right(parts, (span.start, float("inf"))) - 1
         return number >= 0 and span.end <= parts[number][1]
-
-
-def _repeated(query: Query, labels: Sequence[Label], texts: LabelTexts) -> Iterator[Finding]:
-    counts = Counter(_place(label.unit) for label in labels)
-    for unit, count in counts.items():
-        if count > 1:
-            what = f"is given {count:,} times"
-            if isinstance(unit, CharacterSpan):
-                yield Finding("labelled twice", what, query, texts.where(unit), unit, fixable=True)
-            else:
-                yield Finding("labelled twice", f"{shown(unit)} {what}", query, fixable=True)
 
 
 def _place(unit: Any) -> Any:

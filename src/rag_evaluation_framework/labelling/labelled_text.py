@@ -1,6 +1,5 @@
 """The labels of a dataset with their texts, and what is wrong with those that no retriever can find."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +8,12 @@ from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth, GroundTruth, span_problem
+from rag_evaluation_framework.data.ground_truth import (
+    ChunkLevelGroundTruth,
+    DocumentLevelGroundTruth,
+    GroundTruth,
+    span_problem,
+)
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.findings import FindingKind, quotation
@@ -39,6 +43,17 @@ class Label:
         return self.unit if isinstance(self.unit, CharacterSpan) else None
 
 
+def units_of(entry: GroundTruth[Any]) -> tuple[Any, ...]:
+    """Return the labels of a question as they were given, also those given twice; a prefix is `prefix*`."""
+    match entry:
+        case DocumentLevelGroundTruth(relevant_document_ids=ids, relevant_prefixes=prefixes):
+            return (*ids, *(f"{prefix}*" for prefix in prefixes))
+        case ChunkLevelGroundTruth(relevant_chunk_ids=ids):
+            return ids
+        case _:
+            return tuple(entry.relevant)
+
+
 class LabelTexts:
     """Reads the labels of a dataset.
 
@@ -55,11 +70,11 @@ class LabelTexts:
 
     def labels(self, entry: GroundTruth[Any]) -> tuple[Label, ...]:
         """Return the labels of a question, in order."""
-        units: Iterable[Any] = entry.relevant
         if isinstance(entry, DocumentLevelGroundTruth):
             prefixes = (self._prefix(prefix) for prefix in entry.relevant_prefixes)
             return (*map(self._document, entry.relevant_document_ids), *prefixes)
-        return tuple(self._span(unit) if isinstance(unit, CharacterSpan) else self._chunk(unit) for unit in units)
+        read = (self._span(unit) if isinstance(unit, CharacterSpan) else self._chunk(unit) for unit in units_of(entry))
+        return tuple(read)
 
     def where(self, span: CharacterSpan) -> str:
         """Return the place of a span: `file:line:column`, or its offsets if its document does not hold it."""

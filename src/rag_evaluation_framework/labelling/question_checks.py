@@ -5,10 +5,10 @@ from typing import Any
 from unicodedata import category
 
 from rag_evaluation_framework._outside import name_line
-from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth, GroundTruth
+from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.findings import Finding, quotation
-from rag_evaluation_framework.labelling.labelled_text import Label
+from rag_evaluation_framework.labelling.labelled_text import Label, units_of
 from rag_evaluation_framework.text.terms import question_words, stemmer, words
 
 _RUN, _RUN_LETTERS = 8, 20  # words, and letters and digits in them: words may be single characters
@@ -30,8 +30,8 @@ def wording_key(text: str) -> str:
 
 def truth_key(entry: GroundTruth[Any], labels: Sequence[Label]) -> object:
     """Return what questions with the same truth share: the same labels with the same gains, in any order."""
-    gains = ((_place(label.unit), entry.gain(unit)) for label, unit in _graded(entry, labels))
-    return frozenset(gains)
+    graded = zip(labels, units_of(entry), strict=True)
+    return frozenset((_place(label.unit), entry.gain(unit)) for label, unit in graded)
 
 
 def same_but_for_id(first: GroundTruth[Any], other: GroundTruth[Any]) -> bool:
@@ -97,16 +97,6 @@ def _common_run(asked: list[str], told: list[str]) -> list[str]:
             return asked[start : start + length]
         at += length - _RUN + 1
     return []
-
-
-def _graded(entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[tuple[Label, Any]]:
-    """Yield the labels of a question, each with the unit whose gain it has."""
-    units = (
-        (*entry.relevant_document_ids, *(f"{prefix}*" for prefix in entry.relevant_prefixes))
-        if isinstance(entry, DocumentLevelGroundTruth)
-        else entry.relevant
-    )
-    return zip(labels, units, strict=True)
 
 
 def _place(unit: Any) -> Any:

@@ -1,0 +1,206 @@
+"""Mending what is certain in a dataset: places of labels that moved, white space at their ends, copies."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.ground_truth import (
+    ChunkLevelGroundTruth,
+    DocumentLevelGroundTruth,
+    GroundTruth,
+    TokenLevelGroundTruth,
+)
+from rag_evaluation_framework.data.levels import TOKEN
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.findings import quotation
+from rag_evaluation_framework.labelling.labelled_text import LabelTexts, units_of
+from rag_evaluation_framework.labelling.question_checks import asked_twice
+from rag_evaluation_framework.labelling.relabelling import relabel
+
+IdT = TypeVar("IdT", bound=str)
+FixKind: TypeAlias = Literal["label moved", "white space", "labelled twice", "asked twice"]
+
+
+@dataclass(frozen=True)
+class Fix:
+    """One thing that was mended in a dataset.
+
+    Attributes:
+        kind: What it was.
+        query: The question; of one that was asked twice, the one that was removed.
+        what: What was done, on one line.
+    """
+
+    kind: FixKind
+    query: Query
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {name_line(self.query.id)} {quotation(self.query.text)}: {self.what}"
+
+    def record(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {"kind": self.kind, "query": {"id": self.query.id, "query": self.query.text}, "what": self.what}
+
+
+@dataclass(frozen=True, repr=False)
+class FixedDataset:
+    """Dataset in which was mended what is certain.
+
+    Attributes:
+        before: The dataset as it was.
+        dataset: The dataset; the same one if nothing was mended.
+        fixes: What was mended, in order.
+        lost: How many labels were not found in the corpus. If there are any, no label was moved or trimmed.
+    """
+
+    before: Dataset[Any]
+    dataset: Dataset[Any]
+    fixes: tuple[Fix, ...]
+    lost: int = 0
+
+    @property
+    def has_new_identity(self) -> bool:
+        """Whether the dataset is another one by its content hash: comparisons stand on the questions of both."""
+        return self.dataset.content_hash != self.before.content_hash
+
+    def counted(self) -> str:
+        """Return in words how much was mended, and whether the dataset is still the same by its content hash."""
+        count = len(self.fixes)
+        identity = "its identity changed" if self.has_new_identity else "its identity is the same"
+        if any(fix.kind == "white space" for fix in self.fixes):
+            identity += ", and scores may move a little, as labels are shorter"
+        told = f"{count:,} fix{'es' * (count != 1)}; {identity}" if count else "nothing fixed"
+        lost = f"{self.lost:,} label{'s' * (self.lost != 1)} not found in the corpus, so no label was moved or trimmed"
+        return f"{told}; {lost}" if self.lost else told
+
+    def record(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {
+            "fixes": [fix.record() for fix in self.fixes],
+            "lost": self.lost,
+            "content_hash": {"before": self.before.content_hash, "after": self.dataset.content_hash},
+        }
+
+    def __repr__(self) -> str:
+        return f"FixedDataset({shown(self.dataset.name)}, {self.counted()})"
+
+
+def fix_dataset(dataset: Dataset[Any], corpus: Corpus | None = None) -> FixedDataset:
+    """Mend what is certain in a dataset of any level; nothing that is for people to judge.
+
+    With the corpus, labels that moved are found again (`relabel`) and white space at the ends of labels is trimmed, if
+    no label was lost: a question is never removed because of its labels. Labels that are given twice become one. Of
+    questions with the same wording (up to white space), labels and metadata the first is kept.
+
+    Args:
+        dataset: The dataset.
+        corpus: The documents as they are now; by default those that the dataset has.
+
+    Raises:
+        CorpusError: The corpus is not a `Corpus`, or is empty.
+        DatasetError: It is not a dataset.
+    """
+    check_dataset_level(dataset, getattr(dataset, "level", TOKEN))
+    corpus = dataset.corpus if corpus is None else checked_corpus(corpus)
+    fixes: list[Fix] = []
+    fixed, lost = dataset, 0
+    if corpus is not None and dataset.level is TOKEN:
+        fixed, lost = _placed(dataset, corpus, fixes)
+    entries: list[GroundTruth[Any]] = []
+    texts = LabelTexts(fixed, corpus, None)
+    for entry in fixed:
+        entries.append(_each_once(entry, texts))
+        if entries[-1] is not entry:
+            labels = len(units_of(entry))
+            what = f"removed {labels - len(units_of(entries[-1])):,} of {labels:,} labels"
+            fixes.append(Fix("labelled twice", entry.query, what))
+    again = {
+        number: finding
+        for number, finding in asked_twice([(entry, texts.labels(entry)) for entry in entries])
+        if finding.fixable
+    }
+    fixes += [Fix("asked twice", entries[number].query, f"removed: it {told.what}") for number, told in again.items()]
+    if not fixes:
+        return FixedDataset(dataset, dataset, (), lost)
+    kept = [entry for number, entry in enumerate(entries) if number not in again]
+    return FixedDataset(dataset, _copy(fixed, kept, fixed.corpus, fixed.corpus_hash), tuple(fixes), lost)
+
+
+def _placed(dataset: Dataset[Any], corpus: Corpus, fixes: list[Fix]) -> tuple[Dataset[Any], int]:
+    """Return the dataset with every label where it is now, and trimmed, unless some are lost; and how many are."""
+    found, texts = dataset, LabelTexts(dataset, corpus, None)
+    moved: list[Fix] = []
+    if any(label.problem for entry in dataset for label in texts.labels(entry)):
+        relabelled = relabel(dataset, corpus)
+        if lost := relabelled.counts()["lost"]:
+            return dataset, lost
+        moved = [Fix("label moved", change.query, change.line(corpus)) for change in relabelled.changed]
+        found = relabelled.dataset
+    trimmed: list[Fix] = []
+    entries = [_trimmed(entry, corpus, texts, trimmed) for entry in found]
+    fixes += moved + trimmed
+    if not moved and not trimmed:
+        return dataset, 0
+    return _copy(found, entries, corpus, corpus.content_hash), 0
+
+
+def _trimmed(
+    entry: GroundTruth[CharacterSpan], corpus: Corpus, texts: LabelTexts, fixes: list[Fix]
+) -> GroundTruth[CharacterSpan]:
+    """Return a question whose labels have no white space at their ends; a blank label stays as it is."""
+    spans: list[CharacterSpan] = []
+    for span in entry.relevant:
+        span = replace(span, doc_id=texts.known_as(span.doc_id))
+        text = corpus[span.doc_id].content[span.start : span.end]
+        core = text.strip()
+        if not core or core == text:
+            spans.append(span)
+            continue
+        start = span.start + len(text) - len(text.lstrip())
+        spans.append(CharacterSpan(span.doc_id, start, start + len(core), core))
+        where = f"{name_line(span.doc_id)}[{span.start}:{span.end}] → [{start}:{start + len(core)}]"
+        fixes.append(Fix("white space", entry.query, f"{where} {quotation(core)}"))
+    return TokenLevelGroundTruth(entry.query, tuple(spans))
+
+
+def _each_once(entry: GroundTruth[Any], texts: LabelTexts) -> GroundTruth[Any]:
+    """Return a question with each of its labels once; the same one if they are."""
+    match entry:
+        case TokenLevelGroundTruth(relevant_spans=spans):
+            once: dict[tuple[str, int, int], CharacterSpan] = {}
+            for span in spans:
+                once.setdefault((texts.known_as(span.doc_id), span.start, span.end), span)
+            return entry if len(once) == len(spans) else replace(entry, relevant_spans=tuple(once.values()))
+        case ChunkLevelGroundTruth(relevant_chunk_ids=ids):
+            return entry if len(set(ids)) == len(ids) else replace(entry, relevant_chunk_ids=_once(ids))
+        case DocumentLevelGroundTruth(relevant_document_ids=ids, relevant_prefixes=prefixes):
+            if len(set(ids)) == len(ids) and len(set(prefixes)) == len(prefixes):
+                return entry
+            return replace(entry, relevant_document_ids=_once(ids), relevant_prefixes=_once(prefixes))
+        case _:
+            return entry
+
+
+def _once(ids: Iterable[IdT]) -> tuple[IdT, ...]:
+    return tuple(dict.fromkeys(ids))
+
+
+def _copy(
+    dataset: Dataset[Any], entries: Iterable[GroundTruth[Any]], corpus: Corpus | None, corpus_hash: str | None
+) -> Dataset[Any]:
+    return Dataset(
+        entries,
+        dataset.level,
+        name=dataset.name,
+        corpus=corpus,
+        corpus_hash=corpus_hash,
+        chunking=dataset.chunking,
+        metadata=dataset.metadata,
+        skipped=dataset.skipped,
+        recorded=dataset.recorded,
+    )
