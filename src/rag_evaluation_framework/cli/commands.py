@@ -14,6 +14,7 @@ from rag_evaluation_framework._support.optional import DISTRIBUTION
 from rag_evaluation_framework.cli.cache import cache
 from rag_evaluation_framework.cli.components import components
 from rag_evaluation_framework.cli.dataset import update
+from rag_evaluation_framework.cli.dataset_info import info
 from rag_evaluation_framework.cli.dataset_lint import lint
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
@@ -67,7 +68,10 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
 for command in (demo, init, run, score, components, cache):
     app.command()(_reporting(command))
 
-datasets = typer.Typer(no_args_is_help=True, help="Check a dataset, and keep its labels as its documents change.")
+datasets = typer.Typer(
+    no_args_is_help=True, help="Describe a dataset, check it, and keep its labels as documents change."
+)
+datasets.command()(_reporting(info))
 datasets.command()(_reporting(lint))
 datasets.command()(_reporting(update))
 app.add_typer(datasets, name="dataset")

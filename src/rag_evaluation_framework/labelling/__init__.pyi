@@ -1,6 +1,11 @@
 from .anchors import Anchor as Anchor
 from .anchors import anchors_of as anchors_of
 from .anchors import known_documents as known_documents
+from .dataset_info import Coverage as Coverage
+from .dataset_info import DatasetInfo as DatasetInfo
+from .dataset_info import Spread as Spread
+from .dataset_info import WordOverlap as WordOverlap
+from .dataset_info import describe_dataset as describe_dataset
 from .findings import MEANINGS as MEANINGS
 from .findings import Finding as Finding
 from .findings import LintReport as LintReport

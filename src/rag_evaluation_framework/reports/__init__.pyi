@@ -1,3 +1,4 @@
+from .datasets import show_dataset as show_dataset
 from .datasets import show_lint as show_lint
 from .tables import Column as Column
 from .tables import show_table as show_table

@@ -1,10 +1,19 @@
 """What is known of a dataset in a terminal; outside text is printed literally."""
 
+from collections.abc import Iterator
+
 from rich.console import Console
 from rich.text import Text
 
+from rag_evaluation_framework._outside import name_line, one_line, shown
+from rag_evaluation_framework.labelling.dataset_info import Coverage, DatasetInfo, Spread, WordOverlap
 from rag_evaluation_framework.labelling.findings import MEANINGS, LintReport
 
+_UNDEFINED = "–"
+_MOST_COLUMNS = 10
+_NAMES = 21  # characters of the first column
+_DIGITS = 12  # of a hash
+_LONGEST = 500  # characters of metadata
 _COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
 
 
@@ -21,6 +30,59 @@ def show_lint(console: Console, report: LintReport) -> None:
     for text in report.not_checked:
         console.print(Text(f"not checked: {text}", style="dim"))
     console.print(Text(report.counted(), style="bold"))
+
+
+def show_dataset(console: Console, info: DatasetInfo) -> None:
+    """Print what a dataset is like; what is undefined is a dash."""
+    console.print(Text(f"{name_line(info.name)} ({info.evaluation_type})", style="bold"))
+    for name, text in _rows(info):
+        lines = Text(text).wrap(console, max(console.width - _NAMES, 1))
+        for number, line in enumerate(lines):
+            line.rstrip()
+            console.print(Text.assemble((f"{'' if number else name:<{_NAMES}}", "dim"), line))
+
+
+def _rows(info: DatasetInfo) -> Iterator[tuple[str, str]]:
+    yield "identity", info.content_hash[:_DIGITS]
+    yield "labelled documents", name_line(info.corpus_hash or _UNDEFINED)[:_DIGITS]
+    if info.chunking is not None:
+        yield "labelled chunks", name_line(info.chunking)[:_DIGITS]
+    if info.metadata:
+        yield (
+            "metadata",
+            one_line(", ".join(f"{key}: {shown(value)}" for key, value in info.metadata.items()), _LONGEST),
+        )
+    answerable = f"{info.answerable:,} with an answer, {info.no_answer:,} without, {info.skipped:,} skipped"
+    yield "questions", f"{info.questions:,}: {answerable}"
+    per_question = _spread(info.labels_per_question)
+    yield "labels", f"{info.labels:,}; of a question with an answer: {per_question}"
+    yield "question characters", _spread(info.question_characters)
+    yield "answer characters", _spread(info.answer_characters)
+    yield "documents", _UNDEFINED if info.coverage is None else _covered(info.coverage)
+    if info.coverage is not None:
+        counts = info.coverage.questions_by_document.items()
+        yield "most questions", "; ".join(f"{name_line(doc_id)}: {count:,}" for doc_id, count in counts)
+    yield "shared words", _UNDEFINED if info.overlap is None else _overlap(info.overlap)
+    columns = [f"{name_line(key)} ({count:,})" for key, count in info.metadata_columns.items()]
+    more = [f"{len(columns) - _MOST_COLUMNS:,} more"] * (len(columns) > _MOST_COLUMNS)
+    yield "metadata columns", ", ".join([*columns[:_MOST_COLUMNS], *more]) or _UNDEFINED
+
+
+def _spread(spread: Spread | None) -> str:
+    if spread is None:
+        return _UNDEFINED
+    return f"median {spread.median:,.10g}, 90th percentile {spread.p90:,.10g}, most {spread.max:,.10g}"
+
+
+def _covered(coverage: Coverage) -> str:
+    of = "" if coverage.of_documents is None else f" of {coverage.of_documents:,}"
+    share = "" if coverage.share_of_text is None else f", {coverage.share_of_text:.2%} of the text"
+    return f"{coverage.documents:,}{of} labelled{share}"
+
+
+def _overlap(overlap: WordOverlap) -> str:
+    shares = f"mean {overlap.mean:.0%}, median {overlap.median:.0%} of a question's content words stand in its answer"
+    return f"{shares}; {overlap.none:,} of {overlap.questions:,} questions share none"
 
 
 def _indented(console: Console, text: str, by: int) -> None:

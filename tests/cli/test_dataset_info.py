@@ -1,0 +1,70 @@
+import json
+
+import pytest
+
+
+@pytest.fixture
+def labelled(rag_eval, folder):
+    assert rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").code == 0
+    return folder / ".rag-eval/datasets/questions.json"
+
+
+def test_info_shows_one_line_for_each_thing_that_is_known(rag_eval, labelled):
+    outcome = rag_eval("dataset", "info", labelled, "--corpus", "docs")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0] == "questions (token-level)"
+    shown = {line[:21].rstrip(): line[21:] for line in lines[1:]}
+    assert shown["questions"] == "3: 2 with an answer, 1 without, 2 skipped"
+    assert shown["labels"] == "2; of a question with an answer: median 1, 90th percentile 1, most 1"
+    assert shown["question characters"] == "median 17, 90th percentile 21, most 22"
+    assert shown["documents"] == "2 of 2 labelled, 53.15% of the text"
+    assert shown["most questions"] == "billing.md: 1; guides/start.md: 1"
+    assert shown["metadata columns"] == "–"
+    assert len(shown["identity"]) == 12
+
+
+def test_json_has_the_same_numbers(rag_eval, labelled):
+    info = json.loads(rag_eval("dataset", "info", labelled, "--corpus", "docs", "--json").out)
+    assert (info["dataset"], info["name"], len(info["content_hash"])) == (str(labelled), "questions", 64)
+    assert (info["questions"], info["answerable"], info["no_answer"], info["skipped"]) == (3, 2, 1, 2)
+    assert info["question_characters"] == {"median": 17.0, "p90": 21.0, "max": 22.0}
+    assert info["coverage"]["questions_by_document"] == {"billing.md": 1, "guides/start.md": 1}
+
+
+def test_what_is_undefined_is_a_dash(rag_eval, folder):
+    rows = [{"id": "one", "query": "Who?", "relevant_spans": []}]
+    (folder / "none.json").write_text(json.dumps({"schema_version": 1, "questions": rows}))
+    out = rag_eval("dataset", "info", "none.json").out
+    for name in ("answer characters", "documents", "shared words", "labelled documents"):
+        assert f"\n{name:<21}–\n" in out
+    info = json.loads(rag_eval("dataset", "info", "none.json", "--json").out)
+    assert (info["answer_characters"], info["coverage"], info["overlap"]) == (None, None, None)
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_it_is_short_whatever_the_dataset_holds_and_acts_on_no_terminal(rag_eval, folder, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    rows = [
+        {
+            "id": str(number),
+            "query": "[red]Who?",
+            "relevant_spans": [{"doc_id": f"\x1b[31m{'long' * 90}{number}.md", "start": 0, "end": 5}],
+            "metadata": {f"\x07[bold]column{number}": 1},
+        }
+        for number in range(300)
+    ]
+    header = {"schema_version": 1, "name": "\x1b[2J" + "name" * 90, "metadata": {"note": "x" * 9000}}
+    (folder / "odd.json").write_text(json.dumps({**header, "questions": rows}))
+    out = rag_eval("dataset", "info", "odd.json").out
+    assert "\x1b" not in out
+    assert "\x07" not in out
+    assert "[bold]column0 (1)" in out
+    assert "290 more" in out
+    assert len(out.splitlines()) < 50
+    assert max(map(len, out.splitlines())) <= 120
+
+
+def test_a_table_of_quotes_needs_the_corpus(rag_eval, folder):
+    assert rag_eval("dataset", "info", "questions.csv").code == 2
+    assert "\nquestions            3: 2 with" in rag_eval("dataset", "info", "questions.csv", "--corpus", "docs").out
