@@ -18,10 +18,12 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
     generate_chunk_id,
+    load_dataset,
 )
 from rag_evaluation_framework.data import LabelContexts, Skipped
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.labelling import MEANINGS, lint_dataset
+from rag_evaluation_framework.labelling import MEANINGS, fix_dataset, lint_dataset
+from rag_evaluation_framework.text.terms import words
 
 FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
 PAGE = f"# Billing\n\n{FIRST} {SECOND} Write to us.\n"
@@ -100,6 +102,12 @@ def test_a_blank_label_is_an_error_and_one_of_markup_a_warning_and_a_word_in_mar
         report = lint(question("What?", span(label, page)), corpus=corpus_of(a=page))
         assert kinds(report) == ([kind] if kind else []), label
     assert [MEANINGS[kind].severity for kind in ("blank label", "markup only")] == ["error", "warning"]
+
+
+def test_html_in_restructuredtext_may_be_shown():
+    page = ".. raw:: html\n\n   <p>Search the list archives</p>\n"
+    entry = question("Where?", span("<p>Search the list archives</p>", page, "a.rst"))
+    assert lint(entry, corpus=Corpus([Document(DocumentId("a.rst"), page)])).findings == ()
 
 
 def test_an_empty_span_is_blank():
@@ -300,6 +308,12 @@ def test_documents_and_prefixes_that_the_corpus_lacks_are_told():
     assert report.not_checked[0] == "whether there are such documents: needs the corpus"
 
 
+def test_a_document_of_white_space_is_blank():
+    entry = DocumentLevelGroundTruth(Query.from_text("When?"), ["a.md", "b.md"])
+    (finding,) = lint_dataset(Dataset([entry], DOCUMENT), corpus_of(a=" \n", b=PAGE)).findings
+    assert (finding.kind, finding.what) == ("blank label", "the document 'a.md' is blank")
+
+
 def test_chunks_are_compared_with_those_that_were_labelled_and_their_texts_are_read():
     chunks = [Chunk(generate_chunk_id(text), text, DocumentId("a.md")) for text in (FIRST, SECOND, " \n")]
     copied = "Do refunds take five working days in all countries?"
@@ -379,3 +393,55 @@ def test_hostile_texts_are_told_on_one_line_without_control_codes():
         assert text.isprintable() or "\n" in text
         assert not any(sign in text for sign in "\x1b\x07\x9b")
         assert "[red]" in text
+
+
+def longest_common_run(one, other):
+    """The most words in a row that two texts share: brute force."""
+    one, other = words(one, None), words(other, None)
+    lengths = [0] * (len(other) + 1)
+    longest = 0
+    for word in one:
+        lengths = [0, *(before + 1 if word == there else 0 for before, there in zip(lengths, other, strict=False))]
+        longest = max(longest, *lengths)
+    return longest
+
+
+@pytest.fixture(scope="module")
+def public(shared):
+    folder = shared / "data" / "chunking_questions"
+    corpus = Corpus.from_folder(folder / "corpora")
+    return load_dataset(folder / "questions_df.csv", corpus=corpus)
+
+
+def test_of_public_questions_those_that_repeat_eight_words_are_found_and_one_answer_that_stands_twice(public):
+    report = lint_dataset(public)
+    assert report.counts == {"copies its answer": 8, "answer elsewhere": 1, "white space": 208}
+    copied = {finding.query.id for finding in report.problems if finding.kind == "copies its answer"}
+    for entry in public:
+        runs = [longest_common_run(entry.query.text, label.text) for label in entry.relevant]
+        assert (max(runs) >= 8) == (entry.query.id in copied), entry.query.text
+    (elsewhere,) = found(report, "answer elsewhere")
+    document = public.corpus["chatlogs.md"].content
+    assert document.count(document[elsewhere.span.start : elsewhere.span.end]) == 2
+
+
+def test_public_questions_that_are_asked_in_capitals_too_are_asked_twice(public):
+    shouted = [
+        TokenLevelGroundTruth(Query(f"{entry.query.id}!", f"{entry.query.text.upper()}!"), entry.relevant)
+        for entry in public
+    ]
+    report = lint_dataset(Dataset([*public, *shouted], TOKEN, corpus=public.corpus))
+    assert report.counts["asked twice"] == 276
+    others = [TokenLevelGroundTruth(entry.query, entry.relevant[:-1]) for entry in shouted]
+    report = lint_dataset(Dataset([*public, *others], TOKEN, corpus=public.corpus))
+    assert report.counts["other truth"] == 276
+
+
+def test_labels_of_public_questions_in_documents_with_a_new_line_all_differ_until_they_are_fixed(public):
+    edited = Corpus(Document(document.id, f"New.\n{document.content}") for document in public.corpus)
+    dataset = Dataset(public, TOKEN, corpus_hash=public.corpus_hash, recorded=public.contexts)
+    labels = sum(len(entry.relevant) for entry in public)
+    assert lint_dataset(dataset, edited).counts["text differs"] == labels
+    fixed = fix_dataset(dataset, edited)
+    assert (fixed.lost, fixed.has_new_identity) == (0, False)
+    assert lint_dataset(fixed.dataset, edited).counts == {"copies its answer": 8, "answer elsewhere": 1}

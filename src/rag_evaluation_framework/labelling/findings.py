@@ -58,7 +58,7 @@ MEANINGS: Mapping[FindingKind, Meaning] = FrozenDict[FindingKind, Meaning](
         ),
         "text differs": Meaning("error", "`rag-eval dataset update` finds labels again, and lists those that are lost"),
         "chunk missing": Meaning("error", "labels of chunks belong to one chunking: label these chunks, or label text"),
-        "blank label": Meaning("error", "no retriever can be credited for it: quote the text that answers"),
+        "blank label": Meaning("error", "no retriever can find it: label text that answers"),
         "other truth": Meaning(
             "error", "questions with the same wording cannot both be right: reword one, or keep one with all labels"
         ),

@@ -16,7 +16,8 @@ from rag_evaluation_framework.labelling.markup import Markup
 from rag_evaluation_framework.labelling.quote_locator import markup_of
 from rag_evaluation_framework.text.text_locator import TextLocator
 
-_MARKUP = frozenset("<>&[]:`{}\\")
+_MARKUP = frozenset("<&[")  # of which a renderer may show nothing at all
+_RAW = (".rst", ".rest")  # in which HTML may be shown, too
 _LONGEST_MARKUP = 300  # characters of a label that may be nothing but markup
 _LONG = 20  # letters and digits: what is shorter is written again elsewhere without being the answer
 _MOST_PLACES = 20
@@ -71,6 +72,8 @@ class LabelChecks:
         """Return what a renderer shows of a label, as far as that may be nothing."""
         if self.corpus is None or label.problem or len(text) > _LONGEST_MARKUP or _MARKUP.isdisjoint(text):
             return text
+        if span.doc_id.lower().endswith(_RAW):
+            return text
         markup = self._markups.get(span.doc_id)
         if markup is None:
             markup = self._markups[span.doc_id] = markup_of(span.doc_id, self.corpus[span.doc_id].content)
@@ -100,18 +103,19 @@ class LabelChecks:
     def _elsewhere(self, query: Query, labels: Sequence[Label]) -> Iterator[Finding]:
         """Yield the labels whose text also stands where no label of the question is."""
         long = {
-            _place(label.span): label.text
+            _place(label.span): label
             for label in labels
             if label.span is not None and label.text is not None and label.problem is None and _is_long(label.text)
         }
         if self.corpus is None:
-            for span in long:
-                if any(label.unit in self._were_several for label in labels if _place(label.unit) == span):
+            for span, label in long.items():
+                if label.unit in self._were_several:
                     what = "its text stood in other places, too, when it was labelled"
                     yield Finding("answer elsewhere", what, query, self.texts.where(span), span)
             return
         covered = _Covered([label.span for label in labels if label.span is not None])
-        for span, text in long.items():
+        for span, label in long.items():
+            text = str(label.text)
             found = self._places(text)
             others = [place for place in found if not covered.holds(place)]
             if others:

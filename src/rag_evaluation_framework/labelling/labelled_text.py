@@ -98,13 +98,18 @@ class LabelTexts:
         problem = span_problem(span, self.corpus)
         content = self.corpus[span.doc_id].content
         if problem is None or span.start == span.end:  # what is empty is blank
-            return Label(span, content[span.start : span.end])
+            there = content[span.start : span.end]
+            return Label(span, span.text if span.text == there else there)  # long texts are kept once
         return Label(span, span.text or None, ("text differs", _difference(span, content)))
 
     def _document(self, doc_id: DocumentId) -> Label:
         known = self.known_as(doc_id)
-        missing = self.corpus is not None and known not in self.corpus
-        return Label(known, None, ("document missing", _no_document(known)) if missing else None)
+        if self.corpus is None:
+            return Label(known)
+        if known not in self.corpus:
+            return Label(known, None, ("document missing", _no_document(known)))
+        blank = not self.corpus[known].content.strip()
+        return Label(known, None, ("blank label", f"the document {shown(known)} is blank") if blank else None)
 
     def _prefix(self, prefix: str) -> Label:
         missing = self.corpus is not None and not self.corpus.has_prefix(prefix)
