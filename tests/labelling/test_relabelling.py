@@ -48,6 +48,16 @@ def test_the_dataset_has_the_new_places_the_new_corpus_and_all_else_as_it_was():
     assert repr(found) == "Relabelled(1 labelled span: 0 unchanged, 1 moved, 0 lost)"
 
 
+def test_what_was_ignored_is_told_in_lines_and_records_and_counts_as_normal_form():
+    after = corpus_of(a=PAGE.replace("five", "**five**"))
+    found = relabel(dataset_of(("Who?", SECOND), corpus=corpus_of(a=PAGE)), after)
+    (change,) = found.changes
+    assert (change.kind, found.counts()["in normal form"]) == ("in normal form", 1)
+    assert change.line(after).startswith("in normal form a.md[47:95] → a.md:3 “Refunds take five")
+    assert change.line(after).endswith("” (ignoring: emphasis)")
+    assert change.record(after)["how"] == "in normal form, ignoring: emphasis"
+
+
 def test_a_question_that_lost_a_label_is_skipped_with_all_of_its_texts():
     found = relabel(dataset_of(("Both?", FIRST, SECOND), ("When?", FIRST)), corpus_of(a=f"{FIRST}\n"))
     assert [entry.query.text for entry in found.dataset] == ["When?"]

@@ -10,7 +10,8 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.text.text_locator import TextLocator
 
-_TELLING = 16  # characters, up to white space, of which a context says more than a heading or a list marker does
+TELLING = 16  # characters, up to white space, of which a context says more than a heading or a list marker does
+_LONG = 20  # letters and digits, about four words: what is shorter is written again elsewhere without being the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,12 @@ class Anchor:
 
 def tells(*contexts: str) -> bool:
     """Return whether contexts are long enough to recognise a place."""
-    return sum(len(" ".join(context.split())) for context in contexts) >= _TELLING
+    return sum(len(" ".join(context.split())) for context in contexts) >= TELLING
+
+
+def is_long(text: str) -> bool:
+    """Return whether a text is long enough to be the same wherever it stands."""
+    return sum(map(str.isalnum, text)) >= _LONG
 
 
 def anchors_of(spans: Sequence[CharacterSpan], corpus: Corpus) -> list[Anchor]:

@@ -99,6 +99,21 @@ def is_whole(markup: Markup, first: int, last: int) -> bool:
     return not (behind and _joined(markup.source[last], behind[0]))
 
 
+def are_cut(before: str, text: str, behind: str) -> tuple[bool, bool]:
+    """Return whether the first word or number of a text goes on before it, and the last one behind it."""
+    first, last = text[:1], text[-1:]
+    before, behind = ("".join(map(folded, part)) for part in (before[-_NEAR:], behind[:_NEAR]))
+    begun = bool(before) and (
+        _joined(before[-1], first) or (first.isnumeric() and _PART_OF_NUMBER_BEFORE.search(before) is not None)
+    )
+    goes_on = bool(behind) and (
+        _joined(last, behind[0])
+        or (last.isnumeric() and _PART_OF_NUMBER_BEHIND.match(behind) is not None)
+        or (last.isalpha() and _PART_OF_NAME_BEHIND.match(behind) is not None)
+    )
+    return begun, goes_on
+
+
 def _joined(first: str, second: str) -> bool:
     """Return whether two neighbouring characters are of one word."""
     if not (is_key(first) and is_key(second)):

@@ -40,6 +40,7 @@ def html_markup(source: str) -> Markup:
 
 def hide_html(markup: Markup, start: int, end: int) -> None:
     """Hide what a browser does not show between two offsets."""
+    markup.read(start, end)
     for found in _ANY.finditer(markup.source, start, end):
         first, behind = found.span()
         if found["tag"]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from rag_evaluation_framework.labelling.emphasis import Emphasis
 from rag_evaluation_framework.labelling.html_markup import ENTITY, HIDDEN_ELEMENT, TAG, hide_entity, hide_tag
-from rag_evaluation_framework.labelling.markup import LINE_END, Markup
+from rag_evaluation_framework.labelling.markup import CODE, LINE_END, Markup
 
 _SPECIAL = re.compile(r"[`\\<&!\[\]*_~|]")
 _TICKS = re.compile("`+")
@@ -59,6 +59,7 @@ class Inline:
         """
         self.emphasis, self.table, self.end = Emphasis(self.markup), table, end
         self.brackets, self.unclosed = [], set()
+        self.markup.read(start, end)
         search, readers, text = _SPECIAL.search, self._readers, self.text
         found = search(text, start, end)
         while found is not None:
@@ -72,8 +73,8 @@ class Inline:
         while at >= 0:
             run = _TICKS.match(self.text, at, self.end)
             if run and run.end() - at == width:
-                self.markup.hide(start, behind, "code")
-                self.markup.hide(at, at + width, "code")
+                self.markup.hide(start, behind, CODE)
+                self.markup.hide(at, at + width, CODE)
                 for pipe in _PIPE.finditer(self.text, behind, at if self.table else behind):
                     self.markup.hide(pipe.start(), pipe.start() + 1, "escapes")
                 return at + width

@@ -4,7 +4,7 @@ import re
 
 from rag_evaluation_framework.labelling.html_markup import HIDDEN_ELEMENT, hide_html
 from rag_evaluation_framework.labelling.markdown_inline import Inline
-from rag_evaluation_framework.labelling.markup import LINE_END, Markup
+from rag_evaluation_framework.labelling.markup import CODE, LINE_END, Markup
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"(?:[ ]{0,3}>[ \t]?)+")
@@ -125,14 +125,14 @@ class _Blocks:
     def fence(self, start: int, end: int, fence: str) -> int:
         """Read a block of fenced code."""
         self.end_paragraph(start, start)
-        self.markup.hide(start, end, "code", LINE_END)
+        self.markup.hide(start, end, CODE, LINE_END)
         closing = re.compile(rf"^[ \t>]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*$", re.MULTILINE)
         found = closing.search(self.text, min(end + 1, len(self.text)))
         last, behind = found.span() if found else (len(self.text), len(self.text))
         if quoted := _QUOTED.match(self.text, start, end):
             for line in re.finditer(rf"^(?:[ ]{{0,3}}>[ \t]?){{1,{quoted[0].count('>')}}}", self.text[end:last], re.M):
                 self.markup.hide(end + line.start(), end + line.end(), "block quotes")
-        self.markup.hide(last, behind, "code", LINE_END)
+        self.markup.hide(last, behind, CODE, LINE_END)
         self.paragraph = min(behind + 1, len(self.text))
         return behind + 1
 

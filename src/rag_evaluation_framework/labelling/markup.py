@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+CODE = "code"
 LINE_END = "\n"  # shown where a block, a line or a cell ends
 
 
@@ -27,6 +28,7 @@ class Markup:
     def __init__(self, source: str) -> None:
         self.source = source
         self.starts, self.ends, self._codes = array("i"), array("i"), array("i")
+        self._inline_starts, self._inline_ends = array("i"), array("i")
         self._kinds: dict[tuple[str, str], int] = {}
         self._known: list[tuple[str, str]] = []
 
@@ -48,6 +50,19 @@ class Markup:
         self.ends.append(end)
         self._codes.append(code)
 
+    def read(self, start: int, end: int) -> None:
+        """Note that inline markup is read between two offsets, behind all that was read before: no block of code."""
+        self._inline_starts.append(start)
+        self._inline_ends.append(end)
+
+    def is_read(self, offset: int) -> bool:
+        """Return whether inline markup is read in front of an offset, so that signs may be hidden; not in code."""
+        number = bisect_right(self._inline_starts, offset) - 1
+        if number < 0 or offset > self._inline_ends[number]:
+            return False
+        before = self.parts(self._inline_starts[number], offset)
+        return sum(what == CODE for _, _, what, _ in before) % 2 == 0
+
     def finish(self) -> "Markup":
         """Put the parts in order, none within another; return the markup."""
         starts, ends = np.asarray(self.starts, dtype=np.int32), np.asarray(self.ends, dtype=np.int32)
@@ -64,6 +79,17 @@ class Markup:
         """Yield the hidden parts that begin between two characters: first, end, what it is and what is shown."""
         for number in range(bisect_left(self.starts, start), bisect_left(self.starts, end)):
             yield self.starts[number], self.ends[number], *self._known[self._codes[number]]
+
+    def touching(self, start: int, end: int) -> tuple[int, int]:
+        """Return a place with the parts that are hidden directly before and behind it."""
+        number = bisect_left(self.starts, start) - 1
+        while number >= 0 and self.ends[number] == start:
+            start, number = self.starts[number], number - 1
+        for first, behind, _, _ in self.parts(end, len(self.source)):
+            if first != end:
+                break
+            end = behind
+        return start, end
 
     def end_of(self, offset: int) -> int:
         """Return one past the last character of what is shown at an offset: more than one for an entity."""

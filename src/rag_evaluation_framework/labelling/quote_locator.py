@@ -107,6 +107,32 @@ class QuoteLocator:
             located.places, in_order([*located.ignoring, "what the quote leaves out"]) if located.places else ()
         )
 
+    def places_as_shown(
+        self, text: str, doc_id: str | None = None, limit: int = 20
+    ) -> list[tuple[CharacterSpan, tuple[str, ...]]]:
+        """Return where a text is shown, verbatim or not, and what was ignored at each place.
+
+        Other than for `locate`, capitals count, and so does everything at the ends of the text.
+
+        Args:
+            text: The text, as a renderer shows it; a blank one is never found.
+            doc_id: Search only this document.
+            limit: Stop after this many places.
+        """
+        number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
+        if doc_id is not None and number is None:
+            return []
+        same = (
+            match
+            for match in self._matches(text, number)
+            if not match.added and CAPITALS not in match.ignoring and self._is_shown_whole(match, text)
+        )
+        return [(self._span(match), match.ignoring) for match in islice(same, limit)]
+
+    def _is_shown_whole(self, match: Match, text: str) -> bool:
+        shown = self.markups[match.number].shown(match.start, match.end)
+        return "".join(map(key, shown)) == "".join(map(key, text))
+
     def _with_others(self, quote: str, spans: list[CharacterSpan], number: int | None, limit: int) -> Located:
         """Return verbatim places and those that only look the same, in order; capitals and all at the ends count."""
         verbatim = _verbatim(quote, spans)

@@ -3,18 +3,20 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import Anchor, tells
+from rag_evaluation_framework.labelling.anchors import Anchor, is_long, tells
+from rag_evaluation_framework.labelling.ends import are_cut
 from rag_evaluation_framework.labelling.quote_locator import QuoteLocator, markup_of
+from rag_evaluation_framework.labelling.shown_places import ShownPlaces
 from rag_evaluation_framework.labelling.suggestions import suggest
 from rag_evaluation_framework.text.text_locator import TextLocator
 
-_LONG = 20  # letters and digits, about four words: what is shorter is written again elsewhere without being the same
 _LIMIT = 20
 _MOST_NAMED = 3
 _MOST_COMPARED = 200  # texts: of the largest corpora, one takes 30 ms
@@ -28,7 +30,8 @@ class Reanchored:
         anchor: The span as it was labelled.
         span: The span in the edited corpus, with its text there; None if it was lost.
         how: `unchanged`, `moved`, `renamed` (its document is gone, and another one holds it), `in normal form` (its
-            white space has changed), or `lost: …` and why.
+            white space has changed), `in normal form, ignoring: …` (its markup or typography has), or `lost: …` and
+            why.
         nearest: Of a lost span, a place of its text or the passage that it may mean (`suggest`), and its similarity (0
             to 100), for people to look at; None if nothing is similar enough. Passages are looked for only for the
             first 200 texts that stand nowhere.
@@ -47,7 +50,8 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
     may differ. In a document that is unchanged, by its hash, the offset says where. A text that was unique needs no
     context, or that of one side if it has fewer than 20 letters and digits; one that was not needs both sides. Its own
     document comes before others, and is the only one for a text that stood between the same contexts elsewhere, too.
-    Where two places are possible, none is taken.
+    A text that was unique and is no longer in its document as it stood is also found where that shows it as it was,
+    beside the nearest 16 characters of one context. Where two places are possible, none is taken.
 
     Args:
         anchors: The spans as they were labelled.
@@ -60,6 +64,10 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
     return [found.get(anchor) or found.setdefault(anchor, finder.reanchored(anchor)) for anchor in anchors]
 
 
+_Found: TypeAlias = tuple[CharacterSpan | None, tuple[str, ...]]
+_NOWHERE: _Found = (None, ())
+
+
 class _Several(Exception):
     """More than one place is possible; the argument is a list of them."""
 
@@ -67,7 +75,7 @@ class _Several(Exception):
 class _Finder:
     def __init__(self, corpus: Corpus, known: Mapping[str, str]) -> None:
         self.corpus, self.known = corpus, known
-        self.locator = TextLocator.of(corpus)
+        self.locator, self.shown = TextLocator.of(corpus), ShownPlaces(corpus)
         self.compared = 0
         self.unchanged: set[str] = set()
         self.by_hash: dict[str, list[Document]] = defaultdict(list)  # without those that were known with this text
@@ -83,7 +91,7 @@ class _Finder:
             span = self._where_it_was(anchor)
             if span is not None:
                 return Reanchored(anchor, span, "unchanged")
-            span = self._elsewhere(anchor)
+            span, ignoring = self._elsewhere(anchor)
         except _Several as several:
             places: list[CharacterSpan] = several.args[0]
             return Reanchored(
@@ -92,7 +100,8 @@ class _Finder:
         if span is None:
             return self._lost(anchor)
         if span.text != anchor.text:
-            return Reanchored(anchor, span, "in normal form")
+            ignored = f", ignoring: {', '.join(ignoring)}" if ignoring else ""
+            return Reanchored(anchor, span, f"in normal form{ignored}")
         if (span.doc_id, span.start) == (anchor.doc_id, anchor.start):
             return Reanchored(anchor, span, "unchanged")
         return Reanchored(anchor, span, "moved" if anchor.doc_id in self.corpus else "renamed")
@@ -110,21 +119,25 @@ class _Finder:
         same = document.content[max(first, 0) : first + len(around)].split() == around.split()
         return span if same else None
 
-    def _elsewhere(self, anchor: Anchor) -> CharacterSpan | None:
-        """Return the one place of a span in documents that have changed or are new.
+    def _elsewhere(self, anchor: Anchor) -> _Found:
+        """Return the one place of a span in documents that have changed or are new, and what was ignored there.
 
         Raises:
             _Several: More than one is possible.
         """
         if not anchor.text.strip():
-            return None
+            return _NOWHERE
+        if (own := self._in_context(anchor, anchor.doc_id)) is not None:
+            return own, ()
+        if (shown := self._as_shown(anchor)) != _NOWHERE:
+            return shown
         renamed = self.by_hash.get(self.known.get(anchor.doc_id, ""), [])
-        return (
-            self._in_context(anchor, anchor.doc_id)
-            or (_at_offset(anchor, renamed[0]) if len(renamed) == 1 else None)
+        span = (
+            (_at_offset(anchor, renamed[0]) if len(renamed) == 1 else None)
             or self._in_context(anchor, None)
             or self._text_alone(anchor)
         )
+        return span, ()
 
     def _in_context(self, anchor: Anchor, doc_id: str | None) -> CharacterSpan | None:
         """Return the one place with both contexts of a span or, if there is none, with one of them where that will do.
@@ -145,13 +158,28 @@ class _Finder:
         before = self._places(anchor, anchor.before, "", doc_id) if tells(anchor.before) else []
         after = self._places(anchor, "", anchor.after, doc_id) if tells(anchor.after) else []
         one = self._only(anchor, list(dict.fromkeys([*before, *after])))
-        return one if one is not None and (one.text == anchor.text or _is_long(anchor)) else None
+        return one if one is not None and (one.text == anchor.text or is_long(anchor.text)) else None
 
     def _text_alone(self, anchor: Anchor) -> CharacterSpan | None:
         """Return the only place of a long text that was unique, or may have been; None if there is another."""
-        if anchor.unique_with not in (None, "text") or not _is_long(anchor):
+        if anchor.unique_with not in (None, "text") or not is_long(anchor.text):
             return None
         return self._only(anchor, self.locator.places_in_context(anchor.text)) if self._stands_once(anchor) else None
+
+    def _as_shown(self, anchor: Anchor) -> _Found:
+        """Return the one place in its document at which a unique text is shown as it was, and what was ignored.
+
+        Other documents may have shown it before: as HTML, or in an older version.
+
+        Raises:
+            _Several: More than one is possible.
+        """
+        if anchor.unique_with not in (None, "text"):
+            return _NOWHERE  # its copies may have been shown between the same contexts
+        places = self.shown.places(anchor, _LIMIT, self._may_be)
+        if len(places) > 1:
+            raise _Several(list(places))
+        return next(iter(places.items()), _NOWHERE)
 
     def _stands_once(self, anchor: Anchor) -> bool:
         return len(self.locator.places_in_context(anchor.text, limit=2)) == 1
@@ -169,8 +197,18 @@ class _Finder:
         return [span for span in places if self._may_be(anchor, span)]
 
     def _may_be(self, anchor: Anchor, span: CharacterSpan) -> bool:
-        """Return whether the place is not one that was there, in another document, when the span was labelled."""
-        return span.doc_id == anchor.doc_id or span.doc_id not in self.unchanged
+        """Return whether a place was not there already, in another document, and no word or number goes on there.
+
+        In "50 days", "take 5" is another text.
+        """
+        if span.doc_id != anchor.doc_id and span.doc_id in self.unchanged:
+            return False
+        content = self.corpus[span.doc_id].content
+        was = are_cut(anchor.before, anchor.text, anchor.after)
+        now = are_cut(
+            content[max(span.start - CONTEXT, 0) : span.start], span.text, content[span.end : span.end + CONTEXT]
+        )
+        return not any(here and not there for here, there in zip(now, was, strict=True))
 
     def _only(self, anchor: Anchor, places: list[CharacterSpan]) -> CharacterSpan | None:
         if len(places) > 1:
@@ -203,10 +241,6 @@ class _Finder:
         shown = markup_of(anchor.doc_id, anchor.text).shown(0, len(anchor.text))
         found = suggest(shown, QuoteLocator.of(self.corpus))
         return None if found is None else (found.spans[0], 100 * found.similarity)
-
-
-def _is_long(anchor: Anchor) -> bool:
-    return sum(map(str.isalnum, anchor.text)) >= _LONG
 
 
 def _at_offset(anchor: Anchor, document: Document) -> CharacterSpan | None:

@@ -40,14 +40,15 @@ class LabelChange:
     @property
     def kind(self) -> str:
         """One of `unchanged`, `moved`, `renamed`, `in normal form` and `lost`."""
-        return self.found.how.partition(":")[0]
+        return self.found.how.partition(":")[0].partition(",")[0]
 
     def line(self, corpus: Corpus) -> str:
         """Return it on one line, with the lines of the documents as editors count them."""
         was = f"{name_line(self.before.doc_id)}[{self.before.start}:{self.before.end}]"
         found, text = self.found, f"“{one_line(self.before.text, _SHOWN)}”"
         if found.span is not None:
-            return f"{found.how:<14} {was} → {_place(found.span, corpus)} {text}"
+            ignored = found.how.removeprefix(self.kind).removeprefix(", ")
+            return f"{self.kind:<14} {was} → {_place(found.span, corpus)} {text}{ignored and f' ({ignored})'}"
         nearest = "nothing similar in the corpus"
         if found.nearest is not None:
             span, similarity = found.nearest

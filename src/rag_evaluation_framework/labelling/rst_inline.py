@@ -2,7 +2,7 @@
 
 import re
 
-from rag_evaluation_framework.labelling.markup import Markup
+from rag_evaluation_framework.labelling.markup import CODE, Markup
 from rag_evaluation_framework.labelling.rst_roles import hide_role, title_of_link
 
 _BEFORE = r"(?<![\w\\`*|])"
@@ -34,10 +34,11 @@ class RstInline:
 
     def read(self, start: int, end: int) -> None:
         """Hide the inline markup of a paragraph."""
+        self.markup.read(start, end)
         for found in _MARKUP.finditer(self.text, start, end):
             first, behind = found.span()
             if found["literal"] is not None:
-                self._keep(found, "literal", "code")
+                self._keep(found, "literal", CODE)
             elif found["text"] is not None:
                 self._interpreted(found)
             elif found["escape"] is not None:

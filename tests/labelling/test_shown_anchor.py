@@ -1,0 +1,186 @@
+"""Labels whose markup or typography has changed, case by case."""
+
+import pytest
+
+from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
+from rag_evaluation_framework.labelling.anchors import Anchor, anchors_of, known_documents
+from rag_evaluation_framework.labelling.reanchor import reanchor
+
+BEFORE = "# Billing\n\nInvoices are sent on the first day of the month. "
+ANSWER = 'Refunds take *at most* 5 working days, "without exception", in all countries.'
+AFTER = " Write to the help desk if one is late.\n"
+
+
+def corpus_of(suffix="md", **texts):
+    return Corpus(Document(DocumentId(f"{name}.{suffix}"), text) for name, text in texts.items())
+
+
+def found_again(before, after, text=ANSWER):
+    """What becomes of a span of the first document when the documents `before` become those `after`."""
+    document = before.documents[0]
+    start = document.content.index(text)
+    span = CharacterSpan(document.id, start, start + len(text), text)
+    (result,) = reanchor(anchors_of([span], before), after, known_documents([document.id], before))
+    return result
+
+
+def edited(answer, before=BEFORE, after=AFTER):
+    return found_again(corpus_of(a=f"{BEFORE}{ANSWER}{AFTER}"), corpus_of(a=f"{before}{answer}{after}"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "ignoring"),
+    [
+        (ANSWER.replace("*", "**"), "emphasis"),
+        (ANSWER.replace("*", ""), "emphasis"),
+        (ANSWER.replace("*at most*", "<em>at most</em>"), "emphasis, tags"),
+        (ANSWER.replace(' "without exception"', " “without exception”"), "emphasis, quotation marks"),
+        (ANSWER.replace("all countries", "[all countries](https://example.org/c)"), "emphasis, links"),
+        (ANSWER.replace("working", "`working`").replace(" in ", "\nin "), "emphasis, code, line breaks"),
+    ],
+)
+def test_a_label_is_found_where_it_is_shown_as_it_was_and_what_was_ignored_is_named(answer, ignoring):
+    result = edited(answer)
+    assert (result.span.text, result.how) == (answer, f"in normal form, ignoring: {ignoring}")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("5", "6"),
+        ("5 ", "-5 "),
+        ("5 ", "5.5 "),
+        ("at most", "about"),
+        (" take ", " never take "),
+        ("exception", "Exception"),
+        (",", ";"),
+        ("countries.", "countries"),
+        ("countries.", "countries!"),
+    ],
+)
+def test_what_is_shown_otherwise_is_lost(change):
+    assert edited(ANSWER.replace("*", "**").replace(*change)).span is None
+
+
+@pytest.mark.parametrize("end", ["", "0", ".5", " %", "th"])
+def test_a_word_or_number_that_goes_on_is_another_one(end):
+    text = "All of the refunds of an order take 5"
+    page = f"{BEFORE}{text} days.{AFTER}"
+    result = found_again(corpus_of(a=page), corpus_of(a=page.replace("take 5", f"take 5{end}")), text)
+    assert (result.span is None) == (end not in ("", " %"))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "before", "after"),
+    [
+        ("rst", "*at most*", "**at most**"),
+        ("rst", "see :ref:`at most <limits>`", "see `at most <https://example.org>`_"),
+        ("html", "<i>at most</i>", "<b class='x'>at most</b>"),
+        ("html", "at &lt; most", "at &#60; <i>most</i>"),
+    ],
+)
+def test_labels_of_other_formats_are_compared_as_their_renderers_show_them(suffix, before, after):
+    page = f"{BEFORE}Refunds take {before} five working days in all countries.{AFTER}"
+    text = page[len(BEFORE) : -len(AFTER)]
+    new = page.replace(before, after)
+    result = found_again(corpus_of(suffix, a=page), corpus_of(suffix, a=new), text)
+    assert result.span.text == text.replace(before, after)
+
+
+def test_plain_text_has_no_markup():
+    corpus = corpus_of("txt", a=f"{BEFORE}{ANSWER}{AFTER}")
+    assert found_again(corpus, corpus_of("txt", a=f"{BEFORE}{ANSWER.replace('*', '**')}{AFTER}")).span is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("```python\n", "\n```\n"),
+        ("Below is an example of the calculation of the total, with the rates:\n\n    ", "\n"),
+        ("Write the whole of the following formula into the cell: `total + ", "`\n"),
+    ],
+)
+def test_signs_of_code_are_never_ignored(before, after):
+    text = "price_of_one_item*rate_of_the_tax*number_of_items"
+    page = f"# Code\n\n{before}{text}{after}"
+    changed = page.replace(text, text.replace("*", ""))
+    assert found_again(corpus_of(a=page), corpus_of(a=changed), text).span is None
+
+
+def test_below_code_a_label_is_read_as_text():
+    code = "```\nreturn the_total_of_all * 2\n```\n\n"
+    corpus = corpus_of(a=f"# Code\n\n{code}{ANSWER}{AFTER}")
+    after = corpus_of(a=f"# Code\n\n{code}{ANSWER.replace('*', '_')}{AFTER}")
+    assert found_again(corpus, after).how == "in normal form, ignoring: emphasis"
+
+
+def test_a_list_keeps_its_markers_and_may_have_others():
+    items = "- Refunds take five days.\n- Invoices are sent monthly.\n"
+    page = f"{BEFORE}\n\n{items}\nWrite to the help desk at any time.\n"
+    after = page.replace("- ", "* ").replace("five days", "**five days**")
+    result = found_again(corpus_of(a=page), corpus_of(a=after), items.strip())
+    assert result.span.text == "* Refunds take **five days**.\n* Invoices are sent monthly."
+    negated = after.replace("* Refunds", "* Never: Refunds")
+    assert found_again(corpus_of(a=page), corpus_of(a=negated), items.strip()).span is None
+
+
+def test_markup_that_the_label_began_with_is_part_of_it_again():
+    text = "**Note:** Refunds take at most five working days."
+    page = f"{BEFORE}\n\n{text}{AFTER}"
+    after = page.replace(text, "> __Note:__ Refunds take at most *five* working days.")
+    assert found_again(corpus_of(a=page), corpus_of(a=after), text).span.text.startswith("__Note:__ Refunds")
+
+
+def test_one_context_is_enough_and_none_is_not():
+    bold = ANSWER.replace("*", "**")
+    assert edited(bold, before="# Billing\n\nAll is new here. ").span is not None
+    assert edited(bold, after=" The end.\n").span is not None
+    assert edited(bold, before="# Billing\n\nAll is new here. ", after=" The end.\n").span is None
+
+
+def test_a_short_label_needs_both_contexts_and_the_one_that_stood_in_several_places_is_not_looked_for():
+    page = f"{BEFORE}*Yes.*{AFTER}"
+    after = f"{BEFORE}**Yes.**{AFTER}"
+    assert found_again(corpus_of(a=page), corpus_of(a=after), "*Yes.*").span is not None
+    assert found_again(corpus_of(a=page), corpus_of(a=after.replace("Invoices", "Bills")), "*Yes.*").span is not None
+    assert found_again(corpus_of(a=page), corpus_of(a=after.replace("month", "year")), "*Yes.*").span is None
+    twice = f"{page}\n{ANSWER}\n\n## Again\n\n{ANSWER}"
+    once = twice.replace(f"## Again\n\n{ANSWER}", f"## Again\n\n{ANSWER.replace('*', '_')}")
+    assert found_again(corpus_of(a=twice), corpus_of(a=once.replace(ANSWER, "")), ANSWER).span is None
+
+
+def test_its_own_document_comes_before_a_copy_of_what_it_was():
+    page = f"{BEFORE}{ANSWER}{AFTER}"
+    result = found_again(corpus_of(a=page), corpus_of(a=page.replace("*at most*", "**at most**"), v1=page))
+    assert result.span.doc_id == "a.md"
+
+
+def test_another_place_that_shows_the_same_is_not_taken_for_a_label_that_is_gone():
+    other = f"# Other\n\nOn the second page. {ANSWER.replace('*', '')} Nothing else is here to be read.\n"
+    corpus = corpus_of(a=f"{BEFORE}{ANSWER}{AFTER}", b=other)
+    assert found_again(corpus, corpus_of(a=f"{BEFORE}{AFTER}", b=f"{other}\nMore.\n")).span is None
+
+
+def test_several_places_that_show_the_same_are_named():
+    bold = f"{BEFORE}{ANSWER.replace('*', '**')}{AFTER}"
+    result = found_again(corpus_of(a=f"{BEFORE}{ANSWER}{AFTER}"), corpus_of(a=f"{bold}\n{bold}"))
+    assert result.how.startswith("lost: it now stands in several places (a.md[")
+
+
+def test_other_documents_may_have_shown_the_same_before():
+    page = f"{BEFORE}{ANSWER}{AFTER}"
+    other = page.replace("*at most*", "<em>at most</em>")
+    corpus = corpus_of(a=page, v1=other)
+    assert found_again(corpus, corpus_of(a=page.replace("5 working", "6 working"), v1=other)).span is None
+    assert found_again(corpus, corpus_of(v1=f"{other}\nMore.\n")).span is None
+
+
+def test_a_label_that_shows_nothing_is_lost():
+    page = f"{BEFORE}<!-- a comment that is long enough -->{AFTER}"
+    after = page.replace("a comment", "the comment")
+    assert found_again(corpus_of(a=page), corpus_of(a=after), "<!-- a comment that is long enough -->").span is None
+
+
+def test_without_contexts_nothing_is_ignored():
+    anchor = Anchor("a.md", len(BEFORE), ANSWER)
+    assert reanchor([anchor], corpus_of(a=f"{BEFORE}{ANSWER.replace('*', '_')}{AFTER}"), {})[0].span is None
