@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rag_evaluation_framework import generate_chunk_id, generate_pa_chunk_id
 from rag_evaluation_framework.data import generate_query_id
-from rag_evaluation_framework.data.ids import canonical_chunk_id, content_digest
+from rag_evaluation_framework.data.ids import QueryIds, canonical_chunk_id, content_digest
 from rag_evaluation_framework.errors import InputError
 
 any_text = st.text(st.characters())
@@ -22,6 +22,26 @@ def test_a_position_aware_chunk_id_has_its_own_prefix():
 
 def test_a_query_id_is_eight_digits_of_the_hash_of_its_wording():
     assert generate_query_id("hello") == "query_2cf24dba"
+
+
+FIRST, SECOND = "What is said in section 70272?", "What is said in section 80025?"
+SHORT = "query_de826fd4"
+
+
+def test_of_two_wordings_with_one_generated_id_the_later_has_a_longer_one_and_each_keeps_its_own():
+    assert generate_query_id(FIRST) == generate_query_id(SECOND) == SHORT
+    ids = QueryIds()
+    given = [ids.of(text) for text in (FIRST, "hello", SECOND, FIRST, SECOND)]
+    assert given == [SHORT, "query_2cf24dba", f"query_{content_digest(SECOND)[:16]}", SHORT, given[2]]
+    assert QueryIds().of(SECOND) == SHORT
+
+
+def test_ids_that_are_taken_are_given_to_no_other_wording():
+    longer = f"query_{content_digest(SECOND)[:16]}"
+    assert QueryIds({SHORT: FIRST}).of(SECOND) == longer
+    assert QueryIds({SHORT: FIRST}).of(FIRST) == SHORT
+    assert QueryIds({longer: SECOND}).of(SECOND) == longer
+    assert QueryIds({SHORT: "x", longer: "y"}).of(SECOND) == f"query_{content_digest(SECOND)}"
 
 
 def test_the_empty_text_has_an_id():

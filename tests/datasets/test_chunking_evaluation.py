@@ -39,6 +39,12 @@ def test_references_become_spans_in_code_points(tmp_path, corpus):
     assert (dataset.name, dataset.corpus) == ("questions_df", corpus)
 
 
+def test_two_questions_whose_generated_ids_are_equal_are_two_questions(tmp_path, corpus):
+    wordings = ["What is said in section 70272?", "What is said in section 80025?"]
+    first, second = load_dataset(table(tmp_path, *([text, "[]", "tale"] for text in wordings)), corpus=corpus).queries
+    assert (first.id, second.id) == ("query_de826fd4", "query_de826fd48121ad7e")
+
+
 def test_a_question_without_references_has_no_answer(tmp_path, corpus):
     assert load_dataset(table(tmp_path, ["Why?", "[]", "other"]), corpus=corpus).ground_truth[0].relevant == ()
 

@@ -252,6 +252,13 @@ def test_the_id_of_a_question_is_its_own_or_that_of_the_example_or_follows_from_
     assert (odd.query.id, odd.query.metadata) == (generate_query_id("How long?"), {"query_id": 7})
 
 
+def test_two_examples_whose_generated_ids_are_equal_are_two_questions():
+    wordings = ["What is said in section 70272?", "What is said in section 80025?"]
+    rows = [{"inputs": {"query": text}, "outputs": {"relevant_document_ids": ["a.md"]}} for text in wordings]
+    first, second = dataset_from_examples(rows, DOCUMENT).queries
+    assert (first.id, second.id) == ("query_de826fd4", "query_de826fd48121ad7e")
+
+
 def test_metadata_of_example_and_outputs_is_kept():
     outputs = {"chunk_ids": ["c"], "metadata": {"source_docs": ["a.md"], "generation_model": "m"}}
     entry = only(example(outputs, metadata={"generationType": "synthetic"}), level=CHUNK)

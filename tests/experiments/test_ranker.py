@@ -39,7 +39,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import QueryId, QueryText, Retrieval
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.experiments import asker, ranker
 from support.results import told
 
@@ -616,3 +616,12 @@ def test_an_empty_list_of_questions_is_no_error():
     assert len(retrieve(BM25Retriever(), CORPUS, [], [3])) == 0
     assert len(retrieve(VectorRAGRetriever(vector_store=InMemoryVectorStore()), HANDBOOK.corpus, [], [3])) == 0
     assert len(retrieve(around, CORPUS, [], [3], max_concurrency=4)) == 0
+
+
+def test_two_texts_whose_generated_ids_are_equal_are_two_questions():
+    texts = ["What is said in section 70272?", "What is said in section 80025?"]
+    corpus = Corpus([Document(DocumentId("a.md"), "Section 80025 says nothing.")])
+    rankings = retrieve(lambda query, k: ["Section 80025 says nothing."], corpus, texts, [1])
+    assert [query.text for query in rankings.queries] == texts
+    with pytest.raises(DatasetError, match="given twice: 1, the first with the id 'query_de826fd4'"):
+        retrieve(lambda query, k: [], corpus, [texts[0], texts[0]], [1])

@@ -11,6 +11,8 @@ REFUNDS = "Refunds take five working days."
 INSTALL = "Install the agent."
 ANSWERS = "Support answers within one day."  # stands in two documents
 
+TWIN, OTHER_TWIN = "What is said in section 70272?", "What is said in section 80025?"  # with one generated id
+
 
 def file(folder, text, name="q.csv"):
     path = folder / name
@@ -282,6 +284,21 @@ def test_other_columns_become_metadata_of_the_question_and_id_its_id(tmp_path, c
     first, second = load_dataset(path, corpus=corpus).queries
     assert (first.id, first.metadata) == ("q-1", {"topic": "billing", "note": "first"})
     assert (second.id, second.metadata) == (generate_query_id("What?"), {"topic": "setup"})
+
+
+@pytest.mark.parametrize("quote", ["nowhere at all", INSTALL])
+def test_two_questions_whose_generated_ids_are_equal_are_two_questions(tmp_path, corpus, quote):
+    path = file(tmp_path, f"question,quote\n{TWIN},{REFUNDS}\n{OTHER_TWIN},{quote}\nWhen?,{ANSWERS[:7]}\n")
+    assert generate_query_id(TWIN) == generate_query_id(OTHER_TWIN)
+    dataset = check_quotes(path, corpus).dataset()
+    asked = [query.id for query in (*dataset.queries, *(label.query for label in dataset.skipped))]
+    assert asked[:2] == [generate_query_id(TWIN), f"{generate_query_id(OTHER_TWIN)}8121ad7e"]
+
+
+def test_an_id_of_the_table_is_not_generated_for_another_question(tmp_path, corpus):
+    path = file(tmp_path, f"id,question,quote\n,{TWIN},{REFUNDS}\nquery_de826fd4,Why?,{INSTALL}\n")
+    first, second = load_dataset(path, corpus=corpus).queries
+    assert (len(first.id), second.id) == (len("query_") + 16, "query_de826fd4")
 
 
 def test_two_questions_of_one_id_are_refused(tmp_path, corpus):

@@ -105,8 +105,8 @@ class Dataset(Generic[U]):
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
         freeze_metadata(self, DatasetError)
-        seen: set[str] = set()
-        for entry in entries:
+        seen: dict[str, str] = {}
+        for number, entry in enumerate(entries):
             item: Any = entry
             if not isinstance(item, GroundTruth):
                 expected = "expected ground truth, such as TokenLevelGroundTruth(query, spans)"
@@ -116,10 +116,9 @@ class Dataset(Generic[U]):
                     f"question {entry.query.id!r} has {entry.level.evaluation_type} ground truth, the dataset is "
                     f"{level.evaluation_type}: keep one dataset per evaluation type"
                 )
-            if entry.query.id in seen:
-                raise DatasetError(f"dataset {name!r}: duplicate question id {entry.query.id!r}; ids must be unique")
-            seen.add(entry.query.id)
-        object.__setattr__(self, "skipped", checked_skipped(name, skipped, seen))
+            if seen.setdefault(entry.query.id, entry.query.text) != entry.query.text or len(seen) <= number:
+                raise DatasetError(f"dataset {name!r}: {_duplicate(entry.query, seen[entry.query.id])}")
+        object.__setattr__(self, "skipped", checked_skipped(name, skipped, seen.keys()))
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -255,6 +254,16 @@ class Dataset(Generic[U]):
         skipped = count_skipped(self.skipped)
         note = (f", {unanswered} without an answer" if unanswered else "") + (f", {skipped} skipped" if skipped else "")
         return f"Dataset({shown(self.name)}, {self.level.evaluation_type}, {len(self)} questions{note})"
+
+
+def _duplicate(query: Query, other: str) -> str:
+    told = f"duplicate question id {query.id!r}; ids must be unique"
+    if query.text == other:
+        return told
+    return (
+        f"{told}, and this one is that of {shown(other, 60)} and {shown(query.text, 60)}; give one of them another: "
+        "Query(QueryId('…'), QueryText('…'))"
+    )
 
 
 def check_dataset_level(dataset: Any, level: Level[Any]) -> None:

@@ -12,7 +12,7 @@ from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
-from rag_evaluation_framework.data.ids import DocumentId, QueryId, QueryText, generate_query_id
+from rag_evaluation_framework.data.ids import DocumentId, QueryIds, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -30,7 +30,7 @@ def read_chunking_evaluation(text: str, path: Path, corpus: Corpus) -> Dataset[C
     Raises:
         DatasetError: Lists every problem with its line.
     """
-    resolver = DocumentResolver(corpus)
+    resolver, ids = DocumentResolver(corpus), QueryIds()
     rows = table_rows(text)
     entries: list[TokenLevelGroundTruth] = []
     problems = Problems()
@@ -40,7 +40,7 @@ def read_chunking_evaluation(text: str, path: Path, corpus: Corpus) -> Dataset[C
             if not cells:
                 continue
             try:
-                entries.append(_entry(dict(zip_longest(header, cells[: len(header)])), corpus, resolver))
+                entries.append(_entry(dict(zip_longest(header, cells[: len(header)])), corpus, resolver, ids))
             except ValueError as error:
                 problems.append(f"line {line}: {error}")
     except csv.Error as error:
@@ -50,16 +50,14 @@ def read_chunking_evaluation(text: str, path: Path, corpus: Corpus) -> Dataset[C
     return Dataset(entries, TOKEN, name=path.stem, corpus=corpus)
 
 
-def _entry(row: dict[str, Any], corpus: Corpus, resolver: DocumentResolver) -> TokenLevelGroundTruth:
+def _entry(row: dict[str, Any], corpus: Corpus, resolver: DocumentResolver, ids: QueryIds) -> TokenLevelGroundTruth:
     if not (row["question"] or "").strip() or row["references"] is None or row["corpus_id"] is None:
         raise DatasetError("a column is empty")
     doc_id = resolver.resolve(row["corpus_id"])
     references = read_json_text(row["references"], "references")
     if not isinstance(references, list):
         raise DatasetError(f"references: expected a JSON list, got {type(references).__name__}")
-    query = Query(
-        QueryId(generate_query_id(row["question"])), QueryText(row["question"]), {"corpus_id": row["corpus_id"]}
-    )
+    query = Query(ids.of(row["question"]), QueryText(row["question"]), {"corpus_id": row["corpus_id"]})
     return TokenLevelGroundTruth(query, tuple(_span(reference, doc_id, corpus) for reference in references))
 
 

@@ -21,7 +21,7 @@ from rag_evaluation_framework.data.ground_truth import (
     GroundTruth,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText, generate_query_id
+from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryIds, QueryText
 from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -114,6 +114,7 @@ class ExampleReader:
     ) -> None:
         self.records = RecordReader(source)
         self.labels = LabelReader(self.records, corpus, utf16_offsets)
+        self.ids = QueryIds()
         self.level, self.registry = checked_level(level), registry
         self.query_key = "query" if query_key is None else query_key
         self.keys = self._known_keys() if ground_truth_key is None else (ground_truth_key,)
@@ -153,7 +154,7 @@ class ExampleReader:
         given = metadata.get(QUERY_ID)
         if isinstance(given, str) and given:
             del metadata[QUERY_ID]
-        identity = given if isinstance(given, str) and given else record.id or generate_query_id(text)
+        identity = given if isinstance(given, str) and given else record.id or self.ids.of(text)
         self.records.check_query(identity, text, where)
         query = Query(QueryId(identity), QueryText(text), metadata)
         return None if key is None else self._truth(query, outputs, key, f"{where}.outputs")

@@ -22,6 +22,7 @@ from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.failures import NOT_ANSWERED, OnError
+from rag_evaluation_framework.data.ids import QueryIds, QueryText
 from rag_evaluation_framework.data.plain import gives_items, items
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.rankings import Rankings
@@ -113,7 +114,8 @@ def _asked(queries: Any) -> list[Query]:
     for item in listed:
         if not isinstance(item, Query | str):
             raise ConfigError(f"queries: {shown(item)}; expected a Query or a text")
-    asked = [query if isinstance(query, Query) else Query.from_text(query) for query in listed]
+    ids = QueryIds({query.id: query.text for query in listed if isinstance(query, Query)})
+    asked = [query if isinstance(query, Query) else Query(ids.of(query), QueryText(query)) for query in listed]
     twice = [query_id for query_id, number in Counter(query.id for query in asked).items() if number > 1]
     if twice:
         raise DatasetError(f"questions that are given twice: {len(twice)}, the first with the id {twice[0]!r}")

@@ -1,7 +1,7 @@
 """The quotes of a table, checked against the corpus, and the dataset they make."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from rag_evaluation_framework._support.records import Problems
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
-from rag_evaluation_framework.data.ids import QueryId, QueryText, generate_query_id
+from rag_evaluation_framework.data.ids import QueryId, QueryIds, QueryText
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped, count_skipped
@@ -49,8 +49,26 @@ class QuoteCheck:
     @cached_property
     def skipped(self) -> tuple[Skipped, ...]:
         """The quotes that were not located, each with its question, which the dataset skips, and the reason."""
-        questions = self._questions
-        return tuple(Skipped(_query(questions[row.key]), row.quote, row.reason) for row in self.problems)
+        return self.labels()[1]
+
+    def labels(self, taken: Mapping[str, str] | None = None) -> tuple[list[TokenLevelGroundTruth], tuple[Skipped, ...]]:
+        """Return the questions whose quotes were all located, and the quotes of the others that were not.
+
+        Args:
+            taken: Ids that are in use, each with the wording of its question; no other question gets one of these,
+                unless its row says so.
+        """
+        given = {row.id: row.question for row in self.rows if row.id}
+        ids = QueryIds({**(taken or {}), **given})
+        queries = {key: _query(rows, ids) for key, rows in self._questions.items()}
+        skipped = tuple(Skipped(queries[row.key], row.quote, row.reason) for row in self.problems)
+        problematic = {row.key for row in self.problems}
+        entries = [
+            TokenLevelGroundTruth(queries[key], tuple(span for row in rows for place in row.places for span in place))
+            for key, rows in self._questions.items()
+            if key not in problematic
+        ]
+        return entries, skipped
 
     @property
     def _questions(self) -> dict[str, list[QuoteRow]]:
@@ -69,16 +87,11 @@ class QuoteCheck:
         Raises:
             DatasetError: No question is left.
         """
-        problematic = {row.key for row in self.problems}
-        entries = [
-            TokenLevelGroundTruth(_query(rows), tuple(span for row in rows for place in row.places for span in place))
-            for key, rows in self._questions.items()
-            if key not in problematic
-        ]
+        entries, skipped = self.labels()
         if not entries:
             raise DatasetError(Problems(map(str, self.problems)).message(self.source))
         name = name or Path(self.source).stem
-        return Dataset(entries, TOKEN, name=name, corpus=self.corpus, skipped=self.skipped)
+        return Dataset(entries, TOKEN, name=name, corpus=self.corpus, skipped=skipped)
 
     def save_suggestions(self, path: str | Path | None = None) -> Path | None:
         """Write the table again as CSV, with every suggestion in place of its quote, for a person to look through.
@@ -152,7 +165,7 @@ def skipped_questions(skipped: Iterable[Skipped]) -> str:
     return "1 question skipped: fix its quotes" if count == 1 else f"{count} questions skipped: fix their quotes"
 
 
-def _query(rows: list[QuoteRow]) -> Query:
+def _query(rows: list[QuoteRow], ids: QueryIds) -> Query:
     metadata = {key: value for row in reversed(rows) for key, value in row.metadata.items() if value}
-    identity = QueryId(rows[0].id) if rows[0].id else generate_query_id(rows[0].question)
+    identity = QueryId(rows[0].id) if rows[0].id else ids.of(rows[0].question)
     return Query(identity, QueryText(rows[0].question), metadata)

@@ -171,12 +171,13 @@ class Additions:
 def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Corpus) -> Additions:
     """Add the questions of a table of quotes to a dataset in the same corpus.
 
-    A question is known by its id. A new one is skipped if a quote of its is not located.
-
-    Raises:
-        DatasetError: No question of the table has all of its quotes located.
+    A question is known by its id: that of the table or, without one, the one that its wording has. A new one is skipped
+    if a quote of its is not located.
     """
-    given = {entry.query.id: entry for entry in check.dataset()}
+    queries = (*dataset.queries, *(label.query for label in dataset.skipped))
+    taken: dict[str, str] = {query.id: query.text for query in queries}
+    located, unplaced = check.labels(taken)
+    given = {entry.query.id: entry for entry in located}
     known = {entry.query.id for entry in dataset}
     entries: list[GroundTruth[CharacterSpan]] = []
     corrected: list[Query] = []
@@ -189,9 +190,9 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
             entries.append(entry)
     added = [entry for query_id, entry in given.items() if query_id not in known]
     asked = {entry.query.id for entry in (*dataset, *added)}
-    again = {label.query.id for label in check.skipped}
+    again = {label.query.id for label in unplaced}
     skipped = [label for label in dataset.skipped if label.query.id not in asked | again]
-    skipped += [label for label in check.skipped if label.query.id not in asked]
+    skipped += [label for label in unplaced if label.query.id not in asked]
     changed = {query.id for query in corrected}
     kept = [query for query in dataset.queries if query.id in given and query.id not in changed]
     merged = _copy(dataset, [*entries, *added], corpus, skipped)
