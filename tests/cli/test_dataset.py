@@ -213,3 +213,26 @@ def test_run_looks_for_the_labels_of_a_renamed_document_in_memory(rag_eval, fold
     assert outcome.code == 0
     assert "2 labelled spans: 1 unchanged, 1 renamed, 0 lost" in " ".join(outcome.out.split())
     assert labelled.read_bytes() == before
+
+
+def test_a_table_of_which_no_quote_is_located_is_added_as_skipped_and_told(rag_eval, folder, labelled):
+    (folder / "more.csv").write_text("question,quote\nWho answers?,Nobody at all is ever there.\n")
+    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--questions", "more.csv")
+    assert outcome.code == 0
+    assert "line 2 missing" in outcome.out
+    assert "0 questions added, 0 corrected, 0 there already, 1 skipped" in outcome.out
+    dataset = load_dataset(labelled)
+    assert ([label.query.text for label in dataset.skipped], len(dataset)) == (["Who answers?"], 3)
+
+
+def test_no_list_of_changes_is_written_of_a_dataset_that_is_not(rag_eval, folder, labelled):
+    edit(folder, "billing.md", "# Billing", "# Bills")
+    (folder / "taken").write_text("a file")
+    update = ("dataset", "update", labelled, "--corpus", "docs")
+    assert rag_eval(*update, "--output", "taken/new.json", "--changes", "changes.json").code == 2
+    assert not (folder / "changes.json").exists()
+    outcome = rag_eval(*update, "--output", "new.json", "--changes", "taken/changes.json")
+    assert outcome.code == 2
+    assert "taken/changes.json: cannot be written" in outcome.err
+    assert "Wrote new.json" in outcome.err
+    assert len(load_dataset(folder / "new.json")) == 3

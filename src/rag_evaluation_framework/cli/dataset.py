@@ -57,9 +57,9 @@ def update(
         raise DatasetError(
             f"{dataset}: no label was found in {corpus}, so nothing was written; is it the right folder?"
         )
-    if changes is not None:
-        write_new(changes, json_text(_record(dataset, found, additions), 1) + "\n")
     written, suggested = write_dataset(updated, dataset, output), ""
+    if changes is not None:
+        _write_changes(changes, _record(dataset, found, additions), written)
     if check is not None:
         suggested = save_suggestions(check, f"dataset update {shlex.quote(str(output or dataset))}", corpus, glob)
     with arriving(written):
@@ -81,11 +81,19 @@ def _check_free(dataset: Path, output: Path | None, changes: Path | None) -> Non
         raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
 
 
+def _write_changes(path: Path, record: dict[str, Any], written: str) -> None:
+    """Write the list of changes of a dataset that was written; if that fails, the error says so."""
+    try:
+        write_new(path, json_text(record, 1) + "\n")
+    except DatasetError as error:
+        raise DatasetError(f"{error}; {written}") from error
+
+
 def _record(dataset: Path, found: labelling.Relabelled, additions: labelling.Additions | None) -> dict[str, Any]:
     corpus = found.dataset.corpus
     rows = [] if corpus is None else [change.record(corpus) for change in found.changed]
     record: dict[str, Any] = {"dataset": str(dataset), "counts": found.counts(), "changes": rows}
     if additions is not None:
-        for key in ("added", "corrected", "kept"):
+        for key in ("added", "corrected", "kept", "skipped"):
             record[key] = [{"id": query.id, "query": query.text} for query in getattr(additions, key)]
     return record

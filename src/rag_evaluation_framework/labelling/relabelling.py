@@ -156,16 +156,20 @@ class Additions:
         added: The questions that it did not have, or had skipped.
         corrected: Those whose quotes are other text than it had; the table counts.
         kept: Those that it had, with the same text or with a quote in the table that was not located.
+        skipped: Those that it did not have, or had skipped, of which a quote was not located.
     """
 
     dataset: Dataset[CharacterSpan]
     added: tuple[Query, ...]
     corrected: tuple[Query, ...]
     kept: tuple[Query, ...]
+    skipped: tuple[Query, ...]
 
     def counted(self) -> str:
         """Return how many questions there are of each."""
-        return f"{len(self.added)} questions added, {len(self.corrected)} corrected, {len(self.kept)} there already"
+        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
+        counts = f"{len(self.corrected)} corrected, {len(self.kept)} there already{skipped}"
+        return f"{len(self.added)} questions added, {counts}"
 
 
 def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Corpus) -> Additions:
@@ -190,13 +194,18 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
             entries.append(entry)
     added = [entry for query_id, entry in given.items() if query_id not in known]
     asked = {entry.query.id for entry in (*dataset, *added)}
-    again = {label.query.id for label in unplaced}
-    skipped = [label for label in dataset.skipped if label.query.id not in asked | again]
+    again = {label.query.id: label.query for label in unplaced}
+    skipped = [label for label in dataset.skipped if label.query.id not in asked | again.keys()]
     skipped += [label for label in unplaced if label.query.id not in asked]
     changed = {query.id for query in corrected}
-    kept = [query for query in dataset.queries if query.id in given and query.id not in changed]
-    merged = _copy(dataset, [*entries, *added], corpus, skipped)
-    return Additions(merged, tuple(entry.query for entry in added), tuple(corrected), tuple(kept))
+    listed = given.keys() | again.keys()
+    return Additions(
+        _copy(dataset, [*entries, *added], corpus, skipped),
+        tuple(entry.query for entry in added),
+        tuple(corrected),
+        tuple(query for query in dataset.queries if query.id in listed and query.id not in changed),
+        tuple(query for query_id, query in again.items() if query_id not in asked),
+    )
 
 
 def _copy(
