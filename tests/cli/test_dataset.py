@@ -219,7 +219,7 @@ def test_a_table_of_which_no_quote_is_located_is_added_as_skipped_and_told(rag_e
     (folder / "more.csv").write_text("question,quote\nWho answers?,Nobody at all is ever there.\n")
     outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--questions", "more.csv")
     assert outcome.code == 0
-    assert "line 2 missing" in outcome.out
+    assert "line 2  missing" in outcome.out
     assert "0 questions added, 0 corrected, 0 there already, 1 skipped" in outcome.out
     dataset = load_dataset(labelled)
     assert ([label.query.text for label in dataset.skipped], len(dataset)) == (["Who answers?"], 3)
