@@ -1,0 +1,122 @@
+"""The first hour of somebody with a folder of documents and thirty quotes, copied from what they saw.
+
+No file of ours is edited by hand, and no label is lost without a word.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rag_evaluation_framework import load_dataset, load_result
+
+HERE = Path(__file__).parent / "first_hour"
+DATASET = ".rag-eval/datasets/questions.json"
+FOLDER = ("--corpus", "docs", "--glob", "**/*.{md,rst,txt}")
+LATER = """\
+question,quote
+How much is the smallest plan?,Cabin 100 GB €4.50 five working days
+May I run it on two machines at once?,
+Which port has to be open?,"Lighthouse talks to one server over port 443, and to nothing else."
+How much of my processor does it take?,"It uses at most one processor core, and stops while the battery is below 20 %."
+Which schedule is the default?,The default is “calm”.
+"""
+WRAPPED = """Each gets a recovery phrase of his or her own, and either
+    can be taken back without a new back-
+    up of everything."""
+
+
+@pytest.fixture
+def started(rag_eval, tmp_path):
+    """The folder with the documents and the table of quotes."""
+    shutil.copytree(HERE, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def edit(path, *changes):
+    text = path.read_text()
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    path.write_text(text)
+
+
+def edit_documents(docs):
+    """What a week does to documents: a comment, another order, a new name, line breaks, words, a deleted sentence."""
+    edit(docs / "index.md", ("# Lighthouse backup\n", "<!-- checked in November -->\n# Lighthouse backup\n"))
+    edit(
+        docs / "index.md", ("**encrypted before they leave the machine**", "*encrypted before they leave the machine*")
+    )
+    pricing = (docs / "pricing.md").read_text()
+    first, second, last = (pricing.index(text) for text in ("## Invoices", "## Refunds", "Contact support"))
+    (docs / "pricing.md").write_text(pricing[:first] + pricing[second:last] + pricing[first:second] + pricing[last:])
+    (docs / "guides/restore.md").rename(docs / "guides/restoring.md")
+    edit(docs / "faq.txt", (WRAPPED, " ".join(WRAPPED.split()).replace("back- up", "backup")))
+    edit(docs / "guides/install.rst", ("is ``steady``.", "is ``calm``."), ("of 100 Mbit/s", "of 50 Mbit/s"))
+    edit(docs / "guides/network.rst", ("Behind a proxy, set :envvar:`HTTPS_PROXY` before the service starts. ", ""))
+
+
+@pytest.fixture
+def told(rag_eval):
+    """Run `rag-eval`, and return what it says, on one line."""
+
+    def run(*arguments, code=0):
+        outcome = rag_eval(*arguments)
+        assert outcome.code == code, outcome
+        return " ".join(f"{outcome.out} {outcome.err}".split())
+
+    return run
+
+
+def saved(said):
+    """The result of a run, by what the run says."""
+    return load_result(said.split("aved in ")[-1].split("Saved to ")[-1].split()[0])
+
+
+def questions(skipped):
+    return [label.query.text for label in skipped]
+
+
+def test_the_first_hour(told, started):
+    said = told("init", *FOLDER, "--questions", "questions.csv", "--accept", "0.95")
+    assert "25 of 29 quotes located, 1 ambiguous, 3 missing; 1 question without an answer" in said
+    assert "line 23 accepted" in said
+    assert "differs “5” for “five” not for --accept: a number differs" in said
+    assert "3 suggestions in place of quotes: questions.suggested.csv" in said
+    assert "4 questions skipped" in said
+    ambiguous = "Whom do I ask?"
+    lost = ["When must an invoice be paid?", "What if my card is declined?", "How long does a refund take?"]
+
+    said = told("run", ".rag-eval/questions.yaml", code=2)
+    assert "scored 25 of 29 answerable questions (4 skipped, 0 failed), 1 without an answer" in said
+    assert "4 of 29 answerable questions were skipped" in said
+    assert "`rag-eval dataset update`" in said
+    before = saved(told("run", ".rag-eval/questions.yaml", "--allow-skipped", "4"))
+    assert questions(before.skipped) == [*lost, ambiguous]
+
+    # The suggestions, as they are: somebody looked through them.
+    said = told("dataset", "update", DATASET, *FOLDER, "--questions", "questions.suggested.csv")
+    assert "3 questions added, 0 corrected" in said
+    said = told("run", ".rag-eval/questions.yaml", "--allow-skipped", "1")
+    assert "scored 28 of 29 answerable questions (1 skipped, 0 failed)" in said
+    before = saved(said)
+
+    edit_documents(started / "docs")
+    said = told("run", ".rag-eval/questions.yaml", code=2)
+    assert "labels were looked for in documents that have changed: 29 labelled spans:" in said
+    assert "2 lost" in said
+    gone = ["How long does the first run take?", "Does it work behind a proxy?"]
+    assert questions(saved(said).skipped) == [ambiguous, *gone]
+
+    (started / "later.csv").write_text(LATER)
+    said = told("dataset", "update", DATASET, *FOLDER, "--questions", "later.csv", "--changes", "changes.json")
+    assert "nearest (97 % similar): guides/install.rst:15" in said
+    assert "5 questions added" in said
+    changes = json.loads((started / "changes.json").read_text())
+    assert [change["query"]["query"] for change in changes["changes"] if change["how"].startswith("lost")] == gone
+    said = told("run", ".rag-eval/questions.yaml", code=2)
+    assert "scored 30 of 33 answerable questions (3 skipped, 0 failed), 2 without an answer" in said
+    after = saved(said)
+    assert len(before.compare(after).deltas["span_recall@5"]) == 26  # what both scored
+    assert questions(load_dataset(started / DATASET).skipped) == [ambiguous, *gone]
