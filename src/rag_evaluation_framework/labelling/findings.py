@@ -71,7 +71,9 @@ MEANINGS: Mapping[FindingKind, Meaning] = FrozenDict[FindingKind, Meaning](
         "labels overlap": Meaning("warning", "what they share counts once: were they meant to be one?"),
         "markup only": Meaning("warning", "no letter and no digit of it is shown to a reader: quote the text"),
         "copies its answer": Meaning("warning", "lexical retrieval is flattered: ask in the words of a user"),
-        "answer elsewhere": Meaning("warning", "retrieving it there counts as wrong: label each place that answers"),
+        "answer elsewhere": Meaning(
+            "warning", "retrieving it there counts as wrong: can the corpus do without the copy?"
+        ),
         "too long": Meaning("warning", "no ranking reaches full recall: label less, or evaluate at more"),
         "white space": Meaning("info", "characters that nobody reads count: trim them"),
         "no answer": Meaning("info", "they have no score, and every result counts them"),
@@ -205,8 +207,10 @@ class LintReport:
         """Return the number of errors and warnings in words."""
         counts = Counter(finding.severity for finding in self.problems)
         numbers = [f"{count:,} {name}{'s' * (count != 1)}" for name in ("error", "warning") if (count := counts[name])]
-        where = len({finding.query.id for finding in self.problems if finding.query is not None})
-        found = f"{' and '.join(numbers)}, in {where:,} question{'s' * (where != 1)}" if numbers else "nothing is wrong"
+        checked = (finding.query for finding in self.problems if finding.kind != "skipped")
+        where = len({query.id for query in checked if query is not None})
+        found = " and ".join(numbers) or "nothing is wrong"
+        found += f", in {where:,} question{'s' * (where != 1)}" if where else ""
         return f"{self.questions:,} question{'s' * (self.questions != 1)} checked: {found}"
 
     def by_kind(self) -> list[FoundKind]:

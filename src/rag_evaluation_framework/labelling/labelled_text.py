@@ -94,7 +94,9 @@ class LabelTexts:
         if self.corpus is None:
             return Label(span, span.text or None)
         if span.doc_id not in self.corpus:
-            return Label(span, span.text or None, ("document missing", _no_document(span.doc_id)))
+            return Label(
+                span, span.text or None, ("document missing", "is in a document that the corpus does not have")
+            )
         problem = span_problem(span, self.corpus)
         content = self.corpus[span.doc_id].content
         if problem is None or span.start == span.end:  # what is empty is blank
@@ -107,7 +109,7 @@ class LabelTexts:
         if self.corpus is None:
             return Label(known)
         if known not in self.corpus:
-            return Label(known, None, ("document missing", _no_document(known)))
+            return Label(known, None, ("document missing", f"the corpus has no document {shown(known)}"))
         blank = not self.corpus[known].content.strip()
         return Label(known, None, ("blank label", f"the document {shown(known)} is blank") if blank else None)
 
@@ -123,10 +125,6 @@ class LabelTexts:
         if chunk is None:
             return Label(chunk_id, None, ("chunk missing", f"no chunk has the id {shown(chunk_id)}"))
         return Label(chunk_id, chunk.content)
-
-
-def _no_document(doc_id: str) -> str:
-    return f"the corpus has no document {shown(doc_id)}"
 
 
 def _difference(span: CharacterSpan, content: str) -> str:

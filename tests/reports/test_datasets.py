@@ -1,0 +1,62 @@
+"""What is known of a dataset in a terminal: harmless whatever the dataset holds, and undefined where it is."""
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+from tests.support.poison import HARMFUL, POISON
+
+from rag_evaluation_framework import (
+    TOKEN,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    Query,
+    TokenLevelGroundTruth,
+    reports,
+)
+from rag_evaluation_framework.data import Skipped
+from rag_evaluation_framework.labelling import describe_dataset, fix_dataset, lint_dataset
+
+
+def terminal(show, value, width=100):
+    console = Console(file=io.StringIO(), width=width, markup=False, emoji=False, highlight=False)
+    show(console, value)
+    return console.file.getvalue()
+
+
+@pytest.fixture
+def poisoned():
+    """A dataset every text of which does something to a terminal, and findings of several kinds."""
+    content = f"{POISON} {POISON * 3}"
+    spans = [CharacterSpan(POISON, start, start + len(POISON), "x" * len(POISON)) for start in (0, 0, 1)]
+    spans.append(CharacterSpan(f"{POISON}2", 0, 3))
+    entries = [TokenLevelGroundTruth(Query(f"{POISON}{n}", POISON, {POISON: POISON}), spans[n:]) for n in range(4)]
+    skipped = [Skipped(Query("s", POISON), POISON, POISON)]
+    corpus = Corpus([Document(POISON, content)])
+    return Dataset(entries, TOKEN, name=POISON, metadata={POISON: POISON}, skipped=skipped), corpus
+
+
+def test_nothing_that_is_told_of_a_dataset_acts_on_a_terminal(poisoned):
+    dataset, corpus = poisoned
+    for at_hand in (corpus, None):
+        report, info = lint_dataset(dataset, at_hand), describe_dataset(dataset, at_hand)
+        assert len(report.counts) >= 4
+        fixed = fix_dataset(dataset, at_hand)
+        told = [*map(str, report.findings), *map(str, fixed.fixes), *map(repr, (report, info, fixed)), str(report)]
+        told += [terminal(reports.show_lint, report), terminal(reports.show_dataset, info)]
+        for text in told:
+            assert not HARMFUL.search(text), text
+            assert len(text) < 20_000
+
+
+@pytest.mark.parametrize("show", ["lint", "dataset"])
+def test_markup_is_shown_as_it_is(poisoned, show):
+    dataset, corpus = poisoned
+    shown = {"lint": (reports.show_lint, lint_dataset), "dataset": (reports.show_dataset, describe_dataset)}
+    print_it, make = shown[show]
+    text = re.sub(r"\s+", " ", terminal(print_it, make(dataset, corpus), 400))
+    assert "[bold]b[/bold]" in text
+    assert ":smile:" in text
