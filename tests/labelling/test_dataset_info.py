@@ -94,6 +94,11 @@ def test_labels_without_a_text_have_a_length_and_no_words():
     assert (info.answer_characters, info.overlap) == (Spread(23, 23, 23), None)
 
 
+def test_a_question_without_words_shares_none_and_does_not_count():
+    info = describe_dataset(Dataset([question("???", ("a.md", 0, 23)), QUESTIONS[1]], TOKEN))
+    assert info.overlap == WordOverlap(1, 1.0, 1.0, 0)
+
+
 def test_labels_that_do_not_match_the_corpus_cover_nothing():
     info = describe_dataset(Dataset([question("When?", ("b.md", 24, 45), ("gone.md", 0, 5))], TOKEN), CORPUS)
     assert info.coverage == Coverage(0, 3, None, {})

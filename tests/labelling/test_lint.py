@@ -131,6 +131,10 @@ def test_a_question_that_is_asked_twice_is_told_whatever_its_case_white_space_an
     assert Query.from_text("When do they come?").id in finding.what
 
 
+def test_the_two_apostrophes_are_one():
+    assert kinds(lint(question("What's sent?", FIRST), question("What’s sent?", FIRST))) == ["asked twice"]
+
+
 @pytest.mark.parametrize(
     ("one", "other"), [("What is C?", "What is C#?"), ("Is it 5?", "Is it -5?"), ("C++ 1.5", "C++ 15")]
 )
@@ -196,7 +200,15 @@ def test_a_question_that_repeats_eight_words_of_its_answer_copies_it():
     (finding,) = lint(question(copied, SECOND)).findings
     assert (finding.kind, finding.severity) == ("copies its answer", "warning")
     assert finding.what == "repeats 8 words in a row of its answer: “refunds take five working days in all countries”"
-    assert lint(question(copied.replace("all", "most"), f"{FIRST} {SECOND}")).findings == ()
+    seven = copied.replace("countries", "of the world")
+    assert lint(question(seven, f"{FIRST} {SECOND}")).findings == ()
+
+
+def test_a_run_of_short_words_does_not_hide_a_longer_one_that_begins_within_it():
+    page = "a b c d e f g h internationalization, and a lot of other different words beside these."
+    entry = question("Is a b c d e f g h z, or b c d e f g h internationalization?", span(page, page))
+    (finding,) = lint(entry, corpus=corpus_of(a=page)).findings
+    assert finding.what == "repeats 8 words in a row of its answer: “b c d e f g h internationalization”"
 
 
 def test_a_question_that_holds_nine_in_ten_content_words_of_its_answer_copies_it():
