@@ -219,7 +219,7 @@ def test_a_table_of_which_no_quote_is_located_is_added_as_skipped_and_told(rag_e
     (folder / "more.csv").write_text("question,quote\nWho answers?,Nobody at all is ever there.\n")
     outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--questions", "more.csv")
     assert outcome.code == 0
-    assert "line 2  missing" in outcome.out
+    assert "1 missing" in outcome.out
     assert "0 questions added, 0 corrected, 0 there already, 1 skipped" in outcome.out
     dataset = load_dataset(labelled)
     assert ([label.query.text for label in dataset.skipped], len(dataset)) == (["Who answers?"], 3)
@@ -236,3 +236,18 @@ def test_no_list_of_changes_is_written_of_a_dataset_that_is_not(rag_eval, folder
     assert "taken/changes.json: cannot be written" in outcome.err
     assert "Wrote new.json" in outcome.err
     assert len(load_dataset(folder / "new.json")) == 3
+
+
+def test_runs_before_and_after_all_documents_were_renamed_compare(rag_eval, folder, labelled):
+    assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
+    (folder / "docs/billing.md").rename(folder / "docs/invoices.md")
+    (folder / "docs/guides/start.md").rename(folder / "docs/first-steps.md")
+    assert "2 renamed" in rag_eval("dataset", "update", labelled, "--corpus", "docs").out
+    assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
+    before, after = (load_result(run) for run in sorted((folder / ".rag-eval/runs").iterdir()))
+    comparison = before.compare(after)
+    assert (len(comparison.deltas["span_recall@5"]), comparison.changed) == (2, ())
+    assert (
+        "questions whose documents were renamed, compared as the texts are the same: 2 "
+        "(billing.md is now invoices.md, guides/start.md is now first-steps.md)"
+    ) in comparison.notes

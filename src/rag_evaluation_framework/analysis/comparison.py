@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.analysis.renamed_documents import Names, renamed_rows
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _WORST_SHOWN = 5
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,7 +40,7 @@ class Comparison:
         added: Ids of queries that only the candidate has.
         removed: Ids of queries that only the baseline has.
         changed: Ids of queries whose wording or ground truth differs; they are not compared. Spans that quote the same
-            text of the same document are the same truth, wherever they are.
+            text of the same document are the same truth, wherever they are, and whatever it is called now.
         skipped: Ids of queries that the baseline has and the candidate skipped, as a label could not be placed.
         placed: Ids of queries that the candidate has and the baseline skipped.
         notes: Notes shown with the comparison.
@@ -68,8 +71,16 @@ class Comparison:
         _check_levels(baseline, candidate)
         before, after = baseline.scores.rows, candidate.scores.rows
         shared = [query_id for query_id in before if query_id in after]
-        same = _same(baseline, candidate, shared)
-        unchanged = set(same)
+        unchanged = set(_same(baseline, candidate, shared))
+        pairs = {query_id: (before[query_id], after[query_id]) for query_id in shared}
+        renamed = renamed_rows(
+            baseline.queries,
+            candidate.queries,
+            [pairs[query_id] for query_id in shared if query_id in unchanged],
+            [pairs[query_id] for query_id in shared if query_id not in unchanged],
+        )
+        same = [query_id for query_id in shared if query_id in unchanged or before[query_id] in renamed]
+        compared = set(same)
         names = [
             name
             for name in baseline.score_names
@@ -93,8 +104,12 @@ class Comparison:
             removed=tuple(query_id for query_id in before if query_id not in after and query_id not in now_skipped),
             skipped=tuple(query_id for query_id in before if query_id not in after and query_id in now_skipped),
             placed=tuple(query_id for query_id in after if query_id not in before and query_id in was_skipped),
-            changed=tuple(query_id for query_id in shared if query_id not in unchanged),
-            notes=(*_notes(baseline, candidate, names), *_of_failed(baseline.scores, candidate.scores, change)),
+            changed=tuple(query_id for query_id in shared if query_id not in compared),
+            notes=(
+                *_notes(baseline, candidate, names),
+                *_of_renamed(renamed),
+                *_of_failed(baseline.scores, candidate.scores, change),
+            ),
         )
 
     @cached_property
@@ -276,6 +291,17 @@ def _notes(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], na
         notes.append("the two count different questions that were not scored as 0")
     notes += _rules(baseline).doubts(before, after)
     return notes
+
+
+def _of_renamed(renamed: Mapping[int, Names]) -> list[str]:
+    if not renamed:
+        return []
+    names = sorted(frozenset[tuple[str, str]]().union(*renamed.values()))
+    told = ", ".join(f"{name_line(old)} is now {name_line(new)}" for old, new in names[:_MOST_NAMED])
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return [
+        f"questions whose documents were renamed, compared as the texts are the same: {len(renamed)} ({told}{more})"
+    ]
 
 
 def _of_failed(baseline: ScoreTable, candidate: ScoreTable, change: ScoreTable) -> list[str]:

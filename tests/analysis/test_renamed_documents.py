@@ -1,0 +1,68 @@
+from types import SimpleNamespace
+
+import pytest
+
+from rag_evaluation_framework import CharacterSpan, DocumentId
+from rag_evaluation_framework.analysis.renamed_documents import renamed_rows
+
+
+def results(*questions, gains=None):
+    """Queries with their labels: "a.md: text", several joined by " | "."""
+    relevant = tuple(
+        tuple(
+            CharacterSpan(DocumentId(name), 100 * number, 100 * number + len(text), text)
+            for number, (name, _, text) in enumerate(label.partition(": ") for label in labels.split(" | ") if label)
+        )
+        for labels in questions
+    )
+    texts = tuple(f"Question {number}?" for number in range(len(questions)))
+    return SimpleNamespace(texts=texts, relevant=relevant, gains=gains or {})
+
+
+def renamed(before, after, same=()):
+    rows = [(row, row) for row in range(len(before.texts))]
+    found = renamed_rows(before, after, [rows[row] for row in same], [row for row in rows if row[0] not in same])
+    return {row: sorted(names) for row, names in found.items()}
+
+
+def test_a_document_all_of_whose_labels_are_in_another_was_renamed():
+    before, after = results("a: One.", "a: Two. | b: One.", "c: x"), results("z: One.", "z:  Two. | y: One.", "c: x")
+    assert renamed(before, after, same=[2]) == {0: [("a", "z")], 1: [("a", "z"), ("b", "y")]}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (["a: One."], ["z: Two."]),
+        (["a: One.", "a: Two."], ["z: One.", "y: Two."]),
+        (["a: One.", "b: Two."], ["z: One.", "z: Two."]),
+        (["a: One. | b: One."], ["z: One. | b: One."]),
+        (["a: One."], ["z: One. | z: Two."]),
+        (["a: "], ["z: "]),
+    ],
+)
+def test_other_texts_and_documents_that_were_split_or_joined_are_not_renamed(before, after):
+    assert renamed(results(*before), results(*after)) == {}
+
+
+def test_a_label_that_was_corrected_to_another_document_is_another_one():
+    before, after = results("a: One.", "a: Two.", "b: x"), results("b: One.", "a: Two.", "b: x")
+    assert renamed(before, after, same=[1, 2]) == {}
+
+
+def test_other_wordings_and_gains_are_other_questions():
+    before, after = results("a: One."), results("z: One.")
+    assert renamed(before, after) == {0: [("a", "z")]}
+    after.texts = ("Another?",)
+    assert renamed(before, after) == {}
+    assert renamed(before, results("z: One.", gains={0: {"x": 2.0}})) == {}
+
+
+def test_a_report_alone_says_nothing_of_labels():
+    after = results("z: One.")
+    after.relevant = ()
+    assert renamed(results("a: One."), after) == {}
+
+
+def test_questions_without_labels_are_the_same_already():
+    assert renamed(results(""), results("")) == {0: []}
