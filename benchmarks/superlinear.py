@@ -33,6 +33,8 @@ import sys
 import tarfile
 import warnings
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from io import BytesIO
 from itertools import accumulate
 from math import log
@@ -66,9 +68,11 @@ from rag_evaluation_framework.cli import run as cli_run
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.text.hit_locator import HitLocator
-from rag_evaluation_framework.text.terms import words
 from rag_evaluation_framework.text.text_locator import TextLocator
 from rag_evaluation_framework.types import QueryId, QueryText
+
+_ROOM = "text" if find_spec("rag_evaluation_framework.text.terms") else "retrievers"  # of the earlier commit
+words: Callable[[str, str | None], Any] = import_module(f"rag_evaluation_framework.{_ROOM}.terms").words
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SAMPLE, CHARACTERS_PER_TEXT, PAGE_OF_A_SITE = 200, 7_000, 35_000
