@@ -9,7 +9,7 @@ import numpy as np
 
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.analysis.renamed_documents import Names, renamed_rows
+from rag_evaluation_framework.analysis.edited_truth import Names, edited_rows
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
@@ -40,7 +40,8 @@ class Comparison:
         added: Ids of queries that only the candidate has.
         removed: Ids of queries that only the baseline has.
         changed: Ids of queries whose wording or ground truth differs; they are not compared. Spans that quote the same
-            text of the same document are the same truth, wherever they are, and whatever it is called now.
+            text of the same document are the same truth, wherever they are, whatever the document is called now, and
+            however it writes what it shows.
         skipped: Ids of queries that the baseline has and the candidate skipped, as a label could not be placed.
         placed: Ids of queries that the candidate has and the baseline skipped.
         notes: Notes shown with the comparison.
@@ -73,13 +74,13 @@ class Comparison:
         shared = [query_id for query_id in before if query_id in after]
         unchanged = set(_same(baseline, candidate, shared))
         pairs = {query_id: (before[query_id], after[query_id]) for query_id in shared}
-        renamed = renamed_rows(
+        edited = edited_rows(
             baseline.queries,
             candidate.queries,
             [pairs[query_id] for query_id in shared if query_id in unchanged],
             [pairs[query_id] for query_id in shared if query_id not in unchanged],
         )
-        same = [query_id for query_id in shared if query_id in unchanged or before[query_id] in renamed]
+        same = [query_id for query_id in shared if query_id in unchanged or before[query_id] in edited]
         compared = set(same)
         names = [
             name
@@ -107,7 +108,7 @@ class Comparison:
             changed=tuple(query_id for query_id in shared if query_id not in compared),
             notes=(
                 *_notes(baseline, candidate, names),
-                *_of_renamed(renamed),
+                *_of_edited(edited),
                 *_of_failed(baseline.scores, candidate.scores, change),
             ),
         )
@@ -293,15 +294,23 @@ def _notes(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], na
     return notes
 
 
-def _of_renamed(renamed: Mapping[int, Names]) -> list[str]:
-    if not renamed:
-        return []
-    names = sorted(frozenset[tuple[str, str]]().union(*renamed.values()))
-    told = ", ".join(f"{name_line(old)} is now {name_line(new)}" for old, new in names[:_MOST_NAMED])
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return [
-        f"questions whose documents were renamed, compared as the texts are the same: {len(renamed)} ({told}{more})"
-    ]
+def _of_edited(edited: Mapping[int, Names]) -> list[str]:
+    """Return what was edited in the documents of queries that are compared all the same."""
+    renamed = [names for names in edited.values() if names]
+    notes: list[str] = []
+    if renamed:
+        names = sorted(frozenset[tuple[str, str]]().union(*renamed))
+        told = ", ".join(f"{name_line(old)} is now {name_line(new)}" for old, new in names[:_MOST_NAMED])
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        notes.append(
+            f"questions whose documents were renamed, compared as the texts are the same: {len(renamed)} ({told}{more})"
+        )
+    if len(edited) > len(renamed):
+        notes.append(
+            "questions whose answers are written otherwise, compared as they differ in markup or typography only: "
+            f"{len(edited) - len(renamed)}"
+        )
+    return notes
 
 
 def _of_failed(baseline: ScoreTable, candidate: ScoreTable, change: ScoreTable) -> list[str]:

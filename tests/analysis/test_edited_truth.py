@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from rag_evaluation_framework import CharacterSpan, DocumentId
-from rag_evaluation_framework.analysis.renamed_documents import renamed_rows
+from rag_evaluation_framework.analysis.edited_truth import edited_rows
 
 
 def results(*questions, gains=None):
@@ -21,7 +21,7 @@ def results(*questions, gains=None):
 
 def renamed(before, after, same=()):
     rows = [(row, row) for row in range(len(before.texts))]
-    found = renamed_rows(before, after, [rows[row] for row in same], [row for row in rows if row[0] not in same])
+    found = edited_rows(before, after, [rows[row] for row in same], [row for row in rows if row[0] not in same])
     return {row: sorted(names) for row, names in found.items()}
 
 
@@ -66,3 +66,24 @@ def test_a_report_alone_says_nothing_of_labels():
 
 def test_questions_without_labels_are_the_same_already():
     assert renamed(results(""), results("")) == {0: []}
+
+
+def test_what_is_written_otherwise_is_the_same_if_it_shows_the_same():
+    before = results("a.md: It is **five** days.", "a.md: a back-\n up", "a.md: One. | a.md: *Two.*", "c.md: [x](y)")
+    after = results("a.md: It is *five* days.", "a.md: a backup", "a.md: Two. | a.md: `One.`", "b.md: x")
+    assert renamed(before, after) == {0: [], 1: [], 2: [], 3: [("c.md", "b.md")]}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("It is 5 days.", "It is -5 days."),
+        ("It is five days.", "It is Five days."),
+        ("It is five days.", "It is five days"),
+        ("One, two.", "One two."),
+        ("go", "go go"),
+        ("=", "<"),
+    ],
+)
+def test_what_shows_something_else_is_another_truth(one, other):
+    assert renamed(results(f"a.md: {one}"), results(f"a.md: {other}")) == {}

@@ -1,4 +1,7 @@
-"""Questions whose labels quote the same texts in documents that were renamed between two results."""
+"""Questions whose truth is the same in two results, although the documents were edited in between.
+
+Their labels quote the same texts, in documents that were renamed or that write otherwise what they show.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -6,16 +9,18 @@ from typing import Any, TypeAlias
 
 from rag_evaluation_framework.data.identity import unit_key
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.shown_texts import show_the_same
 from rag_evaluation_framework.results.query_result import QueryResults
 
 Rows: TypeAlias = Sequence[tuple[int, int]]
 Names: TypeAlias = frozenset[tuple[str, str]]
 
 
-def renamed_rows(before: QueryResults[Any], after: QueryResults[Any], same: Rows, others: Rows) -> dict[int, Names]:
-    """Return the queries whose truth differs only in the names of documents: by their rows before, old and new names.
+def edited_rows(before: QueryResults[Any], after: QueryResults[Any], same: Rows, others: Rows) -> dict[int, Names]:
+    """Return the queries whose truth is the same to a reader: by their rows before, old and new names of documents.
 
-    A document is renamed if all labels that were in it are in one other that had none, and nothing else came there.
+    Texts are the same if they differ in nothing but markup, typography and white space. A document is renamed if all
+    labels that were in it are in one other that had none, and nothing else came there.
 
     Args:
         before: The baseline.
@@ -46,22 +51,31 @@ def renamed_rows(before: QueryResults[Any], after: QueryResults[Any], same: Rows
 
 def _names(before: Iterable[Any], after: Iterable[Any]) -> Names | None:
     """Return the documents of the same texts, before and after; None if the texts differ, or one is there twice."""
-    one, other = _documents(before), _documents(after)
-    if one is None or other is None or one.keys() != other.keys():
+    one, other = _spans(before), _spans(after)
+    if one is None or other is None or len(one) != len(other):
         return None
-    return frozenset((doc_id, other[text]) for text, doc_id in one.items())
+    left = [span for text, span in other.items() if text not in one]
+    names: set[tuple[str, str]] = set()
+    for text, span in one.items():
+        found = other.get(text) or next((there for there in left if show_the_same(span, there)), None)
+        if found is None:
+            return None
+        if found in left:
+            left.remove(found)
+        names.add((span.doc_id, found.doc_id))
+    return frozenset(names)
 
 
-def _documents(units: Iterable[Any]) -> dict[str, str] | None:
-    """Return the document of each text; None if a unit is no span with a text, or a text is there twice."""
-    documents: dict[str, str] = {}
-    for unit in set(units):
+def _spans(units: Iterable[Any]) -> dict[str, CharacterSpan] | None:
+    """Return the span of each text; None if a unit is no span with a text, or a text is in two documents."""
+    spans: dict[str, CharacterSpan] = {}
+    for unit in units:
         if not _is_span(unit) or not unit.text:
             return None
         text = str(unit_key(unit)[1])
-        if documents.setdefault(text, unit.doc_id) != unit.doc_id:
+        if spans.setdefault(text, unit).doc_id != unit.doc_id:
             return None
-    return documents
+    return spans
 
 
 def _is_span(unit: Any) -> bool:
