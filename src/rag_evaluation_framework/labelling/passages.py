@@ -16,7 +16,7 @@ _LONGEST_COMPARED = 500  # characters; the time of RapidFuzz grows with their sq
 _AROUND = 300  # characters on each side in which a sentence may begin and end
 _MOST_MOVED = 40  # words
 _FEWEST_OF_A_SENTENCE = 4
-_LONGEST_WIDENING = 60  # characters, or half of the passage
+_LONGEST_WIDENING = 30  # characters, or a third of the passage
 _STOPS = ".!?…。！？．"
 _OPENING = " \t\r\n\"'“‘„«([*_"
 _CLOSING = " \t\r\n\"'”’»›)]}」』）*_"
@@ -134,7 +134,7 @@ def _widened(quote: str, given: list[Word], text: str, words: list[Word], ends: 
     start, end = _unbroken(text, first.start, last.end)
     if len(given) < _FEWEST_OF_A_SENTENCE:
         return start, end
-    most = max(_LONGEST_WIDENING, (end - start) // 2)
+    most = max(_LONGEST_WIDENING, (end - start) // 3)
     places = sentence_places(text)
     opening = quote.lstrip(_OPENING)[:1]
     if not _alike(given[0], first) and (opening.isupper() or is_unspaced(opening)):

@@ -22,9 +22,8 @@ from rag_evaluation_framework.labelling.word_differences import WordDifferences
 from rag_evaluation_framework.labelling.words import flat, peeled
 
 # How many times what it takes to tell one word of the corpus from all others the shared words have to tell, and which
-# share of what the quote tells. Of 1,252 quotes of other corpora, two get a suggestion in 11 MB: they do stand there.
-# Of 1,648 quotes with a word left out, misspelt, moved or renumbered, 1,612 get their own place.
-_LEAST = ((1.5, 0.55), (4.0, 0.4))
+# share of what the quote tells (benchmarks/suggestions.py).
+_LEAST = ((2.0, 0.55), (4.0, 0.4))
 _MOST_PARTS = 10
 _MOST_DOCUMENTS = 5
 _LIMIT = 20
