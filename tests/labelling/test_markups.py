@@ -10,6 +10,7 @@ from rag_evaluation_framework.labelling.characters import CALL, folded
 from rag_evaluation_framework.labelling.html_markup import html_markup
 from rag_evaluation_framework.labelling.markdown_markup import markdown_markup
 from rag_evaluation_framework.labelling.rst_markup import rst_markup
+from support.cpu_time import cpu_seconds_below
 
 READ = {"md": markdown_markup, "html": html_markup, "rst": rst_markup}
 
@@ -149,3 +150,34 @@ def test_whatever_the_source_parts_are_in_order_and_within_it(suffix, source, fi
     assert [(chr(code), offset) for code, offset in zip(codes.tolist(), offsets.tolist(), strict=True)] == [
         (sign, start) for sign, start, end in characters if source[start:end] == sign or sign.strip()
     ]
+
+
+OPENED = (
+    "[ ",
+    "![a ",
+    "[^a",
+    "[a](b ",
+    "*a ",
+    "_a ",
+    "`a ``b ",
+    "<a ",
+    "<!-- a ",
+    "~~a ",
+    "| a ",
+    ":a:`b ",
+    "|a ",
+    "> ",
+)
+
+
+@pytest.mark.parametrize("read", READ.values(), ids=READ)
+@pytest.mark.parametrize("opened", OPENED)
+def test_markup_that_is_opened_and_never_closed_is_read_once(read, opened):
+    source = opened * (80_000 // len(opened))
+    with cpu_seconds_below(4):
+        read(source)
+
+
+def test_brackets_in_brackets_are_read_once():
+    with cpu_seconds_below(4):
+        markdown_markup("[" * 60_000 + "]" * 60_000)

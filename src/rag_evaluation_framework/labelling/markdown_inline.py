@@ -11,13 +11,14 @@ _SPECIAL = re.compile(r"[`\\<&!\[\]*_~|]")
 _TICKS = re.compile("`+")
 _ESCAPED = re.compile(r"\\(?:[!-/:-@\[-`{-~]|\n)")
 _AUTOLINK = re.compile(r"<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.+-]+@[\w.-]+)>")
-_FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]")
+_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]+\]")
 _DESTINATION = re.compile(
     r"\(\s*+(?:<[^<>\n]*+>|(?:[^()\\\s]|\\.|\((?:[^()\\\s]|\\.|\((?:[^()\\\s]|\\.)*+\))*+\))*+)"
     r"(?:\s++(?:\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'|\([^()]*+\)))?+\s*+\)(?:\{[^{}\n]*+\})?+",
     re.DOTALL,
 )
 _REFERENCE = re.compile(r"\[(?P<label>[^\[\]]{0,999})\]")
+_LONGEST_LABEL = 999
 _PIPE = re.compile(r"\\\|")
 
 
@@ -148,7 +149,7 @@ class Inline:
         return close + 1 if self._known(text, close) else None
 
     def _known(self, start: int, end: int) -> bool:
-        return " ".join(self.text[start:end].split()).casefold() in self.labels
+        return end - start <= _LONGEST_LABEL and " ".join(self.text[start:end].split()).casefold() in self.labels
 
     def _delimiter(self, start: int) -> int:
         end = start + 1

@@ -16,10 +16,10 @@ _FENCE = re.compile(r"[ \t]*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})")
 _RULE = re.compile(r"[ \t]*(?:=+|-+|(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})[ \t]*$")
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _DEFINITION = re.compile(
-    r"[ ]{0,3}\[(?!\^)(?P<label>[^\]\n]+)\]:[ \t]*\n?[ \t]*\S+(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^)\n]*\)))?[ \t]*$",
+    r"[ ]{0,3}\[(?!\^)(?P<label>[^\[\]\n]{1,999})\]:[ \t]*\n?[ \t]*\S+(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^)\n]*\)))?[ \t]*$",
     re.MULTILINE,
 )
-_FOOTNOTE = re.compile(r"[ ]{0,3}\[\^[^\]\s]+\]:[ \t]*")
+_FOOTNOTE = re.compile(r"[ ]{0,3}\[\^[^\[\]\s]+\]:[ \t]*")
 _INDENTED = re.compile(r"(?:[ ]{4}|[ ]{0,3}\t)")
 _PREFORMATTED = re.compile(r"<pre\b.*?(?:</pre\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 
