@@ -18,8 +18,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
-from rag_evaluation_framework.labelling.markup import Markup
-from rag_evaluation_framework.labelling.quote_locator import QuoteLocator, markup_of
+from rag_evaluation_framework.markups.formats import markup_of
+from rag_evaluation_framework.markups.markup import Markup
+from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 
 _SUFFIXES = {".md", ".html", ".htm", ".rst", ".txt"}
 _STRAIGHT = str.maketrans("‘’“”", "''\"\"")

@@ -2,7 +2,7 @@
 
     python benchmarks/suggestions.py [--shared /path/to/shared/data] [--megabytes 10] [--quotes 250] [--seed 1]
 
-Quotes are those of the held-out pages in `tests/labelling/pages` and of Chroma's chunking questions, each set searched
+Quotes are those of the held-out pages in `tests/quotes/pages` and of Chroma's chunking questions, each set searched
 in its own documents and about so many megabytes of others, from the installed packages and /usr/share/doc. A damaged
 quote has a word left out, one or two words misspelt, two words swapped, a digit changed, or half or a third of its
 words replaced by words that have nothing to do with it. Of the strangers, the quotes of the other set, none should get
@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
-from rag_evaluation_framework.labelling.quote_locator import QuoteLocator
-from rag_evaluation_framework.labelling.suggestions import suggest
+from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.quotes.suggestions import suggest
 
 HELD_OUT = Path(__file__).resolve().parent.parent / "tests" / "labelling" / "pages" / "held_out"
 KINDS = ("markdown", "html", "rst", "pdf", "man")

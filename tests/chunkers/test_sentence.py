@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import Document, DocumentId, SentenceChunker
-from rag_evaluation_framework.chunkers.sentence_boundaries import sentence_places
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 from support.cpu_time import cpu_seconds_below
 

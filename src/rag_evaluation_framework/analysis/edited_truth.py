@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from rag_evaluation_framework.data.identity import unit_key
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.shown_texts import show_the_same
+from rag_evaluation_framework.quotes.same_to_readers import show_the_same
 from rag_evaluation_framework.results.query_result import QueryResults
 
 Rows: TypeAlias = Sequence[tuple[int, int]]

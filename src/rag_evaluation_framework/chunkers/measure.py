@@ -11,10 +11,8 @@ from rag_evaluation_framework.contracts.tokenizer import Tokenizer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.text.sentence_boundaries import Place
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer, tokenizer_name
-
-Place = tuple[int, int]
-"""Where a stretch of text starts and ends."""
 
 
 class Measure(ABC):

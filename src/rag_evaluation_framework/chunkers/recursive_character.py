@@ -8,7 +8,6 @@ from typing import Any, Literal, cast, get_args
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.chunkers.measure import (
     Measure,
-    Place,
     check_length,
     check_sizes,
     cut_out,
@@ -20,6 +19,7 @@ from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.text.sentence_boundaries import Place
 
 SeparatorAt = Literal["end", "start"]
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.chunkers.measure import Place, check_length, cut_out, length_shown, measured
+from rag_evaluation_framework.chunkers.measure import check_length, cut_out, length_shown, measured
 from rag_evaluation_framework.chunkers.recursive_character import Cutter
-from rag_evaluation_framework.chunkers.sentence_boundaries import sentence_places
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.contracts.component import check_count, check_number
 from rag_evaluation_framework.contracts.embedded import as_numbers
@@ -18,6 +17,7 @@ from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
 from rag_evaluation_framework.registry.building import as_component
+from rag_evaluation_framework.text.sentence_boundaries import Place, sentence_places
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from typing import Any
 
 from rag_evaluation_framework.chunkers.measure import (
     Measure,
-    Place,
     Units,
     check_length,
     check_sizes,
@@ -15,11 +14,11 @@ from rag_evaluation_framework.chunkers.measure import (
     measured,
 )
 from rag_evaluation_framework.chunkers.recursive_character import Cutter
-from rag_evaluation_framework.chunkers.sentence_boundaries import sentence_places
 from rag_evaluation_framework.contracts.chunker import PositionAwareChunker
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Document
 from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.text.sentence_boundaries import Place, sentence_places
 
 _DEFAULT_SIZE = 200
 

@@ -3,7 +3,7 @@
 import os
 import sys
 from contextlib import suppress
-from typing import Any, cast
+from typing import cast
 
 from rag_evaluation_framework._outside import fit_to_show, one_line, raised
 from rag_evaluation_framework._support.exits import exit_text
@@ -69,8 +69,8 @@ def _told_of(error: BaseException) -> int:
             # The last resort: people get a message, developers a traceback on request.
             if os.environ.get("RAG_EVAL_DEBUG"):
                 raise error
-            given: Any = getattr(error, "__notes__", None)
-            listed = cast("list[Any]", given) if isinstance(given, list) else []
+            given: object = getattr(error, "__notes__", None)
+            listed = cast("list[object]", given) if isinstance(given, list) else []
             notes = "".join(f"; {one_line(note)}" for note in listed if isinstance(note, str))
             return _failed(f"{raised(error)}{notes} (set RAG_EVAL_DEBUG=1 to see where)")
 

@@ -27,8 +27,8 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.labels import LabelReader
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
-from rag_evaluation_framework.labelling.quote_locator import QuoteLocator
-from rag_evaluation_framework.labelling.quotes import locate_quote
+from rag_evaluation_framework.labelling.locating import locate_quote
+from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 
 _SPANS = ("relevant_spans", "relevantSpans")
 _QUOTES = ("excerpts",)

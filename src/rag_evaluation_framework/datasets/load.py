@@ -19,7 +19,7 @@ from rag_evaluation_framework.datasets.langsmith_examples import ExampleReader, 
 from rag_evaluation_framework.datasets.native import is_native, read_native, read_native_lines
 from rag_evaluation_framework.datasets.retrieval_harness import is_harness, read_harness
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.quotes import dataset_from_quotes
+from rag_evaluation_framework.labelling.locating import dataset_from_quotes
 
 _LARGEST_YAML = 20_000_000  # bytes
 

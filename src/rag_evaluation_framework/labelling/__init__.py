@@ -1,4 +1,4 @@
-"""Labelling: from quotes that people copy to spans in the corpus."""
+"""Labelling: from tables of quotes to datasets, and datasets as their documents change."""
 
 import lazy_loader as lazy
 

@@ -13,9 +13,9 @@ from .fixing import Fix as Fix
 from .fixing import FixedDataset as FixedDataset
 from .fixing import fix_dataset as fix_dataset
 from .lint import lint_dataset as lint_dataset
+from .locating import check_quotes as check_quotes
 from .quote_check import QuoteCheck as QuoteCheck
 from .quote_row import QuoteRow as QuoteRow
-from .quotes import check_quotes as check_quotes
 from .reanchor import Reanchored as Reanchored
 from .reanchor import reanchor as reanchor
 from .relabelling import Additions as Additions
@@ -23,4 +23,3 @@ from .relabelling import LabelChange as LabelChange
 from .relabelling import Relabelled as Relabelled
 from .relabelling import add_questions as add_questions
 from .relabelling import relabel as relabel
-from .suggestions import Suggestion as Suggestion

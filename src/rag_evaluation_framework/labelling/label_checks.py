@@ -12,8 +12,8 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
 from rag_evaluation_framework.labelling.findings import Finding, quotation
 from rag_evaluation_framework.labelling.labelled_text import Label, LabelTexts, units_of
-from rag_evaluation_framework.labelling.markup import Markup
-from rag_evaluation_framework.labelling.quote_locator import markup_of
+from rag_evaluation_framework.markups.formats import markup_of
+from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 _MARKUP = frozenset("<&[")  # of which a renderer may show nothing at all

@@ -6,7 +6,7 @@ from typing import Literal
 
 from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.suggestions import Suggestion
+from rag_evaluation_framework.quotes.suggestions import Suggestion
 
 QuoteStatus = Literal["located", "ambiguous", "missing", "no-answer"]
 

@@ -11,10 +11,11 @@ from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import Anchor, is_long, tells
-from rag_evaluation_framework.labelling.ends import are_cut
-from rag_evaluation_framework.labelling.quote_locator import QuoteLocator, markup_of
 from rag_evaluation_framework.labelling.shown_places import ShownPlaces
-from rag_evaluation_framework.labelling.suggestions import suggest
+from rag_evaluation_framework.markups.formats import markup_of
+from rag_evaluation_framework.quotes.ends import are_cut
+from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.quotes.suggestions import suggest
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 _LIMIT = 20

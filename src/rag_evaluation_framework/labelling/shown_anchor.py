@@ -7,9 +7,9 @@ from itertools import islice
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import TELLING, Anchor, tells
-from rag_evaluation_framework.labelling.characters import folded
-from rag_evaluation_framework.labelling.markup import LINE_END, Markup
-from rag_evaluation_framework.labelling.quote_locator import markup_of
+from rag_evaluation_framework.markups.characters import folded
+from rag_evaluation_framework.markups.formats import markup_of
+from rag_evaluation_framework.markups.markup import LINE_END, Markup
 
 _FENCE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^\n`]*\n(?!.*^[ \t>]*(?:`{3,}|~{3,}))", re.MULTILINE | re.DOTALL)
 _SHOWN = 4 * CONTEXT  # characters beside a place: more than what is shown of a context

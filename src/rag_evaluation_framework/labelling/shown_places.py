@@ -5,9 +5,9 @@ from collections.abc import Callable
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import Anchor, is_long
-from rag_evaluation_framework.labelling.differences import in_order
-from rag_evaluation_framework.labelling.quote_locator import QuoteLocator
 from rag_evaluation_framework.labelling.shown_anchor import ShownAnchor
+from rag_evaluation_framework.quotes.differences import in_order
+from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 
 MayBe = Callable[[Anchor, CharacterSpan], bool]
 ShownPlace = dict[CharacterSpan, tuple[str, ...]]

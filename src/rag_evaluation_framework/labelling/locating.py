@@ -1,0 +1,196 @@
+"""Questions with quotes: the quickest way to label a dataset.
+
+A CSV or JSONL file of `question, quote[, document]` with one row per quote: several rows for a question whose answer is
+spread over several passages, an empty quote if the corpus holds no answer. Quotes are located in the corpus as people
+copy them, so nobody counts offsets. Other columns are kept as metadata of the question; the optional column `id` sets
+its id.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tqdm import tqdm
+
+from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework._support.files import checked_path
+from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.document_resolver import DocumentResolver
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.quote_check import QuoteCheck
+from rag_evaluation_framework.labelling.quote_row import QuoteRow, QuoteStatus
+from rag_evaluation_framework.labelling.quote_table import COLUMNS, read_quote_table
+from rag_evaluation_framework.quotes.passages import LONGEST
+from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
+from rag_evaluation_framework.quotes.suggestions import Suggestion, lost_parts, suggest, suggest_located
+from rag_evaluation_framework.quotes.unique_contexts import told_places
+
+_LIMIT = 20
+_MOST_SHOWN = 160
+_NOWHERE = Located(())
+
+
+def check_quotes(path: str | Path, corpus: Corpus, verbatim_only: bool = False) -> QuoteCheck:
+    """Check the quotes of a CSV or JSONL file: locate each of them in the corpus.
+
+    A quote is located where it occurs verbatim or, if it occurs nowhere verbatim, where it differs only in white space.
+    Else it is located where it differs only in what a renderer and a keyboard change: markup, quotation marks, dashes,
+    ligatures, divided words and the like, capitals last. What was ignored is said. Similarity is never enough: a quote
+    that was not found is shown with the nearest passage.
+
+    Args:
+        path: The file.
+        corpus: The documents; the suffix of an id tells Markdown, HTML and reStructuredText.
+        verbatim_only: Ignore nothing but white space.
+
+    Raises:
+        CorpusError: The corpus is not a `Corpus`, or is empty.
+        DatasetError: The file cannot be read, lacks a column, or has a row without a question.
+    """
+    path, corpus = checked_path(path), checked_corpus(corpus)
+    locator, resolver = QuoteLocator.of(corpus), DocumentResolver(corpus)
+    table = read_quote_table(path)
+    answered = {_key(record) for _, record in table.records if record["quote"].strip()}
+    return QuoteCheck(
+        str(path),
+        corpus,
+        tuple(
+            _check(number, record, locator, resolver, _key(record) in answered, verbatim_only)
+            for number, record in _with_progress(table.records)
+        ),
+        table.columns,
+    )
+
+
+def _key(record: Mapping[str, str]) -> str:
+    return record["id"] or record["question"]
+
+
+def _with_progress(records: Sequence[tuple[int, dict[str, str]]]) -> Iterator[tuple[int, dict[str, str]]]:
+    yield from tqdm(records, desc="Locating quotes", unit="quote", delay=2, disable=None, leave=False)
+
+
+def _check(
+    number: int,
+    record: dict[str, str],
+    locator: QuoteLocator,
+    resolver: DocumentResolver,
+    answered: bool,
+    verbatim_only: bool,
+) -> QuoteRow:
+    found = locate_quote(record["quote"], record["document"], locator, resolver, answered, verbatim_only)
+    metadata = {key: value for key, value in record.items() if key not in COLUMNS}
+    return QuoteRow(
+        number,
+        record["question"],
+        record["quote"],
+        record["document"],
+        found.status,
+        found.located.places,
+        found.located.ignoring,
+        found.advice,
+        record["id"],
+        metadata,
+        found.suggestion,
+    )
+
+
+@dataclass(frozen=True)
+class QuoteFate:
+    """What became of a quote.
+
+    Attributes:
+        status: As that of a row.
+        located: Where it stands.
+        advice: What to do about it; "" if it was located.
+        suggestion: What it may mean, if it is missing.
+    """
+
+    status: QuoteStatus
+    located: Located = _NOWHERE
+    advice: str = ""
+    suggestion: Suggestion | None = None
+
+
+def locate_quote(
+    quote: str,
+    document: str,
+    locator: QuoteLocator,
+    resolver: DocumentResolver,
+    answered: bool = False,
+    verbatim_only: bool = False,
+) -> QuoteFate:
+    """Return the status of a quote, where it stands, and what to do about it.
+
+    Args:
+        quote: The quote; blank for a question without an answer.
+        document: The document that contains it; blank if unknown.
+        locator: Locates quotes in the corpus.
+        resolver: Finds the document by its name.
+        answered: Whether the question has other quotes that are not blank.
+        verbatim_only: Ignore nothing but white space.
+    """
+    if not quote.strip():
+        if answered:
+            advice = "the quote is empty, but other rows answer the question: remove the row or fill it in"
+            return QuoteFate("missing", advice=advice)
+        return QuoteFate("no-answer")
+    try:
+        doc_id = resolver.resolve(document) if document.strip() else None
+    except DatasetError as error:
+        return _misplaced(quote, locator, verbatim_only, str(error), f"not in {name_line(document)}")
+    located = locator.locate(quote, doc_id, _LIMIT, verbatim_only)
+    if len(located.places) == 1:
+        return QuoteFate("located", located)
+    if located.places:
+        several = len({spans[0].doc_id for spans in located.places}) > 1
+        advice = "name the document, or quote more" if several else "quote more of the passage"
+        return QuoteFate("ambiguous", located, f"{told_places(located.places, locator, _LIMIT)}: {advice}")
+    if doc_id is not None and locator.locate(quote, None, 1, verbatim_only).places:
+        elsewhere = f"not in {name_line(str(doc_id))}"
+        return _misplaced(quote, locator, verbatim_only, "correct the document", elsewhere)
+    return _missing(quote, doc_id, locator, verbatim_only)
+
+
+def _misplaced(quote: str, locator: QuoteLocator, verbatim_only: bool, advice: str, elsewhere: str) -> QuoteFate:
+    """Return that a quote is not in the document that is named, and where it is."""
+    located = locator.locate(quote, None, _LIMIT, verbatim_only)
+    if not located.places:
+        return QuoteFate("missing", advice=advice)
+    found = told_places(located.places, locator, _LIMIT)
+    document = name_line(located.places[0][0].doc_id)
+    other = "it is in another document than the row names"
+    suggestion = suggest_located(located, locator, f"in {document}, {elsewhere}", other)
+    return QuoteFate("missing", advice=f"found in {found}, {elsewhere}: {advice}", suggestion=suggestion)
+
+
+def _missing(quote: str, doc_id: str | None, locator: QuoteLocator, verbatim_only: bool) -> QuoteFate:
+    """Return what a quote may mean that stands nowhere."""
+    shown = locator.locate(quote, doc_id, _LIMIT) if verbatim_only else _NOWHERE
+    if shown.places:
+        suggestion = suggest_located(shown, locator, f"it stands there only ignoring: {', '.join(shown.ignoring)}")
+    else:
+        found = suggest(quote, locator, doc_id)
+        if found is None:
+            long = f"quote less than {LONGEST:,} characters" if len(quote) > LONGEST else ""
+            more = long or lost_parts(quote, locator, doc_id)
+            return QuoteFate("missing", advice=f"nothing similar in the corpus{more and f'; {more}'}")
+        suggestion = found
+    copies = f", and {len(suggestion.copies) - 1} more such" if len(suggestion.copies) > 1 else ""
+    advice = (
+        f"nearest passage ({suggestion.percent} similar): {name_line(suggestion.place)}{copies} "
+        f"“{one_line(suggestion.quote, _MOST_SHOWN)}”; {one_line(suggestion.difference)}"
+    )
+    return QuoteFate("missing", advice=advice, suggestion=suggestion)
+
+
+def dataset_from_quotes(path: Path, corpus: Corpus) -> Dataset[CharacterSpan]:
+    """Return the dataset of a file of quotes, noting the questions that are skipped."""
+    check = check_quotes(path, corpus)
+    dataset = check.dataset()
+    if check.problems:
+        note(check.summary())
+    return dataset

@@ -1,0 +1,5 @@
+"""What a renderer shows of documents: Markdown, HTML and reStructuredText."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

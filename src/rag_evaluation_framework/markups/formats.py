@@ -1,0 +1,21 @@
+"""Formats whose markup is known, by the suffix of a document's id."""
+
+from collections.abc import Callable
+from pathlib import PurePosixPath
+
+from rag_evaluation_framework.markups.html_markup import html_markup
+from rag_evaluation_framework.markups.markdown_markup import markdown_markup
+from rag_evaluation_framework.markups.markup import Markup
+from rag_evaluation_framework.markups.rst_markup import rst_markup
+
+_MARKUPS: dict[str, Callable[[str], Markup]] = {
+    **dict.fromkeys((".md", ".markdown", ".mkd", ".mdx", ".qmd", ".rmd"), markdown_markup),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), html_markup),
+    **dict.fromkeys((".rst", ".rest"), rst_markup),
+}
+
+
+def markup_of(doc_id: str, content: str) -> Markup:
+    """Return what a renderer hides of a document; nothing unless the suffix of its id names a format."""
+    read = _MARKUPS.get(PurePosixPath(doc_id).suffix.lower())
+    return Markup(content) if read is None else read(content)

@@ -1,0 +1,227 @@
+"""The blocks of reStructuredText, line by line: directives, comments, literal blocks, tables and titles."""
+
+import re
+
+from rag_evaluation_framework.markups.markup import LINE_END, Markup
+from rag_evaluation_framework.markups.rst_directives import Shown, shown_of
+from rag_evaluation_framework.markups.rst_inline import RstInline
+
+_EXPLICIT = re.compile(r"[ \t]*\.\.(?:[ \t]+|$)")
+_DIRECTIVE = re.compile(r"[ \t]*\.\.[ \t]+(?:\|[^|\n]+\|[ \t]*)?(?P<name>[A-Za-z][\w:+.-]*?)[ \t]?::(?:[ \t]+|$)")
+_VERSION = re.compile(r"\S*[ \t]*")
+_VERSIONS = re.compile(r"(?:\S*[ \t]*){,2}")
+_OPTION = re.compile(r"[ \t]+:[A-Za-z][\w -]*:(?:[ \t]|$)")
+_NOTE = re.compile(r"[ \t]*\.\.[ \t]+\[(?P<label>[^\]\n]+)\][ \t]*")
+_TITLE_LINE = re.compile(r"(?P<sign>[!-/:-@\[-`{-~])(?P=sign){1,}[ \t]*$")
+_BORDER = re.compile(r"[ \t]*(?:=+(?:[ \t]+=+)+|\+[-=+]*[-=]\+)[ \t]*$")
+_COLUMNS = re.compile(r"[ \t]*-+(?:[ \t]+-+)+[ \t]*$")
+_ROW = re.compile(r"[ \t]*[|+].*[|+][ \t]*$")
+_ITEM = re.compile(r"[ \t]*(?:[-+*•‣⁃]|(?:\d{1,9}|#)[.)]|\((?:\d{1,9}|#)\)|\|)(?:[ \t]+|$)")
+_FIELD = re.compile(r"[ \t]*:(?![ \t:])(?:\\.|[^:\n\\]|:(?![\s`]))+?:(?:[ \t]|$)")
+_LITERAL_SIGN = re.compile(r"(?:(?<=\S)(?P<shown>:):|(?:^|(?<=\s))::)[ \t]*$")
+_INDENTATION = re.compile(r"[ \t]*")
+
+
+def rst_markup(source: str) -> Markup:
+    """Return what docutils or Sphinx hides of reStructuredText."""
+    markup = Markup(source)
+    _Blocks(markup, source.replace("\r\n", " \n")).read()
+    return markup.finish()
+
+
+class _Blocks:
+    """The blocks of a document, read line by line.
+
+    Args:
+        markup: Where what is not shown is hidden.
+        text: The source, its lines ended by line feeds only.
+    """
+
+    def __init__(self, markup: Markup, text: str) -> None:
+        self.markup, self.text = markup, text
+        self.inline = RstInline(markup, text)
+        self.paragraph = 0
+        self.in_table = self.began = self.in_item = False
+
+    def read(self) -> None:
+        """Read all lines."""
+        at = 0
+        while at < len(self.text):
+            end = self.line_end(at)
+            at = self.line(at, end)
+        self.end_paragraph(len(self.text), len(self.text))
+
+    def line(self, start: int, end: int) -> int:
+        """Read a line; return where the next one begins."""
+        if not self.text[start:end].strip():
+            self.end_paragraph(start, end + 1)
+            self.in_table = False
+            return end + 1
+        at = start
+        if self.text.startswith("..", start + self.indentation(start)) and _EXPLICIT.match(self.text, start, end):
+            at, behind = self.explicit(start, end)
+            if behind:
+                return behind
+        elif self.text.startswith(">>>", start + self.indentation(start)):
+            return self.doctest(start)
+        elif self.ornament(start, end):
+            self.end_paragraph(start, end + 1)
+            return end + 1
+        at = self.prefix(at, end)
+        self.began = True
+        if (sign := _LITERAL_SIGN.search(self.text, at, end)) is not None:
+            return self.literal(sign, end)
+        return end + 1
+
+    def ornament(self, start: int, end: int) -> bool:
+        """Hide a line above or below a title, or a border of a table; return whether it was one."""
+        first = self.text[start : start + 1]
+        if (first and _TITLE_LINE.match(self.text, start, end)) and (end - start > 3 or self.paragraph < start):
+            if self.text[start:end].strip() in ("::", ".."):
+                return False
+            self.markup.hide(start, end, "headings", LINE_END)
+            return True
+        if _BORDER.match(self.text, start, end):
+            self.in_table = True
+            self.markup.hide(start, end, "table lines", LINE_END)
+            return True
+        if self.in_table and _COLUMNS.match(self.text, start, end):
+            self.markup.hide(start, end, "table lines", LINE_END)
+            return True
+        return False
+
+    def prefix(self, start: int, end: int) -> int:
+        """Hide list markers, borders of cells and the first colons of fields; return where the text begins."""
+        at = start
+        if self.in_table and _ROW.match(self.text, at, end):
+            self.end_paragraph(start, start)
+            for place in range(at, end):
+                if self.text[place] == "|" and (place == at or self.text[place - 1] in " \t"):
+                    self.markup.hide(place, place + 1, "table lines", LINE_END)
+            return at
+        while at < end and (item := _ITEM.match(self.text, at, end)) and self.begins_item(at):
+            self.end_paragraph(at, at)
+            self.markup.hide(at, item.end(), "list markers", LINE_END)
+            at, self.in_item = item.end(), True
+        if _FIELD.match(self.text, at, end):
+            self.end_paragraph(at, at)
+            colon = self.text.index(":", at)
+            if self.text[colon + 1 : colon + 2] != "`":
+                self.markup.hide(colon, colon + 1, "fields")
+        return at
+
+    def begins_item(self, start: int) -> bool:
+        """Return whether a list marker may stand here: not in the middle of a paragraph that is no list item."""
+        if not self.began or self.in_item:
+            return True
+        line = self.text.rfind("\n", 0, start) + 1
+        return self.indentation(line) > self.indentation(self.text.rfind("\n", 0, max(line - 1, 0)) + 1)
+
+    def explicit(self, start: int, end: int) -> tuple[int, int]:
+        """Read what begins with two dots; return where its text begins, and where to go on if it is all hidden."""
+        self.end_paragraph(start, start)
+        if note := _NOTE.match(self.text, start, end):
+            hidden = note.end() if note["label"][0] in "#*" else note.start("label") - 1  # these are numbered later
+            self.markup.hide(start, hidden, "footnotes", LINE_END)
+            return self.after(note.end()), 0
+        directive = _DIRECTIVE.match(self.text, start, end)
+        shown = "nothing" if directive is None or "|" in directive[0] else shown_of(directive["name"])
+        if directive is None or shown == "nothing":
+            what = "comments" if directive is None else "directives"
+            if self.text.startswith("_", self.text.index("..", start) + 3):
+                what = "links"
+            behind = self.block_end(self.indentation(start), end)
+            self.markup.hide(start, behind, what, LINE_END)
+            return start, self.after(behind)
+        return self.directive(start, end, directive, shown)
+
+    def directive(self, start: int, end: int, found: "re.Match[str]", shown: Shown) -> tuple[int, int]:
+        """Read the first lines of a directive that is shown; return as `explicit` does."""
+        if shown == "name":
+            self.markup.hide(start, found.start("name"), "directives", LINE_END)
+            self.markup.hide(found.end("name"), found.end(), "directives", LINE_END)
+            return self.after(found.end()), 0
+        hidden = found.end() if shown == "all" else end
+        if shown == "text":
+            several = found["name"].endswith("-removed")
+            version = (_VERSIONS if several else _VERSION).match(self.text, found.end(), end)
+            hidden = version.end() if version else end
+        self.markup.hide(start, hidden, "directives", LINE_END)
+        at = self.after(hidden)
+        behind = self.options(end)
+        if shown == "code":
+            return at, self.after(self.block_end(self.indentation(start), behind - 1) + 1)
+        if behind == end + 1:
+            return at, 0
+        self.end_paragraph(end, end)
+        return at, self.after(behind)
+
+    def options(self, end: int) -> int:
+        """Hide the options below a directive; return where the next line begins."""
+        behind = end + 1
+        while behind < len(self.text) and _OPTION.match(self.text, behind, last := self.line_end(behind)):
+            self.markup.hide(behind, last, "directives", LINE_END)
+            behind = last + 1
+        return behind
+
+    def literal(self, sign: "re.Match[str]", end: int) -> int:
+        """Read a paragraph that ends with two colons and the literal block below it."""
+        first = sign.start() + 1 if sign["shown"] else sign.start()
+        following = end + 1
+        while following < len(self.text) and not self.text[following : self.line_end(following)].strip():
+            following = self.line_end(following) + 1
+        line = self.text.rfind("\n", 0, sign.start()) + 1
+        if following <= end + 1 or following >= len(self.text):
+            return end + 1
+        indentation = self.text_column(line)
+        self.markup.hide(first, sign.end(), "literal blocks")
+        self.end_paragraph(first, end + 1)
+        if self.indentation(following) <= indentation:
+            return following
+        return self.after(self.block_end(indentation, following - 1) + 1)
+
+    def doctest(self, start: int) -> int:
+        """Read an interactive session, which is shown as it stands."""
+        self.end_paragraph(start, start)
+        end = self.text.find("\n\n", start)
+        return self.after(len(self.text) if end < 0 else end + 1)
+
+    def text_column(self, start: int) -> int:
+        """Return how far the text of a line is indented: behind its list marker, if it has one."""
+        item = _ITEM.match(self.text, start, self.line_end(start)) if self.in_item else None
+        return item.end() - start if item else self.indentation(start)
+
+    def block_end(self, indentation: int, end: int) -> int:
+        """Return where the lines behind an offset end that are indented more than this."""
+        last, at = end, end + 1
+        while at < len(self.text):
+            behind = self.line_end(at)
+            if self.text[at:behind].strip():
+                if self.indentation(at) <= indentation:
+                    break
+                last = behind
+            at = behind + 1
+        return min(last, len(self.text))
+
+    def indentation(self, start: int) -> int:
+        """Return how many blanks a line begins with."""
+        found = _INDENTATION.match(self.text, start)
+        return found.end() - start if found else 0
+
+    def line_end(self, start: int) -> int:
+        """Return where a line ends."""
+        end = self.text.find("\n", start)
+        return len(self.text) if end < 0 else end
+
+    def after(self, offset: int) -> int:
+        """Begin the next paragraph at an offset; return it."""
+        self.paragraph = min(offset, len(self.text))
+        self.in_table = self.began = self.in_item = False
+        return self.paragraph
+
+    def end_paragraph(self, end: int, following: int) -> None:
+        """Read the inline markup of the paragraph that ends here; the next one begins at what follows."""
+        if self.paragraph < end:
+            self.inline.read(self.paragraph, end)
+        self.paragraph = min(max(following, self.paragraph), len(self.text))
+        self.began = self.in_item = False

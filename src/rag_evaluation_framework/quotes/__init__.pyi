@@ -1,0 +1,5 @@
+from .quote_locator import Located as Located
+from .quote_locator import QuoteLocator as QuoteLocator
+from .same_to_readers import show_the_same as show_the_same
+from .suggestions import Suggestion as Suggestion
+from .suggestions import suggest as suggest

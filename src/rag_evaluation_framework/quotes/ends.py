@@ -1,0 +1,201 @@
+"""Where the span of a quote begins and ends: whole words and numbers, and the symbols that the quote has around them.
+
+The symbols before and behind a quote must stand in the document. What people add to a quote need not: quotation marks
+around it, an ellipsis, a list marker, and a final point, comma, colon or semicolon.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rag_evaluation_framework.markups.characters import CALL, folded, is_key, is_mark, is_unspaced
+from rag_evaluation_framework.markups.markup import Markup
+from rag_evaluation_framework.quotes.gaps import LIST_MARKER
+
+Shown = Sequence[tuple[str, int, int]]  # characters, each with its first and end in the source
+OUTER_MARKS = "outer quotation marks"
+_FINAL = "final punctuation"
+_ELLIPSIS = r"(?:\[\.\.\.\]|\(\.\.\.\)|\.\.\.)"
+_BEFORE = (
+    (re.compile(r"\A[\"']"), OUTER_MARKS),
+    (re.compile(rf"\A{_ELLIPSIS}"), "ellipsis"),
+    (re.compile(rf"\A{LIST_MARKER.pattern}"), "list markers"),
+)
+_BEHIND = (
+    (re.compile(r"[\"']\Z"), OUTER_MARKS),
+    (re.compile(rf"{_ELLIPSIS}\Z"), "ellipsis"),
+    (re.compile(r"[.,;:]\Z"), _FINAL),
+)
+_PART_OF_NUMBER_BEFORE = re.compile(r"\d[.,:/]\Z|(?<!\w)[-+~^$€£¥]\Z|(?:[<>]=?|[!=]=|[≤≥≠]) ?\Z")
+_PART_OF_NUMBER_BEHIND = re.compile(r"[.,:/]\d|[%‰°]")
+_PART_OF_NAME_BEHIND = re.compile(r"(?:\+\+|#)(?!\w)")
+_GOES_ON = re.compile(r"[^\s.,;:\"')\]}-]")
+_WINDOW = 64
+_NEAR = 4  # characters, of which some may be invisible
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a span: its offset, and what of the quote was ignored there."""
+
+    offset: int
+    ignoring: tuple[str, ...]
+
+
+def start_of(markup: Markup, first: int, symbols: str, sign: str) -> End | None:
+    """Return where the span of a quote begins, or None if the quote does not begin there.
+
+    Args:
+        markup: What is shown of the document.
+        first: The offset of the first letter or number.
+        symbols: What stands before it in the quote.
+        sign: The first letter or number.
+    """
+    shown = markup.characters_before(first, 2 * len(symbols) + _WINDOW)
+    for rest, ignoring in _peeled(_flat(symbols), _BEFORE):
+        if "list markers" in ignoring and not _begins_line(markup, shown, first, symbols):
+            continue
+        count = _matched(rest[::-1], shown)
+        if count is None:
+            continue
+        if not rest.strip() and sign.isnumeric() and _PART_OF_NUMBER_BEFORE.search(_text(shown)[::-1]):
+            return None
+        return End(shown[count - 1][1] if count else first, ignoring)
+    return None
+
+
+def end_of(markup: Markup, last: int, symbols: str, sign: str) -> End | None:
+    """Return where the span of a quote ends, or None if the quote does not end there.
+
+    Args:
+        markup: What is shown of the document.
+        last: The offset of the last letter or number.
+        symbols: What stands behind it in the quote.
+        sign: The last letter or number.
+    """
+    behind = markup.end_of(last)
+    shown = _first(markup, behind, 2 * len(symbols) + _WINDOW)
+    for rest, ignoring in _peeled(_flat(symbols), _BEHIND):
+        count = _matched(rest, shown)
+        if count is None:
+            continue
+        following = _text(shown[count:])
+        if not rest.strip() and sign.isnumeric() and _PART_OF_NUMBER_BEHIND.match(following):
+            return None
+        if not rest.strip() and _PART_OF_NAME_BEHIND.match(following):
+            return None
+        if _FINAL in ignoring and _GOES_ON.match(following):
+            return None
+        return End(_end_of_last(shown[:count]) if count else behind, ignoring)
+    return None
+
+
+def is_whole(markup: Markup, first: int, last: int) -> bool:
+    """Return whether no word goes on before the letter or number at one offset or behind the one at another."""
+    before = [sign for sign, _, _ in markup.characters_before(first, _NEAR) if folded(sign)]
+    if before and _joined(before[0], markup.source[first]):
+        return False
+    behind = [sign for sign, _, _ in _first(markup, markup.end_of(last), _NEAR) if folded(sign)]
+    return not (behind and _joined(markup.source[last], behind[0]))
+
+
+def are_cut(before: str, text: str, behind: str) -> tuple[bool, bool]:
+    """Return whether the first word or number of a text goes on before it, and the last one behind it."""
+    first, last = text[:1], text[-1:]
+    before, behind = ("".join(map(folded, part)) for part in (before[-_NEAR:], behind[:_NEAR]))
+    begun = bool(before) and (
+        _joined(before[-1], first) or (first.isnumeric() and _PART_OF_NUMBER_BEFORE.search(before) is not None)
+    )
+    goes_on = bool(behind) and (
+        _joined(last, behind[0])
+        or (last.isnumeric() and _PART_OF_NUMBER_BEHIND.match(behind) is not None)
+        or (last.isalpha() and _PART_OF_NAME_BEHIND.match(behind) is not None)
+    )
+    return begun, goes_on
+
+
+def _joined(first: str, second: str) -> bool:
+    """Return whether two neighbouring characters are of one word."""
+    if not (is_key(first) and is_key(second)):
+        return False
+    return is_mark(second) or not (is_unspaced(first) or is_unspaced(second))
+
+
+def _first(markup: Markup, start: int, count: int) -> list[tuple[str, int, int]]:
+    found: list[tuple[str, int, int]] = []
+    for character in markup.characters(start, len(markup.source)):
+        found.append(character)
+        if len(found) == count:
+            break
+    return found
+
+
+def _end_of_last(shown: Shown) -> int:
+    """Return one past the last character; parentheses that a renderer adds are not in the document."""
+    sign, start, behind = shown[-1]
+    return start if sign == CALL else behind
+
+
+def _flat(symbols: str) -> str:
+    return re.sub(" +", " ", "".join(map(folded, symbols)))
+
+
+def _text(shown: Shown) -> str:
+    return "".join(folded(sign) for sign, _, _ in shown if sign != CALL)
+
+
+def _peeled(symbols: str, layers: "Sequence[tuple[re.Pattern[str], str]]") -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the symbols at one end of a quote, then without what people add, from the outside in.
+
+    Each thing is taken off once. Quotation marks that follow each other are one thing, but the inner ones may be the
+    document's.
+    """
+    outside = str.lstrip if layers is _BEFORE else str.rstrip
+    rest = outside(symbols)
+    ignoring: list[str] = []
+    yield rest, ()
+    while rest:
+        for layer, name in layers:
+            without = layer.sub("", rest, count=1)
+            if without != rest and (name not in ignoring or name == ignoring[-1] == OUTER_MARKS):
+                rest = outside(without)
+                ignoring = [*ignoring, *([name] if name not in ignoring else [])]
+                yield rest, tuple(ignoring)
+                break
+        else:
+            return
+
+
+def _matched(wanted: str, shown: Shown) -> int | None:
+    """Return how many of the shown characters, the nearest first, are the wanted symbols; None if they differ."""
+    at, number, wanted = 0, 0, wanted.rstrip()
+    while at < len(wanted):
+        first = number
+        nothing = ("", " ") if wanted.startswith(folded(CALL), at) else ("", " ", folded(CALL))
+        while number < len(shown) and folded(shown[number][0]) in nothing:
+            number += 1
+        blank = any(folded(sign) == " " for sign, _, _ in shown[first:number])
+        if blank != (wanted[at] == " "):
+            return None
+        at += blank
+        if number == len(shown):
+            return None
+        sign = folded(shown[number][0])
+        if not wanted.startswith(sign, at):
+            return None
+        at, number = at + len(sign), number + 1
+    return number
+
+
+def _begins_line(markup: Markup, shown: Shown, first: int, symbols: str) -> bool:
+    """Return whether a text begins a line or a block, with the list number that the quote has before it."""
+    marker = re.search(r"\d{1,3}[.)]", symbols)
+    line = markup.source.rfind("\n", 0, first) + 1
+    if marker and marker[0] not in markup.source[line:first]:
+        return False
+    for sign, _, _ in shown:
+        if sign == "\n":
+            return True
+        if not sign.isspace():
+            return False
+    return True

@@ -1,0 +1,78 @@
+"""What stands between two letters or numbers, in a quote and in a document: the same, or not.
+
+Symbols must be the same, in the same order, once quotation marks, dashes, ellipses and invisible characters are
+unified. White space must be in both or in neither, and on the same sides of the symbols: "a —b" is not "a — b". Its
+amount and kind do not matter; where a block, a line or a cell ends in the document, there is white space. A line break
+may stand for nothing between characters of scripts that put no space between words, and behind the hyphen of a divided
+word. A quote may hold divided words that are whole in the document, since it was copied from other lines; the line
+break behind the hyphen may have become a blank.
+"""
+
+import re
+from functools import lru_cache
+
+from rag_evaluation_framework.markups.characters import CALL, folded, is_unspaced
+
+LIST_MARKER = re.compile(r"(?:[•·◦▪‣●○■*+-]|(?P<number>\d{1,3}[.)]))(?=\s)")
+_MARKER_IN_GAP = re.compile(rf"(?<=[\n\t])[ \t]*{LIST_MARKER.pattern}\s+|(?<=\s)[•◦▪‣●○■]\s+")
+_SPACES = re.compile(" +")
+_HYPHEN = "[-‐‑\u00ad]"
+_LONG_DASH = re.compile(r"( ?)-{2,3}\1")
+_DIVIDED = re.compile(rf"{_HYPHEN}\s+")
+_UNDIVIDED = re.compile(f"{_HYPHEN}?")
+
+
+@lru_cache(maxsize=65_536)
+def gap_difference(quote: str, shown: str, source: str, before: str, after: str) -> str | None:
+    """Return what has to be ignored for two gaps to be the same: "" for nothing beyond typography; None if they differ.
+
+    Args:
+        quote: The gap in the quote.
+        shown: The gap in the document, as it is shown.
+        source: The gap in the document, markup included.
+        before: The two characters of the quote before the gap; one if there are no more.
+        after: The two behind it.
+    """
+    if _unified(quote) in (_unified(shown), _unified(shown.replace(CALL, ""))):
+        return ""
+    if before[-1].isalpha() and after[0].isalpha() and _is_division(quote, shown):
+        return "hyphenation"
+    if len(before + after) == 4 and (before + after).isalpha() and _was_divided(quote, shown):
+        return "hyphenation"
+    if is_unspaced(before[-1]) and is_unspaced(after[0]) and not (quote + shown).strip():
+        return "line breaks" if "\n" in quote + shown else None
+    if "\n" in shown:
+        return _without_list_markers(quote, shown, source)
+    return None
+
+
+def _unified(gap: str) -> str:
+    """Return a gap with its symbols unified, and each run of white space one blank."""
+    text = _SPACES.sub(" ", "".join(map(folded, gap)).replace("''", '"'))
+    long_dash = _LONG_DASH.fullmatch(text)
+    return f"{long_dash[1]}-{long_dash[1]}" if long_dash else text
+
+
+def _is_division(quote: str, shown: str) -> bool:
+    """Return whether one gap is a hyphen at the end of a line, and the other that hyphen or nothing."""
+    return (_ends_a_line(shown) and _unified(quote) in ("", "-", "- ")) or (
+        _ends_a_line(quote) and _unified(shown) in ("", "-")
+    )
+
+
+def _was_divided(quote: str, shown: str) -> bool:
+    """Return whether a gap of a quote is a hyphen and white space, and the document has that hyphen or nothing."""
+    return _DIVIDED.fullmatch(quote) is not None and _UNDIVIDED.fullmatch(shown) is not None
+
+
+def _ends_a_line(gap: str) -> bool:
+    return "\n" in gap and (_unified(gap) == "- " or (_unified(gap) == " " and "\u00ad" in gap))
+
+
+def _without_list_markers(quote: str, shown: str, source: str) -> str | None:
+    """Compare gaps without the list markers of the quote; a number must be the one in the document."""
+    for marker in _MARKER_IN_GAP.finditer(quote):
+        if marker["number"] and marker["number"] not in source:
+            return None
+    without = _MARKER_IN_GAP.sub("", quote)
+    return "list markers" if without != quote and _unified(without) == _unified(shown) else None

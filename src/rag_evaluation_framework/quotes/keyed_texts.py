@@ -1,0 +1,119 @@
+"""Texts by their keys: the letters, numbers and combining marks that are shown, and where they stand in the source."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz import fuzz
+
+from rag_evaluation_framework.markups.characters import key
+from rag_evaluation_framework.markups.markup import Markup
+from rag_evaluation_framework.text.searched_texts import SearchedTexts
+
+Offsets = NDArray[np.int32]
+_PAGES_COMPARED = 16
+_SEVERAL = 0xFFFFFFFF  # in place of the key of a character that has several: ﬁ
+
+
+class KeyedTexts:
+    """Documents as they are shown, searched by key.
+
+    Args:
+        markups: What is shown of each document.
+    """
+
+    def __init__(self, markups: Sequence[Markup]) -> None:
+        self.markups = markups
+
+    @cached_property
+    def _keyed(self) -> list[tuple[str, Offsets]]:
+        table = _KeyTable()
+        return [table.keyed(*markup.codes()) for markup in self.markups]
+
+    @cached_property
+    def _searched(self) -> SearchedTexts:
+        return SearchedTexts([text for text, _ in self._keyed])
+
+    def occurrences(self, key: str, number: int | None = None) -> Iterator[tuple[int, int]]:
+        """Yield where a key occurs, in order: the number of the document, and the first character of its key.
+
+        Args:
+            key: What to look for; not empty.
+            number: Search only the document of this number.
+        """
+        return self._searched.occurrences(key, number)
+
+    def nearest(self, key: str, number: int | None = None) -> tuple[int, int, int, float] | None:
+        """Return the stretch that is most similar to a key; None if nothing is similar.
+
+        It is the best window of RapidFuzz's `partial_ratio` among about a quarter of a million characters: those that
+        share the most with the key.
+
+        Args:
+            key: What to compare, at most a few hundred characters: it takes time that grows with them.
+            number: Only the document of this number.
+
+        Returns:
+            The number of the document, the first character of the stretch and one past its last, counted in the key of
+            the document, and the similarity, from 0 to 100.
+        """
+        best: tuple[int, int, int, float] | None = None
+        for found, first, last in self._searched.most_alike(key, _PAGES_COMPARED, number):
+            window = _most_similar(key, self._keyed[found][0][first : last + len(key)], best[3] if best else 1.0)
+            if window is not None and (best is None or window[2] > best[3]):
+                best = (found, first + window[0], first + window[1], window[2])
+        return best
+
+    def offsets(self, number: int) -> Offsets:
+        """Return where each character of a document's key stands in its source; shape (characters of the key,)."""
+        return self._keyed[number][1]
+
+
+class _KeyTable:
+    """The keys of all characters met so far, by their codes."""
+
+    def __init__(self) -> None:
+        self._keys = np.zeros(0x110000, dtype=np.uint32)
+        self._met = np.zeros(0x110000, dtype=np.bool_)
+
+    def keyed(self, codes: NDArray[np.uint32], offsets: Offsets) -> tuple[str, Offsets]:
+        """Return the key of a text and the offset of each of its characters."""
+        self._meet(codes)
+        keys = self._keys[codes]
+        several = np.flatnonzero(keys == _SEVERAL)
+        kept = keys != 0
+        if not len(several):
+            return _text(keys[kept]), offsets[kept]
+        texts = [key(chr(code)) for code in codes[several].tolist()]
+        counts = kept.astype(np.int64)
+        counts[several] = [len(text) for text in texts]
+        keys = np.repeat(keys, counts)
+        keys[keys == _SEVERAL] = np.frombuffer("".join(texts).encode("utf-32-le"), dtype="<u4")
+        return _text(keys), np.repeat(offsets, counts)
+
+    def _meet(self, codes: NDArray[np.uint32]) -> None:
+        for code in np.unique(codes[~self._met[codes]]).tolist():
+            text = key(chr(code))
+            self._keys[code] = _SEVERAL if len(text) > 1 else ord(text) if text else 0
+            self._met[code] = True
+
+
+def _most_similar(text: str, content: str, least: float) -> tuple[int, int, float] | None:
+    """Return the first and last character of the window most similar to a text, and how similar it is; None below that.
+
+    Content that is shorter than the text is compared as a whole: of a single word each quote may have a copy.
+    """
+    if len(content) < len(text):
+        similarity = fuzz.ratio(text, content, score_cutoff=least)
+        return (0, len(content), similarity) if similarity else None
+    window = fuzz.partial_ratio_alignment(text, content, score_cutoff=least)
+    return (
+        None
+        if window is None or window.dest_end <= window.dest_start
+        else (window.dest_start, window.dest_end, window.score)
+    )
+
+
+def _text(codes: NDArray[np.uint32]) -> str:
+    return codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")

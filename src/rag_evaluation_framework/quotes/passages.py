@@ -1,0 +1,167 @@
+"""The passage of a corpus that is most similar to a quote, from its first word to its last."""
+
+import re
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz
+
+from rag_evaluation_framework.markups.characters import is_unspaced, key
+from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
+from rag_evaluation_framework.quotes.shown_text import ShownText
+from rag_evaluation_framework.quotes.words import SIMILAR, Word, words_of
+from rag_evaluation_framework.text.sentence_boundaries import sentence_places
+
+LONGEST = 20_000  # characters of a quote; nobody labels as much by quoting it
+_LONGEST_COMPARED = 500  # characters; the time of RapidFuzz grows with their square
+_AROUND = 300  # characters on each side in which a sentence may begin and end
+_MOST_MOVED = 40  # words
+_FEWEST_OF_A_SENTENCE = 4
+_LONGEST_WIDENING = 30  # characters, or a third of the passage
+_STOPS = ".!?…。！？．"
+_OPENING = " \t\r\n\"'“‘„«([*_"
+_CLOSING = " \t\r\n\"'”’»›)]}」』）*_"
+_APART = "\"'“”‘’„«»‹›()[]{},;:.!?…。，、；：！？（）「」『』"  # are no part of the word beside them
+_COMPARISON = re.compile(r"(?:[<>]=?|[!=]=|[≤≥≠]) ?\Z")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A stretch of a document, as it is shown.
+
+    Attributes:
+        number: The number of the document.
+        start: Its first character in the document.
+        end: One past its last.
+        text: What is shown of it.
+    """
+
+    number: int
+    start: int
+    end: int
+    text: str
+
+
+def nearest_passage(quote: str, texts: KeyedTexts, number: int | None = None) -> Passage | None:
+    """Return the passage that is most similar to a quote, whether it is similar or not; None if nothing is.
+
+    It begins and ends with whole words; with whole sentences, where the quote begins or ends with one and the document
+    has other words there.
+
+    Args:
+        quote: The quote, up to 20,000 characters.
+        texts: The documents as they are shown.
+        number: Only the document of this number.
+    """
+    given = words_of(quote)
+    stretch = _stretch("".join(map(key, quote)), texts, number)
+    if stretch is None or not given:
+        return None
+    found, first, end = stretch
+    offsets, markup = texts.offsets(found), texts.markups[found]
+    slack = _AROUND + (end - first) // 4
+    before, behind = first - slack, end - 1 + slack
+    shown = ShownText.of(
+        markup,
+        int(offsets[before]) if before > 0 else 0,
+        int(offsets[behind]) if behind < len(offsets) else len(markup.source),
+    )
+    words = words_of(shown.text)
+    ends = _ends(given, words, shown, (int(offsets[first]), int(offsets[end - 1])))
+    start, end = _widened(quote, given, shown.text, words, ends)
+    return Passage(found, shown.starts[start], shown.ends[end - 1], shown.text[start:end])
+
+
+def _stretch(key: str, texts: KeyedTexts, number: int | None) -> tuple[int, int, int] | None:
+    """Return the document of the stretch most similar to a key, and its first and last character there.
+
+    Of a long key the beginning, the middle and the end are looked for, and the most similar of them says where it is.
+    """
+    length = len(key)
+    if not length:
+        return None
+    if length <= _LONGEST_COMPARED:
+        nearest = texts.nearest(key, number)
+        return nearest[:3] if nearest else None
+    begins = (0, (length - _LONGEST_COMPARED) // 2, length - _LONGEST_COMPARED)
+    parts = [(begin, texts.nearest(key[begin : begin + _LONGEST_COMPARED], number)) for begin in begins]
+    begin, nearest = max(parts, key=lambda part: part[1][3] if part[1] else 0)
+    if nearest is None:
+        return None
+    found, last = nearest[0], len(texts.offsets(nearest[0]))
+    first = min(max(nearest[1] - begin, 0), last - 1)
+    return found, first, max(min(first + length, last), first + 1)
+
+
+def _ends(given: list[Word], words: list[Word], shown: ShownText, ends: tuple[int, int]) -> tuple[int, int]:
+    """Return the first and last word between which the words are most similar to those of the quote."""
+    first = next((at for at, word in enumerate(words) if shown.ends[word.end - 1] > ends[0]), 0)
+    last = max((at for at, word in enumerate(words) if shown.starts[word.start] <= ends[1]), default=first)
+    joined = _Joined(words)
+    quote = " ".join(word.form for word in given)
+    reach = min(3 + len(given) // 6, _MOST_MOVED)
+    for _ in range(2):
+        firsts = range(max(first - reach, 0), min(first + reach, last) + 1)
+        first = max(firsts, key=lambda at: (joined.similarity(quote, at, last, head=True), -abs(at - first)))
+        lasts = range(max(last - reach, first), min(last + reach, len(words) - 1) + 1)
+        last = max(lasts, key=lambda at: (joined.similarity(quote, first, at, head=False), -abs(at - last)))
+    return first, last
+
+
+class _Joined:
+    """Words, joined by blanks."""
+
+    def __init__(self, words: list[Word]) -> None:
+        self.text = " ".join(word.form for word in words)
+        self.starts: list[int] = []
+        at = 0
+        for word in words:
+            self.starts.append(at)
+            at += len(word.form) + 1
+        self.ends = [start - 1 for start in [*self.starts[1:], at]]
+
+    def similarity(self, quote: str, first: int, last: int, head: bool) -> float:
+        """Return how similar a quote is to what is between two words; of long ones, their beginning or their end."""
+        text = self.text[self.starts[first] : self.ends[last]]
+        if len(quote) > _LONGEST_COMPARED:
+            part = slice(_LONGEST_COMPARED) if head else slice(-_LONGEST_COMPARED, None)
+            quote, text = quote[part], text[part]
+        return fuzz.ratio(quote, text)
+
+
+def _widened(quote: str, given: list[Word], text: str, words: list[Word], ends: tuple[int, int]) -> tuple[int, int]:
+    """Return the first and last character of a passage: of its words, of what they are part of, or of sentences."""
+    first, last = words[ends[0]], words[ends[1]]
+    start, end = _unbroken(text, first.start, last.end)
+    if len(given) < _FEWEST_OF_A_SENTENCE:
+        return start, end
+    most = max(_LONGEST_WIDENING, (end - start) // 3)
+    places = sentence_places(text)
+    opening = quote.lstrip(_OPENING)[:1]
+    if not _alike(given[0], first) and (opening.isupper() or is_unspaced(opening)):
+        begin = max(first for first, _ in places if first <= start)
+        begin += len(text[begin:start]) - len(text[begin:start].lstrip())
+        start = begin if begin > 0 and start - begin <= most else start
+    if not _alike(given[-1], last) and quote.rstrip(_CLOSING)[-1:] in tuple(_STOPS):
+        behind = min(last for _, last in places if last >= end)
+        behind = end + len(text[end:behind].rstrip())
+        end = behind if behind < len(text) and behind - end <= most else end
+    return start, end
+
+
+def _alike(word: Word, other: Word) -> bool:
+    return fuzz.ratio(word.form, other.form) >= SIMILAR
+
+
+def _unbroken(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the first and last character of what is written without a blank around a stretch: `-5 %` for `5`."""
+    while start and end - start < LONGEST and not _breaks(text[start - 1], text[start]):
+        start -= 1
+    while end < len(text) and end - start < LONGEST and not _breaks(text[end], text[end - 1]):
+        end += 1
+    if text[start].isnumeric() and (compared := _COMPARISON.search(text, max(start - 4, 0), start)):
+        start = compared.start()
+    return start, end
+
+
+def _breaks(sign: str, beside: str) -> bool:
+    return sign.isspace() or sign in _APART or is_unspaced(sign) or is_unspaced(beside)

@@ -1,0 +1,265 @@
+"""Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from weakref import WeakValueDictionary
+
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.markups.characters import key
+from rag_evaluation_framework.markups.formats import markup_of
+from rag_evaluation_framework.markups.markup import Markup
+from rag_evaluation_framework.quotes.differences import CAPITALS, differences, in_order
+from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
+from rag_evaluation_framework.quotes.omissions import may_be_left_out, parts_of
+from rag_evaluation_framework.quotes.quote_matcher import Match, matches
+from rag_evaluation_framework.quotes.quoted_text import QuotedText
+from rag_evaluation_framework.quotes.rarity import WordRarity
+from rag_evaluation_framework.text.line_places import LinePlaces
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+_FARTHEST = 5_000  # characters from the end of one part of a quote to the beginning of the next
+_MOST_PARTS = 500  # places of one part: one that is as common tells nothing
+
+
+@dataclass(frozen=True)
+class Located:
+    """Where a quote stands.
+
+    Attributes:
+        places: The places; none if it was not found, several if it is ambiguous. A place is one or more spans of one
+            document, in order: "A … B" has two.
+        ignoring: In what the quote and the document differ, in the words of a reader; empty if it stands there
+            verbatim.
+    """
+
+    places: tuple[tuple[CharacterSpan, ...], ...]
+    ignoring: tuple[str, ...] = ()
+
+
+class QuoteLocator:
+    """Locates quotes in the documents of a corpus, never by similarity.
+
+    A quote is located where it stands verbatim, and where it differs only in how it is written (white space, quotation
+    marks, dashes, ellipses, invisible characters, Unicode composition, ligatures, divided words) and in the markup that
+    a renderer of Markdown, HTML or reStructuredText does not show. If it is nowhere so, it is located without what
+    people add to its ends, and up to capitals. Letters, numbers and the symbols between them have to be the same, and
+    white space beside a symbol has to be on the same side of it. What is in a comment, a script or an attribute counts
+    only if nothing that is shown does.
+
+    Spans begin at the first character of a quote that stands in the document, and end behind the last one: markup
+    within is part of them, markup around is not.
+
+    Args:
+        corpus: The documents. What a renderer shows of one is decided by the suffix of its id.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self.verbatim = TextLocator.of(corpus)
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> "QuoteLocator":
+        """Return the locator of a corpus that all who look for quotes in it share, as long as one has it."""
+        locator = _shared.get(id(corpus))  # the locator holds its corpus, so the id is not used again while it lives
+        if locator is None:
+            locator = _shared[id(corpus)] = cls(corpus)
+        return locator
+
+    def locate(self, quote: str, doc_id: str | None = None, limit: int = 20, verbatim_only: bool = False) -> Located:
+        """Return where a quote stands.
+
+        Args:
+            quote: The quote; a blank one is never found.
+            doc_id: Search only this document.
+            limit: Stop after this many places.
+            verbatim_only: Ignore nothing but white space.
+        """
+        spans = self.verbatim.places(quote, doc_id, limit)
+        if verbatim_only:
+            return _verbatim(quote, spans)
+        number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
+        if doc_id is not None and number is None:
+            return Located(())
+        if shown := [span for span in spans if self._is_shown(self.numbers[span.doc_id], span)]:
+            return self._with_others(quote, shown, number, limit)
+        found = self._preferred(self._matches(quote, number), limit)
+        if found and (not spans or self._is_shown(found[0].number, found[0])):
+            return self._located([[match] for match in found])
+        if spans:
+            return _verbatim(quote, spans)
+        parts = parts_of(quote)
+        if len(parts) < 2:
+            return Located(())
+        located = self._located(list(islice(self._chains(parts, number), limit)))
+        return Located(
+            located.places, in_order([*located.ignoring, "what the quote leaves out"]) if located.places else ()
+        )
+
+    def places_as_shown(
+        self, text: str, doc_id: str | None = None, limit: int = 20
+    ) -> list[tuple[CharacterSpan, tuple[str, ...]]]:
+        """Return where a text is shown, verbatim or not, and what was ignored at each place.
+
+        Other than for `locate`, capitals count, and so does everything at the ends of the text.
+
+        Args:
+            text: The text, as a renderer shows it; a blank one is never found.
+            doc_id: Search only this document.
+            limit: Stop after this many places.
+        """
+        number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
+        if doc_id is not None and number is None:
+            return []
+        same = (
+            match
+            for match in self._matches(text, number)
+            if not match.added and CAPITALS not in match.ignoring and self._is_shown_whole(match, text)
+        )
+        return [(self._span(match), match.ignoring) for match in islice(same, limit)]
+
+    def _is_shown_whole(self, match: Match, text: str) -> bool:
+        shown = self.markups[match.number].shown(match.start, match.end)
+        return "".join(map(key, shown)) == "".join(map(key, text))
+
+    def _with_others(self, quote: str, spans: list[CharacterSpan], number: int | None, limit: int) -> Located:
+        """Return verbatim places and those that only look the same, in order; capitals and all at the ends count."""
+        verbatim = _verbatim(quote, spans)
+        taken = [(self.numbers[span.doc_id], span.start, span.end) for span in spans]
+        as_written = all(
+            self.markups[where].shown(start, end) == span.text
+            for span, (where, start, end) in zip(spans, taken, strict=True)
+        )
+        same = (
+            match
+            for match in self._matches(quote, number, (self.rendered,) if as_written else None)
+            if not match.added
+            and CAPITALS not in match.ignoring
+            and self._is_shown(match.number, match)
+            and not any(
+                match.number == where and match.start < end and start < match.end for where, start, end in taken
+            )
+        )
+        others = self._located([[match] for match in islice(same, limit - len(spans))])
+        places = sorted(
+            [*verbatim.places, *others.places], key=lambda place: (self.numbers[place[0].doc_id], place[0].start)
+        )
+        return Located(tuple(places), in_order([*verbatim.ignoring, *others.ignoring]))
+
+    def _preferred(self, found: Iterable[Match], limit: int) -> list[Match]:
+        """Return the matches that are shown and have the capitals of the quote; else without these, else any."""
+        ranked: tuple[list[Match], ...] = ([], [], [], [])
+        for match in found:
+            rank = ranked[2 * (not self._is_shown(match.number, match)) + (CAPITALS in match.ignoring)]
+            if len(rank) < limit:
+                rank.append(match)
+            if len(ranked[0]) == limit:
+                break
+        return sorted(next(filter(None, ranked), ranked[0]), key=lambda match: (match.number, match.start))
+
+    def _is_shown(self, number: int, place: Match | CharacterSpan) -> bool:
+        """Return whether a renderer shows anything of a place; not so in comments, scripts and attributes."""
+        markup = self.markups[number]
+        return any(map(key, markup.shown(place.start, place.end)))
+
+    def _matches(self, quote: str, number: int | None, views: Sequence[KeyedTexts] | None = None) -> Iterator[Match]:
+        """Yield the places of a quote: as the documents stand, then as they are shown, each place once."""
+        whole = QuotedText.of(quote)
+        if not whole.key:
+            return
+        forms = [whole, *([without] if (without := whole.without_numbers()) and without.key else [])]
+        seen: dict[int, list[tuple[int, int]]] = {}
+        for texts in views or (self._plain, self.rendered):
+            for form in forms if texts is self.rendered else forms[:1]:
+                for match in matches(form, texts, number):
+                    if texts is self._plain and self._ends_in_markup(match, whole):
+                        continue
+                    known = seen.setdefault(match.number, [])
+                    if all(match.end <= start or end <= match.start for start, end in known):
+                        known.append((match.start, match.end))
+                        yield match
+
+    def _ends_in_markup(self, match: Match, quote: QuotedText) -> bool:
+        """Return whether a place ends in markup that the quote lacks and only has something like it: ' for `."""
+        markup = self.markups[match.number]
+        return any(
+            not key(sign := markup.source[offset]) and sign not in given and not markup.shown(offset, offset + 1)
+            for offset, given in ((match.start, quote.before), (match.end - 1, quote.behind))
+        )
+
+    def _chains(self, parts: list[str], number: int | None) -> Iterator[list[Match]]:
+        """Yield every way in which parts follow each other in one document, none too far behind the one before."""
+        places = [self._part(part, number) for part in parts]
+        if any(len(found) > _MOST_PARTS for found in places):
+            return
+        chains = [[match] for match in places[0]]
+        for found in places[1:]:
+            chains = [[*chain, match] for chain in chains for match in found if self._follows(chain[-1], match)][
+                :_MOST_PARTS
+            ]
+        yield from chains
+
+    def _follows(self, first: Match, second: Match) -> bool:
+        """Return whether one part follows another, not too far behind, and words or the end of a line are between."""
+        if first.number != second.number or not 0 <= second.start - first.end <= _FARTHEST:
+            return False
+        left_out = self.markups[first.number].shown(first.end, second.start)
+        return may_be_left_out(left_out)
+
+    def _part(self, part: str, number: int | None) -> list[Match]:
+        return self._preferred(self._matches(part, number), _MOST_PARTS + 1)
+
+    def _located(self, found: list[list[Match]]) -> Located:
+        places = tuple(tuple(map(self._span, chain)) for chain in found)
+        return Located(places, in_order(name for chain in found for match in chain for name in match.ignoring))
+
+    def _span(self, match: Match) -> CharacterSpan:
+        document = self.corpus.documents[match.number]
+        return CharacterSpan(document.id, match.start, match.end, document.content[match.start : match.end])
+
+    @cached_property
+    def numbers(self) -> dict[DocumentId, int]:
+        """The number of each document in the corpus."""
+        return {document.id: number for number, document in enumerate(self.corpus)}
+
+    @cached_property
+    def _plain(self) -> KeyedTexts:
+        return KeyedTexts([Markup(document.content) for document in self.corpus])
+
+    @cached_property
+    def lines(self) -> LinePlaces:
+        """The lines and columns of spans."""
+        return LinePlaces(self.corpus)
+
+    @cached_property
+    def rarity(self) -> WordRarity:
+        """How rare words are in the documents."""
+        return WordRarity(document.content for document in self.corpus)
+
+    @cached_property
+    def rendered(self) -> KeyedTexts:
+        """The documents as they are shown."""
+        if not any(markup.starts for markup in self.markups):
+            return self._plain
+        return KeyedTexts(self.markups)
+
+    @cached_property
+    def markups(self) -> list[Markup]:
+        """What is shown of each document."""
+        return [markup_of(document.id, document.content) for document in self.corpus]
+
+
+_shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
+
+
+def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:
+    """Return spans that hold a quote verbatim or up to white space; there may be none."""
+    if not spans:
+        return Located(())
+    text = spans[0].text
+    return Located(
+        tuple((span,) for span in spans), in_order([] if quote == text else differences(quote.strip(), text))
+    )

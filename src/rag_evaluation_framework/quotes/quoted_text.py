@@ -1,0 +1,71 @@
+"""A quote, taken apart: its key, the gaps in it, and the symbols before and behind."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.markups.characters import key
+from rag_evaluation_framework.quotes.gaps import LIST_MARKER
+
+
+@dataclass(frozen=True)
+class QuotedText:
+    """A quote whose letters and numbers stand at known places.
+
+    Attributes:
+        text: The quote.
+        key: Its letters, numbers and combining marks, as they are compared.
+        places: Where each character of the key stands in the quote.
+    """
+
+    text: str
+    key: str
+    places: tuple[int, ...]
+
+    @classmethod
+    def of(cls, text: str, without: frozenset[int] = frozenset()) -> "QuotedText":
+        """Take a quote apart; what stands at the places `without` is no part of the key."""
+        keyed = [(part, place) for place, sign in enumerate(text) if place not in without for part in key(sign)]
+        return cls(text, "".join(part for part, _ in keyed), tuple(place for _, place in keyed))
+
+    def without_numbers(self) -> "QuotedText | None":
+        """Return the quote, the numbers of its list items no part of the key; None if it has none."""
+        numbers: set[int] = set()
+        start = 0
+        for line in self.text.splitlines(keepends=True):
+            blank = len(line) - len(line.lstrip())
+            if (marker := LIST_MARKER.match(line, blank)) and marker["number"]:
+                numbers.update(range(start + blank, start + marker.end()))
+            start += len(line)
+        return QuotedText.of(self.text, frozenset(numbers)) if numbers else None
+
+    @property
+    def before(self) -> str:
+        """What stands before the first letter or number."""
+        return self.text[: self.places[0]]
+
+    @property
+    def behind(self) -> str:
+        """What stands behind the last letter or number."""
+        return self.text[self.places[-1] + 1 :]
+
+    @cached_property
+    def _numbered(self) -> NDArray[np.int64]:
+        return np.array(self.places)
+
+    @cached_property
+    def has_gap(self) -> NDArray[np.bool_]:
+        """Whether anything stands behind each character of the key but the last; shape (characters - 1,)."""
+        gaps: NDArray[np.bool_] = np.diff(self._numbered) > 1
+        return gaps
+
+    def gap(self, number: int) -> str:
+        """Return what stands between a character of the key and the next."""
+        return self.text[self.places[number] + 1 : self.places[number + 1]]
+
+    def around(self, number: int) -> tuple[str, str]:
+        """Return up to two characters before what stands between a character of the key and the next, and behind it."""
+        before, behind = self.places[number], self.places[number + 1]
+        return self.text[max(before - 1, 0) : before + 1], self.text[behind : behind + 2]

@@ -1,0 +1,78 @@
+"""The words of a text as they are compared: up to capitals, typography and invisible characters."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from unicodedata import category
+
+from rag_evaluation_framework.markups.characters import DASHES, folded, is_key, is_unspaced
+
+SIMILAR = 70  # in 100: a word with another letter, not another word
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")  # letters and marks that show nothing
+_AROUND = r"(?:\s|[\"“”„‟″«»'‘’‚‛]|…|\.{3}|\[(?:…|\.{3})\]|\((?:…|\.{3})\))"
+_WORD = re.compile(r"u|k(?:i*j?i*k)*|d{2,3}(?![kud])|[djs]")
+_SPACES = re.compile(r"\s+")
+_OUTER = re.compile(rf"\A{_AROUND}+|{_AROUND}+\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word, a number or a symbol of a text.
+
+    Attributes:
+        form: What it is compared as.
+        start: Its first character in the text.
+        end: One past its last character.
+    """
+
+    form: str
+    start: int
+    end: int
+
+
+def words_of(text: str) -> list[Word]:
+    """Return the words of a text, in order: words, numbers with their marks, and each symbol.
+
+    In scripts that put no space between words, each character is one.
+    """
+    kinds = "".join(map(_kind, text))
+    return [_word(text, match.start(), match.end()) for match in _WORD.finditer(kinds)]
+
+
+def flat(text: str) -> str:
+    """Return a text as it is compared: without capitals, typography, invisible characters and kinds of white space."""
+    return _SPACES.sub(" ", "".join("" if is_invisible(sign) else folded(sign) for sign in text)).strip()
+
+
+def peeled(quote: str) -> str:
+    """Return a quote without what people put around it: quotation marks, ellipses, and white space."""
+    return _OUTER.sub("", quote) or quote
+
+
+@cache
+def is_invisible(character: str) -> bool:
+    """Return whether a character shows nothing and is no white space."""
+    return (category(character) in ("Cf", "Cc") and not character.isspace()) or (
+        character in _UNSEEN or "\ufe00" <= character <= "\ufe0f"
+    )
+
+
+def _word(text: str, start: int, end: int) -> Word:
+    form = "".join("" if is_invisible(sign) else folded(sign) for sign in text[start:end])
+    return Word("-" if form in ("--", "---") else form, start, end)
+
+
+@cache
+def _kind(character: str) -> str:
+    """Return the kind of a character: i(nvisible), b(lank), u(nspaced), k(ey), d(ash), j(oins words), s(ymbol)."""
+    if is_invisible(character) or not folded(character):
+        return "i"
+    if character.isspace():
+        return "b"
+    if is_unspaced(character):
+        return "u" if is_key(character) else "s"
+    if is_key(character):
+        return "k"
+    if character in DASHES:
+        return "d"
+    return "j" if character in "'’.,:_" else "s"

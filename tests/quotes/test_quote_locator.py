@@ -1,0 +1,380 @@
+import re
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+
+
+def locator(**texts):
+    return QuoteLocator(Corpus(Document(DocumentId(name.replace("_", ".")), text) for name, text in texts.items()))
+
+
+def located(text, quote, name="a.txt", **options):
+    """The texts of the places of a quote in one document."""
+    corpus = Corpus([Document(DocumentId(name), text)])
+    places = QuoteLocator(corpus).locate(quote, **options).places
+    for place in places:
+        assert all(text[span.start : span.end] == span.text for span in place)
+    return [" … ".join(span.text for span in place) for place in places]
+
+
+def ignoring(text, quote, name="a.txt"):
+    return QuoteLocator(Corpus([Document(DocumentId(name), text)])).locate(quote).ignoring
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "ignored"),
+    [
+        ("It is “quoted” here.", 'is "quoted" here', "quotation marks"),
+        ("Ranks 1–5 are state‐of‐the‐art.", "Ranks 1-5 are state-of-the-art.", "dashes"),
+        ("One -- or two -- ends.", "One — or two — ends.", "dashes"),
+        ("Wait… for it.", "Wait... for it.", "ellipsis"),
+        ("A sof\u00adt hyphen\u200b.", "A soft hyphen.", "invisible characters"),
+        ("A re\u0301sume\u0301 here.", "A résumé here.", "Unicode composition"),
+        ("If a =\u0338 b then.", "If a ≠ b then.", "Unicode composition"),
+        ("The ﬁrst ﬂoor.", "The first floor.", "ligatures"),
+        ("An exam-\nple of it.", "An example of it.", "hyphenation"),
+        ("An exam-\nple of it.", "An exam-ple of it.", "hyphenation"),
+        ("An example of it.", "An exam-\nple of it.", "hyphenation"),
+        ("Lists the directory contents.", "Lists the dir- ectory contents.", "hyphenation"),
+        ("A divid-\ning line.", "A div- iding line.", "hyphenation"),
+        ("It is well-known here.", "It is well- known here.", "hyphenation"),
+        ("The Server restarts.", "the server restarts.", "capitals"),
+        ("日本語の\nテキストです。", "日本語のテキスト", "line breaks"),
+        ("Installing¶\n\nRun it.", "Installing Run it.", "paragraph signs"),
+        ("One two three.", "“One two three.”", "outer quotation marks"),
+        ("One two three, and four.", "One two three …", "ellipsis"),
+        ("Then one two three.", "... one two three.", "ellipsis"),
+        ("One two three, and four.", "One two three.", "final punctuation"),
+        ("Text.\nOne two three", "• One two three", "list markers"),
+        ("First thing\n\nSecond thing", "First thing\n• Second thing", "list markers"),
+    ],
+)
+def test_what_a_keyboard_or_a_printer_changes_is_ignored_and_named(text, quote, ignored):
+    assert len(located(text, quote)) == 1
+    assert ignored in ignoring(text, quote)
+    assert located(text, quote, verbatim_only=True) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("it was -5 degrees", "it was 5 degrees"),
+        ("it was 5 degrees", "it was -5 degrees"),
+        ("if x < 1 then stop", "if x > 1 then stop"),
+        ("if x &lt; 1 then stop", "if x > 1 then stop"),
+        ("if x <= 1 then stop", "if x < 1 then stop"),
+        ("a == b in all", "a = b in all"),
+        ("a != b in all", "a = b in all"),
+        ("costs 1,5 euros", "costs 15 euros"),
+        ("costs 1.5 euros", "costs 1,5 euros"),
+        ("wait 10 ms please", "wait 1 0ms please"),
+        ("wait 10 ms please", "wait 10ms please"),
+        ("not 15 ms", "“5 ms”"),
+        ("takes 1.5 ms", "“5 ms”"),
+        ("takes -5 ms", "“5 ms”"),
+        ("if x > 5 ms", "“5 ms”"),
+        ("about 5.5", "“about 5”"),
+        ("about 5%", "“about 5”"),
+        ("2*3 = 6 exactly", "23 = 6 exactly"),
+        ("2*3*4 = 24 exactly", "234 = 24 exactly"),
+        ("2^8 values", "28 values"),
+        ("x² grows", "x2 grows"),
+        ("½ of them", "12 of them"),
+        ("5 ℃ in it", "5 c in it"),
+        ("you can't do it", "you cant do it"),
+        ("you can do it", "you can not do it"),
+        ("a résumé is here", "a resume is here"),
+        ("run --save now", "run -save now"),
+        ("run --save now", "run save now"),
+        ("a/b testing works", "ab testing works"),
+        ("192.168.1.1 is it", "192.16.81.1 is it"),
+        ("in snake_case names", "in snakecase names"),
+        ("a*b is it", "ab is it"),
+        ("calls foo() twice", "calls foo twice"),
+        ("wrote C++ and", "“wrote C”"),
+        ("wrote C in", "wrote C++ in"),
+        ("one two three", "one three two"),
+        ("one two three", "one twothree"),
+        ("failures — if any", "failures —if any"),
+        ("failures —if any", "failures — if any"),
+        ("in directory order", "in directory- order"),
+        ("a whole is it", "“whole- is it”"),
+        ("the grades AB and C", "the grades A- B and C"),
+        ("from 1024 bytes", "from 10- 24 bytes"),
+        ("a direct route", "a dir- ectory route"),
+        ("a directory's route", "“a dir- ector”"),
+        ("a, b and c", "a,b and c"),
+        ("re-sign it", "resign it"),
+        ("Is it so? Yes.", "Is it so. Yes"),
+        ("It is so. Yes.", "“It is so?”"),
+        ("1. First\n2. Second *thing*", "1. First\n3. Second thing"),
+        ("the word café\u0301 is", "the word cafe"),
+        ("ofﬁce hours", "“of”"),
+        ("각 is", "“가”"),
+        ("from ... (python)", "from... (python)"),
+        ("see [...]\nNow installed it", "see [...]\ninstalled it"),
+        ("see\n\n          [...]\n          Now installed it", "see [...] installed it"),
+        ("in 0..16. This", "in 0... This"),
+        ('ca[]="..." is', 'ca[]"..."'),
+        ("f(a, ..., $b) is", "f(a, ..., b) is"),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.rst", "a.html"])
+def test_what_changes_the_meaning_is_never_ignored(text, quote, name):
+    assert located(f"Words before. {text} words after.", quote, name) == []
+
+
+def test_a_quote_is_ambiguous_if_one_place_has_it_verbatim_and_another_only_shows_it():
+    both = locator(a_md="Take *five* days.", b_md="Take five days.")
+    assert [[span.doc_id for span in place] for place in both.locate("Take five days.").places] == [["a.md"], ["b.md"]]
+    assert both.locate("Take five days.").ignoring == ("emphasis",)
+    assert len(both.locate("Take five days.", limit=1).places) == 1
+    assert [place[0].doc_id for place in both.locate("Take five days.", "b.md").places] == ["b.md"]
+    assert [place[0].doc_id for place in both.locate("Take five days.", verbatim_only=True).places] == ["b.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "places"),
+    [
+        ('<p>-a="b c"</p> -a=&quot;b c&quot;', '-a="b c"', ['-a="b c"', "-a=&quot;b c&quot;"]),
+        ("one two, one\ntwo", "one two", ["one two", "one\ntwo"]),
+        ("it’s it, it's it", "it’s it", ["it’s it", "it's it"]),
+        ("one *two* three, one\n*two* three", "one *two* three", ["one *two* three", "one\n*two* three"]),
+        ("One two. ONE TWO.", "One two.", ["One two."]),
+        ("One two. One two, three.", "One two.", ["One two."]),
+        ('"One two" and one two', '"One two"', ['"One two"']),
+        ("one two <!-- one *two* -->", "one two", ["one two"]),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.md", "a.html"])
+def test_other_places_of_a_verbatim_quote_have_its_capitals_and_all_that_is_at_its_ends(text, quote, places, name):
+    assert located(text, quote, name) == places
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "span"),
+    [
+        ("So `uv a` sources `foo`, it does", "'`uv a` sources `foo`'", "`uv a` sources `foo`"),
+        ("So `uv a`, it does", "“'`uv a`'”", "`uv a`"),
+        ("So 'uv a', it does", "\"'uv a'\"", "'uv a'"),
+        ("So `uv a`, it does", "'uv a'", "uv a"),
+        ("So `--uv a`, it does", "‘--uv a’", "--uv a"),
+        ("So `uv a`, it does", "`uv a`", "`uv a`"),
+    ],
+)
+def test_symbols_at_the_ends_that_are_the_quotes_own_and_those_of_the_source_are_told_apart(text, quote, span):
+    assert located(text, quote, "a.md") == [span]
+
+
+def test_a_quote_that_differs_in_white_space_is_named_so():
+    assert ignoring("one  two", "one two") == ("white space",)
+    assert ignoring("one\ntwo", "one two") == ("line breaks",)
+    assert ignoring("one two", " one two\n") == ()
+
+
+def test_a_place_with_the_capitals_of_the_quote_goes_before_those_without():
+    text = "THE “SERVER” RESTARTS. The “server” restarts."
+    assert located(text, 'The "server" restarts.') == ["The “server” restarts."]
+    assert located(text, 'the "server" restarts.') == ["THE “SERVER” RESTARTS.", "The “server” restarts."]
+
+
+def test_what_is_not_shown_counts_only_if_the_quote_is_nowhere_else():
+    text = '<title>The words</title><p title="Two words, it’s">Two <b>words</b>, it’s <i>The</i>\nwords</p>'
+    assert located(text, "Two words, it’s", "a.html") == ["Two <b>words</b>, it’s"]
+    assert located(text, "Two words, it's", "a.html") == ["Two <b>words</b>, it’s"]
+    assert located(text, "The words", "a.html") == ["The</i>\nwords"]
+    assert located(text, "The words", "a.html", verbatim_only=True) == ["The words"]
+    assert located("<p title='Two words'>Other", "Two words", "a.html") == ["Two words"]
+    assert located("<p title='It’s two'>Other", "It's two", "a.html") == ["It’s two"]
+    assert located("Two words <!-- Two words -->", "Two words", "a.html") == ["Two words"]
+    assert located("One. <!-- Two words --> <!-- Two wor\u00adds -->", "Two words", "a.html") == ["Two words"]
+    assert located("Two words <!-- Two words -->", "Two words", "a.txt") == ["Two words", "Two words"]
+
+
+def test_all_places_are_reported_as_written_and_as_shown():
+    both = locator(a_md="It’s **five** days.", b_txt="It’s five days.", c_html="It’s <b>five</b> days.")
+    places = both.locate("It's five days.").places
+    assert [place[0].doc_id for place in places] == ["a.md", "b.txt", "c.html"]
+    assert len(both.locate("It's five days.", limit=2).places) == 2
+    assert [place[0].doc_id for place in both.locate("It's five days.", "c.html").places] == ["c.html"]
+    assert both.locate("It's five days.", "d.md").places == ()
+
+
+@pytest.mark.parametrize("quote", ["", " \n", "—", "“”", "xyz", "… xyz …"])
+def test_what_has_no_letters_or_is_nowhere_is_not_found(quote):
+    assert located("Some “text” - here… and there.", quote) == []
+
+
+def test_a_quote_with_omissions_has_one_span_for_each_part():
+    text = "Refunds are *paid*, as a rule, within five days, or sooner, to your card."
+    assert located(text, "Refunds are paid … within five days [...] your card.", "a.md") == [
+        "Refunds are *paid … within five days … your card."
+    ]
+    assert located(text, "within five days … Refunds are paid", "a.md") == []
+    assert "what the quote leaves out" in ignoring(text, "Refunds are paid … your card", "a.md")
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "spans"),
+    [
+        ("Use it (now): one, two.", "Use it (now):… two.", "Use it (now): … two."),
+        ("Is it? One. Two.", "Is it?… Two.", "Is it? … Two."),
+        ("It is so. One. Two.", "It is so.... Two.", "It is so. … Two."),
+        ("It is so. One. Two.", "It is so.[…] Two.", "It is so. … Two."),
+        ("It is so, one, two.", "It is so …two.", "It is so … two."),
+        ('let x = f("a")\nthen y. Go.', 'let x = f("a")… Go.', 'let x = f("a") … Go.'),
+        ("    # allow it\n    Require ip 1.2", "# allow it [...] Require ip 1.2", "# allow it … Require ip 1.2"),
+        ("Call it (so.)\n\nThen go.", "Call it (so.) … Then go.", "Call it (so.) … Then go."),
+        ("Call it so.\nThen go.", "Call it so … Then go.", "Call it so … Then go."),
+        ("Call it so; then go.", "Call it so … then go.", None),
+        ("Call it so = \nthen go.", "Call it so … then go.", None),
+        ("f(a, b) is it", "f(a, ... b) is it", None),
+        ("Call it so, ... or\nnot.", "Call it so,... not.", None),
+        ("x = a[1:2] and go", "x = a[...] and go", None),
+        ("x = a[1:2] and go", "x = a[... ] and go", None),
+        ("in 10, 12 and 14.", "in 10... 14.", None),
+        ("f(1, args)", "f(1, ...args)", None),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.txt", "a.rst", "a.html"])
+def test_an_ellipsis_may_stand_behind_punctuation_and_where_a_line_ends(text, quote, spans, name):
+    assert located(text, quote, name) == ([] if spans is None else [spans])
+
+
+def test_parts_of_a_quote_that_could_be_joined_in_several_ways_are_ambiguous():
+    assert located("One two, or three four, three four.", "One two … three four") == [
+        "One two … three four",
+        "One two … three four",
+    ]
+
+
+def test_parts_of_a_quote_are_of_one_document_and_near_each_other():
+    far = locator(a="One two. " + "x " * 5000 + "Three four.", b="One two.", c="Three four.")
+    assert far.locate("One two … Three four").places == ()
+
+
+def test_spans_hold_the_symbols_of_the_quote_and_no_markup_around_it():
+    text = "Use `--fast` (**always**). Then “*go*”."
+    assert located(text, "--fast (always).", "a.md") == ["--fast` (**always**)."]
+    assert located(text, "always", "a.md") == ["always"]
+    assert located(text, '"go".', "a.md") == ["“*go*”."]
+
+
+@pytest.mark.parametrize(
+    ("quote", "span"),
+    [
+        ("calls a.form() twice", "calls :meth:`a.form` twice"),
+        ("calls a.form twice", "calls :meth:`a.form` twice"),
+        ("It calls a.form()", "It calls :meth:`a.form"),
+        ("twice, f() once.", "twice, :func:`f` once."),
+        ("a.form() twice, f()", "a.form` twice, :func:`f"),
+        ("by PEP 8 only", "by :pep:`8` only"),
+        ("PEP 8 only", ":pep:`8` only"),
+        ("8 only", "8` only"),
+        ("It calls a.form(x) twice", None),
+        ("calls a.form[] twice", None),
+        ("calls a.form ()", None),
+        ("by PEP 9 only", None),
+        ("by PEP8 only", None),
+        ("by RFC 8 only", None),
+        ("by PEP", "by :pep"),
+        ("EP 8 only", None),
+        ("x() it y", None),
+    ],
+)
+def test_what_a_renderer_adds_to_a_role_may_be_in_the_quote(quote, span):
+    text = "It calls :meth:`a.form` twice, :func:`f` once. So by :pep:`8` only.\n\nAn x it y."
+    assert located(text, quote, "a.rst") == ([] if span is None else [span])
+
+
+def test_the_suffix_of_a_document_decides_what_is_shown():
+    text = "It is <b>*bold*</b>, is it?"
+    assert located(text, "It is *bold*, is it?", "a.html") == ["It is <b>*bold*</b>, is it?"]
+    assert located(text, "It is bold, is it?", "a.MD") == ["It is <b>*bold*</b>, is it?"]
+    assert located(text, "It is bold, is it?", "a.txt") == []
+
+
+def test_the_locator_of_a_corpus_is_shared():
+    corpus = Corpus([Document(DocumentId("a"), "one")])
+    assert QuoteLocator.of(corpus) is not QuoteLocator.of(Corpus([Document(DocumentId("a"), "one")]))
+    kept = QuoteLocator.of(corpus)
+    assert QuoteLocator.of(corpus) is kept
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        [
+            "the",
+            "server",
+            "restarts",
+            "after",
+            "5",
+            "minutes",
+            "naïve",
+            "ﬁrst",
+            "Straße",
+            "3.5",
+            "don’t",
+            "state-of-the-art",
+            "x²",
+            "日本語",
+            "ΑΒΓ",
+        ]
+    ),
+    min_size=1,
+    max_size=12,
+)
+CHANGES = st.lists(
+    st.sampled_from(["straight", "dashes", "case", "spaces", "invisible", "ligatures", "outer", "ellipsis"]),
+    max_size=4,
+    unique=True,
+)
+
+
+def changed(quote, changes):
+    """A quote with changes that are to be ignored."""
+    for change in changes:
+        quote = {
+            "straight": lambda text: text.replace("’", "'"),
+            "dashes": lambda text: text.replace("-", "‑"),
+            "case": str.upper,
+            "spaces": lambda text: text.replace(" ", " \n\t"),
+            "invisible": lambda text: text.replace("e", "e\u200b"),
+            "ligatures": lambda text: text.replace("ﬁ", "fi").replace("ï", "i\u0308"),
+            "outer": lambda text: f"“{text}”",
+            "ellipsis": lambda text: f"… {text} …",
+        }[change](quote)
+    return quote
+
+
+@settings(max_examples=300, deadline=None)
+@given(WORDS, WORDS, WORDS, CHANGES, st.sampled_from(["txt", "md", "html", "rst"]))
+def test_a_changed_quote_is_located_at_exactly_its_place_or_is_ambiguous(before, quoted, after, changes, suffix):
+    emphasised = {"md": "**{}**", "html": "<b>{}</b>", "rst": "**{}**", "txt": "{}"}[suffix]
+    pieces = [emphasised.format(word) if number % 3 == 1 else word for number, word in enumerate(quoted)]
+    head, span = f"{' '.join(before)}; ", " ".join(pieces)
+    first, last = span.index(quoted[0]), span.rindex(quoted[-1]) + len(quoted[-1])
+    text = f"{head}{span}; {' '.join(after)}."
+    quote = changed(" ".join(quoted), changes)
+    assume(
+        not QuoteLocator(Corpus([Document(DocumentId("a"), text)])).locate(quote, verbatim_only=True).places
+        or quote == span
+    )
+    places = QuoteLocator(Corpus([Document(DocumentId(f"a.{suffix}"), text)])).locate(quote).places
+    expected = (len(head) + first, len(head) + last)
+    assert expected in [(span.start, span.end) for (span,) in places] or len(places) > 1
+
+
+@settings(max_examples=300, deadline=None)
+@given(WORDS, st.data(), st.sampled_from(["txt", "md", "html", "rst"]))
+def test_a_quote_with_another_word_is_never_located(words, data, suffix):
+    text = " ".join(words)
+    number = data.draw(st.integers(0, len(words) - 1))
+    other = data.draw(st.sampled_from(["not", "6", "3,5", "35", "Strase", "naive", "x2", "-5", "dont"]))
+    quote = " ".join([*words[:number], other, *words[number + 1 :]])
+    assume(not re.search(rf"(?<!\w){re.escape(other)}(?!\w)", text))
+    assert located(text, changed(quote, ["straight", "outer"]), f"a.{suffix}") == []

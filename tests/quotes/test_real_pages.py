@@ -1,0 +1,116 @@
+"""Quotes of real pages that nobody looked at while the locator was built; how they were made: pages/build.py."""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests.quotes.pages.folding import folded
+from tests.quotes.pages.marks import MARK
+
+from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+
+SET = Path(__file__).parent / "pages" / "held_out"
+KINDS = ("markdown", "html", "rst", "pdf", "man")
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+@cache
+def texts(kind):
+    return {DocumentId(page.name): page.read_bytes().decode() for page in sorted((SET / kind).iterdir())}
+
+
+@cache
+def rows(kind):
+    return json.loads((SET / f"{kind}.json").read_text("utf-8"))
+
+
+def once(kind):
+    return [row for row in rows(kind)["quotes"] if row["spans"]]
+
+
+def several(kind):
+    return [row for row in rows(kind)["quotes"] if not row["spans"]]
+
+
+@cache
+def locator(kind):
+    return QuoteLocator.of(Corpus(Document(name, text) for name, text in texts(kind).items()))
+
+
+@cache
+def places(kind, quote):
+    """Every place of the quote in all pages of its kind: (document, start, end) of each of its spans."""
+    found = locator(kind).locate(quote).places
+    return [[(span.doc_id, span.start, span.end) for span in place] for place in found]
+
+
+def true_place(row):
+    return [(row["document"], start, end) for start, end in row["spans"]]
+
+
+@every_kind
+def test_of_the_quotes_that_occur_once_97_in_100_are_located(kind):
+    lost = [row["quote"] for row in once(kind) if len(places(kind, row["quote"])) != 1]
+    assert len(lost) <= 0.03 * len(once(kind)), "\n".join(map(repr, lost))
+
+
+@every_kind
+def test_no_quote_is_located_at_a_wrong_span(kind):
+    wrong = {
+        row["quote"]: (true_place(row), found)
+        for row in rows(kind)["quotes"]
+        if len(found := places(kind, row["quote"])) == 1 and found != [true_place(row)]
+    }
+    assert not wrong
+
+
+@every_kind
+def test_a_quote_that_occurs_several_times_is_always_said_to(kind):
+    assert [row["quote"] for row in several(kind) if len(places(kind, row["quote"])) < 2] == []
+
+
+@every_kind
+def test_no_near_miss_is_accepted(kind):
+    accepted = {
+        row["quote"]: (row["change"], found)
+        for row in rows(kind)["near_misses"]
+        if (found := places(kind, row["quote"]))
+    }
+    assert not accepted
+
+
+@every_kind
+def test_there_are_enough_quotes_of_a_kind_two_span_quotes_among_them_and_half_as_many_near_misses(kind):
+    assert len(once(kind)) >= 100
+    assert sum(len(row["spans"]) == 2 for row in once(kind)) >= 10
+    assert len(several(kind)) >= 5
+    assert 2 * len(rows(kind)["near_misses"]) >= len(once(kind))
+
+
+@every_kind
+def test_spans_lie_in_their_pages_which_hold_no_mark_of_the_building_script(kind):
+    for text in texts(kind).values():
+        assert not MARK.search(text)
+    for row in once(kind):
+        covered = [texts(kind)[row["document"]][start:end] for start, end in row["spans"]]
+        assert all(part and part == part.strip() for part in covered)
+        assert row["spans"] == sorted(row["spans"])
+
+
+@every_kind
+def test_near_misses_stand_in_no_page(kind):
+    standing = "\0".join(map(folded, texts(kind).values()))
+    assert [row["quote"] for row in rows(kind)["near_misses"] if folded(row["quote"]) in standing] == []
+
+
+def test_every_page_is_listed_with_its_licence():
+    listed = (SET / "LICENCES.md").read_text("utf-8")
+    pages = [page for kind in KINDS for page in (SET / kind).iterdir()]
+    assert [page.name for page in pages if f"`{page.parent.name}/{page.name}`" not in listed] == []
+
+
+def test_all_pages_are_small_together():
+    assert sum(file.stat().st_size for file in SET.rglob("*.*")) < 1_500_000

@@ -1,0 +1,290 @@
+import json
+import random
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.quotes.test_real_pages import KINDS, locator, once, rows
+
+from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes
+from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.quotes.suggestions import suggest
+
+GUIDE = """# Refunds
+
+A refund takes **five** [working days](days.md) after we have received the parcel. It never takes more than 12 days.
+Parcels above 30 kg cost $40 more, and those below -5 °C are not taken.
+
+## Upgrades
+
+Install the new agent first, and restart the server. Keep the data directory.
+Then remove the old agent from every node of the cluster.
+
+| size | price |
+|------|-------|
+| big  | 1.50  |
+"""
+OTHER = "The office opens at nine. Nobody answers the telephone before the first coffee of the day.\n"
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def corpus_of(**texts):
+    return Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in texts.items())
+
+
+def suggested(quote, corpus=None, doc_id=None):
+    return suggest(quote, QuoteLocator.of(corpus or corpus_of(guide=GUIDE, other=OTHER)), doc_id)
+
+
+def checked(tmp_path, row, corpus=None, header="question,quote", **options):
+    path = tmp_path / "q.csv"
+    path.write_text(f"{header}\n{row}\n", "utf-8")
+    return check_quotes(path, corpus or corpus_of(guide=GUIDE, other=OTHER), **options).rows[0]
+
+
+class TestWhatIsSuggested:
+    def test_the_row_of_a_missing_quote_has_the_passage_how_similar_it_is_and_what_differs(self, tmp_path):
+        row = checked(tmp_path, "What first?,Install the new client first and restart the server.")
+        assert row.status == "missing"
+        assert row.suggestion.quote == "Install the new agent first, and restart the server."
+        assert (row.suggestion.document, row.suggestion.place) == ("guide.md", "guide.md:8:1")
+        assert row.suggestion.copies == ("guide.md:8:1",)
+        assert 0.9 < row.similarity < 1
+        assert row.difference == "“client” for “agent”, “,” left out"
+        assert row.places == ()  # likeness is never enough
+
+    def test_a_row_that_was_located_has_no_suggestion(self, tmp_path):
+        row = checked(tmp_path, "What first?,Keep the data directory.")
+        assert (row.status, row.suggestion, row.similarity, row.difference) == ("located", None, None, "")
+
+    @pytest.mark.parametrize(
+        ("quote", "passage", "difference"),
+        [
+            ("remove the agent from every node", "remove the old agent from every node", "“old” left out"),
+            ("Keep the very data directory.", "Keep the data directory.", "“very” added"),
+            ("Keep data the directory.", "Keep the data directory.", "“the” moved"),
+            ("restart the sevrer.", "restart the server", "“sevrer” for “server”"),
+            ("never takes more than 13 days", "never takes more than 12 days", "“13” for “12”"),
+        ],
+    )
+    def test_what_differs_is_told_in_words(self, quote, passage, difference):
+        found = suggested(quote)
+        assert found.quote.rstrip(".") == passage.rstrip(".")
+        assert difference in found.difference
+
+    def test_markup_capitals_and_quotation_marks_are_no_difference(self):
+        found = suggested("“a REFUND takes five working days after we had received the parcel.”")
+        assert found.quote.startswith("A refund takes **five** [working days](days.md) after")
+        assert found.difference == "“had” for “have”"
+
+    def test_what_is_invisible_is_named(self, tmp_path):
+        row = checked(tmp_path, "Which?,Keep the data\u200b dirctory.")
+        assert "zero width space (U+200B) behind “data”" in row.difference
+        row = checked(tmp_path, "Which?,Keep the da\u2061ta directory.")
+        assert "function application (U+2061) in “da\u2061ta”" in row.difference
+
+    def test_letters_of_another_script_that_look_alike_are_named(self, tmp_path):
+        row = checked(tmp_path, "Which?,Keep the d\u0430ta directory.")
+        assert row.difference == "Cyrillic small letter a (U+0430) for Latin small letter a (U+0061) in “data”"
+
+    def test_white_space_beside_symbols_is_told(self):
+        assert suggested("Install the new agent first , and restart").difference == "white space added in “first ,”"
+
+    def test_a_quote_that_is_a_sentence_is_widened_to_the_sentence(self):
+        assert suggested("You remove the old agent from every node.").quote == (
+            "Then remove the old agent from every node of the cluster."
+        )
+
+    def test_a_few_words_stay_a_few_words(self):
+        assert suggested("from evry node").quote == "from every node"
+
+    def test_a_passage_has_the_sign_and_the_unit_of_its_numbers(self):
+        assert suggested("those blow 5 °C").quote == "those below -5 °C"
+
+    def test_no_text_of_another_table_cell_is_taken_in(self):
+        assert suggested("big 1.60", corpus_of(a=GUIDE)) is None or "price" not in suggested("big 1.60").quote
+
+    @pytest.mark.parametrize(
+        "quote",
+        [
+            "Wombats dig tunnels.",
+            "the of and",
+            "It is the first of all of them and the last one of the others, too.",
+            "ωψχ",
+            "…",
+            "?!",
+            "1",
+            "Completely different words that nobody has ever written in any guide before.",
+        ],
+    )
+    def test_nothing_is_suggested_where_the_best_is_noise(self, quote):
+        assert suggested(quote) is None
+
+    def test_nothing_is_suggested_in_empty_documents(self):
+        assert suggested("Keep the data directory.", corpus_of(a="", b=" \n")) is None
+
+    def test_scripts_without_spaces_are_compared_by_characters(self):
+        found = suggested("退款需要玉个工作日", corpus_of(a="说明。退款需要五个工作日。请稍候。", b=OTHER))
+        assert found.quote.startswith("退款需要五个工作日")
+        assert found.difference == "“玉” for “五”"
+
+    def test_a_quote_longer_than_any_passage_is_told_to_be_too_long(self, tmp_path):
+        row = checked(tmp_path, f"Which?,{'word ' * 5_000}")
+        assert row.advice == "nothing similar in the corpus; quote less than 20,000 characters"
+
+    @pytest.mark.parametrize("length", [600, 6_000])
+    def test_a_long_quote_with_a_changed_word_is_suggested_whole(self, length):
+        words = [f"w{random.Random(number).randrange(5_000)}x" for number in range(9_000)]
+        text = " ".join(words)
+        quote = text[3_000 : 3_000 + length].split(" ", 1)[1].rsplit(" ", 1)[0]
+        given = quote.replace(quote.split()[40], "changed", 1)
+        found = suggested(given, corpus_of(a=text, b=OTHER))
+        assert found.quote == quote
+
+
+class TestCopies:
+    def test_all_copies_are_told(self, tmp_path):
+        row = checked(tmp_path, "Which?,Keep the date directory.", corpus_of(a=GUIDE, b=f"x\n{GUIDE}"))
+        assert row.suggestion.copies == ("a.md:8:54", "b.md:9:54")
+        assert row.suggestion.refusal == "it occurs 2 times"
+        assert "a.md:8:54, and 1 more such" in row.advice
+
+    def test_columns_count_characters_and_lines_end_with_line_feeds(self):
+        found = suggested("Keep the date directory.", corpus_of(a="𝔘𝔫𝔦\r\n\r\n😀😀 Keep the data directory.\r\n"))
+        assert found.place == "a.md:3:4"
+
+
+class TestDocuments:
+    def test_a_quote_of_another_document_suggests_that_document(self, tmp_path):
+        row = checked(tmp_path, "What?,Keep the data directory.,other", header="question,quote,document")
+        assert (row.status, row.suggestion.document, row.similarity) == ("missing", "guide.md", 1)
+        assert row.difference == "in guide.md, not in other.md"
+        assert row.suggestion.refusal == "it is in another document than the row names"
+        assert row.advice == "found in guide.md:8:54, not in other.md: correct the document"
+
+    def test_a_quote_of_a_document_that_is_unknown_suggests_the_right_one(self, tmp_path):
+        row = checked(tmp_path, "What?,Keep the data directory.,gide", header="question,quote,document")
+        assert (row.suggestion.document, row.suggestion.quote) == ("guide.md", "Keep the data directory.")
+        assert row.advice.startswith("found in guide.md:8:54, not in gide: the corpus has no document 'gide'")
+
+    def test_the_document_that_is_named_comes_first(self):
+        corpus = corpus_of(a="Keep the data directory.", b="Keep all the data directory.")
+        assert suggested("Keep the date directory.", corpus).document == "a.md"
+        assert suggested("Keep the date directory.", corpus, "b.md").document == "b.md"
+
+    def test_the_others_are_searched_if_it_has_nothing_similar(self):
+        found = suggested("Keep the date directory.", None, "other.md")
+        assert (found.document, found.refusal) == ("guide.md", "it is in another document than the row names")
+        assert found.difference == "“date” for “data”; in guide.md, not in other.md"
+
+    def test_a_large_document_that_is_named_comes_first(self):
+        filler = " ".join(f"number{number} follows" for number in range(30_000))
+        corpus = corpus_of(a=f"{filler} Keep the data directory.", b=f"{filler} Keep all the data directory. {filler}")
+        assert suggested("Keep the date directory.", corpus, "b.md").document == "b.md"
+
+
+class TestQuotesThatLeaveSomethingOut:
+    def test_the_part_that_was_not_found_is_told_and_suggested(self, tmp_path):
+        row = checked(tmp_path, '"What?","Install the new agent … keep the date directory."')
+        assert [span.text for span in row.suggestion.spans] == ["Install the new agent", "Keep the data directory."]
+        assert row.suggestion.quote == "Install the new agent … Keep the data directory."
+        assert row.difference == "“keep the date directory.” was not found: “date” for “data”"
+        assert 0.9 < row.similarity < 1
+
+    def test_without_a_suggestion_the_part_is_told_that_was_not_found(self, tmp_path):
+        row = checked(tmp_path, '"What?","Install the new agent … wombats dig tunnels."')
+        assert row.advice == "nothing similar in the corpus; “wombats dig tunnels.” was not found"
+        row = checked(tmp_path, '"What?","Keep the data directory … Install the new agent first"')
+        assert row.advice.endswith("; its parts were found, but not in this order and near each other in one document")
+
+    def test_parts_in_the_document_that_is_named_come_first(self):
+        corpus = corpus_of(a=GUIDE, b=GUIDE)
+        assert suggested("Install the new agent … keep the date directory.", corpus, "b.md").document == "b.md"
+
+    def test_a_quote_of_very_many_parts_is_not_compared(self):
+        assert suggested(" … ".join(["Keep the date directory."] * 11)) is None
+
+    def test_parts_in_the_wrong_order_are_not_suggested(self):
+        assert suggested("Keep the data directory … Install the new agnet first") is None
+
+    def test_parts_of_which_none_was_found_are_suggested_together(self):
+        found = suggested("Install the new clent first … Keep the date directory.")
+        assert found.quote == "Install the new agent first … Keep the data directory."
+
+
+class TestWhatMakesAPlaceUnique:
+    def test_the_words_beside_an_ambiguous_quote_are_told_that_only_one_place_has(self, tmp_path):
+        corpus = corpus_of(a="Press OK. Then wait. Press OK. Then go.", b="First press OK.")
+        row = checked(tmp_path, "What?,Press OK.", corpus)
+        assert row.status == "ambiguous"
+        assert "a.md:1:22 (behind “wait.”)" in row.advice
+
+    def test_of_copies_that_share_all_words_around_no_words_are_told(self, tmp_path):
+        row = checked(tmp_path, "What?,Keep the data directory.", corpus_of(a=GUIDE, b=GUIDE))
+        assert row.advice == "a.md:8:54, b.md:8:54: name the document, or quote more"
+
+
+class TestOtherForms:
+    def test_a_quote_that_is_only_located_ignoring_markup_is_suggested_to_who_ignores_nothing(self, tmp_path):
+        row = checked(tmp_path, "What?,A refund takes five working days", verbatim_only=True)
+        assert row.suggestion.quote == "A refund takes **five** [working days"
+        assert (row.similarity, row.difference) == (1, "it stands there only ignoring: emphasis, links")
+
+
+@every_kind
+def test_near_misses_of_real_pages_are_suggested_at_their_place(kind):
+    missed = []
+    for row in rows(kind)["near_misses"]:
+        found = suggest(row["quote"], locator(kind))
+        if found is None or (row["document"] != found.document and row["from"] not in found.quote):
+            missed.append((row["change"], row["quote"], found and found.quote))
+    assert len(missed) <= 0.1 * len(rows(kind)["near_misses"]), "\n".join(map(repr, missed))
+
+
+@every_kind
+def test_near_misses_in_digits_signs_and_negations_are_refused_at_any_threshold(kind):
+    decisive = {"digit", "sign", "sign gone", "comparison", "decimal", "negation"}
+    taken = [
+        (row["change"], row["quote"], found.quote, found.difference)
+        for row in rows(kind)["near_misses"]
+        if row["change"] in decisive and (found := suggest(row["quote"], locator(kind))) and not found.refusal
+    ]
+    assert not taken, "\n".join(map(repr, taken))
+
+
+@pytest.mark.parametrize("kind", ["man", "pdf"])  # their text is shown as it is, without markup
+def test_whatever_near_miss_is_not_refused_has_the_digits_signs_and_negations_of_its_passage(kind):
+    decisive = re.compile(r"\d|[<>=+%$≤≥]|(?<!\w)-|\b(?:not|no|never|without)\b|n['’]t\b")
+    found = [(row["quote"], suggest(row["quote"], locator(kind))) for row in rows(kind)["near_misses"]]
+    accepted = [(quote, given) for quote, given in found if given and not given.refusal]
+    assert len(accepted) > 20
+    assert [
+        (quote, given.quote)
+        for quote, given in accepted
+        if decisive.findall(quote.casefold()) != decisive.findall(given.quote.casefold())
+    ] == []
+
+
+@every_kind
+def test_quotes_of_other_kinds_of_pages_get_hardly_any_suggestion(kind):
+    others = [row["quote"] for other in KINDS if other != kind for row in once(other)[::7]]
+    found = [(quote, given.quote) for quote in others if (given := suggest(quote, locator(kind)))]
+    assert len(found) <= 0.05 * len(others), "\n".join(map(repr, found))
+
+
+@given(st.sampled_from([row["quote"] for kind in ("markdown", "man") for row in once(kind)]), st.data())
+def test_a_suggestion_is_located_by_its_own_text(quote, data):
+    kind = "markdown" if any(quote == row["quote"] for row in once("markdown")) else "man"
+    words = quote.split()
+    place = data.draw(st.integers(0, len(words) - 1))
+    changed = " ".join(
+        [*words[:place], data.draw(st.sampled_from(["", "zebra", words[place][::-1]])), *words[place + 1 :]]
+    )
+    found = suggest(changed, locator(kind))
+    if found is not None:
+        located = locator(kind).locate(found.quote, found.document).places
+        assert found.spans in located
+        assert 0 <= found.similarity <= 1
+        assert json.dumps(found.difference)
