@@ -178,13 +178,13 @@ def is_secret_pair(value: object) -> bool:
 
     `("token", "chunk")` is none: these are words.
     """
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, list | tuple) or len(pair := cast("Sequence[object]", value)) != 2:
         return False
-    first, *others = cast("Sequence[object]", value) or [None]
+    first, second = pair
     name = first.decode("latin-1") if isinstance(first, bytes) else first
-    if len(others) != 1 or not isinstance(name, str) or not isinstance(others[0], _CAN_BE_SECRET):
+    if not isinstance(name, str) or not isinstance(second, _CAN_BE_SECRET):
         return False
-    return is_secret(name) and not (name in _WORDS and _WORD.fullmatch(str(others[0])))
+    return is_secret(name) and not (name in _WORDS and _WORD.fullmatch(str(second)))
 
 
 def json_text(value: object, indent: int | None = None, *, ascii_only: bool = False) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence, Set
 from difflib import get_close_matches
-from typing import Any, TypeAlias, TypeGuard, TypeVar
+from typing import Any, TypeAlias, TypeGuard, TypeVar, cast
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.contracts.component import component_name
@@ -139,13 +139,10 @@ def _parse_scores(
     return chosen
 
 
-def _parsed(score: Any, levels: Set[EvaluationType]) -> tuple[Metric[Any], ScoreName]:
+def _parsed(score: object, levels: Set[EvaluationType]) -> tuple[Metric[Any], ScoreName]:
     if isinstance(score, str):
         return parse_score(score, levels)
-    metric: Any = score
-    cut: Any = None
-    if isinstance(score, list | tuple) and len(score) == 2:
-        metric, cut = score
+    metric, cut = _apart(score)
     if not _is_metric(metric):
         raise ConfigError(
             f"score {shown(score)}: expected a text such as 'ndcg@10', a metric such as NDCG(), or a metric and its "
@@ -154,6 +151,12 @@ def _parsed(score: Any, levels: Set[EvaluationType]) -> tuple[Metric[Any], Score
     cutoff = None if cut is None else Cutoff.parse(cut)
     _check_cutoff(score, metric, cutoff)
     return metric, ScoreName(checked_name(metric), cutoff)
+
+
+def _apart(score: object) -> tuple[Any, Any]:
+    """Return a metric and its cutoff; of anything else itself, and no cutoff."""
+    given = cast("Sequence[Any]", score) if isinstance(score, list | tuple) else ()
+    return (given[0], given[1]) if len(given) == 2 else (score, None)
 
 
 def _is_metric(value: object) -> TypeGuard[Metric[Any]]:
