@@ -182,6 +182,16 @@ def missing_quotes(n: int) -> Work:
     return checking(quotes, corpus_of(pages))
 
 
+def opened(name: str, markup: str) -> Case:
+    """Return the case of a document of n characters of markup that is opened and never closed."""
+
+    def case(n: int) -> Work:
+        page = Document(DocumentId(name), markup * (n // len(markup)) + "\n\nThe end of the page.\n")
+        return checking(["The end is on no page."], Corpus([page]))
+
+    return case
+
+
 def duplicate_key(n: int) -> Work:
     """Read an object of n keys, the last of which is there twice."""
     text = json.dumps({f"key{number}": number for number in range(n)})[:-1] + f', "key{n - 1}": 0}}'
@@ -314,6 +324,12 @@ CASES: dict[str, tuple[int, Case]] = {
     "place one text n times": (2_000, one_text_many_times),
     "a missing quote of n characters": (4_000, missing_quote),
     "n missing quotes in n × 50,000 characters": (12, missing_quotes),
+    "quotes: n characters of opened brackets": (30_000, opened("page.md", "[ ")),
+    "quotes: n characters of opened images": (30_000, opened("page.md", "![a ")),
+    "quotes: n characters of opened emphasis": (30_000, opened("page.md", "*a **b ")),
+    "quotes: n characters of opened code": (30_000, opened("page.md", "`a ``b ")),
+    "quotes: n characters of opened tags": (30_000, opened("page.html", "<a ")),
+    "quotes: n characters of opened roles": (30_000, opened("page.rst", ":a:`b ")),
     "a duplicate key among n": (10_000, duplicate_key),
     "run --json --worst n": (1_000, worst_as_json),
     "print the n worst": (1_000, worst_printed),
