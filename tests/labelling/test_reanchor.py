@@ -6,6 +6,7 @@ from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.anchors import Anchor, anchors_of, known_documents
 from rag_evaluation_framework.labelling.reanchor import reanchor
+from support.cpu_time import cpu_seconds_below
 
 ANSWER = "Refunds take five working days in all countries."
 PAGE = (
@@ -320,3 +321,13 @@ def test_what_made_a_place_the_only_one_is_kept_with_the_span():
 
 def test_known_documents_are_those_of_the_labels_and_those_with_the_same_text():
     assert known_documents(["a.md"], corpus_of(a=PAGE, b=OTHER, c=PAGE)).keys() == {"a.md", "c.md"}
+
+
+def test_what_the_documents_show_is_read_once_for_all_labels_that_are_lost():
+    lines = [f"The limit number {number} of the service is told on this line.\n" for number in range(60)]
+    corpus = corpus_of(a="".join(lines), b=PAGE * 10_000)
+    anchors = anchors_of([span_of(corpus, "a.md", line.strip()) for line in lines], corpus)
+    after = corpus_of(a="".join(line.replace("limit", "border") for line in lines), b=PAGE * 10_000)
+    with cpu_seconds_below(6):
+        results = reanchor(anchors, after, known_documents(["a.md"], corpus))
+    assert all(result.span is None and result.nearest is not None for result in results)

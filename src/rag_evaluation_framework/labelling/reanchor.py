@@ -76,7 +76,8 @@ class _Several(Exception):
 class _Finder:
     def __init__(self, corpus: Corpus, known: Mapping[str, str]) -> None:
         self.corpus, self.known = corpus, known
-        self.locator, self.shown = TextLocator.of(corpus), ShownPlaces(corpus)
+        self.locator, self.quotes = TextLocator.of(corpus), QuoteLocator.of(corpus)  # kept, or each would be made anew
+        self.shown = ShownPlaces(corpus)
         self.compared = 0
         self.unchanged: set[str] = set()
         self.by_hash: dict[str, list[Document]] = defaultdict(list)  # without those that were known with this text
@@ -240,7 +241,7 @@ class _Finder:
 
     def _nearest(self, anchor: Anchor) -> tuple[CharacterSpan, float] | None:
         shown = markup_of(anchor.doc_id, anchor.text).shown(0, len(anchor.text))
-        found = suggest(shown, QuoteLocator.of(self.corpus))
+        found = suggest(shown, self.quotes)
         return None if found is None else (found.spans[0], 100 * found.similarity)
 
 
