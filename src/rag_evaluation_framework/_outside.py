@@ -184,7 +184,7 @@ def is_secret_pair(value: object) -> bool:
     name = first.decode("latin-1") if isinstance(first, bytes) else first
     if not isinstance(name, str) or not isinstance(second, _CAN_BE_SECRET):
         return False
-    return is_secret(name) and not (name in _WORDS and _WORD.fullmatch(str(second)))
+    return is_secret(name) and not (name in _WORDS and _WORD.fullmatch(str(cast("object", second))))
 
 
 def json_text(value: object, indent: int | None = None, *, ascii_only: bool = False) -> str:

@@ -155,8 +155,8 @@ def _parsed(score: object, levels: Set[EvaluationType]) -> tuple[Metric[Any], Sc
 
 def _apart(score: object) -> tuple[Any, Any]:
     """Return a metric and its cutoff; of anything else itself, and no cutoff."""
-    given = cast("Sequence[Any]", score) if isinstance(score, list | tuple) else ()
-    return (given[0], given[1]) if len(given) == 2 else (score, None)
+    given = cast("Sequence[Any]", score if isinstance(score, list | tuple) else ())
+    return (given[0], given[1]) if len(given) == 2 else (cast("Any", score), None)
 
 
 def _is_metric(value: object) -> TypeGuard[Metric[Any]]:
