@@ -307,3 +307,12 @@ def test_a_dataset_is_updated_with_accepted_quotes(rag_eval, copied):
     assert (outcome.code, outcome.err) == (0, "")
     assert "1 questions added" in outcome.out
     assert "2 suggestions in place of quotes: copied.suggested.csv." in outcome.out
+
+
+def test_text_files_that_the_default_pattern_does_not_match_are_told(rag_eval, folder):
+    for name in ("a.rst", "guides/b.rst", "c.txt", ".hidden.txt", "d.png"):
+        (folder / "docs" / name).write_text("Something.")
+    said = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv").out
+    assert "Not read: 2 .rst, 1 .txt. --glob '**/*.{md,rst,txt}' reads them, too.\n" in said
+    both = ("--glob", "**/*.{md,rst}", "--name", "both")
+    assert "Not read" not in rag_eval("init", "--corpus", "docs", "--questions", "questions.csv", *both).out

@@ -136,7 +136,15 @@ def test_the_two_apostrophes_are_one():
 
 
 @pytest.mark.parametrize(
-    ("one", "other"), [("What is C?", "What is C#?"), ("Is it 5?", "Is it -5?"), ("C++ 1.5", "C++ 15")]
+    ("one", "other"),
+    [
+        ("What is C?", "What is C#?"),
+        ("Is it 5?", "Is it -5?"),
+        ("C++ 1.5", "C++ 15"),
+        ("What is .NET?", "What is NET?"),
+        ("Why __init__?", "Why init?"),
+        ("What is ()?", "What is []?"),
+    ],
 )
 def test_questions_that_differ_in_a_symbol_of_a_word_are_two(one, other):
     assert lint(question(one, FIRST), question(other, FIRST)).findings == ()

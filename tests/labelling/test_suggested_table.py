@@ -192,6 +192,11 @@ class TestAccepting:
             ("Refunds take six working days.", "", "a number differs"),
             ("Refunds do not take five working days.", "", "a negation differs"),
             ("Refunds take -five working days.", "", "a sign differs"),
+            ("Refunds barely take five working days.", "", "a negation differs"),
+            ("Refunds take five disworking days.", "", "a negation differs"),
+            ("Refunds take unworking and five working days.", "", "a negation differs"),
+            ("Refunds take at most five working days.", "", "a comparison differs"),
+            ("Refunds take five WORKING_DAY days.", "", "a name differs"),
             ("Press OK.", "a.md", "it is in another document than the row names"),
         ],
     )

@@ -252,6 +252,13 @@ def test_parts_of_a_quote_that_could_be_joined_in_several_ways_are_ambiguous():
     ]
 
 
+def test_words_may_be_left_out_beside_an_ellipsis_of_the_document():
+    text = "Apples are sold here... They are red and sweet. Do come soon."
+    assert located(text, "Apples are sold here … Do come soon.") == ["Apples are sold here … Do come soon."]
+    assert located(text, "Apples are sold here … sweet.") == ["Apples are sold here … sweet."]
+    assert located(text, "Apples are sold here … are red and sweet.") == []
+
+
 def test_parts_of_a_quote_are_of_one_document_and_near_each_other():
     far = locator(a="One two. " + "x " * 5000 + "Three four.", b="One two.", c="Three four.")
     assert far.locate("One two … Three four").places == ()

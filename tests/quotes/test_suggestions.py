@@ -197,7 +197,7 @@ class TestQuotesThatLeaveSomethingOut:
         row = checked(tmp_path, '"What?","Install the new agent … wombats dig tunnels."')
         assert row.advice == "nothing similar in the corpus; “wombats dig tunnels.” was not found"
         row = checked(tmp_path, '"What?","Keep the data directory … Install the new agent first"')
-        assert row.advice.endswith("; its parts were found, but not in this order and near each other in one document")
+        assert row.advice.endswith("its parts were found, but not in this order near each other, with words in between")
 
     def test_parts_in_the_document_that_is_named_come_first(self):
         corpus = corpus_of(a=GUIDE, b=GUIDE)

@@ -24,6 +24,7 @@ from rag_evaluation_framework.cli.quote_suggestions import (
     Accept,
     accepted,
     check_accept,
+    left_out,
     save_suggestions,
 )
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
@@ -87,7 +88,8 @@ def init(
     dataset = _dataset(check, called)
     if dataset is None:
         reports.show_quotes(stdout(), check)
-        print_text(save_suggestions(check, f"init{kept}", corpus, glob) or "There is nothing to suggest.")
+        told = save_suggestions(check, f"init{kept}", corpus, glob) or "There is nothing to suggest."
+        print_text(f"{left_out(documents, corpus, glob)}{told}")
         located = any(row.status == "located" for row in check.rows)
         raise ConfigError(
             f"{questions}: no {'question has all of its quotes' if located else 'quote was'} located in {corpus}, so "
@@ -107,12 +109,13 @@ def init(
         reports.show_quotes(stdout(), check)
         raise
     skipped = data.count_skipped(dataset.skipped)
+    others = left_out(documents, corpus, glob)
     allowed = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
     told = save_suggestions(check, f"dataset update {shlex.quote(str(target))}", corpus, glob)
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
         reports.show_quotes(stdout(), check)
         print_text(
-            f"Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}"
+            f"{others}Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}"
             f"{allowed if skipped else ''}{told and f'{chr(10)}{told}'}"
         )
 

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from rag_evaluation_framework import labelling
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import data, labelling
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 _THRESHOLD = 0.95
@@ -32,6 +33,16 @@ def check_accept(accept: float | None) -> None:
 def accepted(check: labelling.QuoteCheck, accept: float | None) -> labelling.QuoteCheck:
     """Return the check with the suggestions accepted that are similar enough; as it is, without a threshold."""
     return check if accept is None else check.accepting(accept)
+
+
+def left_out(documents: rag.Corpus, corpus: Path, glob: str) -> str:
+    """Return a line about the text files of a folder that the default pattern does not match; "" if there are none."""
+    counts = data.texts_left_out(documents, corpus) if glob == DEFAULT_GLOB else {}
+    if not counts:
+        return ""
+    named = ", ".join(f"{count} {suffix}" for suffix, count in counts.items())
+    pattern = f"**/*.{{{','.join(['md', *(suffix[1:] for suffix in counts)])}}}"
+    return f"Not read: {named}. --glob {shlex.quote(pattern)} reads them, too.\n"
 
 
 def save_suggestions(check: labelling.QuoteCheck, command: str, corpus: Path, glob: str) -> str:

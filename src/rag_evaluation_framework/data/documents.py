@@ -206,6 +206,17 @@ def _read_text(path: Path) -> str:
         ) from error
 
 
+def texts_left_out(corpus: Corpus, folder: Path) -> dict[str, int]:
+    """Return how many text files of a folder are no documents of a corpus, by suffix; hidden ones do not count."""
+    counts: Counter[str] = Counter()
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for path in (Path(place) / name for name in files if not name.startswith(".")):
+            if path.suffix in _TEXTS and path.relative_to(folder).as_posix() not in corpus:
+                counts[path.suffix] += 1
+    return dict(sorted(counts.items()))
+
+
 def _alternatives(pattern: str) -> list[PurePosixPath]:
     """Return the patterns that one with braces stands for."""
     try:

@@ -10,6 +10,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
+from rag_evaluation_framework.labelling.anchors import is_long
 from rag_evaluation_framework.labelling.findings import Finding, quotation
 from rag_evaluation_framework.labelling.labelled_text import Label, LabelTexts, units_of
 from rag_evaluation_framework.markups.formats import markup_of
@@ -19,7 +20,6 @@ from rag_evaluation_framework.text.text_locator import TextLocator
 _MARKUP = frozenset("<&[")  # of which a renderer may show nothing at all
 _RAW = (".rst", ".rest")  # in which HTML may be shown, too
 _LONGEST_MARKUP = 300  # characters of a label that may be nothing but markup
-_LONG = 20  # letters and digits: what is shorter is written again elsewhere without being the answer
 _MOST_PLACES = 20
 
 
@@ -105,7 +105,7 @@ class LabelChecks:
         long = {
             _place(label.span): label
             for label in labels
-            if label.span is not None and label.text is not None and label.problem is None and _is_long(label.text)
+            if label.span is not None and label.text is not None and label.problem is None and is_long(label.text)
         }
         if self.corpus is None:
             for span, label in long.items():
@@ -165,10 +165,6 @@ class _Covered:
 def _place(unit: Any) -> Any:
     """Return a unit without its text: labels are the same where they are at the same place."""
     return CharacterSpan(unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit
-
-
-def _is_long(text: str) -> bool:
-    return sum(map(str.isalnum, text)) >= _LONG
 
 
 def _down(share: float) -> str:

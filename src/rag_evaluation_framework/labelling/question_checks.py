@@ -13,10 +13,9 @@ from rag_evaluation_framework.text.terms import question_words, stemmer, words
 
 _RUN, _RUN_LETTERS = 8, 20  # words, and letters and digits in them: words may be single characters
 _SHARE, _FEWEST = 0.9, 4  # of the content words of an answer; of fewer it is chance
-_OF_WORDS = frozenset("#%&@-/\\")  # C# is not C, -5 not 5
-_AROUND_WORDS = "".join(
-    sign for sign in map(chr, range(0x10000)) if category(sign).startswith("P") and sign not in _OF_WORDS
-)
+_QUOTING = "".join(sign for sign in map(chr, range(0x10000)) if category(sign) in ("Pi", "Pf")) + "\"'"
+_BEFORE_WORDS = f"{_QUOTING}([{{¿¡"
+_BEHIND_WORDS = f"{_QUOTING})]}}.,;:!?…。、，？！؟"  # so C# is not C, -5 not 5, .NET not NET, __init__ not init
 
 
 def wording_key(text: str) -> str:
@@ -24,8 +23,9 @@ def wording_key(text: str) -> str:
 
     Symbols that may be part of a word count, as in `C#`, `C++` and `-5`. Of a question without words it is the text.
     """
-    stripped = (word.strip(_AROUND_WORDS) for word in text.casefold().replace("’", "'").split())
-    return " ".join(filter(None, stripped)) or text
+    words = text.casefold().replace("’", "'").split()
+    bare = (word.rstrip(_BEHIND_WORDS).lstrip(_BEFORE_WORDS) or word.rstrip(".,;:!?") for word in words)
+    return " ".join(filter(None, bare)) or text
 
 
 def truth_key(entry: GroundTruth[Any], labels: Sequence[Label]) -> object:

@@ -1,10 +1,13 @@
-r"""What turns a statement into another one: numbers, signs and negations. No passage that differs in them is accepted.
+r"""What turns a statement into another one: numbers, signs, negations, comparisons and names.
+
+No passage that differs in them is accepted.
 
 Numbers are words with a digit, and words such as “five”, but not “one” and “first”. A sign is any symbol of
 mathematics or currency, and `- % ‰ * # & @ \`; a hyphen between letters is none, and punctuation is one only before a
 digit (`.5`) or, of `!`, before anything. Where white space stands beside a sign counts, and so does the unit behind a
-number: a word of up to three letters. Negations and the words for numbers are known in English, German, French and
-Spanish; in other languages only numbers and signs are.
+number: a word of up to three letters. Comparisons are words such as “before” and “at least”. A name is a word in
+capitals, or with capitals or underscores in it, as those of programs are. Negations, comparisons and the words for
+numbers are known in English, German, French and Spanish; in other languages numbers, signs and names are.
 """
 
 import re
@@ -24,12 +27,21 @@ def _words(text: str) -> frozenset[str]:
 
 
 _NEGATIONS = _words(
-    """not no never without none nobody nothing nowhere neither nor cannot cant except unless hardly
+    """not no never without none nobody nothing nowhere neither nor cannot cant except unless hardly barely
+    scarcely rarely seldom fail fails failed
     nicht nichts kein keine keinen keinem keiner keines nie niemals niemand nirgends nirgendwo ohne weder noch außer
-    kaum ne pas sans aucun aucune jamais rien personne nul nulle ni sauf
-    nunca jamás sin ningún ninguno ninguna nada nadie tampoco salvo excepto"""
+    kaum selten ne pas rarement sans aucun aucune jamais rien personne nul nulle ni sauf
+    nunca jamás sin ningún ninguno ninguna nada nadie tampoco salvo excepto apenas raramente"""
 )
+_COMPARISONS = _words(
+    """before after since until more less fewer above below over under least most minimum maximum min max only
+    vor nach seit bis mehr weniger über unter mindestens höchstens nur avant après depuis jusque plus moins seulement
+    antes después desde hasta más menos mínimo máximo solo"""
+)
+_NAME = re.compile(r"[^\W\d_]*(?:_|[a-z][A-Z]|[A-Z]{2})")
 _CONTRACTED = re.compile(r"n't\Z|\An'")  # don't; n'est
+_NEGATING_PREFIX = re.compile(r"(?:un|in|im|il|ir|dis|non|mis|des|de)-?")
+_STEM = 4  # letters
 _NEGATING = re.compile(r"(?:un|in|im|il|ir|dis|non|mis|des|de)-?|(?:less|los|lose[mnrs]?)")
 _NUMBERS = _words(  # without articles, “one” and “first”: these say more than a number
     """zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
@@ -48,17 +60,19 @@ def doubt(found: WordDifferences) -> str:
     """Return what differs that nobody may accept unseen; "" if nothing of the kind does."""
     given = list(_decisive(found.quote, found.given))
     there = list(_decisive(found.passage, found.there))
-    for kind in ("number", "sign", "negation"):
+    for kind in ("number", "sign", "negation", "comparison"):
         mine, others = ([item for item in items if item[0] == kind] for items in (given, there))
         if mine != others:
             return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} differs"
     if any(_negates(found, change) for change in found.changes):
         return "a negation differs"
+    if any(_has_name(found, change) for change in found.changes):
+        return "a name differs"
     return ""
 
 
 def _decisive(text: str, words: list[Word]) -> Iterator[tuple[str, ...]]:
-    """Yield the numbers, signs and negations of a text, in order, each with what belongs to it."""
+    """Yield the numbers, signs, negations and comparisons of a text, in order, each with what belongs to it."""
     for at, word in enumerate(words):
         behind = words[at + 1] if at + 1 < len(words) else None
         if is_number(word.form):
@@ -66,6 +80,8 @@ def _decisive(text: str, words: list[Word]) -> Iterator[tuple[str, ...]]:
             yield "number", word.form, unit
         elif is_negation(word.form):
             yield "negation", "not" if word.form == "n't" else word.form
+        elif word.form in _COMPARISONS:
+            yield "comparison", word.form
         elif _is_sign(text, word):
             beside = [text[place : place + 1].strip() != "" for place in (word.start - 1, word.end) if place >= 0]
             yield "sign", word.form, *map(str, beside)
@@ -98,6 +114,9 @@ def _is_sign(text: str, word: Word) -> bool:
 def _negates(found: WordDifferences, change: Change) -> bool:
     """Return whether a change turns a word into its opposite, or moves words across a negation."""
     given, there = found.given[slice(*change.given)], found.there[slice(*change.there)]
+    forms = {word.form for word in (*found.given, *found.there)}
+    if any(_is_opposite(word.form, forms) for word in (*given, *there)):
+        return True
     if any(
         _NEGATING.fullmatch(longer.removesuffix(shorter)) or _NEGATING.fullmatch(longer.removeprefix(shorter))
         for one, other in zip(given, there, strict=False)
@@ -114,3 +133,16 @@ def _negates(found: WordDifferences, change: Change) -> bool:
         if 0 <= place < len(words)
     ]
     return any(map(is_negation, beside))
+
+
+def _is_opposite(form: str, forms: set[str]) -> bool:
+    """Return whether a word begins with a negating prefix, and what is behind it is how another one begins."""
+    prefix = _NEGATING_PREFIX.match(form)
+    rest = form[prefix.end() :] if prefix else ""
+    return len(rest) >= _STEM and any(other[:_STEM] == rest[:_STEM] for other in forms)
+
+
+def _has_name(found: WordDifferences, change: Change) -> bool:
+    """Return whether a name, as programs have them, is among the words that differ."""
+    stretches = ((found.quote, found.given[slice(*change.given)]), (found.passage, found.there[slice(*change.there)]))
+    return any(_NAME.match(text[word.start : word.end]) for text, words in stretches for word in words)

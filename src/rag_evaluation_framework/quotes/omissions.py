@@ -12,8 +12,9 @@ _OMISSION = re.compile(  # between words or behind the end of one, so not in f(.
 _LINE_END = re.compile(rf"{_ENDING}{{,5}}\s*\n\s*")
 _OWN_ELLIPSIS = re.compile(
     rf"\A\W{{0,200}}?{_ELLIPSIS}|{_ELLIPSIS}\W{{0,200}}\Z"
-)  # of the document: nothing is left out
-_WORD = re.compile(r"[^\W_]")
+)  # of the document: nothing is left out, or a good deal
+_WORD = re.compile(r"[^\W_]+")
+_GOOD_DEAL = 4  # words
 
 
 def parts_of(quote: str) -> list[str]:
@@ -23,5 +24,7 @@ def parts_of(quote: str) -> list[str]:
 
 def may_be_left_out(shown: str) -> bool:
     """Return whether what a document shows between two parts is what an ellipsis stands for: words, or a line's end."""
-    words = _WORD.search(shown) or _LINE_END.fullmatch(shown)
-    return words is not None and not _OWN_ELLIPSIS.search(shown)
+    words = len(_WORD.findall(shown))
+    if _OWN_ELLIPSIS.search(shown):
+        return words >= _GOOD_DEAL
+    return words > 0 or _LINE_END.fullmatch(shown) is not None

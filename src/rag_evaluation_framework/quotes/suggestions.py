@@ -190,7 +190,7 @@ def lost_parts(quote: str, locator: QuoteLocator, doc_id: str | None) -> str:
         return ""
     lost = [part for part in parts if not locator.locate(part, doc_id, 1).places]
     if not lost:
-        return "its parts were found, but not in this order and near each other in one document"
+        return "its parts were found, but not in this order near each other, with words in between"
     return f"{', '.join(f'“{_short(part)}”' for part in lost)} {'was' if len(lost) == 1 else 'were'} not found"
 
 
