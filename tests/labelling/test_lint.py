@@ -309,7 +309,7 @@ def test_skipped_labels_are_told_one_by_one():
         "Why?",
         "“Because of that.”: missing: nothing similar",
     )
-    assert report.counted() == "1 question checked: 1 warning"
+    assert report.counted() == "1 question checked: 1 warning, in 1 that is skipped"
 
 
 def test_documents_and_prefixes_that_the_corpus_lacks_are_told():

@@ -207,10 +207,16 @@ class LintReport:
         """Return the number of errors and warnings in words."""
         counts = Counter(finding.severity for finding in self.problems)
         numbers = [f"{count:,} {name}{'s' * (count != 1)}" for name in ("error", "warning") if (count := counts[name])]
-        checked = (finding.query for finding in self.problems if finding.kind != "skipped")
-        where = len({query.id for query in checked if query is not None})
+        where, skipped = (
+            len(
+                {finding.query.id for finding in self.problems if finding.query and (finding.kind == "skipped") is lost}
+            )
+            for lost in (False, True)
+        )
+        places = [f"{where:,} question{'s' * (where != 1)}"] if where else []
+        places += [f"{skipped:,} that {'are' if skipped != 1 else 'is'} skipped"] if skipped else []
         found = " and ".join(numbers) or "nothing is wrong"
-        found += f", in {where:,} question{'s' * (where != 1)}" if where else ""
+        found += f", in {' and '.join(places)}" if places else ""
         return f"{self.questions:,} question{'s' * (self.questions != 1)} checked: {found}"
 
     def by_kind(self) -> list[FoundKind]:
