@@ -61,7 +61,7 @@ def test_counts_lengths_documents_and_words():
     # of 46, 21 (the two labels overlap) and 21 characters: at 0.9 x 2 = 1.8, so 21 + 0.8 x 25
     assert info.answer_characters == Spread(21, 41, 46)
     # 44 characters of a.md and 23 of b.md, of 46 + 24 + 30
-    assert info.coverage == Coverage(2, 3, pytest.approx(0.67), {"a.md": 3, "b.md": 1})
+    assert info.coverage == Coverage(2, 3, pytest.approx(0.67), {"a.md": 3, "b.md": 1}, 0)
     # {mani, day, refund, take}: 3 of 4; {month}: 1 of 1; {pay}: 0 of 1
     assert info.overlap == WordOverlap(3, pytest.approx(1.75 / 3), 0.75, 1)
     assert info.metadata_columns == {"topic": 3, "by": 1}
@@ -70,7 +70,7 @@ def test_counts_lengths_documents_and_words():
 
 def test_without_the_corpus_what_needs_it_is_undefined():
     info = describe_dataset(Dataset(QUESTIONS, TOKEN))
-    assert info.coverage == Coverage(2, None, None, {"a.md": 3, "b.md": 1})
+    assert info.coverage == Coverage(2, None, None, {"a.md": 3, "b.md": 1}, 0)
     assert info.overlap is not None
     assert info.answer_characters == Spread(21, 41, 46)
 
@@ -101,7 +101,7 @@ def test_a_question_without_words_shares_none_and_does_not_count():
 
 def test_labels_that_do_not_match_the_corpus_cover_nothing():
     info = describe_dataset(Dataset([question("When?", ("b.md", 24, 45), ("gone.md", 0, 5))], TOKEN), CORPUS)
-    assert info.coverage == Coverage(0, 3, None, {})
+    assert info.coverage == Coverage(0, 3, None, {}, 2)
     assert info.labels == 2
 
 
@@ -111,7 +111,7 @@ def test_documents_count_once_a_question_and_the_five_with_the_most_questions_ar
         for number in range(7)
     ]
     info = describe_dataset(Dataset(entries, DOCUMENT))
-    assert info.coverage == Coverage(8, None, None, {"p/*": 7, "d0": 7, "d1": 6, "d2": 5, "d3": 4})
+    assert info.coverage == Coverage(8, None, None, {"p/*": 7, "d0": 7, "d1": 6, "d2": 5, "d3": 4}, 0)
     assert (info.answer_characters, info.overlap, info.labels) == (None, None, 28 + 7)
 
 

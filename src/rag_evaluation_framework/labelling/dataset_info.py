@@ -54,12 +54,14 @@ class Coverage:
         share_of_text: The share of all characters that is labelled, each counted once, in [0, 1]; None if labels are
             not spans, or without the corpus.
         questions_by_document: Of the documents with the most questions, the first five, how many each has.
+        mismatched: How many labels do not match the corpus.
     """
 
     documents: int
     of_documents: int | None
     share_of_text: float | None
     questions_by_document: Mapping[str, int]
+    mismatched: int
 
 
 @dataclass(frozen=True)
@@ -194,6 +196,7 @@ def _coverage(answered: _Questions, corpus: Corpus | None) -> Coverage | None:
     """Return how much of the corpus is labelled; None for labels of chunks, and if there are no labels."""
     counts: Counter[str] = Counter()
     spans: list[CharacterSpan] = []
+    mismatched = sum(label.problem is not None for _, labels in answered for label in labels)
     for entry, labels in answered:
         there = [label for label in labels if label.problem is None]
         found = [label.span for label in there if label.span is not None]
@@ -207,7 +210,7 @@ def _coverage(answered: _Questions, corpus: Corpus | None) -> Coverage | None:
     characters = 0 if corpus is None else sum(len(document.content) for document in corpus)
     share = total_length(merge_overlapping_spans(spans)) / characters if spans and characters else None
     of_documents = None if corpus is None else len(corpus)
-    return Coverage(len(counts), of_documents, share, dict(counts.most_common(_MOST_DOCUMENTS)))
+    return Coverage(len(counts), of_documents, share, dict(counts.most_common(_MOST_DOCUMENTS)), mismatched)
 
 
 def _overlap(answered: _Questions) -> WordOverlap | None:

@@ -77,7 +77,9 @@ def _spread(spread: Spread | None) -> str:
 def _covered(coverage: Coverage) -> str:
     of = "" if coverage.of_documents is None else f" of {coverage.of_documents:,}"
     share = "" if coverage.share_of_text is None else f", {coverage.share_of_text:.2%} of the text"
-    return f"{coverage.documents:,}{of} labelled{share}"
+    lost = "s do" if coverage.mismatched != 1 else " does"
+    told = f"; {coverage.mismatched:,} label{lost} not match them: see dataset lint" if coverage.mismatched else ""
+    return f"{coverage.documents:,}{of} labelled{share}{told}"
 
 
 def _overlap(overlap: WordOverlap) -> str:
