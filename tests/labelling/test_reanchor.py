@@ -118,6 +118,52 @@ def test_two_documents_that_swap_their_names_keep_their_spans():
     assert place(result) == ("b.md", span.start)
 
 
+TEMPLATE = (
+    "# {}\n\nThis page is part of the product manual.\n\n{}\n\nWrite to the help desk at any time of the day.\n\n{}\n"
+)
+WASHER = TEMPLATE.format("Washer X1", ANSWER, "The washer X1 has 1400 rpm.")
+DRYER = TEMPLATE.format("Dryer Y2", ANSWER, "The dryer Y2 has 8 kg.")
+
+
+def places_after(before, after, *labelled):
+    """The places of one label in each of the labelled documents."""
+    spans = [span_of(before, doc_id, ANSWER) for doc_id in labelled]
+    return list(map(place, reanchor(anchors_of(spans, before), after, known_documents(labelled, before))))
+
+
+@pytest.mark.parametrize("labelled", [("a.md",), ("a.md", "b.md"), ("b.md",)])
+@pytest.mark.parametrize("names", ["ba", "ca", "bc", "cd"])
+def test_pages_of_one_template_that_change_their_names_take_their_spans_along(labelled, names):
+    """Swapped, in a chain either way, and both to new names: by their hashes, never by what stands between."""
+    before, after = corpus_of(a=WASHER, b=DRYER), corpus_of(**dict(zip(names, (WASHER, DRYER), strict=True)))
+    now = {"a.md": f"{names[0]}.md", "b.md": f"{names[1]}.md"}
+    expected = [(now[name], span_of(before, name, ANSWER).start) for name in labelled]
+    assert places_after(before, after, *labelled) == expected
+
+
+def test_a_page_that_took_the_name_of_a_deleted_one_does_not_take_its_spans():
+    before, after = corpus_of(a=WASHER, b=DRYER), corpus_of(a=DRYER)
+    assert places_after(before, after, "a.md", "b.md") == [None, ("a.md", DRYER.index(ANSWER))]
+
+
+def test_a_page_that_took_another_name_is_followed_although_its_old_name_is_that_of_an_edited_page():
+    before, after = corpus_of(a=WASHER, b=DRYER), corpus_of(a=f"{DRYER}More.\n", b=WASHER)
+    assert places_after(before, after, "a.md") == [("b.md", WASHER.index(ANSWER))]
+
+
+def test_a_text_that_only_its_own_document_had_cannot_have_come_there_by_a_swap():
+    other = DRYER.replace(ANSWER, "Refunds take *five* working days in all countries.")
+    page = WASHER.replace(ANSWER, "Refunds take __five__ working days in all countries.")
+    text = "Refunds take __five__ working days in all countries."
+    before, after = corpus_of(a=page, b=other), corpus_of(a=other, b=page)
+    span = span_of(before, "a.md", text)
+    (both_known,) = reanchor(anchors_of([span], before), after, known_documents(["a.md", "b.md"], before))
+    assert place(both_known) == ("b.md", span.start)
+    (one_known,) = reanchor(anchors_of([span], before), after, known_documents(["a.md"], before))
+    assert one_known.span is None
+    assert one_known.how.startswith("lost: it now stands in several places (a.md[")
+
+
 def test_a_text_that_moved_to_another_document_is_found_although_the_old_one_is_there():
     after = corpus_of(a=PAGE.replace(f"{ANSWER} ", ""), b=f"{OTHER}\n{ANSWER}\n")
     result = found_again(corpus_of(a=PAGE, b=OTHER), after)

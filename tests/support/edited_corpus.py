@@ -121,19 +121,24 @@ def rename(texts, chance):
         texts[new] = texts.pop(name)
 
 
+def swap_names(texts, chance):
+    one, other = chance.choice(sorted(texts)), chance.choice(sorted(texts))
+    texts[one], texts[other] = texts[other], texts[one]
+
+
 def delete_file(texts, chance):
     if len(texts) > 2:
         del texts[chance.choice(sorted(texts))]
 
 
-EDITS = (move_paragraph, change_word, delete_section, move_section, rename, delete_file)
+EDITS = (move_paragraph, change_word, delete_section, move_section, rename, swap_names, delete_file)
 
 
 def edited(corpus, seed, times):
     """Return the texts of a corpus after so many edits, drawn by the seed."""
     chance, texts = random.Random(seed), marked(corpus)
     for _ in range(times):
-        chance.choices(EDITS, (6, 12, 2, 2, 2, 1))[0](texts, chance)
+        chance.choices(EDITS, (6, 12, 2, 2, 2, 2, 1))[0](texts, chance)
     return texts
 
 
@@ -144,6 +149,24 @@ def with_boilerplate(seed, documents, sections=4):
         Document(DocumentId(f"part-{number % 3}/page-{number:03}.md"), _page(chance, sections))
         for number in range(documents)
     )
+
+
+def from_template(seed, documents):
+    """Return a corpus whose pages differ in their titles and some words."""
+    chance = random.Random(seed)
+    template = _page(chance, 4)
+    return Corpus(
+        Document(DocumentId(f"page-{number:03}.md"), _filled(template, number, chance)) for number in range(documents)
+    )
+
+
+def _filled(template, number, chance):
+    """Return the page of a product: the template with its title, and another word here and there."""
+    words = list(re.finditer(r"\w+", template))
+    text = template
+    for word in sorted(chance.sample(words, 4), key=lambda word: -word.start()):
+        text = text[: word.start()] + chance.choice(WORDS) + text[word.end() :]
+    return f"# Product {number}\n\n{text}"
 
 
 def _page(chance, sections):

@@ -48,11 +48,13 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
     """Return where labelled spans are in an edited corpus, in the same order.
 
     A span is where its whole text stands with as much of its context as told it apart when it was labelled; white space
-    may differ. In a document that is unchanged, by its hash, the offset says where. A text that was unique needs no
-    context, or that of one side if it has fewer than 20 letters and digits; one that was not needs both sides. Its own
-    document comes before others, and is the only one for a text that stood between the same contexts elsewhere, too.
-    A text that was unique and is no longer in its document as it stood is also found where that shows it as it was,
-    beside the nearest 16 characters of one context. Where two places are possible, none is taken.
+    may differ. In a document that is unchanged, by its hash, the offset says where; so it does in the one that has that
+    hash now, under another name. There the span is, whatever has its old name, unless its text and context were unique
+    and are there, too: then that document was copied and edited. A text that was unique needs no context, or that of
+    one side if it has fewer than 20 letters and digits; one that was not needs both sides. Its own document comes
+    before others, and is the only one for a text that stood between the same contexts elsewhere, too. A text that was
+    unique and is no longer in its document as it stood is also found where that shows it as it was, beside the nearest
+    16 characters of one context. Where two places are possible, none is taken.
 
     Args:
         anchors: The spans as they were labelled.
@@ -80,13 +82,15 @@ class _Finder:
         self.shown = ShownPlaces(corpus)
         self.compared = 0
         self.unchanged: set[str] = set()
-        self.by_hash: dict[str, list[Document]] = defaultdict(list)  # without those that were known with this text
+        self.by_hash: dict[str, list[Document]] = defaultdict(list)  # those whose text was known under another name
+        digests = set(known.values())
         for document in corpus:
             digest = document.content_hash
             if known.get(document.id) == digest:
                 self.unchanged.add(document.id)
-            else:
+            elif digest in digests:
                 self.by_hash[digest].append(document)
+        self.renamed = {document.id for found in self.by_hash.values() for document in found}
 
     def reanchored(self, anchor: Anchor) -> Reanchored:
         try:
@@ -129,17 +133,22 @@ class _Finder:
         """
         if not anchor.text.strip():
             return _NOWHERE
+        renamed = self._renamed(anchor)
+        if renamed is not None and anchor.unique_with not in ("text", "context"):
+            return renamed, ()  # its old name may be that of another document, which has the same text
         if (own := self._in_context(anchor, anchor.doc_id)) is not None:
             return own, ()
-        if (shown := self._as_shown(anchor)) != _NOWHERE:
-            return shown
-        renamed = self.by_hash.get(self.known.get(anchor.doc_id, ""), [])
-        span = (
-            (_at_offset(anchor, renamed[0]) if len(renamed) == 1 else None)
-            or self._in_context(anchor, None)
-            or self._text_alone(anchor)
-        )
-        return span, ()
+        shown, ignoring = self._as_shown(anchor)
+        if shown is not None and renamed is not None:
+            raise _Several([shown, renamed])
+        if shown is not None:
+            return shown, ignoring
+        return renamed or self._in_context(anchor, None) or self._text_alone(anchor), ()
+
+    def _renamed(self, anchor: Anchor) -> CharacterSpan | None:
+        """Return the place of a span by its offset in the one document that has the text of its own, as it was."""
+        found = self.by_hash.get(self.known.get(anchor.doc_id, ""), [])
+        return _at_offset(anchor, found[0]) if len(found) == 1 else None
 
     def _in_context(self, anchor: Anchor, doc_id: str | None) -> CharacterSpan | None:
         """Return the one place with both contexts of a span or, if there is none, with one of them where that will do.
@@ -203,7 +212,7 @@ class _Finder:
 
         In "50 days", "take 5" is another text.
         """
-        if span.doc_id != anchor.doc_id and span.doc_id in self.unchanged:
+        if (span.doc_id != anchor.doc_id and span.doc_id in self.unchanged) or self._is_of_another(anchor, span.doc_id):
             return False
         content = self.corpus[span.doc_id].content
         was = are_cut(anchor.before, anchor.text, anchor.after)
@@ -211,6 +220,10 @@ class _Finder:
             content[max(span.start - CONTEXT, 0) : span.start], span.text, content[span.end : span.end + CONTEXT]
         )
         return not any(here and not there for here, there in zip(now, was, strict=True))
+
+    def _is_of_another(self, anchor: Anchor, doc_id: DocumentId) -> bool:
+        """Return whether a document has the text that another one had, so that all in it was there already."""
+        return doc_id in self.renamed and self.corpus[doc_id].content_hash != self.known.get(anchor.doc_id)
 
     def _only(self, anchor: Anchor, places: list[CharacterSpan]) -> CharacterSpan | None:
         if len(places) > 1:
