@@ -241,12 +241,12 @@ def test_budgets_alone_are_enough_and_the_first_stands_for_the_k_of_the_run():
 
 
 def test_a_given_corpus_takes_precedence_over_that_of_the_dataset():
-    longer = Corpus([Document(DocumentId("a.md"), TEXT + " Roses are red.")])
+    longer = Corpus([Document(DocumentId("a.md"), TEXT), Document(DocumentId("b.md"), "Roses are red.")])
     assert ExperimentConfig(FixedRetriever(), GOOD, corpus=longer).corpus is longer
 
 
 def test_a_corpus_that_changed_beside_the_spans_is_noted_in_the_result():
-    longer = Corpus([Document(DocumentId("a.md"), TEXT + " Roses are red.")])
+    longer = Corpus([Document(DocumentId("a.md"), TEXT), Document(DocumentId("b.md"), "Roses are red.")])
     (note,) = evaluate(FixedRetriever(), GOOD, corpus=longer).notes
     assert note == (
         "the corpus has changed since the dataset was labelled; labelled spans that carry no text to compare: 1"
@@ -291,8 +291,22 @@ def test_labels_are_looked_for_in_documents_that_have_changed():
     assert "rag-eval dataset update" in said
 
 
-def test_a_dataset_of_other_documents_is_refused():
+def test_a_dataset_of_other_documents_is_refused_with_what_to_look_at_also_if_it_has_questions_without_an_answer():
     sea = Corpus([Document("c.md", "The sea is wet")])
     truth = TokenLevelGroundTruth(Query.from_text("What is the sea?"), [CharacterSpan("c.md", 0, 14)])
-    with pytest.raises(DatasetError, match="does not match the corpus in 1 places"):
-        evaluate(BM25Retriever(), Dataset([truth], TOKEN, corpus=sea), corpus=CORPUS)
+    silent = TokenLevelGroundTruth(Query.from_text("Who?"), [])
+    for entries in ([truth], [truth, silent]):
+        with pytest.raises(DatasetError, match="1 labelled span: 0 unchanged, 1 lost; 1 question skipped") as caught:
+            evaluate(BM25Retriever(), Dataset(entries, TOKEN, corpus=sea), corpus=CORPUS)
+        told = str(caught.value)
+        assert "its document c.md is gone" in told
+        assert "the right folder (--corpus) and pattern of files (--glob)?" in told
+        assert "`rag-eval dataset update" in told
+
+
+def test_of_many_labels_that_were_lost_five_are_named_and_all_counted():
+    sea = Corpus([Document("c.md", "The sea is wet")])
+    spans = [CharacterSpan("c.md", start, 14) for start in range(7)]
+    with pytest.raises(DatasetError, match=r"7 labelled spans: 0 unchanged, 7 lost; .*; and 2 more\. Are") as caught:
+        evaluate(BM25Retriever(), dataset(*spans, corpus=sea), corpus=CORPUS)
+    assert str(caught.value).count("c.md is gone") == 5

@@ -16,9 +16,9 @@ from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationTyp
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
-from rag_evaluation_framework.labelling.relabelling import relabel
+from rag_evaluation_framework.labelling.edited_documents import relabel_edited, told_lost
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.records import describe, plain
@@ -48,7 +48,8 @@ class ExperimentConfig(Generic[U]):
     Raises:
         ConfigError: A cutoff, metric or option is not valid.
         CorpusError: The corpus is missing, or is empty.
-        DatasetError: There are no queries, or spans of a dataset of this corpus, or all of another, do not match it.
+        DatasetError: There are no queries, spans of a dataset of this corpus do not match it, or of one of another
+            corpus no question has all of its spans in it.
         LevelMismatch: The dataset is of another evaluation type, or a metric cannot score it.
     """
 
@@ -171,13 +172,18 @@ class ExperimentConfig(Generic[U]):
 def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], tuple[str, ...]]:
     """Return a dataset with its spans where they are in an edited corpus, and what became of them.
 
-    A dataset of this very corpus, or none of whose spans is in it, stays as it is: its check says what is wrong.
+    Raises:
+        DatasetError: Of no question all spans are in the corpus.
     """
-    if dataset.corpus_hash == corpus.content_hash or not dataset.mismatches(corpus):
+    again = relabel_edited(dataset, corpus)
+    if again is None:
         return dataset, ()
-    again = relabel(dataset, corpus)
-    if not any(change.found.span for change in again.changes):
-        return dataset, ()
+    if not any(entry.relevant for entry in again.dataset):
+        raise DatasetError(
+            f"dataset {dataset.name!r} does not match the corpus, {told_lost(again, corpus)}. Are these the right "
+            "folder (--corpus) and pattern of files (--glob)? If the documents were rewritten, "
+            "`rag-eval dataset update --questions` takes a table of questions with new quotes"
+        )
     told = f"labels were looked for in documents that have changed: {again.counted()}"
     return again.dataset, (f"{told}. rag-eval dataset update writes this into the dataset",)
 

@@ -16,6 +16,7 @@ Severity = Literal["error", "warning", "info"]
 FindingKind: TypeAlias = Literal[
     "document missing",
     "text differs",
+    "place differs",
     "chunk missing",
     "blank label",
     "other truth",
@@ -57,6 +58,11 @@ MEANINGS: Mapping[FindingKind, Meaning] = FrozenDict[FindingKind, Meaning](
             "`rag-eval dataset update` finds labels of renamed documents again",
         ),
         "text differs": Meaning("error", "`rag-eval dataset update` finds labels again, and lists those that are lost"),
+        "place differs": Meaning(
+            "error",
+            "the same text may be there as another copy. `rag-eval dataset update` finds labels again, and lists those "
+            "that are lost",
+        ),
         "chunk missing": Meaning("error", "labels of chunks belong to one chunking: label these chunks, or label text"),
         "blank label": Meaning("error", "no retriever can find it: label text that answers"),
         "other truth": Meaning(
@@ -93,8 +99,8 @@ class Finding:
         where: The place of the label: `file:line:column`, or its offsets if the text of its document is not at hand.
         span: The label, if it is a span.
         places: Further places that it is about, as `where`.
-        fixable: Whether `fix_dataset` mends it, white space if no label is lost; False for a label whose text differs:
-            whether it is found again shows only there.
+        fixable: Whether `fix_dataset` mends it, white space if no label is lost; False for a label whose text or place
+            differs: whether all are found again shows only there.
     """
 
     kind: FindingKind

@@ -16,7 +16,9 @@ from rag_evaluation_framework.data.ground_truth import (
 )
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.edited_documents import displaced
 from rag_evaluation_framework.labelling.findings import FindingKind, quotation
+from rag_evaluation_framework.labelling.reanchor import Reanchored
 from rag_evaluation_framework.text.line_places import LinePlaces
 
 _WORDS = 8  # shown from where two texts differ
@@ -67,6 +69,7 @@ class LabelTexts:
         self.dataset, self.corpus, self.registry = dataset, corpus, registry
         self.resolver = None if corpus is None else DocumentResolver(corpus)
         self.lines = None if corpus is None else LinePlaces(corpus)
+        self._displaced = {} if corpus is None else displaced(dataset, corpus)
 
     def labels(self, entry: GroundTruth[Any]) -> tuple[Label, ...]:
         """Return the labels of a question, in order."""
@@ -89,20 +92,26 @@ class LabelTexts:
             return doc_id
         return self.resolver.find(doc_id) or doc_id
 
-    def _span(self, span: CharacterSpan) -> Label:
-        span = replace(self.dataset.quoted(span), doc_id=self.known_as(span.doc_id))
+    def _span(self, labelled: CharacterSpan) -> Label:
+        span = replace(self.dataset.quoted(labelled), doc_id=self.known_as(labelled.doc_id))
         if self.corpus is None:
             return Label(span, span.text or None)
         if span.doc_id not in self.corpus:
             return Label(
                 span, span.text or None, ("document missing", "is in a document that the corpus does not have")
             )
+        if labelled in self._displaced:
+            return Label(span, span.text or None, ("place differs", self._became(self._displaced[labelled])))
         problem = span_problem(span, self.corpus)
         content = self.corpus[span.doc_id].content
         if problem is None or span.start == span.end:  # what is empty is blank
             there = content[span.start : span.end]
             return Label(span, span.text if span.text == there else there)  # long texts are kept once
         return Label(span, span.text or None, ("text differs", _difference(span, content)))
+
+    def _became(self, found: Reanchored) -> str:
+        now = f"lost: {found.how.removeprefix('lost: ')}" if found.span is None else f"now at {self.where(found.span)}"
+        return f"its document has changed, and the label is {now}"
 
     def _document(self, doc_id: DocumentId) -> Label:
         known = self.known_as(doc_id)

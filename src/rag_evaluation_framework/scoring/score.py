@@ -22,8 +22,10 @@ from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.oracle import oracle_from_columns
 from rag_evaluation_framework.judging.spans import SpanColumns
+from rag_evaluation_framework.labelling.edited_documents import relabel_edited
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
@@ -116,7 +118,14 @@ def score(
     cuts = Cutoff.parse_all(cutoffs)
     counter = None if tokenizer is None else checked_counter(tokenizer)
     chosen = check_metrics(metrics, wanted, f"dataset {dataset.name!r} is scored at {wanted.evaluation_type}", cuts)
-    for text in dataset.check(rankings.corpus):
+    notes = dataset.check(rankings.corpus)
+    moved = relabel_edited(dataset, rankings.corpus)
+    if moved is not None:
+        raise DatasetError(
+            f"dataset {dataset.name!r} was labelled on documents that have changed: {moved.counted()}; expected it for "
+            "those that were searched, as relabel(dataset, corpus).dataset or `rag-eval dataset update` makes it"
+        )
+    for text in notes:
         note(text)
     rules: LevelRules[Any] = RULES[wanted.evaluation_type]
     truth = rules.truth(dataset, rankings, chunk_id)

@@ -1,0 +1,152 @@
+"""Labels of documents that were edited: text that stands at their offsets may be that of another label."""
+
+import json
+
+import pytest
+
+from rag_evaluation_framework import (
+    DOCUMENT,
+    TOKEN,
+    BM25Retriever,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    TokenLevelGroundTruth,
+    evaluate,
+    load_dataset,
+    retrieve,
+    save_dataset,
+    score,
+)
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling import fix_dataset, lint_dataset, relabel
+from rag_evaluation_framework.labelling.edited_documents import displaced, relabel_edited
+
+ANSWER = "within two days | none"
+ROWS = [f"| plan {number} | {ANSWER} |\n" for number in range(10, 20)]
+YES = "Yes, within 14 days of its delivery."
+WASHER, LAPTOP = (f"## May a {thing} be returned?\n\n {YES}\n\n" for thing in ("washer", "laptop"))
+
+
+def corpus_of(**texts):
+    return Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in texts.items())
+
+
+def span(corpus, name, text, count=0):
+    content, start = corpus[name].content, -1
+    for _ in range(count + 1):
+        start = content.index(text, start + 1)
+    return CharacterSpan(DocumentId(name), start, start + len(text), text)
+
+
+def dataset_of(corpus, *spans):
+    entries = [TokenLevelGroundTruth(Query(f"q{number}", f"Row {number}?"), [one]) for number, one in enumerate(spans)]
+    return Dataset(entries, TOKEN, corpus=corpus)
+
+
+def places(dataset):
+    return {entry.query.id: [(one.doc_id, one.start) for one in entry.relevant] for entry in dataset}
+
+
+TABLE = corpus_of(a=f"# Plans\n\n{''.join(ROWS)}")
+SHIFTED = corpus_of(a=f"# Plans\n\n{''.join(ROWS[1:])}| plan 20 | {ANSWER} |\n")
+
+
+@pytest.fixture(params=["in memory", "of a file"])
+def table(request, tmp_path):
+    """Every row of a table whose rows have one length is labelled with the same words."""
+    made = dataset_of(TABLE, *(span(TABLE, "a.md", ANSWER, number) for number in range(10)))
+    return made if request.param == "in memory" else load_dataset(save_dataset(made, tmp_path / "table.json"))
+
+
+def test_a_run_takes_no_row_for_another_where_all_rows_moved_by_one(table):
+    result = evaluate(BM25Retriever(), table, corpus=SHIFTED, k=1)
+    for query in result.queries:
+        (found,) = query.relevant
+        assert SHIFTED["a.md"].content[: found.start].endswith(f"plan {int(query.query_id[1:]) + 10} | ")
+    assert (result.counts["scored"], result.counts["skipped"]) == (7, 3)
+    (said,) = [note for note in result.notes if "rag-eval dataset update" in note]
+    assert "10 labelled spans: 0 unchanged, 7 moved, 3 lost; 3 questions skipped" in said
+
+
+def test_lint_says_of_every_such_label_that_it_is_elsewhere_now_or_lost(table):
+    found = [finding for finding in lint_dataset(table, SHIFTED).findings if finding.kind == "place differs"]
+    assert len(found) == 10
+    assert {finding.severity for finding in found} == {"error"}
+    moved = [finding for finding in found if "is now at" in finding.what]
+    assert moved[0].what == "its document has changed, and the label is now at a.md:4:13"
+    assert (len(moved), moved[0].where) == (7, "a.md:5:13")
+    assert all("its document has changed, and the label is lost: " in one.what for one in found if one not in moved)
+    assert "rag-eval dataset update" in found[0].advice
+
+
+def test_fixing_trims_no_copy_of_a_label(tmp_path):
+    before, after = corpus_of(a=f"# FAQ\n\n{WASHER}{LAPTOP}"), corpus_of(a=f"# FAQ\n\n{LAPTOP}{WASHER}")
+    made = dataset_of(before, span(before, "a.md", f" {YES}"))
+    loaded = load_dataset(save_dataset(made, tmp_path / "faq.json"))
+    fixed = fix_dataset(loaded, after)
+    assert (fixed.dataset is loaded, fixed.lost) == (True, 1)
+
+
+def test_fixing_moves_labels_before_it_trims_them(tmp_path):
+    made = dataset_of(TABLE, span(TABLE, "a.md", f" {ANSWER} ", 4))
+    fixed = fix_dataset(load_dataset(save_dataset(made, tmp_path / "d.json")), SHIFTED)
+    assert [fix.kind for fix in fixed.fixes] == ["label moved", "white space"]
+    assert places(fixed.dataset) == {"q0": [("a.md", SHIFTED["a.md"].content.index("plan 14 |") + 10)]}
+
+
+def test_rankings_are_not_scored_by_labels_that_are_elsewhere_now(table):
+    rankings = retrieve(BM25Retriever(), SHIFTED, table.queries, [1])
+    with pytest.raises(DatasetError, match="labelled on documents that have changed: 10 labelled spans: 0 unchanged"):
+        score(rankings, table, ["span_recall"], 1)
+    found = relabel(table, SHIFTED).dataset
+    assert score(rankings, found, ["span_recall"], 1).mean.keys() == {"span_recall@1"}
+
+
+def test_labels_whose_document_is_unchanged_stay_whatever_else_changed(table):
+    after = corpus_of(a=TABLE["a.md"].content, b="New.\n")
+    assert relabel_edited(table, after) is None
+    (note,) = evaluate(BM25Retriever(), table, corpus=after, k=1).notes
+    assert note == "the corpus has changed since the dataset was labelled; all labelled spans still match"
+    assert [finding for finding in lint_dataset(table, after).findings if finding.kind == "place differs"] == []
+
+
+def test_labels_that_are_where_they_were_in_an_edited_document_stay():
+    sentence = "Refunds take five working days in all countries."
+    before = corpus_of(a=f"# Billing\n\n{sentence}\n")
+    made = dataset_of(before, span(before, "a.md", sentence))
+    after = corpus_of(a=f"{before['a.md'].content}More.\n")
+    assert (relabel_edited(made, after), displaced(made, after)) == (None, {})
+
+
+def test_where_a_file_keeps_contexts_only_they_tell_which_copy_was_labelled(tmp_path, table):
+    record = json.loads(save_dataset(table, tmp_path / "d.json").read_text())
+    del record["documents"], record["corpus_hash"]
+    (tmp_path / "contexts.json").write_text(json.dumps(record))
+    contexts = load_dataset(tmp_path / "contexts.json")
+    assert relabel_edited(contexts, TABLE) is None
+    assert relabel_edited(contexts, SHIFTED).counts()["moved"] == 7
+
+
+def test_what_knows_nothing_of_its_documents_stays_while_its_texts_are_where_they_were():
+    made = dataset_of(None, *(span(TABLE, "a.md", ANSWER, number) for number in range(10)))
+    assert (relabel_edited(made, SHIFTED), displaced(made, SHIFTED)) == (None, {})
+    assert evaluate(BM25Retriever(), made, corpus=SHIFTED, k=1).counts["scored"] == 10
+
+
+def test_labels_that_are_ids_are_looked_for_nowhere():
+    made = Dataset([DocumentLevelGroundTruth(Query.from_text("Which?"), [DocumentId("z.md")])], DOCUMENT, corpus=TABLE)
+    assert relabel_edited(made, SHIFTED) is None
+    assert displaced(made, SHIFTED) == {}
+
+
+def test_a_label_that_contradicts_the_labelled_documents_is_linted_all_the_same():
+    made = dataset_of(TABLE, CharacterSpan(DocumentId("a.md"), 0, 7, "# Offer"), span(TABLE, "a.md", ANSWER))
+    after = corpus_of(a=SHIFTED["a.md"].content.replace("# Plans", "# Offer"))
+    assert [finding.query.id for finding in lint_dataset(made, after).findings if finding.kind == "place differs"] == [
+        "q1"
+    ]
