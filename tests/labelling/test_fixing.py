@@ -151,6 +151,29 @@ def test_what_a_file_knows_of_its_documents_is_kept(tmp_path):
     assert again.read_text() == expected.read_text()
 
 
+def test_labels_without_a_text_get_none_of_other_documents(tmp_path):
+    spaced = span(f"{FIRST} ")
+    silent = [CharacterSpan(one.doc_id, one.start, one.end) for one in (spaced, span(SECOND))]
+    entries = [
+        TokenLevelGroundTruth(Query(f"q{number}", f"What {number}?"), [one]) for number, one in enumerate(silent)
+    ]
+    made = dataset_of(*entries, corpus_hash="f" * 64)
+    fixed = fix_dataset(made, corpus_of())
+    assert (fixed.dataset is made, fixed.fixes, fixed.lost) == (True, (), 2)
+    assert "2 labels not found in the corpus, so no label was moved or trimmed" in fixed.counted()
+    twice = dataset_of(*entries, question("Who?", SECOND, SECOND, query_id="two"), corpus_hash="f" * 64)
+    saved = save_dataset(fix_dataset(twice, corpus_of()).dataset, tmp_path / "d.json")
+    assert [one.text for entry in load_dataset(saved) for one in entry.relevant] == ["", "", SECOND]
+    assert load_dataset(saved).corpus_hash == "f" * 64
+
+
+def test_labels_without_a_text_are_trimmed_in_the_documents_that_were_labelled():
+    spaced = span(f"{FIRST} ")
+    entry = TokenLevelGroundTruth(Query.from_text("When?"), [CharacterSpan(spaced.doc_id, spaced.start, spaced.end)])
+    fixed = fix_dataset(dataset_of(entry, corpus_hash=corpus_of().content_hash), corpus_of())
+    assert fixed.dataset.ground_truth[0].relevant == (span(FIRST),)
+
+
 def test_what_is_no_dataset_and_no_corpus_is_refused():
     with pytest.raises(DatasetError, match="expected a Dataset"):
         fix_dataset("questions.json")

@@ -135,7 +135,7 @@ def _placed(dataset: Dataset[Any], corpus: Corpus, fixes: list[Fix]) -> tuple[Da
     """Return the dataset with every label where it is now, and trimmed, unless some are lost; and how many are."""
     found, texts = dataset, LabelTexts(dataset, corpus, None)
     moved: list[Fix] = []
-    if any(label.problem for entry in dataset for label in texts.labels(entry)):
+    if any(label.problem for entry in dataset for label in texts.labels(entry)) or _nobody_knows_texts(dataset, corpus):
         relabelled = relabel(dataset, corpus)
         if lost := relabelled.counts()["lost"]:
             return dataset, lost
@@ -147,6 +147,13 @@ def _placed(dataset: Dataset[Any], corpus: Corpus, fixes: list[Fix]) -> tuple[Da
     if not moved and not trimmed:
         return dataset, 0
     return _copy(found, entries, corpus, corpus.content_hash), 0
+
+
+def _nobody_knows_texts(dataset: Dataset[Any], corpus: Corpus) -> bool:
+    """Return whether there are spans without a text that were labelled in other documents: what they quoted is lost."""
+    if dataset.corpus_hash == corpus.content_hash:
+        return False
+    return not all(dataset.quoted(span).text for entry in dataset for span in entry.relevant)
 
 
 def _trimmed(
