@@ -305,7 +305,7 @@ def test_a_dataset_is_updated_with_accepted_quotes(rag_eval, copied):
     options = ("--corpus", "docs", "--questions", "copied.csv", "--accept", "0.95")
     outcome = rag_eval("dataset", "update", target, *options)
     assert (outcome.code, outcome.err) == (0, "")
-    assert "1 questions added" in outcome.out
+    assert "1 question added" in outcome.out
     assert "2 suggestions in place of quotes: copied.suggested.csv." in outcome.out
 
 

@@ -17,7 +17,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import LabelContexts
 from rag_evaluation_framework.errors import LevelMismatch
-from rag_evaluation_framework.labelling import add_questions, check_quotes, known_documents, relabel
+from rag_evaluation_framework.labelling import known_documents, relabel
 
 FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
 PAGE = f"# Billing\n\n{FIRST} {SECOND} Write to us.\n"
@@ -90,21 +90,6 @@ def test_a_span_without_text_stays_in_a_document_that_is_unchanged_and_is_lost_i
     assert [change.found.span for change in relabel(dataset, corpus).changes] == [span]
     (change,) = relabel(dataset, corpus_of(a=f"{PAGE}More.")).changes
     assert change.found.how == "lost: its label has no text to look for"
-
-
-@pytest.mark.parametrize("second", [FIRST, "It is not there."])
-def test_a_question_whose_generated_id_is_that_of_another_is_added_beside_it(tmp_path, second):
-    corpus, path = corpus_of(a=PAGE), tmp_path / "more.csv"
-    old, new = "What is said in section 70272?", "What is said in section 80025?"
-    path.write_text(f"question,quote\n{new},{second}\n{old},{SECOND}\n")
-    dataset = dataset_of((old, SECOND), corpus=corpus)
-    for _ in range(2):
-        additions = add_questions(dataset, check_quotes(path, corpus), corpus)
-        assert (additions.corrected, [query.text for query in additions.kept]) == ((), [old, new][: len(dataset)])
-        dataset = additions.dataset
-        wordings = {query.text: query.id for query in dataset.queries}
-        wordings |= {label.query.text: label.query.id for label in dataset.skipped}
-        assert wordings == {old: "query_de826fd4", new: "query_de826fd48121ad7e"}
 
 
 def test_labels_that_are_ids_are_refused():

@@ -94,6 +94,6 @@ def _record(dataset: Path, found: labelling.Relabelled, additions: labelling.Add
     rows = [] if corpus is None else [change.record(corpus) for change in found.changed]
     record: dict[str, Any] = {"dataset": str(dataset), "counts": found.counts(), "changes": rows}
     if additions is not None:
-        for key in ("added", "corrected", "kept", "skipped"):
+        for key in ("added", "corrected", "kept", "skipped", "repeated"):
             record[key] = [{"id": query.id, "query": query.text} for query in getattr(additions, key)]
     return record

@@ -1,3 +1,5 @@
+from .additions import Additions as Additions
+from .additions import add_questions as add_questions
 from .anchors import Anchor as Anchor
 from .anchors import anchors_of as anchors_of
 from .anchors import known_documents as known_documents
@@ -18,8 +20,6 @@ from .quote_check import QuoteCheck as QuoteCheck
 from .quote_row import QuoteRow as QuoteRow
 from .reanchor import Reanchored as Reanchored
 from .reanchor import reanchor as reanchor
-from .relabelling import Additions as Additions
 from .relabelling import LabelChange as LabelChange
 from .relabelling import Relabelled as Relabelled
-from .relabelling import add_questions as add_questions
 from .relabelling import relabel as relabel

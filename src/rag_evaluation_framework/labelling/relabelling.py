@@ -1,7 +1,7 @@
-"""Datasets whose documents were edited: their spans found again, and questions added."""
+"""Datasets whose documents were edited: their spans found again."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,13 +9,12 @@ from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth, TokenLevelGroundTruth
+from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import Anchor, anchors_of, known_documents
-from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.reanchor import Reanchored, reanchor
 
 _LOST = "lost"
@@ -138,80 +137,21 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     ]
     lost = {query.id: query for query in dataset.queries if None in places[query.id]}
     skipped = [_skipped(change) for change in changes if change.query.id in lost]
-    return Relabelled(_copy(dataset, entries, corpus, (*dataset.skipped, *skipped)), changes, tuple(lost.values()))
+    updated = Dataset(
+        entries,
+        TOKEN,
+        name=dataset.name,
+        corpus=corpus,
+        metadata=dataset.metadata,
+        skipped=(*dataset.skipped, *skipped),
+    )
+    return Relabelled(updated, changes, tuple(lost.values()))
 
 
 def _skipped(change: LabelChange) -> Skipped:
     """Return a label of a question that is skipped; also one that was found, or its text would be forgotten."""
     how = change.found.how if change.found.span is None else "found, but another label of the question was lost"
     return Skipped(change.query, change.before.text, how)
-
-
-@dataclass(frozen=True)
-class Additions:
-    """Dataset with the questions of a table of quotes.
-
-    Attributes:
-        dataset: The dataset.
-        added: The questions that it did not have, or had skipped.
-        corrected: Those whose quotes are other text than it had; the table counts.
-        kept: Those that it had, with the same text or with a quote in the table that was not located.
-        skipped: Those that it did not have, or had skipped, of which a quote was not located.
-    """
-
-    dataset: Dataset[CharacterSpan]
-    added: tuple[Query, ...]
-    corrected: tuple[Query, ...]
-    kept: tuple[Query, ...]
-    skipped: tuple[Query, ...]
-
-    def counted(self) -> str:
-        """Return how many questions there are of each."""
-        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
-        counts = f"{len(self.corrected)} corrected, {len(self.kept)} there already{skipped}"
-        return f"{len(self.added)} questions added, {counts}"
-
-
-def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Corpus) -> Additions:
-    """Add the questions of a table of quotes to a dataset in the same corpus.
-
-    A question is known by its id: that of the table or, without one, the one that its wording has. A new one is skipped
-    if a quote of its is not located.
-    """
-    queries = (*dataset.queries, *(label.query for label in dataset.skipped))
-    taken: dict[str, str] = {query.id: query.text for query in queries}
-    located, unplaced = check.labels(taken)
-    given = {entry.query.id: entry for entry in located}
-    known = {entry.query.id for entry in dataset}
-    entries: list[GroundTruth[CharacterSpan]] = []
-    corrected: list[Query] = []
-    for entry in dataset:
-        other = given.get(entry.query.id)
-        if other is not None and set(other.relevant) != set(entry.relevant):
-            corrected.append(other.query)
-            entries.append(other)
-        else:
-            entries.append(entry)
-    added = [entry for query_id, entry in given.items() if query_id not in known]
-    asked = {entry.query.id for entry in (*dataset, *added)}
-    again = {label.query.id: label.query for label in unplaced}
-    skipped = [label for label in dataset.skipped if label.query.id not in asked | again.keys()]
-    skipped += [label for label in unplaced if label.query.id not in asked]
-    changed = {query.id for query in corrected}
-    listed = given.keys() | again.keys()
-    return Additions(
-        _copy(dataset, [*entries, *added], corpus, skipped),
-        tuple(entry.query for entry in added),
-        tuple(corrected),
-        tuple(query for query in dataset.queries if query.id in listed and query.id not in changed),
-        tuple(query for query_id, query in again.items() if query_id not in asked),
-    )
-
-
-def _copy(
-    dataset: Dataset[CharacterSpan], entries: Iterable[Any], corpus: Corpus, skipped: Iterable[Skipped]
-) -> Dataset[CharacterSpan]:
-    return Dataset(entries, TOKEN, name=dataset.name, corpus=corpus, metadata=dataset.metadata, skipped=skipped)
 
 
 def _known(dataset: Dataset[CharacterSpan], corpus: Corpus) -> dict[str, str]:

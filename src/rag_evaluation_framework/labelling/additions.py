@@ -1,0 +1,122 @@
+"""Questions of a table of quotes, added to a dataset in the same corpus."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework._support.records import Problems
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.levels import TOKEN
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.quote_check import QuoteCheck
+
+_LONGEST = 60  # characters of a wording
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Additions:
+    """Dataset with the questions of a table of quotes.
+
+    Attributes:
+        dataset: The dataset.
+        added: The questions that it did not have, or had skipped.
+        corrected: Those whose quotes or metadata are other than it had; the table counts.
+        kept: Those that it had as the table has them, or with a quote in the table that was not located.
+        skipped: Those that it did not have, or had skipped, of which a quote was not located.
+        repeated: Those, added or skipped, whose wording it had under another id: both are there now.
+    """
+
+    dataset: Dataset[CharacterSpan]
+    added: tuple[Query, ...]
+    corrected: tuple[Query, ...]
+    kept: tuple[Query, ...]
+    skipped: tuple[Query, ...]
+    repeated: tuple[Query, ...]
+
+    def counted(self) -> str:
+        """Return how many questions there are of each."""
+        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
+        counts = f"{len(self.corrected)} corrected, {len(self.kept)} there already{skipped}"
+        return f"{len(self.added)} question{'s' * (len(self.added) != 1)} added, {counts}{self._repeated()}"
+
+    def _repeated(self) -> str:
+        if not self.repeated:
+            return ""
+        ids = ", ".join(name_line(query.id) for query in self.repeated[:_MOST_NAMED])
+        more = len(self.repeated) - _MOST_NAMED
+        told = f"{ids} and {more} more" if more > 0 else ids
+        return f"; the dataset had the same wording under another id: {len(self.repeated)} ({told})"
+
+
+def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Corpus) -> Additions:
+    """Add the questions of a table of quotes to a dataset in the same corpus.
+
+    A question is known by its id: that of the table or, without one, the one that its wording has. A new one is skipped
+    if a quote of its is not located. Metadata that the table does not have stays.
+
+    Raises:
+        DatasetError: The id of a question in the table is that of another question in the dataset, scored or skipped.
+    """
+    known = {query.id: query for query in (*(label.query for label in dataset.skipped), *dataset.queries)}
+    _check_ids(known.values(), check)
+    located, unplaced = check.labels({query.id: query.text for query in known.values()})
+    given = {entry.query.id: replace(entry, query=_merged(entry.query, known.get(entry.query.id))) for entry in located}
+    unplaced = tuple(replace(label, query=_merged(label.query, known.get(label.query.id))) for label in unplaced)
+    before = {entry.query.id: entry for entry in dataset}
+    corrected = {
+        query_id for query_id, entry in given.items() if query_id in before and _differs(entry, before[query_id])
+    }
+    entries = [given[entry.query.id] if entry.query.id in corrected else entry for entry in dataset]
+    added = [entry for query_id, entry in given.items() if query_id not in before]
+    asked = before.keys() | given.keys()
+    again = {label.query.id: label.query for label in unplaced}
+    skipped = [label for label in dataset.skipped if label.query.id not in asked | again.keys()]
+    skipped += [label for label in unplaced if label.query.id not in asked]
+    left_out = tuple(query for query_id, query in again.items() if query_id not in asked)
+    listed = (given.keys() | again.keys()) - corrected
+    wordings = {_words(query) for query in known.values()}
+    new = (*(entry.query for entry in added), *left_out)
+    return Additions(
+        Dataset(
+            [*entries, *added], TOKEN, name=dataset.name, corpus=corpus, metadata=dataset.metadata, skipped=skipped
+        ),
+        tuple(entry.query for entry in added),
+        tuple(entry.query for entry in entries if entry.query.id in corrected),
+        tuple(query for query in dataset.queries if query.id in listed),
+        left_out,
+        tuple(query for query in new if query.id not in known and _words(query) in wordings),
+    )
+
+
+def _check_ids(known: Iterable[Query], check: QuoteCheck) -> None:
+    """Raise DatasetError if an id of the table is that of another question: one of the two would be gone."""
+    queries: dict[str, Query] = {query.id: query for query in known}
+    problems, read = Problems(), set[str]()
+    for row in check.rows:
+        other = None if row.id in read else queries.get(row.id)
+        read.add(row.id)
+        if other is not None and _words(other) != tuple(row.question.split()):
+            problems.append(
+                f"line {row.number}: the id {shown(row.id)} is that of {shown(other.text, _LONGEST)} in the dataset, "
+                f"and of {shown(row.question, _LONGEST)} in the table; give the new question another id or, if the two "
+                "are one question, the wording that the dataset has"
+            )
+    if problems:
+        raise DatasetError(problems.message(check.source))
+
+
+def _merged(query: Query, known: Query | None) -> Query:
+    return query if known is None else replace(known, metadata={**known.metadata, **query.metadata})
+
+
+def _differs(entry: GroundTruth[CharacterSpan], known: GroundTruth[CharacterSpan]) -> bool:
+    return set(entry.relevant) != set(known.relevant) or entry.query != known.query
+
+
+def _words(query: Query) -> tuple[str, ...]:
+    return tuple(query.text.split())
