@@ -225,9 +225,9 @@ class Dataset(Generic[U]):
         problems = self.mismatches(corpus)
         if problems:
             more = f"; and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
-            places = "1 place" if len(problems) == 1 else f"{len(problems)} places"
+            told = "1 place" if len(problems) == 1 else f"{len(problems)} places"
             raise DatasetError(
-                f"dataset {self.name!r} does not match the corpus in {places}: "
+                f"dataset {self.name!r} does not match the corpus in {told}: "
                 f"{'; '.join(problems[:_MOST_PROBLEMS])}{more}. Was it labelled on other documents, or have they "
                 "changed?"
             )
