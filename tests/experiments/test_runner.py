@@ -738,7 +738,7 @@ def test_a_result_records_what_was_run_on_what():
         "questions": 1,
         "skipped": 0,
         "hash": ONE.content_hash,
-        "hash_of": "quoted texts",
+        "hash_of": "each quoted text",
     }
     assert (result.config["chunking"], result.config["chunk_id"]) == (None, None)
     assert result.config["corpus"]["documents"] == 2

@@ -408,6 +408,38 @@ def test_identities_are_the_same_whether_the_dataset_or_the_evaluation_knows_the
     assert given.config["dataset"] == run().config["dataset"]
 
 
+def test_two_labels_of_the_same_text_are_another_truth_than_one():
+    corpus = Corpus([Document(DocumentId("a.md"), "Yes. No. Yes. Maybe.")])
+
+    def identities(*spans):
+        labels = [
+            CharacterSpan(DocumentId("a.md"), start, end, corpus["a.md"].content[start:end]) for start, end in spans
+        ]
+        asked = Dataset([TokenLevelGroundTruth(Query(QueryId("one"), QueryText("Really?")), labels)], TOKEN)
+        return evaluate(lambda query, k: ["Yes."], asked, corpus=corpus, k=1).queries.identities
+
+    both = identities((0, 4), (9, 13))
+    assert both != identities((0, 4))
+    assert both == identities((9, 13), (0, 4)) == identities((0, 4), (9, 13), (0, 4))
+    assert identities((0, 4)) == identities((9, 13)) == ("71d84be9905ee14bc67e9e286d985474",)
+
+
+def test_a_report_whose_identities_counted_a_text_once_is_read_and_those_of_its_questions_file_are_made_anew(tmp_path):
+    corpus = Corpus([Document(DocumentId("a.md"), "Yes. No. Yes. Maybe.")])
+    labels = [CharacterSpan(DocumentId("a.md"), start, start + 4, "Yes.") for start in (0, 9)]
+    asked = Dataset([TokenLevelGroundTruth(Query(QueryId("one"), QueryText("Really?")), labels)], TOKEN)
+    result = evaluate(lambda query, k: ["Yes."], asked, corpus=corpus, k=1)
+    file = result.save(tmp_path) / "report.json"
+    report = json.loads(file.read_text(encoding="utf-8"))
+    report["queries"][0]["identity"] = "0" * 32
+    file.write_text(json.dumps(report), encoding="utf-8")
+    with pytest.raises(ResultError, match=r"\$\.queries\.0\.identity"):
+        load_result(file)
+    report["config"]["dataset"]["hash_of"] = "quoted texts"
+    file.write_text(json.dumps(report), encoding="utf-8")
+    assert load_result(file).queries.identities == result.queries.identities
+
+
 def older(folder, target):
     """Make of a saved result one of an earlier version, whose hashes were of offsets."""
     shutil.copytree(folder, target)

@@ -92,14 +92,15 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     def identities(self) -> tuple[str, ...]:
         """A hash of the wording and the truth of each query, 32 hexadecimal digits; 16 if it is `by_place`.
 
-        Of a span count its document and text, not where that text is; without a text its offsets.
+        Of a span count its document and text, not where that text is; without a text its offsets. Two spans of the same
+        text count twice.
         """
         return tuple(self.known) or tuple(map(self._identity, range(len(self))))
 
     def _identity(self, row: int) -> str:
         relevant, gains = cast("tuple[Any, ...]", self.relevant[row]), sorted(self.gains.get(row, {}).items())
         if not self.by_place:
-            keys = sorted({json.dumps(unit_key(unit)) for unit in relevant})
+            keys = sorted(json.dumps(unit_key(unit)) for unit in set(relevant))
             return content_digest(json.dumps([self.texts[row], keys, gains]))[:32]
         places: set[Any] = {
             (unit.doc_id, unit.start, unit.end) if isinstance(unit, CharacterSpan) else unit for unit in relevant

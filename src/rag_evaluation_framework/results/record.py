@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from math import isnan
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, AllowInfNan, Field, PlainValidator, Strict, StringConstraints
 
@@ -26,7 +26,7 @@ _LARGEST = 2**63 - 1
 DEEPEST = 100
 """How deep the record of a configuration may be nested."""
 
-HASH_OF = "quoted texts"
+HASH_OF: Final = "each quoted text"
 """What the hash of a dataset, and the identity of a question, tell spans by."""
 
 T = TypeVar("T")
@@ -114,14 +114,15 @@ class CountsRecord:
 
 @dataclass(frozen=True)
 class DatasetRecord:
-    """What is read of the dataset in a configuration; `hash_of` is None in those of earlier versions.
+    """What is read of the dataset in a configuration; `hash_of` is another in those of earlier versions.
 
-    These told spans by their offsets, also in the identities of questions.
+    `quoted texts`: the identity of a question counted a text that is labelled twice once. None: hashes and identities
+    told spans by their offsets.
     """
 
     name: str
     hash: str
-    hash_of: Literal["quoted texts"] | None = None
+    hash_of: Literal["each quoted text", "quoted texts"] | None = None
     skipped: Count = 0
 
 
