@@ -1,5 +1,8 @@
 """Two results side by side: worked by hand, question by question."""
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from rag_evaluation_framework import (
@@ -181,6 +184,69 @@ def test_runs_before_and_after_an_edit_are_compared_on_the_questions_that_both_s
     back = after.compare(before)
     assert (back.skipped, back.placed) == ((), ("how long",))
     assert "questions that the baseline skipped, as a label could not be placed, not compared: 1" in repr(back)
+
+
+COPIED, OTHER = "Support answers within one day.", "Refunds take five days."
+
+
+def copies_run(labels, **texts):
+    """Evaluate questions, each of which has as its labels all places of a text in one document."""
+    corpus = Corpus([Document(DocumentId(f"{name}.md"), text) for name, text in texts.items()])
+    entries = [
+        TokenLevelGroundTruth(
+            Query(QueryId(text), QueryText(f"{text}?")),
+            [
+                CharacterSpan(DocumentId(doc_id), found.start(), found.end(), text)
+                for found in re.finditer(re.escape(text), corpus[doc_id].content)
+            ],
+        )
+        for text, doc_id in labels.items()
+    ]
+    asked = Dataset(entries, TOKEN, corpus=corpus)
+    return evaluate(lambda query, k: [COPIED], asked, k=1, budgets=[], metrics=[SpanRecall()])
+
+
+@pytest.mark.parametrize("edited", ["", " Edited."], ids=["same documents", "another was edited"])
+def test_a_label_that_was_corrected_to_another_copy_is_not_taken_for_a_renamed_document(edited):
+    old = copies_run({COPIED: "a.md", OTHER: "c.md"}, a=f"{COPIED} Old.", b=f"{COPIED} New.", c=OTHER)
+    new = copies_run({COPIED: "b.md", OTHER: "c.md"}, a=f"{COPIED} Old.", b=f"{COPIED} New.", c=f"{OTHER}{edited}")
+    assert old.compare(new).changed == (COPIED,)
+
+
+def test_one_of_two_labels_of_the_same_text_is_another_truth():
+    old = copies_run({COPIED: "a.md", OTHER: "c.md"}, a=f"{COPIED} {COPIED}", c=OTHER)
+    new = copies_run({COPIED: "a.md", OTHER: "c.md"}, a=COPIED, c=OTHER)
+    assert old.compare(new).changed == (COPIED,)
+
+
+@pytest.mark.parametrize("older", [False, True], ids=["this version", "a report that knows no ids"])
+@pytest.mark.parametrize(
+    ("places", "after"),
+    [
+        (("x.md", "x.md"), {"x": f"{COPIED} {OTHER}"}),
+        (("x.md", "y.md"), {"x": COPIED, "y": OTHER}),
+        (("x.md", "c.md"), {"x": COPIED, "c": OTHER}),
+    ],
+    ids=["joined", "both renamed", "renamed"],
+)
+def test_runs_before_and_after_documents_were_joined_or_renamed_compare(places, after, older):
+    before = copies_run({COPIED: "a.md", OTHER: "c.md"}, a=COPIED, c=OTHER)
+    if older:
+        before = replace(before, config={**before.config, "corpus": {"hash": before.config["corpus"]["hash"]}})
+    comparison = before.compare(copies_run(dict(zip((COPIED, OTHER), places, strict=True)), **after))
+    assert (comparison.changed, len(comparison.deltas["span_recall@1"])) == ((), 2)
+
+
+def test_runs_before_and_after_a_document_was_split_compare_also_if_they_were_loaded(tmp_path):
+    before = copies_run({COPIED: "a.md", OTHER: "a.md"}, a=f"{COPIED} {OTHER}")
+    after = copies_run({COPIED: "x.md", OTHER: "y.md"}, x=COPIED, y=OTHER)
+    loaded = load_result(before.save(tmp_path / "old")).compare(load_result(after.save(tmp_path / "new")))
+    for comparison in (before.compare(after), loaded):
+        assert comparison.changed == ()
+        assert (
+            "questions whose documents were renamed, split or joined, compared as the texts are the same: 2 "
+            "(a.md is now x.md, a.md is now y.md)"
+        ) in comparison.notes
 
 
 def test_a_dataset_whose_spans_have_only_moved_is_the_same_dataset():

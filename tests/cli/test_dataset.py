@@ -248,6 +248,6 @@ def test_runs_before_and_after_all_documents_were_renamed_compare(rag_eval, fold
     comparison = before.compare(after)
     assert (len(comparison.deltas["span_recall@5"]), comparison.changed) == (2, ())
     assert (
-        "questions whose documents were renamed, compared as the texts are the same: 2 "
+        "questions whose documents were renamed, split or joined, compared as the texts are the same: 2 "
         "(billing.md is now invoices.md, guides/start.md is now first-steps.md)"
     ) in comparison.notes

@@ -73,13 +73,7 @@ class Comparison:
         before, after = baseline.scores.rows, candidate.scores.rows
         shared = [query_id for query_id in before if query_id in after]
         unchanged = set(_same(baseline, candidate, shared))
-        pairs = {query_id: (before[query_id], after[query_id]) for query_id in shared}
-        edited = edited_rows(
-            baseline.queries,
-            candidate.queries,
-            [pairs[query_id] for query_id in shared if query_id in unchanged],
-            [pairs[query_id] for query_id in shared if query_id not in unchanged],
-        )
+        edited = _edited(baseline, candidate, [query_id for query_id in shared if query_id not in unchanged])
         same = [query_id for query_id in shared if query_id in unchanged or before[query_id] in edited]
         compared = set(same)
         names = [
@@ -243,6 +237,18 @@ def _same(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], sha
     return [query_id for query_id in shared if known[0][before[query_id]] == known[1][after[query_id]]]
 
 
+def _edited(
+    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], query_ids: Sequence[str]
+) -> dict[int, Names]:
+    """Return the rows of those of the queries whose truth is the same to a reader, if the documents were edited."""
+    was, now = baseline.config["corpus"], candidate.config["corpus"]
+    if was["hash"] == now["hash"]:
+        return {}
+    rows = [(baseline.scores.rows[query_id], candidate.scores.rows[query_id]) for query_id in query_ids]
+    others = was.get("ids") is None or was.get("ids") != now.get("ids")
+    return edited_rows(baseline.queries, candidate.queries, rows, others)
+
+
 def _wordings(
     baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], query_ids: Sequence[str]
 ) -> dict[str, str]:
@@ -303,7 +309,8 @@ def _of_edited(edited: Mapping[int, Names]) -> list[str]:
         told = ", ".join(f"{name_line(old)} is now {name_line(new)}" for old, new in names[:_MOST_NAMED])
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
         notes.append(
-            f"questions whose documents were renamed, compared as the texts are the same: {len(renamed)} ({told}{more})"
+            f"questions whose documents were renamed, split or joined, compared as the texts are the same: "
+            f"{len(renamed)} ({told}{more})"
         )
     if len(edited) > len(renamed):
         notes.append(

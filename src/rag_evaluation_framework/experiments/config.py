@@ -1,5 +1,6 @@
 """`ExperimentConfig`: what is to be evaluated, checked before any work is done."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
+from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, content_digest
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
 from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -164,6 +165,7 @@ class ExperimentConfig(Generic[U]):
                 "documents": len(self.corpus),
                 "characters": sum(len(document.content) for document in self.corpus),
                 "hash": self.corpus.content_hash,
+                "ids": content_digest(json.dumps(sorted(document.id for document in self.corpus))),
             },
             "chunk_id": None if self.chunk_id is None else plain(self.chunk_id),
         }

@@ -128,11 +128,12 @@ class DatasetRecord:
 
 @dataclass(frozen=True)
 class CorpusRecord:
-    """What is read of the corpus in a configuration."""
+    """What is read of the corpus in a configuration; `ids`, a hash of the ids of documents, is None in older ones."""
 
     source: str | None
     documents: Count
     hash: str
+    ids: str | None = None
 
 
 @dataclass(frozen=True)
