@@ -1,4 +1,5 @@
 import json
+import sys
 
 import pytest
 
@@ -142,6 +143,53 @@ def test_a_file_that_is_there_is_not_overwritten(rag_eval, folder, labelled, opt
     assert f"{option} mine.json already exists and is not overwritten" in outcome.err
     assert (folder / "mine.json").read_text() == "mine"
     assert labelled.read_bytes() == before
+
+
+@pytest.mark.parametrize("changes", ["new.json", "docs/../new.json"])
+def test_the_list_of_changes_is_not_the_new_dataset(rag_eval, folder, labelled, changes):
+    edit(folder, "billing.md", "# Billing", "# Bills")
+    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--output", "new.json", "--changes", changes)
+    assert outcome.code == 2
+    assert "--output and --changes are both new.json; choose another name" in outcome.err
+    assert not (folder / "new.json").exists()
+
+
+def test_an_id_with_another_wording_in_the_table_leaves_the_dataset_as_it_was(rag_eval, folder, labelled):
+    before, asked = labelled.read_bytes(), load_dataset(labelled).queries[0]
+    edit(folder, "billing.md", "# Billing", "# Bills")
+    (folder / "more.csv").write_text(f"id,question,quote\n{asked.id},Who helps?,Support helps.\n")
+    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--questions", "more.csv")
+    assert outcome.code == 2
+    told = f"more.csv: line 2: the id '{asked.id}' is that of '{asked.text}' in the dataset, and of 'Who helps?' in the"
+    assert told in " ".join(outcome.err.split())
+    assert labelled.read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and modes of POSIX")
+@pytest.mark.parametrize("link", ["link.json", "far/link.json"])
+def test_of_a_link_the_file_that_it_leads_to_is_replaced_and_kept(rag_eval, folder, labelled, link):
+    before = labelled.read_bytes()
+    (folder / "far").mkdir()
+    (folder / link).symlink_to(labelled.resolve())
+    edit(folder, "billing.md", "# Billing", "# Billing\n\nMore.")
+    outcome = rag_eval("dataset", "update", link, "--corpus", "docs")
+    assert outcome.code == 0
+    assert (folder / link).is_symlink()
+    assert labelled.read_bytes() != before
+    assert labelled.with_name("questions.1.json").read_bytes() == before
+    assert "questions.1.json" in " ".join(outcome.out.split())
+    assert load_dataset(folder / link).name == "questions"
+    assert "is as it was" in rag_eval("dataset", "update", link, "--corpus", "docs").out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links and modes of POSIX")
+@pytest.mark.parametrize("mode", [0o600, 0o664])
+def test_the_new_file_and_the_one_that_is_kept_have_the_mode_of_the_dataset(rag_eval, folder, labelled, mode):
+    labelled.chmod(mode)
+    edit(folder, "billing.md", "# Billing", "# Billing\n\nMore.")
+    assert rag_eval("dataset", "update", labelled, "--corpus", "docs").code == 0
+    for path in (labelled, labelled.with_name("questions.1.json")):
+        assert path.stat().st_mode & 0o777 == mode
 
 
 def test_in_the_wrong_folder_nothing_is_written(rag_eval, folder, labelled):

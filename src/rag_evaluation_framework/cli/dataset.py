@@ -77,6 +77,8 @@ def _check_free(dataset: Path, output: Path | None, changes: Path | None) -> Non
     for option, path in (("--output", output), ("--changes", changes)):
         if path is not None and checked_path(path, ConfigError).exists():
             raise ConfigError(f"{option} {path} already exists and is not overwritten; choose another name, or move it")
+    if output is not None and changes is not None and output.resolve() == changes.resolve():
+        raise ConfigError(f"--output and --changes are both {output}; choose another name for one of them")
     if output is None and dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
 

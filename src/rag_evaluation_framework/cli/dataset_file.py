@@ -48,19 +48,24 @@ def _of_any_level(path: Path, corpus: rag.Corpus | None, registry: rag.ChunkRegi
 
 
 def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None = None) -> str:
-    """Save the dataset, in place of the one that is kept beside it if there is no other name; return what was done."""
+    """Save the dataset, in place of the one that is kept beside it if there is no other name; return what was done.
+
+    Of a symbolic link the file that it leads to is replaced, and kept beside that one. Its mode stays.
+    """
     if output is not None:
         rag.save_dataset(updated, output)
         return f"Wrote {output}"
     try:
-        with unfinished(dataset.parent) as folder:
+        file = dataset.resolve(strict=True) if dataset.is_symlink() else dataset
+        with unfinished(file.parent) as folder:
             part = rag.save_dataset(updated, folder / dataset.name)
-            if part.read_bytes() == dataset.read_bytes():
+            if part.read_bytes() == file.read_bytes():
                 return f"{dataset} is as it was"
-            copy = shutil.copyfile(dataset, folder / "kept")
-            numbered = (dataset.with_name(f"{dataset.stem}.{number}{dataset.suffix}") for number in count(1))
+            shutil.copymode(file, part)
+            copy = shutil.copy(file, folder / "kept")
+            numbered = (file.with_name(f"{file.stem}.{number}{file.suffix}") for number in count(1))
             kept = next(name for name in numbered if published(copy, name))
-            part.replace(dataset)
+            part.replace(file)
     except OSError as error:
         advice = "`rag-eval dataset update --output NEW.json` writes another file"
         raise DatasetError(f"{dataset}: cannot be replaced ({error.strerror}); {advice}") from error
