@@ -62,7 +62,8 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
             if part.read_bytes() == file.read_bytes():
                 return f"{dataset} is as it was"
             shutil.copymode(file, part)
-            copy = shutil.copy(file, folder / "kept")
+            copy = folder / "kept"
+            shutil.copy(file, copy)
             numbered = (file.with_name(f"{file.stem}.{number}{file.suffix}") for number in count(1))
             kept = next(name for name in numbered if published(copy, name))
             part.replace(file)
