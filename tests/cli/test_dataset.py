@@ -200,8 +200,70 @@ def test_in_the_wrong_folder_nothing_is_written(rag_eval, folder, labelled):
     only = folder / ".rag-eval/datasets/only.json"
     outcome = rag_eval("dataset", "update", only, "--corpus", "other")
     assert outcome.code == 2
-    assert "no label was found in other, so nothing was written; is it the right folder?" in outcome.err
+    assert "no question keeps its labels in other, so nothing was written; is it the right folder?" in outcome.err
     assert [path.name for path in only.parent.glob("only*")] == ["only.json"]
+
+
+def test_in_the_wrong_folder_nothing_is_written_also_if_a_question_has_no_answer(rag_eval, folder, labelled):
+    (folder / "other").mkdir()
+    (folder / "other/page.md").write_text("Nothing of it is here.\n")
+    before = labelled.read_bytes()
+    (folder / "more.csv").write_text("question,quote\nWho is here?,\nWhere?,Not in this folder.\n")
+    for more in ([], ["--questions", "more.csv"]):
+        outcome = rag_eval("dataset", "update", labelled, "--corpus", "other", *more)
+        assert outcome.code == 2
+        assert "2 labelled spans: 0 unchanged, 2 lost; 2 questions skipped: question" in outcome.err
+        assert "its document billing.md is gone and its text is in no other" in outcome.err
+        assert "so nothing was written; is it the right folder?" in outcome.err
+    assert labelled.read_bytes() == before
+    assert [path.name for path in labelled.parent.iterdir()] == ["questions.json"]
+
+
+def test_where_all_texts_were_rewritten_a_table_of_new_quotes_is_enough(rag_eval, folder, labelled):
+    for name in ("billing.md", "guides/start.md"):
+        (folder / "docs" / name).write_text("# New\n\nBills go out on Mondays, always.\n")
+    (folder / "docs/guides/start.md").unlink()
+    (folder / "more.csv").write_text("question,quote\nWhen do invoices come?,Bills go out on Mondays\n")
+    assert rag_eval("dataset", "update", labelled, "--corpus", "docs").code == 2
+    assert rag_eval("dataset", "update", labelled, "--corpus", "docs", "--questions", "more.csv").code == 0
+    assert [label.query.text for label in load_dataset(labelled).skipped] == ["What comes first?"]
+
+
+def test_a_dataset_without_labels_can_be_updated(rag_eval, folder):
+    path = folder / "silent.json"
+    path.write_text('{"schema_version": 1, "questions": [{"id": "1", "query": "Who?", "relevant_spans": []}]}')
+    assert rag_eval("dataset", "update", path, "--corpus", "docs").code == 0
+
+
+@pytest.fixture
+def of_two_kinds(rag_eval, folder):
+    """A dataset with labels in a Markdown file and in a text file."""
+    (folder / "docs/faq.txt").write_text("Refunds are paid within five working days of the request.\n")
+    (folder / "kinds.csv").write_text(f"{TABLE}What comes first?,Install the agent first.\n")
+    rag_eval("init", "--corpus", "docs", "--questions", "kinds.csv", "--glob", "**/*.{md,txt}")
+    return folder / ".rag-eval/datasets/kinds.json"
+
+
+def test_labels_of_files_that_the_pattern_leaves_out_are_not_lost(rag_eval, folder, of_two_kinds):
+    before = of_two_kinds.read_bytes()
+    outcome = rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs")
+    assert outcome.code == 2
+    assert "nothing was written: --glob leaves out faq.txt of docs; give --glob '**/*.{md,txt}', or" in outcome.err
+    assert of_two_kinds.read_bytes() == before
+    assert rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs", "--glob", "**/*.{md,txt}").code == 0
+    (folder / "docs/faq.txt").unlink()
+    assert rag_eval("dataset", "update", of_two_kinds, "--corpus", "docs").code == 0
+
+
+def test_runs_and_lint_say_which_files_the_pattern_leaves_out(rag_eval, folder, of_two_kinds):
+    outcome = rag_eval("run", "--corpus", "docs", "--dataset", of_two_kinds, "--json")
+    assert outcome.code == 2
+    (label,) = json.loads(outcome.out)["skipped"]
+    assert label["reason"].startswith(
+        "lost: its document faq.txt is left out by the pattern '**/*.md' and its text is in"
+    )
+    outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", "docs")
+    assert "faq.txt[0:57] is in a document that the pattern '**/*.md' leaves out" in outcome.out
 
 
 def test_labels_that_are_ids_and_tables_of_quotes_are_refused(rag_eval, folder):

@@ -11,7 +11,7 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import labelling, reports
-from rag_evaluation_framework._outside import json_text
+from rag_evaluation_framework._outside import json_text, name_line
 from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
@@ -53,10 +53,7 @@ def update(
     if additions is not None:
         updated = additions.dataset
         told.append(additions.counted())
-    if not len(updated):
-        raise DatasetError(
-            f"{dataset}: no label was found in {corpus}, so nothing was written; is it the right folder?"
-        )
+    _check_kept(dataset, documents, found, updated)
     written, suggested = write_dataset(updated, dataset, output), ""
     if changes is not None:
         _write_changes(changes, _record(dataset, found, additions), written)
@@ -81,6 +78,29 @@ def _check_free(dataset: Path, output: Path | None, changes: Path | None) -> Non
         raise ConfigError(f"--output and --changes are both {output}; choose another name for one of them")
     if output is None and dataset.suffix not in (".json", ".jsonl"):
         raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
+
+
+def _check_kept(dataset: Path, documents: rag.Corpus, found: labelling.Relabelled, updated: rag.Dataset[Any]) -> None:
+    """Raise DatasetError if no label is left, or one would be lost in a file that the pattern leaves out."""
+    folder, skipped = documents.metadata["source"], {label.query.id for label in updated.skipped}
+    lost = [change for change in found.changes if change.found.span is None and change.query.id in skipped]
+    not_read = dict.fromkeys(
+        change.before.doc_id for change in lost if labelling.leaving_out(change.before.doc_id, documents) is not None
+    )
+    if not_read:
+        pattern = labelling.pattern_with(not_read, documents)
+        named = f"{name_line(next(iter(not_read)))}{f' and {len(not_read) - 1:,} more' if len(not_read) > 1 else ''}"
+        raise DatasetError(
+            f"{dataset}: labels would be lost, so nothing was written: --glob leaves out {named} of {folder}; give "
+            f"{'one that does not' if pattern is None else f'--glob {shlex.quote(pattern)}'}, or remove the questions "
+            "from the dataset"
+        )
+    if any(entry.relevant for entry in updated) or (len(updated) and not found.changes):
+        return
+    told = f" {labelling.told_lost(found, documents)}" if found.changes else ""
+    raise DatasetError(
+        f"{dataset}: no question keeps its labels in {folder}, so nothing was written; is it the right folder?{told}"
+    )
 
 
 def _write_changes(path: Path, record: dict[str, Any], written: str) -> None:

@@ -8,12 +8,15 @@ from .dataset_info import DatasetInfo as DatasetInfo
 from .dataset_info import Spread as Spread
 from .dataset_info import WordOverlap as WordOverlap
 from .dataset_info import describe_dataset as describe_dataset
+from .edited_documents import told_lost as told_lost
 from .findings import MEANINGS as MEANINGS
 from .findings import Finding as Finding
 from .findings import LintReport as LintReport
 from .fixing import Fix as Fix
 from .fixing import FixedDataset as FixedDataset
 from .fixing import fix_dataset as fix_dataset
+from .left_out import leaving_out as leaving_out
+from .left_out import pattern_with as pattern_with
 from .lint import lint_dataset as lint_dataset
 from .locating import check_quotes as check_quotes
 from .quote_check import QuoteCheck as QuoteCheck

@@ -18,6 +18,7 @@ from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.edited_documents import displaced
 from rag_evaluation_framework.labelling.findings import FindingKind, quotation
+from rag_evaluation_framework.labelling.left_out import leaving_out
 from rag_evaluation_framework.labelling.reanchor import Reanchored
 from rag_evaluation_framework.text.line_places import LinePlaces
 
@@ -97,9 +98,9 @@ class LabelTexts:
         if self.corpus is None:
             return Label(span, span.text or None)
         if span.doc_id not in self.corpus:
-            return Label(
-                span, span.text or None, ("document missing", "is in a document that the corpus does not have")
-            )
+            pattern = leaving_out(span.doc_id, self.corpus)
+            absent = "the corpus does not have" if pattern is None else f"the pattern {shown(pattern)} leaves out"
+            return Label(span, span.text or None, ("document missing", f"is in a document that {absent}"))
         if labelled in self._displaced:
             return Label(span, span.text or None, ("place differs", self._became(self._displaced[labelled])))
         problem = span_problem(span, self.corpus)

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import Anchor, is_long, tells
+from rag_evaluation_framework.labelling.left_out import leaving_out
 from rag_evaluation_framework.labelling.shown_places import ShownPlaces
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.quotes.ends import are_cut
@@ -241,7 +242,7 @@ class _Finder:
     def _lost(self, anchor: Anchor) -> Reanchored:
         if not anchor.text.strip():
             return Reanchored(anchor, None, "lost: its label has no text to look for")
-        gone = "" if anchor.doc_id in self.corpus else f"its document {name_line(anchor.doc_id)} is gone"
+        gone = "" if anchor.doc_id in self.corpus else f"its document {name_line(anchor.doc_id)} {self._absent(anchor)}"
         places = self.locator.places_in_context(anchor.text, limit=_LIMIT)
         if not places:
             why = f"{gone} and its text is in no other" if gone else "its text is gone"
@@ -251,6 +252,10 @@ class _Finder:
         several = "its text now stands in several places" if len(places) > 1 else "its text stands"
         why = f"{gone}{gone and ', and '}{several} with another context ({_named(places)})"
         return Reanchored(anchor, None, f"lost: {why}", (places[0], 100))
+
+    def _absent(self, anchor: Anchor) -> str:
+        pattern = leaving_out(anchor.doc_id, self.corpus)
+        return "is gone" if pattern is None else f"is left out by the pattern {shown(pattern)}"
 
     def _nearest(self, anchor: Anchor) -> tuple[CharacterSpan, float] | None:
         shown = markup_of(anchor.doc_id, anchor.text).shown(0, len(anchor.text))
