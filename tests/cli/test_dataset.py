@@ -78,13 +78,25 @@ def test_a_lost_label_is_shown_with_the_nearest_text_and_its_question_is_skipped
     assert "1 unchanged, 1 lost; 1 question skipped" in outcome.out
     (label,) = load_dataset(labelled).skipped
     assert (label.query.text, label.quote) == ("When do invoices come?", "Invoices are sent on the first day.")
-    assert label.reason == "lost: its text is gone"
+    assert label.reason.startswith("lost: its text is gone; nearest (")
+    assert "billing.md:3 “Invoices are sent on the second day." in label.reason
+    said = " ".join(rag_eval("dataset", "lint", labelled, "--corpus", "docs").out.split())
+    assert "similar): billing.md:3 “Invoices are sent on the second day." in said
     written = json.loads((folder / "changes.json").read_text())
     assert written["counts"] == {"unchanged": 1, "moved": 0, "renamed": 0, "in normal form": 0, "lost": 1}
     (change,) = written["changes"]
     assert (change["how"], change["to"]) == ("lost: its text is gone", None)
     assert change["from"] == {"doc_id": "billing.md", "start": 11, "end": 46}
     assert (change["nearest"]["doc_id"], change["nearest"]["line"]) == ("billing.md", 3)
+
+
+def test_a_run_shows_a_lost_label_with_the_nearest_text(rag_eval, folder, labelled):
+    edit(folder, "billing.md", "the first day", "the second day")
+    outcome = rag_eval("run", "--corpus", "docs", "--dataset", labelled, "--allow-skipped", "1")
+    assert outcome.code == 0
+    said = " ".join(outcome.out.split())
+    assert "lost: its text is gone; nearest (" in said
+    assert "similar): billing.md:3 “Invoices are sent on the second day." in said
 
 
 def test_a_question_is_skipped_as_a_whole_and_none_of_its_texts_is_forgotten(rag_eval, folder):
@@ -259,9 +271,7 @@ def test_runs_and_lint_say_which_files_the_pattern_leaves_out(rag_eval, folder, 
     outcome = rag_eval("run", "--corpus", "docs", "--dataset", of_two_kinds, "--json")
     assert outcome.code == 2
     (label,) = json.loads(outcome.out)["skipped"]
-    assert label["reason"].startswith(
-        "lost: its document faq.txt is left out by the pattern '**/*.md' and its text is in"
-    )
+    assert label["reason"].startswith("lost: its document faq.txt is left out by the pattern '**/*.md' and its text")
     outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", "docs")
     assert "faq.txt[0:57] is in a document that the pattern '**/*.md' leaves out" in outcome.out
 

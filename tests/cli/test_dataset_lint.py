@@ -48,7 +48,7 @@ def test_documents_that_the_pattern_leaves_out_are_missing(rag_eval, labelled):
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--glob", "*.md")
     assert outcome.code == 1
     assert "error: document missing (1): " in outcome.out
-    assert "guides/start.md[9:33] is in a document that the corpus does not have" in outcome.out
+    assert "guides/start.md[9:33] is in a document that the pattern '*.md' leaves out" in outcome.out
 
 
 def test_without_the_corpus_it_says_what_it_did_not_check(rag_eval, labelled):

@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rag_evaluation_framework import (
     DOCUMENT,
@@ -82,6 +84,30 @@ def test_lint_says_of_every_such_label_that_it_is_elsewhere_now_or_lost(table):
     assert (len(moved), moved[0].where) == (7, "a.md:5:13")
     assert all("its document has changed, and the label is lost: " in one.what for one in found if one not in moved)
     assert "rag-eval dataset update" in found[0].advice
+
+
+NUMBERS = st.lists(st.integers(10, 30), unique=True, min_size=1, max_size=12)
+
+
+@given(NUMBERS, NUMBERS)
+def test_whatever_rows_a_table_has_now_no_way_takes_a_label_for_that_of_another(were, are):
+    def of(numbers):
+        return corpus_of(a="# Plans\n\n" + "".join(f"| plan {number} |  {ANSWER} |\n" for number in numbers))
+
+    before, after = of(were), of(are)
+    content = after["a.md"].content
+    made = dataset_of(before, *(span(before, "a.md", f" {ANSWER}", place) for place in range(len(were))))
+
+    def in_its_row(entry):
+        (one,) = entry.relevant
+        return content[: one.start].rstrip(" ").endswith(f"| plan {were[int(entry.query.id[1:])]} |")
+
+    again = relabel_edited(made, after)
+    assert all(map(in_its_row, made if again is None else again.dataset))
+    wrong = {finding.query.id for finding in lint_dataset(made, after).problems if "differs" in finding.kind}
+    assert all(in_its_row(entry) for entry in made if entry.query.id not in wrong)
+    fixed = fix_dataset(made, after)
+    assert fixed.dataset is made if fixed.lost else all(map(in_its_row, fixed.dataset))
 
 
 def test_fixing_trims_no_copy_of_a_label(tmp_path):

@@ -66,6 +66,15 @@ def test_a_question_that_lost_a_label_is_skipped_with_all_of_its_texts():
         (FIRST, "found, but another label of the question was lost"),
         (SECOND, "lost: its text is gone"),
     ]
+    edited = corpus_of(a=PAGE.replace("five", "six\u202e"))
+    (label,) = relabel(dataset_of(("How long?", SECOND)), edited).dataset.skipped
+    assert label.reason.startswith("lost: its text is gone; nearest (9")
+    assert label.reason.endswith("% similar): a.md:3 “Refunds take six\ufffd working days in all countries.”")
+    twice = corpus_of(a=f"New.\n{PAGE}{PAGE}")
+    (label,) = relabel(dataset_of(("How long?", SECOND)), twice).dataset.skipped
+    assert label.reason == (
+        "lost: its text now stands in several places with another context (a.md[52:100], a.md[161:209])"
+    )
     assert [change.kind for change in found.changed] == ["lost", "moved", "moved"]
 
 

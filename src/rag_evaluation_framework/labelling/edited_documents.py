@@ -64,7 +64,7 @@ def told_lost(again: Relabelled, corpus: Corpus) -> str:
 def _why(change: LabelChange, corpus: Corpus) -> str:
     """Return why a label was lost; of one whose document is there, what this holds instead."""
     held = change.before.doc_id in corpus
-    return (span_problem(change.before, corpus) if held else None) or change.found.how
+    return (span_problem(change.before, corpus) if held else None) or change.reason(corpus)
 
 
 def _in_edited(dataset: Dataset[Any], corpus: Corpus) -> list[CharacterSpan]:

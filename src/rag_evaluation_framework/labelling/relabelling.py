@@ -48,13 +48,23 @@ class LabelChange:
         if found.span is not None:
             ignored = found.how.removeprefix(self.kind).removeprefix(", ")
             return f"{self.kind:<14} {was} → {_place(found.span, corpus)} {text}{ignored and f' ({ignored})'}"
-        nearest = "nothing similar in the corpus"
-        if found.nearest is not None:
-            span, similarity = found.nearest
-            passage = f"{_place(span, corpus)} “{one_line(span.text, _SHOWN)}”"
-            nearest = f"nearest ({similarity:.0f} % similar): {passage}"
+        nearest = self._nearest(corpus) or "nothing similar in the corpus"
         question = one_line(self.query.text, _SHOWN)
         return f"{_LOST:<14} {was} {text} of “{question}”: {found.how.removeprefix('lost: ')}; {nearest}"
+
+    def reason(self, corpus: Corpus) -> str:
+        """Return why it was lost, with the nearest text if that differs; of one that was found, why it is skipped."""
+        found = self.found
+        if found.span is not None:
+            return "found, but another label of the question was lost"
+        other = found.nearest is not None and found.nearest[0].text.split() != self.before.text.split()
+        return f"{found.how}; {self._nearest(corpus)}" if other else found.how
+
+    def _nearest(self, corpus: Corpus) -> str:
+        if self.found.nearest is None:
+            return ""
+        span, similarity = self.found.nearest
+        return f"nearest ({similarity:.0f} % similar): {_place(span, corpus)} “{one_line(span.text, _SHOWN)}”"
 
     def record(self, corpus: Corpus) -> dict[str, Any]:
         """Return it as files hold it."""
@@ -136,7 +146,11 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
         if None not in places[entry.query.id]
     ]
     lost = {query.id: query for query in dataset.queries if None in places[query.id]}
-    skipped = [_skipped(change) for change in changes if change.query.id in lost]
+    skipped = [
+        Skipped(change.query, change.before.text, change.reason(corpus))  # also of one found, or it would be forgotten
+        for change in changes
+        if change.query.id in lost
+    ]
     updated = Dataset(
         entries,
         TOKEN,
@@ -146,12 +160,6 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
         skipped=(*dataset.skipped, *skipped),
     )
     return Relabelled(updated, changes, tuple(lost.values()))
-
-
-def _skipped(change: LabelChange) -> Skipped:
-    """Return a label of a question that is skipped; also one that was found, or its text would be forgotten."""
-    how = change.found.how if change.found.span is None else "found, but another label of the question was lost"
-    return Skipped(change.query, change.before.text, how)
 
 
 def _known(dataset: Dataset[CharacterSpan], corpus: Corpus) -> dict[str, str]:
