@@ -267,6 +267,58 @@ def test_a_short_text_whose_white_space_changed_needs_both():
     assert found_again(corpus_of(a=page), one_side, "Yes, sir.").span is None
 
 
+GOING_ON = [
+    *[("5 EUR", new) for new in (".5 EUR", "±5 EUR", "≈5 EUR", "2^5 EUR", "1'5 EUR", "1’5 EUR", "3–5 EUR", "2×5 EUR")],
+    *[("500 EUR", new) for new in ("1 500 EUR", "1\u00a0500 EUR", "12 345 500 EUR")],
+    *[
+        ("EUR 5", new)
+        for new in ("EUR 5 000", "EUR 5\u202f000", "EUR 5'000", "EUR 5–10", "EUR 5-10", "EUR 5 %", "EUR 5^3")
+    ],
+    *[("EUR 5", new) for new in ("EUR 5 ± 1", "EUR 5 × 10", "EUR 5<sup>3</sup>", "EUR 5-year")],
+    *[("allowed", new) for new in ("non-allowed", "un‑allowed", "non-**allowed", "allowed-ish", "allowed's")],
+    *[("file", new) for new in ("file.txt", "my/file", "file@home", "`file`.txt")],
+]
+
+
+@pytest.mark.parametrize(("label", "new"), GOING_ON)
+def test_a_word_or_number_that_goes_on_only_now_is_another_one(label, new):
+    page = "# Plan\n\nFor all of the customers of the gold plan it is now set to {} and nobody pays more than that.\n"
+    before, after = corpus_of(a=page.format(label)), corpus_of(a=f"Edited.\n{page.format(new)}")
+    assert found_again(before, after, label).span is None
+    long = f"the customers of the gold plan it is now set to {label}"
+    assert found_again(before, after, long).span is None or new.endswith(label)
+    went_on = corpus_of(a=page.format(new))
+    assert place(found_again(went_on, after, label)) == place_of(after, "a.md", label)
+
+
+@pytest.mark.parametrize(
+    "new", ["EUR 5 each", "EUR 5, 100 times", "EUR 5. 100 times", "EUR 5\n100 times", "EUR 5: 1000"]
+)
+def test_what_follows_a_number_and_is_no_part_of_it_may_change(new):
+    page = "# Plan\n\nFor all of the customers of the gold plan it is now set to {} and nobody pays more than that.\n"
+    text = "the customers of the gold plan it is now set to EUR 5"
+    before, after = corpus_of(a=page.format("EUR 5")), corpus_of(a=page.format(new))
+    assert found_again(before, after, text).how == "unchanged"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "is_found"),
+    [
+        ("5 EUR", "5 EUR", True),
+        ("7 EUR with a setup fee of 5 EUR", "5 EUR for the setup, and 7 EUR", False),
+        ("7 EUR\nwith a setup fee of 5 EUR", "5 EUR for the setup,\nand 7 EUR", False),
+        ("not 5 EUR", "5 EUR no longer", False),
+        ("\nIt was changed in June.\n\n5 EUR", "5 EUR\n\nThe following was changed in June.\n", True),
+        ("- 7 EUR\n- 5 EUR", "5 EUR\n- 7 EUR", True),
+    ],
+)
+def test_a_short_text_is_not_found_where_something_is_written_between_it_and_a_context(first, last, is_found):
+    page = "# Plan\n\nThe price of the gold plan per month is\n{}\nand it may be cancelled at any time.\n"
+    for line in (first, last):
+        result = found_again(corpus_of(a=page.format("5 EUR")), corpus_of(a=f"Edited.\n{page.format(line)}"), "5 EUR")
+        assert (result.span is not None) == is_found
+
+
 def test_of_more_places_than_are_looked_at_none_is_taken():
     anchor = Anchor("gone.md", START, ANSWER, PAGE[START - 32 : START], PAGE[START + len(ANSWER) :][:32])
     others = corpus_of(**{f"m{number}": f"{PAGE}{number}" for number in range(19)})

@@ -62,12 +62,12 @@ def test_what_is_shown_otherwise_is_lost(change):
     assert edited(ANSWER.replace("*", "**").replace(*change)).span is None
 
 
-@pytest.mark.parametrize("end", ["", "0", ".5", " %", "th"])
+@pytest.mark.parametrize("end", ["", " working", "0", ".5", " %", "th"])
 def test_a_word_or_number_that_goes_on_is_another_one(end):
     text = "All of the refunds of an order take 5"
     page = f"{BEFORE}{text} days.{AFTER}"
     result = found_again(corpus_of(a=page), corpus_of(a=page.replace("take 5", f"take 5{end}")), text)
-    assert (result.span is None) == (end not in ("", " %"))
+    assert (result.span is None) == (end not in ("", " working"))
 
 
 @pytest.mark.parametrize(

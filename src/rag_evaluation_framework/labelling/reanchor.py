@@ -13,6 +13,7 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import Anchor, is_long, tells
 from rag_evaluation_framework.labelling.left_out import leaving_out
 from rag_evaluation_framework.labelling.shown_places import ShownPlaces
+from rag_evaluation_framework.labelling.written_between import is_written_between
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
@@ -52,7 +53,7 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
     may differ. In a document that is unchanged, by its hash, the offset says where; so it does in the one that has that
     hash now, under another name. There the span is, whatever has its old name, unless its text and context were unique
     and are there, too: then that document was copied and edited. A text that was unique needs no context, or that of
-    one side if it has fewer than 20 letters and digits; one that was not needs both sides. Its own document comes
+    one side, with nothing written between it and that of the other, if it has fewer than 20 letters and digits; one that was not needs both sides. Its own document comes
     before others, and is the only one for a text that stood between the same contexts elsewhere, too. A text that was
     unique and is no longer in its document as it stood is also found where that shows it as it was, beside the nearest
     16 characters of one context. Where two places are possible, none is taken.
@@ -170,7 +171,10 @@ class _Finder:
         before = self._places(anchor, anchor.before, "", doc_id) if tells(anchor.before) else []
         after = self._places(anchor, "", anchor.after, doc_id) if tells(anchor.after) else []
         one = self._only(anchor, list(dict.fromkeys([*before, *after])))
-        return one if one is not None and (one.text == anchor.text or is_long(anchor.text)) else None
+        if one is None or is_long(anchor.text):
+            return one
+        apart = is_written_between(anchor, self.corpus[one.doc_id].content, one.start, one.end)
+        return one if one.text == anchor.text and not apart else None
 
     def _text_alone(self, anchor: Anchor) -> CharacterSpan | None:
         """Return the only place of a long text that was unique, or may have been; None if there is another."""

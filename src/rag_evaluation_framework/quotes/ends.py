@@ -5,7 +5,7 @@ around it, an ellipsis, a list marker, and a final point, comma, colon or semico
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_evaluation_framework.markups.characters import CALL, folded, is_key, is_mark, is_unspaced
@@ -26,12 +26,22 @@ _BEHIND = (
     (re.compile(rf"{_ELLIPSIS}\Z"), "ellipsis"),
     (re.compile(r"[.,;:]\Z"), _FINAL),
 )
-_PART_OF_NUMBER_BEFORE = re.compile(r"\d[.,:/]\Z|(?<!\w)[-+~^$€£¥]\Z|(?:[<>]=?|[!=]=|[≤≥≠]) ?\Z")
-_PART_OF_NUMBER_BEHIND = re.compile(r"[.,:/]\d|[%‰°]")
+_PART_OF_NUMBER_BEFORE = re.compile(
+    r"\d[-.,:/'*×·⋅÷]\Z|(?<![\w.])\.\Z|\^\Z|(?<!\w)[-+~$€£¥₹₽₩₺]\Z|(?:[<>]=?|[!=]=|[≤≥≠±∓≈√]) ?\Z|\d [×·⋅÷] \Z"
+)
+_PART_OF_NUMBER_BEHIND = re.compile(r"[-.,:/'*×·⋅÷]\d|\^| ?[%‰°±]| [×·⋅÷] \d|<su[bp]\b[^<>]*>\d")
+_DIGITS_BEFORE = re.compile(r"(?<!\d)\d{1,3} \Z")  # of 1 000
+_DIGITS_BEHIND = re.compile(r" \d{3}(?!\d)")
+_FIRST_DIGITS = re.compile(r"\d{3}(?!\d)")
+_LAST_DIGITS = re.compile(r"(?<!\d)\d{1,3}\Z")
+_RAISED = re.compile(r"<su[bp]\b[^<>]*>\w", re.IGNORECASE)
+_PART_OF_WORD_BEFORE = re.compile(r"\w[-‐‑'’@./][*_`]*\Z")
+_PART_OF_WORD_BEHIND = re.compile(r"[*_`]*[-‐‑'’@./][*_`]*\w")
 _PART_OF_NAME_BEHIND = re.compile(r"(?:\+\+|#)(?!\w)")
 _GOES_ON = re.compile(r"[^\s.,;:\"')\]}-]")
 _WINDOW = 64
 _NEAR = 4  # characters, of which some may be invisible
+_BESIDE = 8
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,8 @@ def start_of(markup: Markup, first: int, symbols: str, sign: str) -> End | None:
         count = _matched(rest[::-1], shown)
         if count is None:
             continue
-        if not rest.strip() and sign.isnumeric() and _PART_OF_NUMBER_BEFORE.search(_text(shown)[::-1]):
+        ahead = _text(character for character, _, _ in reversed(shown))
+        if not rest.strip() and _is_cut_before(ahead, f"{sign}{markup.source[first + 1 : first + _NEAR]}"):
             return None
         return End(shown[count - 1][1] if count else first, ignoring)
     return None
@@ -79,8 +90,8 @@ def end_of(markup: Markup, last: int, symbols: str, sign: str) -> End | None:
         count = _matched(rest, shown)
         if count is None:
             continue
-        following = _text(shown[count:])
-        if not rest.strip() and sign.isnumeric() and _PART_OF_NUMBER_BEHIND.match(following):
+        following = _text(character for character, _, _ in shown[count:])
+        if not rest.strip() and _is_cut_behind(f"{markup.source[max(last - _NEAR, 0) : last]}{sign}", following):
             return None
         if not rest.strip() and _PART_OF_NAME_BEHIND.match(following):
             return None
@@ -100,18 +111,36 @@ def is_whole(markup: Markup, first: int, last: int) -> bool:
 
 
 def are_cut(before: str, text: str, behind: str) -> tuple[bool, bool]:
-    """Return whether the first word or number of a text goes on before it, and the last one behind it."""
+    """Return whether the first word or number of a text goes on before it, and the last one behind it.
+
+    Of a word, other than for quotes, so does one that is joined by a hyphen, an apostrophe or a sign of addresses.
+    """
     first, last = text[:1], text[-1:]
-    before, behind = ("".join(map(folded, part)) for part in (before[-_NEAR:], behind[:_NEAR]))
-    begun = bool(before) and (
-        _joined(before[-1], first) or (first.isnumeric() and _PART_OF_NUMBER_BEFORE.search(before) is not None)
+    ahead, following = _text(before[-_BESIDE:]), _text(behind[:_BESIDE])
+    begun = (bool(ahead) and _joined(ahead[-1], first)) or _is_cut_before(ahead, text[:_NEAR])
+    goes_on = (bool(following) and _joined(last, following[0])) or _is_cut_behind(text[-_NEAR:], following)
+    return (
+        begun or (is_key(first) and _PART_OF_WORD_BEFORE.search(before) is not None),
+        goes_on
+        or (is_key(last) and (_PART_OF_WORD_BEHIND.match(behind) or _RAISED.match(behind)) is not None)
+        or (last.isalpha() and _PART_OF_NAME_BEHIND.match(following) is not None),
     )
-    goes_on = bool(behind) and (
-        _joined(last, behind[0])
-        or (last.isnumeric() and _PART_OF_NUMBER_BEHIND.match(behind) is not None)
-        or (last.isalpha() and _PART_OF_NAME_BEHIND.match(behind) is not None)
-    )
-    return begun, goes_on
+
+
+def _is_cut_before(before: str, text: str) -> bool:
+    """Return whether a text begins with a number of which a part, a sign or an operator stands before it."""
+    if not text[:1].isnumeric():
+        return False
+    grouped = _FIRST_DIGITS.match(text) and _DIGITS_BEFORE.search(before)
+    return grouped is not None or _PART_OF_NUMBER_BEFORE.search(before) is not None
+
+
+def _is_cut_behind(text: str, behind: str) -> bool:
+    """Return whether a text ends with a number of which a part, a unit or an operator stands behind it."""
+    if not text[-1:].isnumeric():
+        return False
+    grouped = _LAST_DIGITS.search(text) and _DIGITS_BEHIND.match(behind)
+    return grouped is not None or _PART_OF_NUMBER_BEHIND.match(behind) is not None
 
 
 def _joined(first: str, second: str) -> bool:
@@ -140,8 +169,9 @@ def _flat(symbols: str) -> str:
     return re.sub(" +", " ", "".join(map(folded, symbols)))
 
 
-def _text(shown: Shown) -> str:
-    return "".join(folded(sign) for sign, _, _ in shown if sign != CALL)
+def _text(signs: Iterable[str]) -> str:
+    """Return characters as they are compared; the ends of lines stay."""
+    return "".join("\n" if sign in "\n\r" else folded(sign) for sign in signs if sign != CALL)
 
 
 def _peeled(symbols: str, layers: "Sequence[tuple[re.Pattern[str], str]]") -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -1,0 +1,37 @@
+"""Whether something was written between a label and what stood beside it."""
+
+import re
+
+from rag_evaluation_framework.labelling.anchors import TELLING, Anchor, tells
+
+_FARTHEST = 400  # characters: longer than what is written into a line
+_BLOCK_END = re.compile(r"\n\s*(?:\n|[-*+#>|]|\d{1,3}[.)]\s)")
+
+
+def is_written_between(anchor: Anchor, content: str, start: int, end: int) -> bool:
+    """Return whether a context of a label stands in the paragraph of a place, but not beside it.
+
+    Of "the price is" and "5 EUR" became "the price is 7 EUR and the fee 5 EUR".
+
+    Args:
+        anchor: The label.
+        content: The text of a document.
+        start: The first character of a place there.
+        end: One past its last character.
+    """
+    between: list[str] = []
+    if tells(anchor.before):
+        ahead = content[max(start - _FARTHEST, 0) : start]
+        between += [ahead[found.end() :].lstrip() for found in _form(anchor.before, -TELLING, None).finditer(ahead)][
+            -1:
+        ]
+    if tells(anchor.after):
+        behind = content[end : end + _FARTHEST]
+        found = _form(anchor.after, None, TELLING).search(behind)
+        between += [behind[: found.start()].rstrip()] if found else []
+    return any(text and not _BLOCK_END.search(text) for text in between)
+
+
+def _form(context: str, first: int | None, end: int | None) -> "re.Pattern[str]":
+    nearest = " ".join(context.split())[first:end]
+    return re.compile(r"\s+".join(map(re.escape, nearest.split())))
