@@ -91,7 +91,11 @@ def test_what_is_written_otherwise_is_the_same_if_it_shows_the_same():
         ("One, two.", "One two."),
         ("go", "go go"),
         ("=", "<"),
+        ("10<sup>6</sup> rows", "106 rows"),
+        ("It is ~~not~~ so.", "It is not so."),
+        ("It is not so.", "It is <del>not</del> so."),
     ],
 )
 def test_what_shows_something_else_is_another_truth(one, other):
     assert renamed(results(f"a.md: {one}"), results(f"a.md: {other}")) == {}
+    assert renamed(results(f"a.md: {other}"), results(f"a.md: {one}")) == {}

@@ -62,6 +62,49 @@ def test_what_is_shown_otherwise_is_lost(change):
     assert edited(ANSWER.replace("*", "**").replace(*change)).span is None
 
 
+@pytest.mark.parametrize(
+    ("suffix", "one", "other"),
+    [
+        ("md", "10<sup>6</sup>", "106"),
+        ("html", "10<sup>6</sup>", "106"),
+        ("rst", "10\\ :sup:`6`\\", "106"),
+        ("md", "CO<sub>2</sub>", "CO2"),
+        ("md", "~~not~~", "not"),
+        ("md", "<del>not</del>", "not"),
+        ("html", "<s class='old'>not</s>", "not"),
+        ("html", "<strike>not</strike>", "<b>not</b>"),
+    ],
+)
+def test_what_is_struck_out_raised_or_lowered_on_one_side_only_is_something_else(suffix, one, other):
+    text = "There are {} of the rows that may be deleted"
+    page = f"{BEFORE}{text}{AFTER}"
+    for was, now in ((one, other), (other, one)):
+        before, after = corpus_of(suffix, a=page.format(was)), corpus_of(suffix, a=page.format(now))
+        assert found_again(before, after, text.format(was)).span is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("~~not~~", "<del>not</del>"), ("<s>not</s>", "~~**not**~~"), ("10<sup>6</sup>", "<b>10</b><SUP>6</SUP>")],
+)
+def test_what_is_struck_out_or_raised_may_be_written_otherwise(one, other):
+    text = "There are {} of the rows that may be deleted"
+    page = f"{BEFORE}{text}{AFTER}"
+    result = found_again(corpus_of(a=page.format(one)), corpus_of(a=page.format(other)), text.format(one))
+    assert result.span.text == text.format(other)
+
+
+@pytest.mark.parametrize("struck", ["~~{}~~", "<del>{}</del>", "~~Until 2025: {}~~", "<s>Some more. {} And more.</s>"])
+def test_a_label_that_is_struck_out_now_is_lost_and_one_that_was_is_not(struck):
+    text = "Refunds take at most five working days."
+    page = f"{BEFORE}\n\n{{}}\n\n{AFTER}"
+    before, after = page.format(text), page.format(struck.format(text))
+    assert found_again(corpus_of(a=before), corpus_of(a=after), text).span is None
+    assert found_again(corpus_of(a=after), corpus_of(a=f"Edited.\n{after}"), text).how == "moved"
+    assert found_again(corpus_of(a=before), corpus_of(a=f"~~Edited.~~\n\n~~This~~ {before}"), text).how == "moved"
+    assert found_again(corpus_of("txt", a=before), corpus_of("txt", a=after), text).how == "moved"
+
+
 @pytest.mark.parametrize("end", ["", " working", "0", ".5", " %", "th"])
 def test_a_word_or_number_that_goes_on_is_another_one(end):
     text = "All of the refunds of an order take 5"

@@ -122,6 +122,14 @@ def negate(marks, dropped, chance):
         marks[word.start() : word.start()] = written(chance.choice(["not ", "never "]))
 
 
+def strike_or_raise(marks, dropped, chance):
+    """Strike a word out, or raise it: with the same letters, it says something else."""
+    if word := _somewhere(marks, _WORD, chance):
+        before, behind = chance.choice((("~~", "~~"), ("<del>", "</del>"), ("<s>", "</s>"), ("<sup>", "</sup>")))
+        marks[word.end() : word.end()] = written(behind)
+        marks[word.start() : word.start()] = written(before)
+
+
 def change_word(marks, dropped, chance):
     if word := _somewhere(marks, _WORD, chance):
         marks[word.start() : word.end()] = written(chance.choice(WORDS) + "ly")
@@ -133,7 +141,7 @@ def change_capital(marks, dropped, chance):
 
 
 MARKUP_EDITS = (wrap, wrap, strengthen, unwrap, typeset, rewrap, change_marker)
-NEAR_MISSES = (change_digit, change_sign, negate, change_word, change_capital)
+NEAR_MISSES = (change_digit, change_sign, negate, strike_or_raise, change_word, change_capital)
 
 
 def marked_up(seed, documents, boilerplate, sections=4):

@@ -13,6 +13,7 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import Anchor, is_long, tells
 from rag_evaluation_framework.labelling.left_out import leaving_out
 from rag_evaluation_framework.labelling.shown_places import ShownPlaces
+from rag_evaluation_framework.labelling.struck_out import is_newly_struck_out
 from rag_evaluation_framework.labelling.written_between import is_written_between
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.quotes.ends import are_cut
@@ -53,10 +54,11 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
     may differ. In a document that is unchanged, by its hash, the offset says where; so it does in the one that has that
     hash now, under another name. There the span is, whatever has its old name, unless its text and context were unique
     and are there, too: then that document was copied and edited. A text that was unique needs no context, or that of
-    one side, with nothing written between it and that of the other, if it has fewer than 20 letters and digits; one that was not needs both sides. Its own document comes
-    before others, and is the only one for a text that stood between the same contexts elsewhere, too. A text that was
-    unique and is no longer in its document as it stood is also found where that shows it as it was, beside the nearest
-    16 characters of one context. Where two places are possible, none is taken.
+    one side, with nothing written between it and that of the other, if it has fewer than 20 letters and digits; one
+    that was not needs both sides. Its own document comes before others, and is the only one for a text that stood
+    between the same contexts elsewhere, too. A text that was unique and is no longer in its document as it stood is
+    also found where that shows it as it was, beside the nearest 16 characters of one context. Where two places are
+    possible, none is taken.
 
     Args:
         anchors: The spans as they were labelled.
@@ -213,7 +215,7 @@ class _Finder:
         return [span for span in places if self._may_be(anchor, span)]
 
     def _may_be(self, anchor: Anchor, span: CharacterSpan) -> bool:
-        """Return whether a place was not there already, in another document, and no word or number goes on there.
+        """Return whether a place was not there already, in another document, and shows the label, as valid, in full.
 
         In "50 days", "take 5" is another text.
         """
@@ -224,7 +226,9 @@ class _Finder:
         now = are_cut(
             content[max(span.start - CONTEXT, 0) : span.start], span.text, content[span.end : span.end + CONTEXT]
         )
-        return not any(here and not there for here, there in zip(now, was, strict=True))
+        if any(here and not there for here, there in zip(now, was, strict=True)):
+            return False
+        return not is_newly_struck_out(anchor, span.doc_id, content, span.start, span.end)
 
     def _is_of_another(self, anchor: Anchor, doc_id: DocumentId) -> bool:
         """Return whether a document has the text that another one had, so that all in it was there already."""

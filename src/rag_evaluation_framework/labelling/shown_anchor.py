@@ -10,6 +10,7 @@ from rag_evaluation_framework.labelling.anchors import TELLING, Anchor, tells
 from rag_evaluation_framework.markups.characters import folded
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import LINE_END, Markup
+from rag_evaluation_framework.markups.text_effects import Effects, effects
 
 _FENCE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^\n`]*\n(?!.*^[ \t>]*(?:`{3,}|~{3,}))", re.MULTILINE | re.DOTALL)
 _SHOWN = 4 * CONTEXT  # characters beside a place: more than what is shown of a context
@@ -27,6 +28,7 @@ class ShownAnchor:
         leading: The markup with which its text begins: "emphasis", "list markers".
         trailing: The markup with which it ends.
         ignoring: All markup within it.
+        effects: What of it is struck out, raised or lowered.
         is_read: Whether markup is read before and behind what is shown of it: it neither begins nor ends within code.
         in_code: Whether its first character is code, or of a document without markup.
     """
@@ -38,6 +40,7 @@ class ShownAnchor:
     leading: tuple[str, ...]
     trailing: tuple[str, ...]
     ignoring: tuple[str, ...]
+    effects: Effects
     is_read: tuple[bool, bool]
     in_code: bool
 
@@ -68,6 +71,7 @@ class ShownAnchor:
             tuple(what for _, _, what, _ in markup.parts(start, shown[0])),
             tuple(what for _, _, what, _ in markup.parts(shown[-1] + 1, end)),
             tuple(dict.fromkeys(what for _, _, what, _ in markup.parts(start, end))),
+            effects(markup, start, end),
             _is_read(markup, shown[0], shown[-1] + 1),
             not markup.is_read(shown[0]),
         )
@@ -77,8 +81,9 @@ class ShownAnchor:
 
         It has both contexts beside it, with the ends of the document if they reached them; of a unique text, the
         nearest 16 characters of one will do: what was unique as it stood may have been shown elsewhere, too. It begins
-        a block if the label has its list marker or number signs. Signs that are hidden in the label may have stood in
-        code, of which neither begin nor end is known: then they would stand in code here.
+        a block if the label has its list marker or number signs, and the same of it is struck out, raised or lowered.
+        Signs that are hidden in the label may have stood in code, of which neither begin nor end is known: then they
+        would stand in code here.
 
         Args:
             markup: What is shown of the document.
@@ -87,6 +92,8 @@ class ShownAnchor:
         """
         read = _is_read(markup, span.start, span.end)
         if self.ignoring and any(before and not now for now, before in zip(read, self.is_read, strict=True)):
+            return False
+        if effects(markup, span.start, span.end) != self.effects:
             return False
         if self.text.lstrip(" \t").startswith(LINE_END) and not _begins_block(markup, span.start):
             return False

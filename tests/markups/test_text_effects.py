@@ -1,0 +1,51 @@
+"""What is struck out, raised or lowered in each format."""
+
+import pytest
+
+from rag_evaluation_framework.markups.formats import markup_of
+from rag_evaluation_framework.markups.text_effects import effects
+
+
+def effects_of(source, part=None, name="a.md"):
+    """The effects on a part of a source, in plain words: where each begins, and what is active from there on."""
+    part = source if part is None else part
+    start = source.index(part)
+    found = effects(markup_of(name, source), start, start + len(part))
+    return [(place, *sorted(names)) for place, names in found]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("up to 106 rows", []),
+        ("up to 10<sup>6</sup> rows", [(6, "raised"), (7,)]),
+        ("up to 10<SUP class='x'>6</sup>", [(6, "raised")]),
+        ("H<sub>2</sub>O", [(1, "lowered"), (2,)]),
+        ("is ~~not~~ it", [(2, "struck out"), (5,)]),
+        ("is ~~**not** 5~~ it", [(2, "struck out"), (6,)]),
+        ("<s>is</s> <strike>a</strike> <del>b</del>", [(0, "struck out")]),
+        ("<del>x<sup>2</sup></del> y", [(0, "struck out"), (1, "raised", "struck out"), (2,)]),
+        ("<small>a</small> <span>b</span> <strong>c</strong> &amp; <section> ~~ `~~d~~`", []),
+        ("<del></del> nothing of it", []),
+        ("first ~~a\n\nsecond b~~", []),
+    ],
+)
+def test_effects_are_told_by_the_letters_at_which_they_begin_and_end(source, expected):
+    assert effects_of(source) == expected
+
+
+def test_what_begins_before_a_part_counts():
+    assert effects_of("~~All of it is gone.~~ This is not.", "it is") == [(0, "struck out")]
+    assert effects_of("~~All of it is gone.~~ This is not.", "gone.~~ This") == [(0, "struck out"), (4,)]
+    assert effects_of("~~All of it is gone.~~ This is not.", "This") == []
+    assert effects_of("<del><p>One</p> <p>Two</p></del><p>Three", "Two", "a.html") == [(0, "struck out")]
+    assert effects_of("<del><p>One</p> <p>Two</p></del><p>Three", "Three", "a.html") == []
+
+
+def test_in_restructuredtext_roles_raise_and_lower():
+    assert effects_of("10\\ :sup:`6`\\ rows and :func:`f`", name="a.rst") == [(2, "raised"), (3,)]
+    assert effects_of("H\\ :subscript:`2`\\ O", name="a.rst") == [(1, "lowered"), (2,)]
+
+
+def test_text_without_a_format_has_none():
+    assert effects_of("is ~~not~~ 10<sup>6</sup>", name="a.txt") == []
