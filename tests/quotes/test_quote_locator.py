@@ -318,6 +318,58 @@ def test_the_suffix_of_a_document_decides_what_is_shown():
     assert located(text, "It is bold, is it?", "a.txt") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "quote", "name"),
+    [
+        ("The price is 50 euros.", "The price is 5", "a.md"),
+        ("It is unsafe to use.", "safe to use", "a.md"),
+        ("It is unsafe to use.", "safe\nto use", "a.md"),
+        ("It is unsafe to use.", " safe to use ", "a.md"),
+        ("limit 10 MB", "limit 1", "a.txt"),
+        ("at 10.5 V", "at 10", "a.txt"),
+        ("at -5 degrees", "5 degrees", "a.txt"),
+        ("wrote C++ and", "wrote C", "a.txt"),
+        ("see [it](http://example.com) there", "http://exam", "a.md"),
+        ("a re\u0301sume\u0301 here", "a re", "a.txt"),
+    ],
+)
+def test_a_quote_that_stands_only_where_a_word_or_number_goes_on_is_missing(text, quote, name):
+    assert located(text, quote, name) == []
+    assert len(located(text, quote, name, verbatim_only=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "name"),
+    [
+        ("calls foo_bar(x) here", "foo", "a.txt"),
+        ("calls foo_bar(x) here", "(x", "a.txt"),
+        ("a state-of-the-art thing", "the-art", "a.txt"),
+        ("the users' data", "the users", "a.txt"),
+        ("日本語のテキスト", "本語", "a.txt"),
+        ("費用は50円です", "50", "a.txt"),
+        ("서버를 다시", "서버", "a.txt"),
+        ("<td>5</td><td>6</td>", "5", "a.html"),
+        ("It takes <b>5</b> days", "5", "a.html"),
+        ("It is &quot;safe&quot; now", "safe", "a.html"),
+        ("one\\two", "two", "a.txt"),
+        ("It is **safe** now", "**safe", "a.md"),
+        ("see [it](http://example.com) there", "example.com", "a.md"),
+        ("see [it](http://example.com) there", "[it](http://example", "a.md"),
+    ],
+)
+def test_a_verbatim_quote_of_whole_words_and_numbers_is_located(text, quote, name):
+    assert located(text, quote, name) == [quote]
+
+
+def test_a_place_of_whole_words_comes_before_those_in_which_a_word_or_number_goes_on():
+    text = "It is unsafe to use the old client. Safe to use is the new one."
+    assert located(text, "safe to use", "a.md") == ["Safe to use"]
+    assert located("unsafe to use, safe  to use", "safe to use") == ["safe  to use"]
+    assert located("at 50, at 5, at 55", "at 5", limit=1) == ["at 5"]
+    assert located("at 50, " * 30 + "at 5, at 5", "at 5") == ["at 5", "at 5"]
+    assert located("<!-- at 5 --> at 50", "at 5", "a.html") == ["at 5"]
+
+
 def test_the_locator_of_a_corpus_is_shared():
     corpus = Corpus([Document(DocumentId("a"), "one")])
     assert QuoteLocator.of(corpus) is not QuoteLocator.of(Corpus([Document(DocumentId("a"), "one")]))

@@ -36,10 +36,10 @@ _NOWHERE = Located(())
 def check_quotes(path: str | Path, corpus: Corpus, verbatim_only: bool = False) -> QuoteCheck:
     """Check the quotes of a CSV or JSONL file: locate each of them in the corpus.
 
-    A quote is located where it occurs verbatim or, if it occurs nowhere verbatim, where it differs only in white space.
-    Else it is located where it differs only in what a renderer and a keyboard change: markup, quotation marks, dashes,
-    ligatures, divided words and the like, capitals last. What was ignored is said. Similarity is never enough: a quote
-    that was not found is shown with the nearest passage.
+    A quote is located where it occurs verbatim, its first and last word whole, or, if it occurs nowhere so, where it
+    differs only in white space. Else it is located where it differs only in what a renderer and a keyboard change:
+    markup, quotation marks, dashes, ligatures, divided words and the like, capitals last. What was ignored is said.
+    Similarity is never enough: a quote that was not found is shown with the nearest passage.
 
     Args:
         path: The file.

@@ -103,11 +103,38 @@ def end_of(markup: Markup, last: int, symbols: str, sign: str) -> End | None:
 
 def is_whole(markup: Markup, first: int, last: int) -> bool:
     """Return whether no word goes on before the letter or number at one offset or behind the one at another."""
-    before = [sign for sign, _, _ in markup.characters_before(first, _NEAR) if folded(sign)]
-    if before and _joined(before[0], markup.source[first]):
-        return False
-    behind = [sign for sign, _, _ in _first(markup, markup.end_of(last), _NEAR) if folded(sign)]
-    return not (behind and _joined(markup.source[last], behind[0]))
+    return not (_goes_on_before(markup, first, markup.source[first]) or _goes_on(markup, last, markup.source[last]))
+
+
+def is_cut(markup: Markup, start: int, end: int) -> bool:
+    """Return whether the first word or number of a place goes on before it, or the last one behind it.
+
+    What is shown there counts; beside a character that is not shown itself, what is written.
+    """
+    text = markup.source[start:end]
+    seen, sign, first = _seen_at(markup, end - len(text.lstrip()))
+    if is_key(sign) and (_goes_on_before(seen, first, sign) or start_of(seen, first, "", sign) is None):
+        return True
+    seen, sign, last = _seen_at(markup, start + len(text.rstrip()) - 1)
+    return is_key(sign) and (_goes_on(seen, last, sign) or end_of(seen, last, "", sign) is None)
+
+
+def _seen_at(markup: Markup, offset: int) -> tuple[Markup, str, int]:
+    """Return what is shown, its character at an offset and where that begins; all as written if it is not shown."""
+    for sign, first, behind in markup.characters_before(offset + 1, 1):
+        if first <= offset < behind:
+            return markup, sign, first
+    return Markup(markup.source), markup.source[offset], offset
+
+
+def _goes_on_before(markup: Markup, first: int, sign: str) -> bool:
+    before = [other for other, _, _ in markup.characters_before(first, _NEAR) if folded(other)]
+    return bool(before) and _joined(before[0], sign)
+
+
+def _goes_on(markup: Markup, last: int, sign: str) -> bool:
+    behind = [other for other, _, _ in _first(markup, markup.end_of(last), _NEAR) if folded(other)]
+    return bool(behind) and _joined(sign, behind[0])
 
 
 def are_cut(before: str, text: str, behind: str) -> tuple[bool, bool]:

@@ -13,6 +13,7 @@ from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.differences import CAPITALS, differences, in_order
+from rag_evaluation_framework.quotes.ends import is_cut
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
 from rag_evaluation_framework.quotes.omissions import may_be_left_out, parts_of
 from rag_evaluation_framework.quotes.quote_matcher import Match, matches
@@ -43,12 +44,12 @@ class Located:
 class QuoteLocator:
     """Locates quotes in the documents of a corpus, never by similarity.
 
-    A quote is located where it stands verbatim, and where it differs only in how it is written (white space, quotation
-    marks, dashes, ellipses, invisible characters, Unicode composition, ligatures, divided words) and in the markup that
-    a renderer of Markdown, HTML or reStructuredText does not show. If it is nowhere so, it is located without what
-    people add to its ends, and up to capitals. Letters, numbers and the symbols between them have to be the same, and
-    white space beside a symbol has to be on the same side of it. What is in a comment, a script or an attribute counts
-    only if nothing that is shown does.
+    A quote is located where it stands verbatim, its first and last word and number whole, and where it differs only in
+    how it is written (white space, quotation marks, dashes, ellipses, invisible characters, Unicode composition,
+    ligatures, divided words) and in the markup that a renderer of Markdown, HTML or reStructuredText does not show. If
+    it is nowhere so, it is located without what people add to its ends, and up to capitals. Letters, numbers and the
+    symbols between them have to be the same, and white space beside a symbol has to be on the same side of it. What is
+    in a comment, a script or an attribute counts only if nothing that is shown does.
 
     Spans begin at the first character of a quote that stands in the document, and end behind the last one: markup
     within is part of them, markup around is not.
@@ -76,14 +77,14 @@ class QuoteLocator:
             quote: The quote; a blank one is never found.
             doc_id: Search only this document.
             limit: Stop after this many places.
-            verbatim_only: Ignore nothing but white space.
+            verbatim_only: Ignore nothing but white space; a word or a number may go on at the ends.
         """
-        spans = self.verbatim.places(quote, doc_id, limit)
         if verbatim_only:
-            return _verbatim(quote, spans)
+            return _verbatim(quote, self.verbatim.places(quote, doc_id, limit))
         number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
         if doc_id is not None and number is None:
             return Located(())
+        spans = self._whole(quote, doc_id, limit)
         if shown := [span for span in spans if self._is_shown(self.numbers[span.doc_id], span)]:
             return self._with_others(quote, shown, number, limit)
         found = self._preferred(self._matches(quote, number), limit)
@@ -98,6 +99,17 @@ class QuoteLocator:
         return Located(
             located.places, in_order([*located.ignoring, "what the quote leaves out"]) if located.places else ()
         )
+
+    def _whole(self, quote: str, doc_id: str | None, limit: int) -> list[CharacterSpan]:
+        """Return the verbatim places of a quote at whose ends no word or number goes on."""
+        spans = self.verbatim.places(quote, doc_id, limit)
+        whole = [span for span in spans if self._is_whole(span)]
+        if len(whole) < len(spans) == limit:
+            return list(islice(filter(self._is_whole, self.verbatim.occurrences(quote, doc_id)), limit))
+        return whole
+
+    def _is_whole(self, span: CharacterSpan) -> bool:
+        return not is_cut(self.markups[self.numbers[span.doc_id]], span.start, span.end)
 
     def places_as_shown(
         self, text: str, doc_id: str | None = None, limit: int = 20

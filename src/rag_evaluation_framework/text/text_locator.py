@@ -46,11 +46,9 @@ class TextLocator:
         Returns:
             Spans with the document's text; empty if the text was not found.
         """
-        if not text.strip():
-            return []
         known = self._known.get((text, doc_id))
         if known is None or known[0] < limit:
-            found = list(islice(self._occurrences(text, doc_id), limit))
+            found = list(islice(self.occurrences(text, doc_id), limit))
             self._known[text, doc_id] = known = (limit, found)
         return known[1][:limit]
 
@@ -80,8 +78,10 @@ class TextLocator:
         found = islice(self._spaced.occurrences(whole, number), limit)
         return [self._uncollapsed(part, start + ahead, len(core)) for part, start in found]
 
-    def _occurrences(self, text: str, doc_id: str | None) -> Iterator[CharacterSpan]:
-        """Yield the places where a text occurs verbatim or, if there are none, up to white space."""
+    def occurrences(self, text: str, doc_id: str | None = None) -> Iterator[CharacterSpan]:
+        """Yield the places where a text occurs verbatim or, if there are none, up to white space; none of a blank."""
+        if not text.strip():
+            return
         number = None if doc_id is None else self._numbers.get(DocumentId(doc_id))
         if doc_id is not None and number is None:
             return
