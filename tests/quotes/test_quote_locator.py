@@ -341,6 +341,29 @@ def test_a_quote_that_stands_only_where_a_word_or_number_goes_on_is_missing(text
 @pytest.mark.parametrize(
     ("text", "quote", "name"),
     [
+        ("It is un**safe** to use.", "safe** to use", "a.md"),
+        ("It is safe to use<b>d</b>.", "safe to use", "a.html"),
+        ("a caf&eacute;s here", "a caf", "a.html"),
+        ("at &minus;5 degrees it’s", "5 degrees it's", "a.html"),
+        ("at &gt;5 users it’s", "5 users it's", "a.html"),
+        ("at &#8364;5 users it’s", "5 users it's", "a.html"),
+        ("it’s 5<b>.5</b>", "it's 5", "a.html"),
+        ("it’s 5&percnt;", "it's 5", "a.html"),
+        ("it’s C&#43;&#43;", "it's C", "a.html"),
+        ("un&shy;likely x it’s", "likely x it's", "a.html"),
+        ("it’s caf&eacute;s", "it's caf", "a.html"),
+        ("it’s 5<sup>2</sup>", "it's 5", "a.html"),
+        ("at <b>-</b>5 users it’s", "5 users it's", "a.md"),
+        ("it’s safe**r**", "“it's safe.”", "a.md"),
+    ],
+)
+def test_a_word_or_number_that_goes_on_as_shown_is_not_cut_by_markup(text, quote, name):
+    assert located(text, quote, name) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "name"),
+    [
         ("calls foo_bar(x) here", "foo", "a.txt"),
         ("calls foo_bar(x) here", "(x", "a.txt"),
         ("a state-of-the-art thing", "the-art", "a.txt"),

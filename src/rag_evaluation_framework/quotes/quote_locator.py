@@ -187,17 +187,20 @@ class QuoteLocator:
         for texts in views or (self._plain, self.rendered):
             for form in forms if texts is self.rendered else forms[:1]:
                 for match in matches(form, texts, number):
-                    if texts is self._plain and self._ends_in_markup(match, whole):
+                    if texts is not self.rendered and self._is_other_as_shown(match, whole):
                         continue
                     known = seen.setdefault(match.number, [])
                     if all(match.end <= start or end <= match.start for start, end in known):
                         known.append((match.start, match.end))
                         yield match
 
-    def _ends_in_markup(self, match: Match, quote: QuotedText) -> bool:
-        """Return whether a place ends in markup that the quote lacks and only has something like it: ' for `."""
+    def _is_other_as_shown(self, match: Match, quote: QuotedText) -> bool:
+        """Return whether a place in the source is none as shown: a word goes on, or it ends in markup of another sign.
+
+        That is markup that the quote lacks and only has something like it: ' for `.
+        """
         markup = self.markups[match.number]
-        return any(
+        return is_cut(markup, match.start, match.end) or any(
             not key(sign := markup.source[offset]) and sign not in given and not markup.shown(offset, offset + 1)
             for offset, given in ((match.start, quote.before), (match.end - 1, quote.behind))
         )
