@@ -26,10 +26,13 @@ _BEHIND = (
     (re.compile(rf"{_ELLIPSIS}\Z"), "ellipsis"),
     (re.compile(r"[.,;:]\Z"), _FINAL),
 )
+_MONEY = "[$¢£¥₹\u20a0-\u20cf]"
 _PART_OF_NUMBER_BEFORE = re.compile(
-    r"\d[-.,:/'*×·⋅÷]\Z|(?<![\w.])\.\Z|\^\Z|(?<!\w)[-+~$€£¥₹₽₩₺]\Z|(?:[<>]=?|[!=]=|[≤≥≠±∓≈√]) ?\Z|\d [×·⋅÷] \Z"
+    rf"\d[-.,:/'*×·⋅÷_]\Z|(?<![\w.])\.\Z|(?:\^|{_MONEY})\Z|(?<!\w)[-+~#]\Z"
+    r"|(?<![-=<>])(?:[<>]=?|[!=]=|[≤≥≠±∓≈√]) ?\Z|\d [×·⋅÷] \Z"
 )
-_PART_OF_NUMBER_BEHIND = re.compile(r"[-.,:/'*×·⋅÷]\d|\^| ?[%‰°±]| [×·⋅÷] \d|<su[bp]\b[^<>]*>\d")
+_PART_OF_NUMBER_BEHIND = re.compile(rf"[-.,:/'*×·⋅÷_]\d|\^| ?[%‰°±℃℉]| ?{_MONEY}(?!\w)| [×·⋅÷] \d|<su[bp]\b[^<>]*>\d")
+_NEGATION_BEFORE = re.compile(r"(?<![\w!?¡])!\Z|¬\Z|(?<!\w)(?:non|un)-\Z")
 _DIGITS_BEFORE = re.compile(r"(?<!\d)\d{1,3} \Z")  # of 1 000
 _DIGITS_BEHIND = re.compile(r" \d{3}(?!\d)")
 _FIRST_DIGITS = re.compile(r"\d{3}(?!\d)")
@@ -37,7 +40,7 @@ _LAST_DIGITS = re.compile(r"(?<!\d)\d{1,3}\Z")
 _RAISED = re.compile(r"<su[bp]\b[^<>]*>\w", re.IGNORECASE)
 _PART_OF_WORD_BEFORE = re.compile(r"\w[-‐‑'’@./][*_`]*\Z")
 _PART_OF_WORD_BEHIND = re.compile(r"[*_`]*[-‐‑'’@./][*_`]*\w")
-_PART_OF_NAME_BEHIND = re.compile(r"(?:\+\+|#)(?!\w)")
+_NAME = re.compile(r"(?s)\A(?:.?\w\+\+|\W?\w#)(?!\w)")  # C++ and C#, but not the # behind a heading
 _GOES_ON = re.compile(r"[^\s.,;:\"')\]}-]")
 _WINDOW = 64
 _NEAR = 4  # characters, of which some may be invisible
@@ -93,8 +96,6 @@ def end_of(markup: Markup, last: int, symbols: str, sign: str) -> End | None:
         following = _text(character for character, _, _ in shown[count:])
         if not rest.strip() and _is_cut_behind(f"{markup.source[max(last - _NEAR, 0) : last]}{sign}", following):
             return None
-        if not rest.strip() and _PART_OF_NAME_BEHIND.match(following):
-            return None
         if _FINAL in ignoring and _GOES_ON.match(following):
             return None
         return End(_end_of_last(shown[:count]) if count else behind, ignoring)
@@ -148,22 +149,22 @@ def are_cut(before: str, text: str, behind: str) -> tuple[bool, bool]:
     goes_on = (bool(following) and _joined(last, following[0])) or _is_cut_behind(text[-_NEAR:], following)
     return (
         begun or (is_key(first) and _PART_OF_WORD_BEFORE.search(before) is not None),
-        goes_on
-        or (is_key(last) and (_PART_OF_WORD_BEHIND.match(behind) or _RAISED.match(behind)) is not None)
-        or (last.isalpha() and _PART_OF_NAME_BEHIND.match(following) is not None),
+        goes_on or (is_key(last) and (_PART_OF_WORD_BEHIND.match(behind) or _RAISED.match(behind)) is not None),
     )
 
 
 def _is_cut_before(before: str, text: str) -> bool:
-    """Return whether a text begins with a number of which a part, a sign or an operator stands before it."""
+    """Return whether a text begins with a number or word of which a part, a sign or a negation stands before it."""
     if not text[:1].isnumeric():
-        return False
+        return text[:1].isalpha() and _NEGATION_BEFORE.search(before) is not None
     grouped = _FIRST_DIGITS.match(text) and _DIGITS_BEFORE.search(before)
     return grouped is not None or _PART_OF_NUMBER_BEFORE.search(before) is not None
 
 
 def _is_cut_behind(text: str, behind: str) -> bool:
-    """Return whether a text ends with a number of which a part, a unit or an operator stands behind it."""
+    """Return whether a text ends with a number or name of which a part, a unit or an operator stands behind it."""
+    if _NAME.match(text[-2:] + behind):
+        return True
     if not text[-1:].isnumeric():
         return False
     grouped = _LAST_DIGITS.search(text) and _DIGITS_BEHIND.match(behind)
