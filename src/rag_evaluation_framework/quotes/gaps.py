@@ -17,7 +17,8 @@ LIST_MARKER = re.compile(r"(?:[•·◦▪‣●○■*+-]|(?P<number>\d{1,3}[.)
 _MARKER_IN_GAP = re.compile(rf"(?<=[\n\t])[ \t]*{LIST_MARKER.pattern}\s+|(?<=\s)[•◦▪‣●○■]\s+")
 _SPACES = re.compile(" +")
 _HYPHEN = "[-‐‑\u00ad]"
-_LONG_DASH = re.compile(r"( ?)-{2,3}\1")
+_DASH = re.compile(r"( ?)-{1,3}\1")
+_LONG_DASH = re.compile("[–—―]")
 _DIVIDED = re.compile(rf"{_HYPHEN}\s+")
 _UNDIVIDED = re.compile(f"{_HYPHEN}?")
 
@@ -35,6 +36,8 @@ def gap_difference(quote: str, shown: str, source: str, before: str, after: str)
     """
     if _unified(quote) in (_unified(shown), _unified(shown.replace(CALL, ""))):
         return ""
+    if _is_typed_dash(quote, shown, before, after):
+        return ""
     if before[-1].isalpha() and after[0].isalpha() and _is_division(quote, shown):
         return "hyphenation"
     if len(before + after) == 4 and (before + after).isalpha() and _was_divided(quote, shown):
@@ -48,9 +51,20 @@ def gap_difference(quote: str, shown: str, source: str, before: str, after: str)
 
 def _unified(gap: str) -> str:
     """Return a gap with its symbols unified, and each run of white space one blank."""
-    text = _SPACES.sub(" ", "".join(map(folded, gap)).replace("''", '"'))
-    long_dash = _LONG_DASH.fullmatch(text)
-    return f"{long_dash[1]}-{long_dash[1]}" if long_dash else text
+    return _SPACES.sub(" ", "".join(map(folded, gap)).replace("''", '"'))
+
+
+def _is_typed_dash(quote: str, shown: str, before: str, after: str) -> bool:
+    """Return whether one gap is "--" or "---" and the other the dash that it stands for.
+
+    That is a long one, since "i--j" is not "i-j", or any with blanks around. "5--3" and "5 -- 3" may be signs.
+    """
+    one, other = _DASH.fullmatch(_unified(quote)), _DASH.fullmatch(_unified(shown))
+    if one is None or other is None or one[1] != other[1]:
+        return False
+    is_long = _LONG_DASH.search(quote + shown) is not None
+    numbers = before[-1].isnumeric() and after[0].isnumeric()
+    return (is_long and bool(one[1])) or ((is_long or bool(one[1])) and not numbers)
 
 
 def _is_division(quote: str, shown: str) -> bool:
