@@ -5,7 +5,7 @@ unified. White space must be in both or in neither, and on the same sides of the
 amount and kind do not matter; where a block, a line or a cell ends in the document, there is white space. A line break
 may stand for nothing between characters of scripts that put no space between words, and behind the hyphen of a divided
 word. A quote may hold divided words that are whole in the document, since it was copied from other lines; the line
-break behind the hyphen may have become a blank.
+break behind the hyphen may have become a blank. A hyphen beside a number stays: "64-" and "bit" are "64-bit".
 """
 
 import re
@@ -38,7 +38,7 @@ def gap_difference(quote: str, shown: str, source: str, before: str, after: str)
         return ""
     if _is_typed_dash(quote, shown, before, after):
         return ""
-    if before[-1].isalpha() and after[0].isalpha() and _is_division(quote, shown):
+    if _is_division(quote, shown, of_word=before[-1].isalpha() and after[0].isalpha()):
         return "hyphenation"
     if len(before + after) == 4 and (before + after).isalpha() and _was_divided(quote, shown):
         return "hyphenation"
@@ -67,8 +67,11 @@ def _is_typed_dash(quote: str, shown: str, before: str, after: str) -> bool:
     return (is_long and bool(one[1])) or ((is_long or bool(one[1])) and not numbers)
 
 
-def _is_division(quote: str, shown: str) -> bool:
-    """Return whether one gap is a hyphen at the end of a line, and the other that hyphen or nothing."""
+def _is_division(quote: str, shown: str, of_word: bool) -> bool:
+    """Return whether one gap is a hyphen at the end of a line, and the other that hyphen or, in a word, nothing."""
+    if not of_word:  # 64-bit
+        gaps = (_unified(quote), _unified(shown))
+        return "\n" in quote + shown and gaps in (("-", "- "), ("- ", "-"))
     return (_ends_a_line(shown) and _unified(quote) in ("", "-", "- ")) or (
         _ends_a_line(quote) and _unified(shown) in ("", "-")
     )
