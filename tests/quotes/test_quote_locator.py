@@ -439,6 +439,22 @@ def test_a_place_of_whole_words_comes_before_those_in_which_a_word_or_number_goe
     assert located("<!-- at 5 --> at 50", "at 5", "a.html") == ["at 5"]
 
 
+@pytest.mark.parametrize(
+    ("text", "quote", "places"),
+    [
+        ("aa bb aa **bb** aa bb", "aa bb aa bb", ["aa bb aa **bb", "aa **bb** aa bb"]),
+        ("aa **bb** aa **bb** aa bb", "aa bb aa bb", ["aa **bb** aa **bb", "aa **bb** aa bb"]),
+        ("aa bb aa bb aa **bb**", "aa bb aa bb", ["aa bb aa bb", "aa bb aa **bb"]),
+        ("aa bb it’s aa bb it’s aa bb", "aa bb it's aa bb", ["aa bb it’s aa bb", "aa bb it’s aa bb"]),
+        ("“aa” “bb”", '"aa" "bb"', ["“aa” “bb”"]),
+        ("1. aa **bb** aa", "1. aa bb aa", ["aa **bb** aa"]),
+        ("calls `aa`() twice", "`aa`()", ["`aa`()"]),
+    ],
+)
+def test_places_that_overlap_are_several_but_one_that_is_seen_twice_is_one(text, quote, places):
+    assert located(text, quote, "a.md") == places
+
+
 def test_the_locator_of_a_corpus_is_shared():
     corpus = Corpus([Document(DocumentId("a"), "one")])
     assert QuoteLocator.of(corpus) is not QuoteLocator.of(Corpus([Document(DocumentId("a"), "one")]))

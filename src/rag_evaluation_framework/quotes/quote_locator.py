@@ -152,7 +152,7 @@ class QuoteLocator:
             and CAPITALS not in match.ignoring
             and self._is_shown(match.number, match)
             and not any(
-                match.number == where and match.start < end and start < match.end for where, start, end in taken
+                match.number == where and _is_one((match.start, match.end), (start, end)) for where, start, end in taken
             )
         )
         others = self._located([[match] for match in islice(same, limit - len(spans))])
@@ -190,7 +190,7 @@ class QuoteLocator:
                     if texts is not self.rendered and self._is_other_as_shown(match, whole):
                         continue
                     known = seen.setdefault(match.number, [])
-                    if all(match.end <= start or end <= match.start for start, end in known):
+                    if not any(_is_one((match.start, match.end), place) for place in known):
                         known.append((match.start, match.end))
                         yield match
 
@@ -268,6 +268,12 @@ class QuoteLocator:
 
 
 _shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
+
+
+def _is_one(place: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Return whether one of two places is within the other, so that they are one, seen twice, and do not overlap."""
+    (start, end), (first, behind) = place, other
+    return (start <= first and behind <= end) or (first <= start and end <= behind)
 
 
 def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:
