@@ -6,7 +6,7 @@ Quotes are those of the held-out pages in `tests/quotes/pages` and of Chroma's c
 in its own documents and about so many megabytes of others, from the installed packages and /usr/share/doc. A damaged
 quote has a word left out, one or two words misspelt, two words swapped, a digit changed, or half or a third of its
 words replaced by words that have nothing to do with it. Of the strangers, the quotes of the other set, none should get
-a suggestion. "acceptable" are those that no number, sign, negation, copy or document keeps from being accepted.
+a suggestion. "acceptable" are those that `--accept 0.95` takes.
 """
 
 import argparse
@@ -25,10 +25,11 @@ from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.quotes.suggestions import suggest
 
-HELD_OUT = Path(__file__).resolve().parent.parent / "tests" / "labelling" / "pages" / "held_out"
+HELD_OUT = Path(__file__).resolve().parent.parent / "tests" / "quotes" / "pages" / "held_out"
 KINDS = ("markdown", "html", "rst", "pdf", "man")
 SUFFIXES = {".md", ".html", ".rst", ".txt", ".py"}
 OTHER_WORDS = ("river", "lantern", "because", "window", "painted", "often", "bridge", "quickly", "their", "copper")
+ACCEPTED = 0.95
 Quote = tuple[str, str, int, int]  # text, document, first character, one past the last
 
 
@@ -139,7 +140,7 @@ def fate(given: str, quote: Quote | None, locator: QuoteLocator) -> str:
     _, document, start, end = quote or ("", "", 0, 0)
     span = found.spans[0]
     right = span.doc_id == document and span.start < end and start < span.end
-    return f"{'right' if right else 'another'}{'' if found.refusal else ', acceptable'}"
+    return f"{'right' if right else 'another'}{'' if found.refusal or found.similarity < ACCEPTED else ', acceptable'}"
 
 
 def measure(name: str, locator: QuoteLocator, quotes: list[Quote], strangers: list[Quote]) -> None:

@@ -197,7 +197,7 @@ def copied(folder):
         "question,quote,document,topic\n"
         "What comes first?,Install the agent first.,,setup\n"
         "How high is the fee?,The late fee is 2.6 % of the amount.,,money\n"
-        "What is closed?,Accounts that are never payed are closed in the end.,,money\n"
+        "What is closed?,Acounts that are never paid are closed in the end.,,money\n"
         "Who helps?,Support helps.,,help\n"
         "What else?,Wombats dig long tunnels at night.,,\n"
         "When do invoices come?,Invoices are sent on the first day.,fees,money\n"
@@ -213,10 +213,10 @@ def test_init_shows_what_a_quote_may_mean_and_how_to_go_on(rag_eval, copied):
     start = shown.index("line 4 missing")
     assert shown[start : start + 5] == [
         "line 4 missing",
-        "quote “Accounts that are never payed are closed in the end.”",
+        "quote “Acounts that are never paid are closed in the end.”",
         "nearest “Accounts that are never paid are closed in the end.”",
-        "docs/fees.md:3:42, 97 % similar",
-        "differs “payed” for “paid”",
+        "docs/fees.md:3:42, 99 % similar",
+        "differs “Acounts” for “Accounts”",
     ]
     assert shown.count("not for --accept: a number differs") == 1
     assert "differs in billing.md, not in fees.md" in shown
@@ -230,7 +230,7 @@ def test_init_shows_what_a_quote_may_mean_and_how_to_go_on(rag_eval, copied):
 
 
 def test_suggestions_are_written_also_if_no_quote_was_located(rag_eval, copied):
-    (copied / "all.csv").write_text("question,quote\nWhat is closed?,Accounts that are never payed are closed.\n")
+    (copied / "all.csv").write_text("question,quote\nWhat is closed?,Acounts that are never paid are closed.\n")
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "all.csv", "--root", "r", "--glob", "*.md")
     assert (outcome.code, outcome.err.startswith("error: all.csv: no quote was located in docs")) == (2, True)
     assert not (copied / "r").exists()
@@ -256,7 +256,7 @@ def test_no_file_is_written_where_nothing_is_suggested(rag_eval, folder):
 
 def test_suggestions_that_cannot_be_written_do_not_stop_init(rag_eval, copied):
     rows = '{"question": "What?", "quote": "Install the agent first.", "a": 1, "A": 2}\n'
-    rows += '{"question": "Which?", "quote": "Accounts that are never payed are closed."}\n'
+    rows += '{"question": "Which?", "quote": "Acounts that are never paid are closed."}\n'
     (copied / "q.jsonl").write_text(rows)
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "q.jsonl")
     assert outcome.code == 0
@@ -273,8 +273,8 @@ def test_accept_takes_what_is_similar_enough_and_lists_it_and_what_it_refuses(ra
     start = shown.index("line 4 accepted")
     assert shown[start + 2 : start + 5] == [
         "nearest “Accounts that are never paid are closed in the end.”",
-        "docs/fees.md:3:42, 97 % similar",
-        "differs “payed” for “paid”",
+        "docs/fees.md:3:42, 99 % similar",
+        "differs “Acounts” for “Accounts”",
     ]
     start = shown.index("line 3 missing")
     assert shown[start + 3 : start + 6] == [

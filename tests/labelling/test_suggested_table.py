@@ -12,7 +12,7 @@ from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 TEXT = "# Rules\n\nKeep the **data** directory, and all of its files. Refunds take five working days.\nWait. Wait.\n"
 CORPUS = Corpus(Document(DocumentId(name), text) for name, text in {"a.md": TEXT, "b.md": "Press OK.\n"}.items())
-MISSING = "Keep the date directory, and all of its files."
+MISSING = "Keep the data directry, and all of its files."
 FOUND = "Keep the **data** directory, and all of its files."
 TOLD = [
     "quote_check",
@@ -56,8 +56,8 @@ def test_the_file_has_all_rows_and_columns_with_the_suggestions_in_place(check, 
         "suggestion",
         MISSING,
         "",
-        "0.9783",
-        "“date” for “data”",
+        "0.9890",
+        "“directry” for “directory”",
         "a.md:3:1",
     ]
     assert [row["quote_check"].partition(":")[0] for row in there[1:]] == [
@@ -174,14 +174,14 @@ class TestAccepting:
         checked = check(f'question,quote\nWhat?,"{MISSING}"\n').accepting(0.95)
         (row,) = checked.rows
         assert (row.status, row.accepted, row.advice) == ("located", True, "")
-        assert str(row) == "line 2    located    a.md[9:59], accepted (97 % similar): “date” for “data”"
+        assert str(row) == "line 2    located    a.md[9:59], accepted (98 % similar): “directry” for “directory”"
         assert checked.problems == ()
         assert [span.text for entry in checked.dataset() for span in entry.relevant] == [FOUND]
 
     def test_others_are_as_they_were(self, check):
         rows = f'question,quote\nWhat?,"{MISSING}"\nHow?,Press OK.\nWhen?,Wait.\nWho?,\nWhy?,Wombats dig.\n'
         checked = check(rows)
-        assert checked.accepting(0.98) == checked
+        assert checked.accepting(0.99) == checked
         assert checked.accepting(0.95).rows[1:] == checked.rows[1:]
         assert not any(row.accepted for row in checked.rows)
 
@@ -193,10 +193,9 @@ class TestAccepting:
             ("Refunds do not take five working days.", "", "a negation differs"),
             ("Refunds take -five working days.", "", "a sign differs"),
             ("Refunds barely take five working days.", "", "a negation differs"),
-            ("Refunds take five disworking days.", "", "a negation differs"),
-            ("Refunds take unworking and five working days.", "", "a negation differs"),
-            ("Refunds take at most five working days.", "", "a comparison differs"),
-            ("Refunds take five WORKING_DAY days.", "", "a name differs"),
+            ("Refunds take five disworking days.", "", "a word differs: “disworking” for “working”"),
+            ("Refunds take at most five working days.", "", "a word differs: “at most” added"),
+            ("Refunds take five WORKING_DAY days.", "", "a word differs: “WORKING_DAY” for “working”"),
             ("Press OK.", "a.md", "it is in another document than the row names"),
         ],
     )

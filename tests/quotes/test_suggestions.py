@@ -146,7 +146,7 @@ class TestWhatIsSuggested:
 
 class TestCopies:
     def test_all_copies_are_told(self, tmp_path):
-        row = checked(tmp_path, "Which?,Keep the date directory.", corpus_of(a=GUIDE, b=f"x\n{GUIDE}"))
+        row = checked(tmp_path, "Which?,Keep the data directry.", corpus_of(a=GUIDE, b=f"x\n{GUIDE}"))
         assert row.suggestion.copies == ("a.md:8:54", "b.md:9:54")
         assert row.suggestion.refusal == "it occurs 2 times"
         assert "a.md:8:54, and 1 more such" in row.advice
@@ -244,27 +244,17 @@ def test_near_misses_of_real_pages_are_suggested_at_their_place(kind):
 
 
 @every_kind
-def test_near_misses_in_digits_signs_and_negations_are_refused_at_any_threshold(kind):
-    decisive = {"digit", "sign", "sign gone", "comparison", "decimal", "negation"}
+def test_no_near_miss_is_accepted_at_any_threshold_but_for_little_words_left_out(kind):
+    little = {"a", "an", "the", "that", "of", "to", "is", "are", "be", "been", "was", "were"}
+    found = [(row, suggest(row["quote"], locator(kind))) for row in rows(kind)["near_misses"]]
     taken = [
-        (row["change"], row["quote"], found.quote, found.difference)
-        for row in rows(kind)["near_misses"]
-        if row["change"] in decisive and (found := suggest(row["quote"], locator(kind))) and not found.refusal
+        (row["change"], row["quote"], given.quote, given.difference)
+        for row, given in found
+        if given
+        and not given.refusal
+        and (row["change"] != "word left out" or not {*re.findall(r"“(\w+)” left out", given.difference)} <= little)
     ]
     assert not taken, "\n".join(map(repr, taken))
-
-
-@pytest.mark.parametrize("kind", ["man", "pdf"])  # their text is shown as it is, without markup
-def test_whatever_near_miss_is_not_refused_has_the_digits_signs_and_negations_of_its_passage(kind):
-    decisive = re.compile(r"\d|[<>=+%$≤≥]|(?<!\w)-|\b(?:not|no|never|without)\b|n['’]t\b")
-    found = [(row["quote"], suggest(row["quote"], locator(kind))) for row in rows(kind)["near_misses"]]
-    accepted = [(quote, given) for quote, given in found if given and not given.refusal]
-    assert len(accepted) > 20
-    assert [
-        (quote, given.quote)
-        for quote, given in accepted
-        if decisive.findall(quote.casefold()) != decisive.findall(given.quote.casefold())
-    ] == []
 
 
 @every_kind

@@ -1,13 +1,12 @@
-r"""What turns a statement into another one: numbers, signs, negations, comparisons and names.
+r"""What turns a statement into another one: numbers, signs and negations.
 
-No passage that differs in them is accepted.
+No passage that differs in them is accepted, though they may differ by a slip: “eight” and “eighty”, `5` and `-5`.
 
 Numbers are words with a digit, and words such as “five”, but not “one” and “first”. A sign is any symbol of
 mathematics or currency, and `- % ‰ * # & @ \`; a hyphen between letters is none, and punctuation is one only before a
-digit (`.5`) or, of `!`, before anything. Where white space stands beside a sign counts, and so does the unit behind a
-number: a word of up to three letters. Comparisons are words such as “before” and “at least”. A name is a word in
-capitals, or with capitals or underscores in it, as those of programs are. Negations, comparisons and the words for
-numbers are known in English, German, French and Spanish; in other languages numbers, signs and names are.
+digit (`.5`), of `!` before anything, and of `'` and `"` behind a digit. Where white space stands beside a sign counts,
+and so does the unit behind a number: a word of up to three letters. Negations and the words for numbers are known in
+English, German, French and Spanish.
 """
 
 import re
@@ -15,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from unicodedata import category
 
-from rag_evaluation_framework.quotes.word_differences import Change, WordDifferences
+from rag_evaluation_framework.quotes.word_differences import WordDifferences
 from rag_evaluation_framework.quotes.words import Word, flat
 
 _SIGNS = frozenset("-%‰‱*#&@\\")
@@ -33,16 +32,7 @@ _NEGATIONS = _words(
     kaum selten ne pas rarement sans aucun aucune jamais rien personne nul nulle ni sauf
     nunca jamás sin ningún ninguno ninguna nada nadie tampoco salvo excepto apenas raramente"""
 )
-_COMPARISONS = _words(
-    """before after since until more less fewer above below over under least most minimum maximum min max only
-    vor nach seit bis mehr weniger über unter mindestens höchstens nur avant après depuis jusque plus moins seulement
-    antes después desde hasta más menos mínimo máximo solo"""
-)
-_NAME = re.compile(r"[^\W\d_]*(?:_|[a-z][A-Z]|[A-Z]{2})")
 _CONTRACTED = re.compile(r"n't\Z|\An'")  # don't; n'est
-_NEGATING_PREFIX = re.compile(r"(?:un|in|im|il|ir|dis|non|mis|des|de)-?")
-_STEM = 4  # letters
-_NEGATING = re.compile(r"(?:un|in|im|il|ir|dis|non|mis|des|de)-?|(?:less|los|lose[mnrs]?)")
 _NUMBERS = _words(  # without articles, “one” and “first”: these say more than a number
     """zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion
@@ -60,19 +50,15 @@ def doubt(found: WordDifferences) -> str:
     """Return what differs that nobody may accept unseen; "" if nothing of the kind does."""
     given = list(_decisive(found.quote, found.given))
     there = list(_decisive(found.passage, found.there))
-    for kind in ("number", "sign", "negation", "comparison"):
+    for kind in ("number", "sign", "negation"):
         mine, others = ([item for item in items if item[0] == kind] for items in (given, there))
         if mine != others:
-            return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} differs"
-    if any(_negates(found, change) for change in found.changes):
-        return "a negation differs"
-    if any(_has_name(found, change) for change in found.changes):
-        return "a name differs"
+            return f"a {kind} differs"
     return ""
 
 
 def _decisive(text: str, words: list[Word]) -> Iterator[tuple[str, ...]]:
-    """Yield the numbers, signs, negations and comparisons of a text, in order, each with what belongs to it."""
+    """Yield the numbers, signs and negations of a text, in order, each with what belongs to it."""
     for at, word in enumerate(words):
         behind = words[at + 1] if at + 1 < len(words) else None
         if is_number(word.form):
@@ -80,8 +66,6 @@ def _decisive(text: str, words: list[Word]) -> Iterator[tuple[str, ...]]:
             yield "number", word.form, unit
         elif is_negation(word.form):
             yield "negation", "not" if word.form == "n't" else word.form
-        elif word.form in _COMPARISONS:
-            yield "comparison", word.form
         elif _is_sign(text, word):
             beside = [text[place : place + 1].strip() != "" for place in (word.start - 1, word.end) if place >= 0]
             yield "sign", word.form, *map(str, beside)
@@ -104,45 +88,10 @@ def _is_sign(text: str, word: Word) -> bool:
     behind, before = text[word.end : word.end + 1], text[word.start - 1 : word.start] if word.start else ""
     if word.form == "-":
         return not (before.isalpha() and behind.isalpha())
+    if word.form in ("'", '"'):  # feet and inches
+        return before.isdigit()
     if word.form in (".", ",", ":", "/"):
         return behind.isdigit()
     if word.form == "!":
         return behind.isalnum() or behind == "="
     return word.form in _SIGNS or (len(word.form) == 1 and category(word.form)[0] == "S")
-
-
-def _negates(found: WordDifferences, change: Change) -> bool:
-    """Return whether a change turns a word into its opposite, or moves words across a negation."""
-    given, there = found.given[slice(*change.given)], found.there[slice(*change.there)]
-    forms = {word.form for word in (*found.given, *found.there)}
-    if any(_is_opposite(word.form, forms) for word in (*given, *there)):
-        return True
-    if any(
-        _NEGATING.fullmatch(longer.removesuffix(shorter)) or _NEGATING.fullmatch(longer.removeprefix(shorter))
-        for one, other in zip(given, there, strict=False)
-        for shorter, longer in [sorted((one.form, other.form), key=len)]
-        if len(shorter) > 1 and shorter != longer
-    ):
-        return True
-    if given and there:
-        return False
-    beside = [
-        words[place].form
-        for words, (first, end) in ((found.given, change.given), (found.there, change.there))
-        for place in (first - 1, end)
-        if 0 <= place < len(words)
-    ]
-    return any(map(is_negation, beside))
-
-
-def _is_opposite(form: str, forms: set[str]) -> bool:
-    """Return whether a word begins with a negating prefix, and what is behind it is how another one begins."""
-    prefix = _NEGATING_PREFIX.match(form)
-    rest = form[prefix.end() :] if prefix else ""
-    return len(rest) >= _STEM and any(other[:_STEM] == rest[:_STEM] for other in forms)
-
-
-def _has_name(found: WordDifferences, change: Change) -> bool:
-    """Return whether a name, as programs have them, is among the words that differ."""
-    stretches = ((found.quote, found.given[slice(*change.given)]), (found.passage, found.there[slice(*change.there)]))
-    return any(_NAME.match(text[word.start : word.end]) for text, words in stretches for word in words)

@@ -30,6 +30,10 @@ class WordRarity:
         """Return the binary logarithm of how seldom a word occurs, at most `bits`; 0 of a symbol."""
         return min(sum(self.bits - log2(max(self._counts[unit], 1)) for unit in _units(form)), self.bits)
 
+    def knows(self, text: str) -> bool:
+        """Return whether every word of a text occurs."""
+        return all(unit in self._counts for unit in _units(text))
+
 
 def _units(text: str) -> list[str]:
     """Return the words of a text; in scripts that put no space between words, the characters."""

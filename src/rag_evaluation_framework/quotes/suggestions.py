@@ -14,6 +14,7 @@ from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.quotes.decisive_words import doubt
+from rag_evaluation_framework.quotes.likely_slips import other_than_slips
 from rag_evaluation_framework.quotes.omissions import parts_of
 from rag_evaluation_framework.quotes.passages import LONGEST, Passage, nearest_passage
 from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
@@ -42,8 +43,9 @@ class Suggestion:
         copies: The places of all passages with this text, as `place`; more than one is ambiguous. At most 20.
         similarity: How similar quote and passage are, without markup, typography and capitals; in [0, 1].
         difference: In what they differ, in words.
-        refusal: Why no threshold is enough to accept it: its numbers, signs or negations differ, it has copies, or it
-            is in another document than the one that was named; "" if nothing speaks against it.
+        refusal: Why no threshold is enough to accept it: a number, a sign, a negation or a word differs by more than a
+            likely slip, it has copies, or it is in another document than the one that was named; "" if nothing speaks
+            against it.
     """
 
     quote: str
@@ -113,7 +115,7 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
     span = _span(passage, locator)
     copies = locator.locate(span.text, doc_id, _LIMIT).places
     similarity = fuzz.ratio(flat(given), flat(passage.text)) / 100
-    return _suggestion((span,), copies, locator, similarity, found.told(), doubt(found))
+    return _suggestion((span,), copies, locator, similarity, found.told(), _refusal(found, locator.rarity))
 
 
 def _suggestion(
@@ -131,6 +133,12 @@ def _suggestion(
     text = " … ".join(span.text for span in spans)
     similarity = round(similarity, 4)
     return Suggestion(text, spans[0].doc_id, spans, place, places, similarity, difference, refusal or several)
+
+
+def _refusal(found: WordDifferences, rarity: WordRarity) -> str:
+    """Return what differs that nobody may accept unseen; "" if it is nothing but likely slips."""
+    changes = other_than_slips(found, rarity)
+    return doubt(found) or (f"a word differs: {found.told_of(changes[0])}" if changes else "")
 
 
 def _is_noise(found: WordDifferences, rarity: WordRarity) -> bool:

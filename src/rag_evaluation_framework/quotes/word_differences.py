@@ -78,14 +78,17 @@ class WordDifferences:
         added = {tuple(_forms(self.given[slice(*change.given)])) for change in self.changes if _is_gap(change.there)}
         moved = (dropped & added) - {()}
         for change in self.changes:
-            given, there = self._written(change)
-            if _is_gap(change.there):
-                elsewhere = tuple(_forms(self.given[slice(*change.given)])) in moved
-                yield f"{given} moved" if elsewhere else f"{given} added"
-            elif not _is_gap(change.given):
-                yield _look_alikes(given, there) or f"{given} for {there}"
-            elif tuple(_forms(self.there[slice(*change.there)])) not in moved:
-                yield f"{there} left out"
+            if _is_gap(change.there) and tuple(_forms(self.given[slice(*change.given)])) in moved:
+                yield f"{self._written(change)[0]} moved"
+            elif not _is_gap(change.given) or tuple(_forms(self.there[slice(*change.there)])) not in moved:
+                yield self.told_of(change)
+
+    def told_of(self, change: Change) -> str:
+        """Return how a change reads."""
+        given, there = self._written(change)
+        if _is_gap(change.there):
+            return f"{given} added"
+        return f"{there} left out" if _is_gap(change.given) else _look_alikes(given, there) or f"{given} for {there}"
 
     def _written(self, change: Change) -> tuple[str, str]:
         return _cut(self.quote, self.given[slice(*change.given)]), _cut(self.passage, self.there[slice(*change.there)])
