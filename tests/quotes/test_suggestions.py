@@ -156,6 +156,37 @@ class TestCopies:
         assert found.place == "a.md:3:4"
 
 
+class TestRivals:
+    LINUX = "The Linux client stores all of its settings in one file and sends them to the server every night."
+
+    def test_another_passage_that_is_about_as_similar_is_told_and_keeps_it_from_being_accepted(self):
+        quote = self.LINUX.replace("settings", "settngs")
+        assert suggested(quote, corpus_of(a=self.LINUX, b=OTHER)).refusal == ""
+        rival = self.LINUX.replace("night", "nights")
+        for corpus in (corpus_of(a=self.LINUX, b=f"X.\n\n{rival}"), corpus_of(a=f"{self.LINUX}\n\n{rival}")):
+            place = "b.md:3:1" if len(corpus.documents) > 1 else "a.md:3:1"
+            found = suggested(quote, corpus)
+            assert (found.document, found.quote) == ("a.md", self.LINUX)
+            assert found.refusal == f"another passage is about as similar: {place}"
+
+    def test_a_passage_that_is_less_similar_is_no_rival(self):
+        quote = self.LINUX.replace("settings", "settngs")
+        assert suggested(quote, corpus_of(a=self.LINUX, b=self.LINUX.replace("Linux", "Windows"))).refusal == ""
+
+    def test_in_the_document_that_is_named_there_is_no_rival(self):
+        corpus = corpus_of(a=self.LINUX, b=self.LINUX.replace("night", "nights"))
+        assert suggested(self.LINUX.replace("settings", "settngs"), corpus, "a.md").refusal == ""
+
+    def test_a_long_quote_has_rivals_too(self):
+        text = " ".join(f"w{random.Random(number).randrange(5_000)}x" for number in range(200))
+        words = [*text.split()[:50], "administrator", *text.split()[50:]]
+        quote = " ".join(words).replace("administrator", "admnistrator")
+        corpus = corpus_of(a=" ".join(words), b=OTHER)
+        assert suggested(quote, corpus).refusal == ""
+        corpus = corpus_of(a=" ".join(words), b=" ".join([*words[:120], "there", *words[120:]]))
+        assert suggested(quote, corpus).refusal == "another passage is about as similar: b.md:1:1"
+
+
 class TestDocuments:
     def test_a_quote_of_another_document_suggests_that_document(self, tmp_path):
         row = checked(tmp_path, "What?,Keep the data directory.,other", header="question,quote,document")

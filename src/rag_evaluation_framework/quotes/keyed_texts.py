@@ -44,7 +44,9 @@ class KeyedTexts:
         """
         return self._searched.occurrences(key, number)
 
-    def nearest(self, key: str, number: int | None = None) -> tuple[int, int, int, float] | None:
+    def nearest(
+        self, key: str, number: int | None = None, apart_from: tuple[int, int, int] | None = None
+    ) -> tuple[int, int, int, float] | None:
         """Return the stretch that is most similar to a key; None if nothing is similar.
 
         It is the best window of RapidFuzz's `partial_ratio` among about a quarter of a million characters: those that
@@ -53,6 +55,8 @@ class KeyedTexts:
         Args:
             key: What to compare, at most a few hundred characters: it takes time that grows with them.
             number: Only the document of this number.
+            apart_from: The number of a document, the first character of a stretch there and one past its last, counted
+                in the key of the document: nothing of it is compared.
 
         Returns:
             The number of the document, the first character of the stretch and one past its last, counted in the key of
@@ -60,9 +64,11 @@ class KeyedTexts:
         """
         best: tuple[int, int, int, float] | None = None
         for found, first, last in self._searched.most_alike(key, _PAGES_COMPARED, number):
-            window = _most_similar(key, self._keyed[found][0][first : last + len(key)], best[3] if best else 1.0)
-            if window is not None and (best is None or window[2] > best[3]):
-                best = (found, first + window[0], first + window[1], window[2])
+            hidden = apart_from[1:] if apart_from and apart_from[0] == found else None
+            for begin, end in _without(first, last + len(key), hidden):
+                window = _most_similar(key, self._keyed[found][0][begin:end], best[3] if best else 1.0)
+                if window is not None and (best is None or window[2] > best[3]):
+                    best = (found, begin + window[0], begin + window[1], window[2])
         return best
 
     def offsets(self, number: int) -> Offsets:
@@ -97,6 +103,15 @@ class _KeyTable:
             text = key(chr(code))
             self._keys[code] = _SEVERAL if len(text) > 1 else ord(text) if text else 0
             self._met[code] = True
+
+
+def _without(first: int, last: int, hidden: tuple[int, int] | None) -> list[tuple[int, int]]:
+    """Return what is left of a stretch without another one."""
+    if hidden is None:
+        return [(first, last)]
+    return [
+        (begin, end) for begin, end in ((first, min(last, hidden[0])), (max(first, hidden[1]), last)) if begin < end
+    ]
 
 
 def _most_similar(text: str, content: str, least: float) -> tuple[int, int, float] | None:

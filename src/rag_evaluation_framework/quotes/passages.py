@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+import numpy as np
 from rapidfuzz import fuzz
 
 from rag_evaluation_framework.markups.characters import is_unspaced, key
@@ -41,7 +42,9 @@ class Passage:
     text: str
 
 
-def nearest_passage(quote: str, texts: KeyedTexts, number: int | None = None) -> Passage | None:
+def nearest_passage(
+    quote: str, texts: KeyedTexts, number: int | None = None, apart_from: Passage | None = None
+) -> Passage | None:
     """Return the passage that is most similar to a quote, whether it is similar or not; None if nothing is.
 
     It begins and ends with whole words; with whole sentences, where the quote begins or ends with one and the document
@@ -51,9 +54,10 @@ def nearest_passage(quote: str, texts: KeyedTexts, number: int | None = None) ->
         quote: The quote, up to 20,000 characters.
         texts: The documents as they are shown.
         number: Only the document of this number.
+        apart_from: A passage that is not meant, nor any that overlaps with it.
     """
     given = words_of(quote)
-    stretch = _stretch("".join(map(key, quote)), texts, number)
+    stretch = _stretch("".join(map(key, quote)), texts, number, _keyed(apart_from, texts) if apart_from else None)
     if stretch is None or not given:
         return None
     found, first, end = stretch
@@ -68,10 +72,23 @@ def nearest_passage(quote: str, texts: KeyedTexts, number: int | None = None) ->
     words = words_of(shown.text)
     ends = _ends(given, words, shown, (int(offsets[first]), int(offsets[end - 1])))
     start, end = _widened(quote, given, shown.text, words, ends)
-    return Passage(found, shown.starts[start], shown.ends[end - 1], shown.text[start:end])
+    passage = Passage(found, shown.starts[start], shown.ends[end - 1], shown.text[start:end])
+    return None if apart_from and _overlap(passage, apart_from) else passage
 
 
-def _stretch(key: str, texts: KeyedTexts, number: int | None) -> tuple[int, int, int] | None:
+def _keyed(passage: Passage, texts: KeyedTexts) -> tuple[int, int, int]:
+    """Return the document of a passage, its first character and one past its last, counted in the document's key."""
+    first, end = np.searchsorted(texts.offsets(passage.number), (passage.start, passage.end)).tolist()
+    return passage.number, first, end
+
+
+def _overlap(passage: Passage, other: Passage) -> bool:
+    return passage.number == other.number and passage.start < other.end and other.start < passage.end
+
+
+def _stretch(
+    key: str, texts: KeyedTexts, number: int | None, apart_from: tuple[int, int, int] | None
+) -> tuple[int, int, int] | None:
     """Return the document of the stretch most similar to a key, and its first and last character there.
 
     Of a long key the beginning, the middle and the end are looked for, and the most similar of them says where it is.
@@ -80,10 +97,10 @@ def _stretch(key: str, texts: KeyedTexts, number: int | None) -> tuple[int, int,
     if not length:
         return None
     if length <= _LONGEST_COMPARED:
-        nearest = texts.nearest(key, number)
+        nearest = texts.nearest(key, number, apart_from)
         return nearest[:3] if nearest else None
     begins = (0, (length - _LONGEST_COMPARED) // 2, length - _LONGEST_COMPARED)
-    parts = [(begin, texts.nearest(key[begin : begin + _LONGEST_COMPARED], number)) for begin in begins]
+    parts = [(begin, texts.nearest(key[begin : begin + _LONGEST_COMPARED], number, apart_from)) for begin in begins]
     begin, nearest = max(parts, key=lambda part: part[1][3] if part[1] else 0)
     if nearest is None:
         return None

@@ -25,6 +25,7 @@ from rag_evaluation_framework.quotes.words import flat, peeled
 # How many times what it takes to tell one word of the corpus from all others the shared words have to tell, and which
 # share of what the quote tells (benchmarks/suggestions.py).
 _LEAST = ((2.0, 0.55), (4.0, 0.4))
+_RIVAL = 0.02  # passages whose similarities are as near to each other may both be meant
 _MOST_PARTS = 10
 _MOST_DOCUMENTS = 5
 _LIMIT = 20
@@ -44,8 +45,8 @@ class Suggestion:
         similarity: How similar quote and passage are, without markup, typography and capitals; in [0, 1].
         difference: In what they differ, in words.
         refusal: Why no threshold is enough to accept it: a number, a sign, a negation or a word differs by more than a
-            likely slip, it has copies, or it is in another document than the one that was named; "" if nothing speaks
-            against it.
+            likely slip, it has copies, another passage is about as similar, or it is in another document than the one
+            that was named; "" if nothing speaks against it.
     """
 
     quote: str
@@ -114,8 +115,23 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
         return None
     span = _span(passage, locator)
     copies = locator.locate(span.text, doc_id, _LIMIT).places
-    similarity = fuzz.ratio(flat(given), flat(passage.text)) / 100
-    return _suggestion((span,), copies, locator, similarity, found.told(), _refusal(found, locator.rarity))
+    similarity = _similarity(given, passage)
+    refusal = _refusal(found, locator.rarity)
+    if not refusal and len(copies) < 2:
+        refusal = _rival(given, passage, locator, number)
+    return _suggestion((span,), copies, locator, similarity, found.told(), refusal)
+
+
+def _similarity(quote: str, passage: Passage) -> float:
+    return fuzz.ratio(flat(quote), flat(passage.text)) / 100
+
+
+def _rival(quote: str, passage: Passage, locator: QuoteLocator, number: int | None) -> str:
+    """Return which other passage is about as similar to a quote, as a reason not to take this one; "" if none is."""
+    other = nearest_passage(quote, locator.rendered, number, passage)
+    if other is None or _similarity(quote, other) < _similarity(quote, passage) - _RIVAL:
+        return ""
+    return f"another passage is about as similar: {locator.lines.named(_span(other, locator))}"
 
 
 def _suggestion(
