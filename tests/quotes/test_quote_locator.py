@@ -455,6 +455,25 @@ def test_places_that_overlap_are_several_but_one_that_is_seen_twice_is_one(text,
     assert located(text, quote, "a.md") == places
 
 
+def test_the_capitals_of_a_part_in_another_document_hide_no_place_of_the_whole_quote():
+    quote = "The alpha rule … the omega comes"
+    here = "So the alpha rule is first and then the omega comes."
+    both = locator(a_md=here, b_md="The alpha rule is another thing.")
+    ((first, second),) = both.locate(quote).places
+    assert (first.doc_id, first.text, second.text) == ("a.md", "the alpha rule", "the omega comes")
+    behind = locator(a_md=f"{here} The alpha rule ends.")
+    assert [span.text for span in behind.locate(quote).places[0]] == ["the alpha rule", "the omega comes"]
+
+
+def test_of_the_places_of_a_quote_of_several_parts_those_with_the_most_of_its_capitals_count():
+    text = "The alpha rule and the alpha rule are first and then The Omega comes."
+    assert located(text, "The alpha rule … the omega comes") == ["The alpha rule … The Omega comes"]
+    text = "The alpha rule, then the omega comes; the alpha rule, and then the omega comes"
+    assert located(text, "the alpha rule … the omega comes") == ["the alpha rule … the omega comes"]
+    shown = "<!-- the alpha rule is --> The alpha rule is and the omega comes"
+    assert located(shown, "the alpha rule … the omega comes", "a.html") == ["The alpha rule … the omega comes"]
+
+
 def test_the_locator_of_a_corpus_is_shared():
     corpus = Corpus([Document(DocumentId("a"), "one")])
     assert QuoteLocator.of(corpus) is not QuoteLocator.of(Corpus([Document(DocumentId("a"), "one")]))

@@ -15,15 +15,13 @@ from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.differences import CAPITALS, differences, in_order
 from rag_evaluation_framework.quotes.ends import is_cut
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
-from rag_evaluation_framework.quotes.omissions import may_be_left_out, parts_of
-from rag_evaluation_framework.quotes.quote_matcher import Match, matches
+from rag_evaluation_framework.quotes.omissions import parts_of
+from rag_evaluation_framework.quotes.part_chains import MOST_PLACES, chains
+from rag_evaluation_framework.quotes.quote_matcher import Match, in_document_order, matches
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
 from rag_evaluation_framework.quotes.rarity import WordRarity
 from rag_evaluation_framework.text.line_places import LinePlaces
 from rag_evaluation_framework.text.text_locator import TextLocator
-
-_FARTHEST = 5_000  # characters from the end of one part of a quote to the beginning of the next
-_MOST_PARTS = 500  # places of one part: one that is as common tells nothing
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,8 @@ class QuoteLocator:
         parts = parts_of(quote)
         if len(parts) < 2:
             return Located(())
-        located = self._located(list(islice(self._chains(parts, number), limit)))
+        ranked = [self._ranked(self._matches(part, number), MOST_PLACES + 1) for part in parts]
+        located = self._located(chains(ranked, self._rank, self.markups)[:limit])
         return Located(
             located.places, in_order([*located.ignoring, "what the quote leaves out"]) if located.places else ()
         )
@@ -163,14 +162,23 @@ class QuoteLocator:
 
     def _preferred(self, found: Iterable[Match], limit: int) -> list[Match]:
         """Return the matches that are shown and have the capitals of the quote; else without these, else any."""
-        ranked: tuple[list[Match], ...] = ([], [], [], [])
+        ranked = self._ranked(found, limit)
+        return in_document_order(next(filter(None, ranked), []))
+
+    def _ranked(self, found: Iterable[Match], limit: int) -> list[list[Match]]:
+        """Return matches by their rank, so many of each, and not all others if there are so many of the first."""
+        ranked: list[list[Match]] = [[], [], [], []]
         for match in found:
-            rank = ranked[2 * (not self._is_shown(match.number, match)) + (CAPITALS in match.ignoring)]
+            rank = ranked[self._rank(match)]
             if len(rank) < limit:
                 rank.append(match)
             if len(ranked[0]) == limit:
                 break
-        return sorted(next(filter(None, ranked), ranked[0]), key=lambda match: (match.number, match.start))
+        return ranked
+
+    def _rank(self, match: Match) -> int:
+        """Return 0 for a match that is shown and has the capitals of the quote, 1 without these, 2 and 3 if hidden."""
+        return 2 * (not self._is_shown(match.number, match)) + (CAPITALS in match.ignoring)
 
     def _is_shown(self, number: int, place: Match | CharacterSpan) -> bool:
         """Return whether a renderer shows anything of a place; not so in comments, scripts and attributes."""
@@ -205,31 +213,9 @@ class QuoteLocator:
             for offset, given in ((match.start, quote.before), (match.end - 1, quote.behind))
         )
 
-    def _chains(self, parts: list[str], number: int | None) -> Iterator[list[Match]]:
-        """Yield every way in which parts follow each other in one document, none too far behind the one before."""
-        places = [self._part(part, number) for part in parts]
-        if any(len(found) > _MOST_PARTS for found in places):
-            return
-        chains = [[match] for match in places[0]]
-        for found in places[1:]:
-            chains = [[*chain, match] for chain in chains for match in found if self._follows(chain[-1], match)][
-                :_MOST_PARTS
-            ]
-        yield from chains
-
-    def _follows(self, first: Match, second: Match) -> bool:
-        """Return whether one part follows another, not too far behind, and words or the end of a line are between."""
-        if first.number != second.number or not 0 <= second.start - first.end <= _FARTHEST:
-            return False
-        left_out = self.markups[first.number].shown(first.end, second.start)
-        return may_be_left_out(left_out)
-
-    def _part(self, part: str, number: int | None) -> list[Match]:
-        return self._preferred(self._matches(part, number), _MOST_PARTS + 1)
-
     def _located(self, found: list[list[Match]]) -> Located:
-        places = tuple(tuple(map(self._span, chain)) for chain in found)
-        return Located(places, in_order(name for chain in found for match in chain for name in match.ignoring))
+        places = tuple(tuple(map(self._span, matched)) for matched in found)
+        return Located(places, in_order(name for matched in found for match in matched for name in match.ignoring))
 
     def _span(self, match: Match) -> CharacterSpan:
         document = self.corpus.documents[match.number]

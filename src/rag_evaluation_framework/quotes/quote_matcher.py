@@ -1,7 +1,7 @@
 """Places of a quote in documents of which it is known what a renderer shows: found by key, checked in every gap."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +58,11 @@ def matches(quote: QuotedText, texts: KeyedTexts, number: int | None = None) -> 
         if start is not None and end is not None:
             ignoring = _ignoring(quote, markup, (start, end), (first, last), ignored)
             yield Match(found, start.offset, end.offset, ignoring, bool(start.ignoring or end.ignoring))
+
+
+def in_document_order(found: Iterable[Match]) -> list[Match]:
+    """Return matches in the order of the corpus."""
+    return sorted(found, key=lambda match: (match.number, match.start))
 
 
 def _splits(keyed: Offsets, first: int, end: int) -> bool:
