@@ -121,3 +121,26 @@ def test_a_passage_with_a_few_changes_is_the_nearest(start, length, changes):
     assert document == "this"
     assert abs(first - start) < 30
     assert abs(end - start - len(quote)) < 30
+
+
+INSTALLS = "The administrator installs the backup server, in the second week of the year, before the users have one."
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("Nobody else needs it. ", " Users wait."),
+        ("T\n\n", "\n\nB\n\nC"),
+        ("# Window\n\n", "\n\n# B\n"),
+        ("| a | T |\n\n", "\n\n- B\n"),
+    ],
+)
+@pytest.mark.parametrize("added", ["• {}", "x {}", "{} x", "¶ {} §", "7. {} 8"])
+def test_what_is_added_at_the_ends_of_a_quote_takes_in_no_word_of_another_sentence_or_block(before, behind, added):
+    texts = {"a.md": f"# Guide\n\nMuch else.\n\n{before}{INSTALLS}{behind}", "b.md": "Something else."}
+    assert nearest(added.format(INSTALLS), **texts)[3] == INSTALLS
+
+
+def test_a_word_of_another_sentence_is_taken_in_if_the_quote_has_it_too():
+    text = f"Nobody else needs it. {INSTALLS} Users wait."
+    assert nearest(f"itt. {INSTALLS} Userss", a=text)[3] == f"it. {INSTALLS} Users"
