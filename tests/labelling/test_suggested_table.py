@@ -103,6 +103,23 @@ def test_other_tables_become_csv_too(check, tmp_path, name):
     assert [(row["question"], row["quote"], row["topic"]) for row in read(path)] == [("What?", FOUND, "x")]
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_delimiter_and_the_byte_order_mark_are_those_of_the_file(check, tmp_path, delimiter, mark):
+    checked = check(f'{mark}question{delimiter}quote\n"a,b,c,d"{delimiter}"{MISSING}"\n')
+    path = checked.save_suggestions()
+    header = delimiter.join(f'"{name}"' for name in ["question", "quote", "document", *TOLD])
+    assert path.read_text("utf-8").startswith(f'{mark}{header}\n"a,b,c,d"{delimiter}"{FOUND}"{delimiter}')
+    assert checked.save_suggestions() == path
+    assert [row.status for row in check_quotes(path, CORPUS).rows] == ["located"]
+
+
+def test_without_the_file_of_the_table_commas_delimit_the_suggestions(check, tmp_path):
+    checked = check(f'question;quote\nWhat?;"{MISSING}"\n')
+    (tmp_path / "q.csv").unlink()
+    assert checked.save_suggestions().read_text("utf-8").startswith('"question","quote"')
+
+
 def test_a_file_with_something_else_is_kept_and_a_numbered_one_is_written(check, tmp_path):
     (tmp_path / "q.suggested.csv").write_text("mine")
     checked = check(f'question,quote\nWhat?,"{MISSING}"\n')

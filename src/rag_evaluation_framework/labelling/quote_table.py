@@ -72,7 +72,7 @@ def csv_rows(text: str, path: Path) -> Iterator[tuple[int, Record]]:
     Raises:
         DatasetError: The text is not valid CSV, lacks a column, or has a row of too many or too few cells.
     """
-    delimiter = max(",;\t", key=text.partition("\n")[0].count)
+    delimiter = delimiter_of(text)
     rows = table_rows(text, delimiter, skip_initial_space=True)
     if not text.strip():
         return
@@ -96,6 +96,11 @@ def csv_rows(text: str, path: Path) -> Iterator[tuple[int, Record]]:
             yield first, dict(zip_longest(header, cells, fillvalue=""))
     except csv.Error as error:
         raise DatasetError(f"{path}: {error}") from error
+
+
+def delimiter_of(text: str) -> str:
+    """Return what separates the cells of a CSV text: what is most frequent in its first line."""
+    return max(",;\t", key=text.partition("\n")[0].count)
 
 
 def _check_header(header: list[str], path: Path) -> None:

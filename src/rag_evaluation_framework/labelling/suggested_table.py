@@ -6,17 +6,22 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from rag_evaluation_framework._support.files import checked_path, read_text, write_new
+from rag_evaluation_framework._support.files import checked_path, read_bytes, read_text, write_new
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.quote_row import QuoteRow
-from rag_evaluation_framework.labelling.quote_table import TOLD, Record, csv_rows
+from rag_evaluation_framework.labelling.quote_table import TOLD, Record, csv_rows, delimiter_of
 
 _MOST_FILES = 1_000
+_MARK = "\ufeff"
+_LARGEST = 200_000_000  # bytes
 _SUGGESTED = re.compile(r"\.suggested(?:\.\d+)?\Z")
 
 
 def save_suggested_table(rows: Sequence[QuoteRow], columns: Sequence[str], source: Path, path: Path | None) -> Path:
     """Write the rows of a table of quotes as CSV, with the suggestions in place, and what tells about them.
+
+    The delimiter and the byte order mark are those of the table, if it is CSV, so that a program that opens the one
+    opens the other.
 
     Args:
         rows: The rows, in order.
@@ -31,13 +36,14 @@ def save_suggested_table(rows: Sequence[QuoteRow], columns: Sequence[str], sourc
     Raises:
         DatasetError: CSV cannot hold a row as it is, or the file cannot be written, or something else is there.
     """
-    text = _written(rows, columns, source)
+    mark, delimiter = _form_of(source)
+    text = _written(rows, columns, source, delimiter)
     for place in _numbered(source) if path is None else [path]:
         there = checked_path(place).exists()
         if there and _holds(place, text):
             return place
         if not there or path is not None:
-            write_new(place, text)
+            write_new(place, mark + text)
             return place
     raise DatasetError(f"{source}: there are too many files of suggestions beside it; remove some")
 
@@ -55,13 +61,21 @@ def _holds(path: Path, text: str) -> bool:
         return False
 
 
-def _written(rows: Sequence[QuoteRow], columns: Sequence[str], source: Path) -> str:
+def _form_of(source: Path) -> tuple[str, str]:
+    """Return the byte order mark, or "", and the delimiter of a CSV file; nothing and a comma if it is none."""
+    if source.suffix.lower() != ".csv" or not source.is_file():
+        return "", ","
+    text = read_bytes(source, DatasetError, most=_LARGEST, remedy="split it").decode("utf-8", "replace")
+    return _MARK if text.startswith(_MARK) else "", delimiter_of(text)
+
+
+def _written(rows: Sequence[QuoteRow], columns: Sequence[str], source: Path, delimiter: str) -> str:
     """Return the table as CSV, after reading it again: what is read has to be what is meant."""
     named = any(row.suggestion for row in rows) and "document" not in columns
     header = [*columns, *(["document"] if named else []), *TOLD]
     records = [{**dict.fromkeys(header, ""), **_record(row)} for row in rows]
     file = io.StringIO(newline="")
-    writer = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n")
+    writer = csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerow(header)
     writer.writerows([record[name] for name in header] for record in records)
     text = file.getvalue()
