@@ -163,7 +163,7 @@ class QuoteLocator:
     def _preferred(self, found: Iterable[Match], limit: int) -> list[Match]:
         """Return the matches that are shown and have the capitals of the quote; else without these, else any."""
         ranked = self._ranked(found, limit)
-        return in_document_order(next(filter(None, ranked), []))
+        return in_document_order(next(filter(None, ranked), ranked[0]))
 
     def _ranked(self, found: Iterable[Match], limit: int) -> list[list[Match]]:
         """Return matches by their rank, so many of each, and not all others if there are so many of the first."""
