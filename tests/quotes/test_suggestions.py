@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.quotes.test_real_pages import KINDS, locator, once, rows
+from tests.quotes.test_real_pages import KINDS, locator, once, places, rows
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
@@ -264,14 +264,26 @@ class TestOtherForms:
         assert (row.similarity, row.difference) == (1, "it stands there only ignoring: emphasis, links")
 
 
+def overlap(spans, place):
+    """Whether spans hold more than half of the characters of a place."""
+    shared = sum(
+        max(min(span.end, end) - max(span.start, start), 0)
+        for span in spans
+        for document, start, end in place
+        if span.doc_id == document
+    )
+    return shared > sum(end - start for _, start, end in place) / 2
+
+
 @every_kind
 def test_near_misses_of_real_pages_are_suggested_at_their_place(kind):
     missed = []
-    for row in rows(kind)["near_misses"]:
+    near_misses = [row for row in rows(kind)["near_misses"] if row["change"] != "row"]  # of two rows: it has two places
+    for row in near_misses:
         found = suggest(row["quote"], locator(kind))
-        if found is None or (row["document"] != found.document and row["from"] not in found.quote):
+        if found is None or not any(overlap(found.spans, place) for place in places(kind, row["from"])):
             missed.append((row["change"], row["quote"], found and found.quote))
-    assert len(missed) <= 0.1 * len(rows(kind)["near_misses"]), "\n".join(map(repr, missed))
+    assert len(missed) <= 0.1 * len(near_misses), "\n".join(map(repr, missed))
 
 
 @every_kind
