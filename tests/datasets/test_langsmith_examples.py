@@ -163,6 +163,11 @@ def test_excerpts_are_located_in_the_corpus(corpus):
     )
 
 
+def test_excerpts_may_be_cut_within_words(corpus):
+    entry = only(example({"excerpts": [REFUNDS[3:-4], f"“{REFUNDS}”"]}), corpus=corpus)
+    assert entry.relevant == (place(corpus, "billing.md", REFUNDS[3:-4]), place(corpus, "billing.md", REFUNDS))
+
+
 def test_the_document_of_an_excerpt_may_be_named(corpus):
     outputs = {"chunk_ids": ["chunk_1"], "excerpts": [FOOTER], "metadata": {"doc_id": "stop", "relevance_score": 0.8}}
     entry = only(example(outputs), corpus=corpus)

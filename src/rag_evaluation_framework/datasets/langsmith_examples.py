@@ -235,7 +235,10 @@ class ExampleReader:
             )
             return []
         document = next((query.metadata[name] for name in _DOCUMENT_OF_QUOTES if name in query.metadata), "")
-        found = locate_quote(item, str(document), self._locator, self.labels.resolver)
+        # Programs that write excerpts cut them anywhere, also within words.
+        found = locate_quote(item, str(document), self._locator, self.labels.resolver, verbatim_only=True)
+        if found.status == "missing":
+            found = locate_quote(item, str(document), self._locator, self.labels.resolver)
         if found.status != "located":
             self.records.problem(where, f"the quote {brief_repr(item)} is {found.status}: {found.advice}")
             return []
