@@ -371,3 +371,14 @@ def test_runs_before_and_after_all_documents_were_renamed_compare(rag_eval, fold
         "questions whose documents were renamed, split or joined, compared as the texts are the same: 2 "
         "(billing.md is now invoices.md, guides/start.md is now first-steps.md)"
     ) in comparison.notes
+
+
+def test_the_written_dataset_is_summed_up(rag_eval, folder, labelled):
+    edit(folder, "billing.md", "Invoices are sent on the first day.", "")
+    said = rag_eval("dataset", "update", labelled, "--corpus", "docs").out
+    assert "The dataset has 2 questions, 1 with an answer; 1 is skipped: correct the quotes in a table" in said
+
+
+def test_accepting_without_a_table_is_refused(rag_eval, labelled):
+    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--accept", "0.9")
+    assert (outcome.code, "give --questions, too" in outcome.err) == (2, True)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import labelling, reports
+from rag_evaluation_framework import data, labelling, reports
 from rag_evaluation_framework._outside import json_text, name_line
 from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework.cli import paths
@@ -45,6 +45,8 @@ def update(
     """
     _check_free(dataset, output, changes)
     check_accept(accept)
+    if accept is not None and questions is None:
+        raise ConfigError("--accept takes suggestions for quotes of a table: give --questions, too")
     documents = rag.Corpus.from_folder(corpus, glob)
     found = labelling.relabel(rag.load_dataset(dataset), documents)
     updated, told = found.dataset, [found.counted()]
@@ -66,7 +68,17 @@ def update(
             print_text(f"… and {len(found.changed) - _MOST_SHOWN:,} more; --changes FILE writes all of them")
         if check is not None:
             reports.show_quotes(stdout(), check)
-        print_text("\n".join([*told, written, *([suggested] if suggested else [])]))
+        print_text("\n".join([*told, _total(updated), written, *([suggested] if suggested else [])]))
+
+
+def _total(dataset: rag.Dataset[rag.CharacterSpan]) -> str:
+    """Return how many questions a dataset has, and what to do about those that are skipped."""
+    answerable, skipped = sum(bool(entry.relevant) for entry in dataset), data.count_skipped(dataset.skipped)
+    count = f"The dataset has {len(dataset):,} question{'s' * (len(dataset) != 1)}, {answerable:,} with an answer"
+    if not skipped:
+        return f"{count}; none is skipped"
+    verb = "is" if skipped == 1 else "are"
+    return f"{count}; {skipped:,} {verb} skipped: correct the quotes in a table, for --questions"
 
 
 def _check_free(dataset: Path, output: Path | None, changes: Path | None) -> None:

@@ -64,6 +64,7 @@ class LabelChange:
         if self.found.nearest is None:
             return ""
         span, similarity = self.found.nearest
+        similarity = similarity if similarity == 100 else min(similarity, 99)  # what differs is never shown as the same
         return f"nearest ({similarity:.0f} % similar): {_place(span, corpus)} “{one_line(span.text, _SHOWN)}”"
 
     def record(self, corpus: Corpus) -> dict[str, Any]:
