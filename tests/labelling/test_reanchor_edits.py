@@ -7,7 +7,7 @@ import random
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
@@ -132,12 +132,24 @@ def test_in_a_corpus_that_nobody_edited_every_span_is_unchanged():
 LINES = st.lists(
     st.sampled_from(["Alpha beta.", "Gamma delta epsilon zeta.", "Yes.", "Eta theta iota kappa."]), max_size=6
 )
-CORPORA = st.lists(LINES.map("\n".join), min_size=1, max_size=4).map(
-    lambda texts: Corpus(Document(DocumentId(f"{number}.md"), text) for number, text in enumerate(texts))
-)
+
+
+def corpus_of_texts(*texts):
+    return Corpus(Document(DocumentId(f"{number}.md"), text) for number, text in enumerate(texts))
+
+
+CORPORA = st.lists(LINES.map("\n".join), min_size=1, max_size=4).map(lambda texts: corpus_of_texts(*texts))
+
+
+NEAR = 18  # characters of a context: 16 and the white space beside the text
 
 
 @given(CORPORA, CORPORA, st.randoms(use_true_random=False))
+@example(
+    corpus_of_texts("Alpha beta.\nGamma delta epsilon zeta.\nEta theta iota kappa.\nAlpha beta."),
+    corpus_of_texts("Gamma delta epsilon zeta.\nEta theta iota kappa.", "Gamma delta epsilon zeta."),
+    random.Random(0),
+)
 def test_a_place_that_is_taken_has_the_text_and_is_the_only_one_of_its_kind(before, after, chance):
     """Whatever the two corpora are: looked for by reading everything."""
     full = [document for document in before if document.content.strip()]
@@ -158,7 +170,8 @@ def test_a_place_that_is_taken_has_the_text_and_is_the_only_one_of_its_kind(befo
         counts = [
             len(collapsed_places(after, text)) for text in (*around, f"{anchor.before}{anchor.text}{anchor.after}")
         ]
-        in_own = [len(collapsed_places(after, text, anchor.doc_id)) for text in around[1:]]
+        near = (f"{anchor.before[-NEAR:]}{anchor.text}", f"{anchor.text}{anchor.after[:NEAR]}")  # as it is shown
+        in_own = [len(collapsed_places(after, text, anchor.doc_id)) for text in (*around[1:], *near)]
         assert 1 in counts or 1 in in_own
 
 

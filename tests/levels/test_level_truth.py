@@ -84,9 +84,9 @@ def chunk_dataset(*relevant, **gains):
     return Dataset([truth], CHUNK, corpus=CORPUS, name="labels")
 
 
-def span_dataset(*places):
+def span_dataset(*places, corpus=CORPUS):
     spans = [CharacterSpan(DocumentId(doc_id), start, end) for doc_id, start, end in places]
-    return Dataset([TokenLevelGroundTruth(Query(QueryId("q"), QueryText("q")), spans)], TOKEN, corpus=CORPUS)
+    return Dataset([TokenLevelGroundTruth(Query(QueryId("q"), QueryText("q")), spans)], TOKEN, corpus=corpus)
 
 
 def ids(chunks):
@@ -213,7 +213,7 @@ def test_an_id_of_two_chunks_is_located_once_for_each():
     twice = FunctionRetriever(
         lambda query, k: {"retrieved_chunk_ids": [chunks[0].id] * 3}, registry=ChunkRegistry(chunks)
     )
-    result = TokenLevelEvaluation(corpus, span_dataset(("b", 0, 4))).run(retriever=twice, k=3)
+    result = TokenLevelEvaluation(corpus, span_dataset(("b", 0, 4), corpus=corpus)).run(retriever=twice, k=3)
     assert [hit.doc_id for hit in result.queries[0].hits] == ["a", "b", "a"]
 
 

@@ -1,6 +1,5 @@
 """The console that the commands print to."""
 
-import os
 from typing import Any
 
 from rich.console import Console
@@ -9,6 +8,6 @@ _LITERAL: dict[str, Any] = {"markup": False, "emoji": False, "highlight": False}
 
 
 def stdout() -> Console:
-    """Return the console of standard output; without a terminal it is 120 columns wide, or as `COLUMNS` says."""
+    """Return the console of standard output; without a terminal, it is at least 120 columns wide."""
     console = Console(**_LITERAL)
-    return console if console.is_terminal or os.environ.get("COLUMNS") else Console(width=120, **_LITERAL)
+    return console if console.is_terminal else Console(width=max(console.width, 120), **_LITERAL)
