@@ -41,8 +41,7 @@ def left_out(documents: rag.Corpus, corpus: Path, glob: str) -> str:
     if not counts:
         return ""
     named = ", ".join(f"{count} {suffix}" for suffix, count in counts.items())
-    pattern = f"**/*.{{{','.join(['md', *(suffix[1:] for suffix in counts)])}}}"
-    return f"Not read: {named}. --glob {shlex.quote(pattern)} reads them, too.\n"
+    return f"Not read: {named}. --glob {shlex.quote(data.pattern_of(['.md', *counts]))} reads them, too.\n"
 
 
 def save_suggestions(check: labelling.QuoteCheck, command: str, corpus: Path, glob: str) -> str:

@@ -206,6 +206,12 @@ def _read_text(path: Path) -> str:
         ) from error
 
 
+def pattern_of(suffixes: Iterable[str]) -> str:
+    """Return the pattern of all files with these suffixes: `**/*.md`, `**/*.{md,rst}`."""
+    kinds = sorted({suffix.removeprefix(".") for suffix in suffixes})
+    return f"**/*.{kinds[0]}" if len(kinds) == 1 else f"**/*.{{{','.join(kinds)}}}"
+
+
 def texts_left_out(corpus: Corpus, folder: Path) -> dict[str, int]:
     """Return how many text files of a folder are no documents of a corpus, by suffix; hidden ones do not count."""
     counts: Counter[str] = Counter()
@@ -284,8 +290,7 @@ def _what_is_there(folder: Path) -> str:
     suffixes = sorted({path.suffix for path in _visible(folder, [PurePosixPath("**/*")]) if path.suffix})
     if not suffixes:
         return "The folder has no files with an extension."
-    texts = [suffix[1:] for suffix in suffixes if suffix in _TEXTS] or [suffixes[0][1:]]
-    pattern = f"'**/*.{texts[0]}'" if len(texts) == 1 else f"'**/*.{{{','.join(texts)}}}'"
+    pattern = f"'{pattern_of([suffix for suffix in suffixes if suffix in _TEXTS] or suffixes[:1])}'"
     return (
         f"It has files ending in {', '.join(suffixes[:8])}; select them with glob_pattern={pattern}, on the command "
         f"line --glob {pattern}."

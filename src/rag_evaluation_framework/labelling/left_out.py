@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.documents import Corpus, pattern_of
 
 
 def leaving_out(doc_id: str, corpus: Corpus) -> str | None:
@@ -22,5 +22,5 @@ def leaving_out(doc_id: str, corpus: Corpus) -> str | None:
 def pattern_with(doc_ids: Iterable[str], corpus: Corpus) -> str | None:
     """Return a pattern that also reads files with these names, by their kinds; None if one has no extension."""
     names = [*(document.id for document in corpus), *doc_ids]
-    kinds = sorted({PurePosixPath(name).suffix.removeprefix(".") for name in names})
-    return f"**/*.{{{','.join(kinds)}}}" if all(kinds) else None
+    suffixes = [PurePosixPath(name).suffix for name in names]
+    return pattern_of(suffixes) if all(suffixes) else None
