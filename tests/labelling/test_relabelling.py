@@ -121,3 +121,12 @@ def test_lines_and_records_of_changes_name_the_place_and_the_nearest_text():
     assert (record["from"], record["nearest"]) == ({"doc_id": "a.md", "start": 11, "end": 46}, None)
     nothing = relabel(dataset_of(("When?", FIRST)), corpus_of(b="?")).changes[0]
     assert nothing.line(after).endswith("nothing similar in the corpus")
+
+
+def test_what_differs_is_never_shown_as_the_same():
+    text = f"{' '.join(f'word{number}' for number in range(60))} five"
+    before, after = corpus_of(a=f"{text} and more."), corpus_of(a=f"{text[:-4]}fife and more.")
+    truth = TokenLevelGroundTruth(Query.from_text("When?"), [CharacterSpan(DocumentId("a.md"), 0, len(text), text)])
+    (change,) = relabel(Dataset([truth], TOKEN, corpus=before), after).changed
+    assert 99.5 < change.found.nearest[1] < 100
+    assert "nearest (99 % similar)" in change.line(after)
