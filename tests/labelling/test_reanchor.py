@@ -134,11 +134,16 @@ def places_after(before, after, *labelled):
 @pytest.mark.parametrize("labelled", [("a.md",), ("a.md", "b.md"), ("b.md",)])
 @pytest.mark.parametrize("names", ["ba", "ca", "bc", "cd"])
 def test_pages_of_one_template_that_change_their_names_take_their_spans_along(labelled, names):
-    """Swapped, in a chain either way, and both to new names: by their hashes, never by what stands between."""
+    """Swapped, in a chain either way, and both to new names: by their hashes, never by what stands between.
+
+    If nothing is labelled in the page that has its name now, it may also be that a page was copied and then edited.
+    """
     before, after = corpus_of(a=WASHER, b=DRYER), corpus_of(**dict(zip(names, (WASHER, DRYER), strict=True)))
     now = {"a.md": f"{names[0]}.md", "b.md": f"{names[1]}.md"}
-    expected = [(now[name], span_of(before, name, ANSWER).start) for name in labelled]
-    assert places_after(before, after, *labelled) == expected
+    expected = {name: (now[name], span_of(before, name, ANSWER).start) for name in labelled}
+    if len(labelled) == 1 and labelled[0] in after:
+        expected[labelled[0]] = None
+    assert places_after(before, after, *labelled) == list(expected.values())
 
 
 def test_a_page_that_took_the_name_of_a_deleted_one_does_not_take_its_spans():
@@ -146,9 +151,55 @@ def test_a_page_that_took_the_name_of_a_deleted_one_does_not_take_its_spans():
     assert places_after(before, after, "a.md", "b.md") == [None, ("a.md", DRYER.index(ANSWER))]
 
 
-def test_a_page_that_took_another_name_is_followed_although_its_old_name_is_that_of_an_edited_page():
+def test_a_page_that_took_another_name_is_followed_if_labels_tell_which_one_has_its_old_name():
+    """Without them, it may also be that it was copied and then edited."""
     before, after = corpus_of(a=WASHER, b=DRYER), corpus_of(a=f"{DRYER}More.\n", b=WASHER)
-    assert places_after(before, after, "a.md") == [("b.md", WASHER.index(ANSWER))]
+    washer, dryer = (span_of(before, *of) for of in (("a.md", ANSWER), ("b.md", "The dryer Y2 has 8 kg.")))
+    known = known_documents(["a.md", "b.md"], before)
+    assert list(map(place, reanchor(anchors_of([washer, dryer], before), after, known))) == [
+        ("b.md", washer.start),
+        ("a.md", dryer.start),
+    ]
+    (alone,) = reanchor(anchors_of([washer], before), after, known_documents(["a.md"], before))
+    assert alone.how.startswith("lost: it now stands in several places (a.md[")
+
+
+REWORDED = PAGE.replace("five working", "six working")
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        corpus_of(a=REWORDED, archive=PAGE),
+        corpus_of(a=REWORDED, archive=f"This version is outdated.\n\n{PAGE}"),
+        corpus_of(a=REWORDED, changes=f"# Changes\n\nUntil last year: {ANSWER} That is no longer so.\n"),
+        corpus_of(a=REWORDED.replace("Write to the help desk", "Ask us"), changes=f"# Changes\n\n{ANSWER}\n"),
+        corpus_of(a=REWORDED.replace("the first day of the month", "day one"), changes=f"# Changes\n\n{ANSWER}\n"),
+        corpus_of(a=f"{REWORDED}\n## Until last year\n\n{ANSWER} That is no longer so.\n"),
+    ],
+    ids=["copy", "edited copy", "list of changes", "other context behind", "other context before", "own document"],
+)
+def test_a_label_whose_document_says_something_else_now_does_not_go_to_a_copy_of_what_it_said(after):
+    result = found_again(corpus_of(a=PAGE, b=OTHER), after)
+    assert result.how.startswith("lost: its document says something else now, and what it said stands in "), result.how
+    assert result.nearest[0].text == ANSWER
+
+
+def test_a_label_that_changed_places_with_a_paragraph_that_is_not_like_it_is_found():
+    other = "Every invoice has a number, which the payment names."
+    after = corpus_of(a=f"{PAGE.replace(ANSWER, other)}\n{ANSWER}\n")
+    result = found_again(corpus_of(a=f"{PAGE}\n{other}\n"), after)
+    assert (place(result), result.how) == (place_of(after, "a.md"), "moved")
+
+
+def test_other_labels_of_a_document_that_was_copied_stay_in_it():
+    """Also those whose text stands elsewhere, too: of a document that was renamed they would go along."""
+    before = corpus_of(a=f"{PAGE}\nAll of it is new.\n\n## Terms\n\nSupport answers within one day.\n", b=OTHER)
+    edited = before["a.md"].content.replace("five working", "six working")
+    after = corpus_of(a=edited, archive=before["a.md"].content, b=OTHER)
+    spans = [span_of(before, "a.md", text) for text in ("All of it is new.", "Support answers within one day.", ANSWER)]
+    results = reanchor(anchors_of(spans, before), after, known_documents(["a.md"], before))
+    assert [place(result) for result in results] == [("a.md", span.start - 1) for span in spans[:2]] + [None]
 
 
 def test_a_text_that_only_its_own_document_had_cannot_have_come_there_by_a_swap():
@@ -429,3 +480,32 @@ def test_what_the_documents_show_is_read_once_for_all_labels_that_are_lost():
     with cpu_seconds_below(6):
         results = reanchor(anchors, after, known_documents(["a.md"], corpus))
     assert all(result.span is None and result.nearest is not None for result in results)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "hidden"),
+    [
+        ("md", "<!-- {} -->"),
+        ("md", "<!--\nOld, to be deleted:\n\n{}\n\nMore of it.\n-->"),
+        ("html", "<!-- {} -->"),
+        ("html", "<script>/* {} */</script>"),
+        ("rst", ".. {}"),
+        ("rst", "..\n   Old, to be deleted:\n\n   {}\n"),
+    ],
+)
+def test_a_label_that_is_hidden_now_is_lost_and_one_that_was_is_not(suffix, hidden):
+    page = "Invoices are sent on the first day of the month.\n\n{}\n\nWrite to the help desk if one is late.\n"
+    before, after = (
+        Corpus([Document(DocumentId(f"a.{suffix}"), page.format(text))]) for text in (ANSWER, hidden.format(ANSWER))
+    )
+    lost = found_again(before, after, doc_id=f"a.{suffix}")
+    assert lost.how.startswith(f"lost: its text stands hidden, as in a comment (a.{suffix}["), lost.how
+    assert found_again(after, before, doc_id=f"a.{suffix}").span is not None
+    moved = Corpus([Document(DocumentId(f"a.{suffix}"), f"One more line.\n\n{after[f'a.{suffix}'].content}")])
+    assert found_again(after, moved, doc_id=f"a.{suffix}").span is not None
+
+
+def test_what_looks_like_a_comment_in_code_is_shown():
+    page = "# Comments\n\n```html\n<!-- {} -->\n```\n"
+    before, after = corpus_of(a=f"# Comments\n\n{ANSWER}\n"), corpus_of(a=page.format(ANSWER))
+    assert place(found_again(before, after)) == place_of(after, "a.md")

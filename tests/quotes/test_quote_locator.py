@@ -554,3 +554,19 @@ def test_a_quote_with_another_word_is_never_located(words, data, suffix):
     quote = " ".join([*words[:number], other, *words[number + 1 :]])
     assume(not re.search(rf"(?<!\w){re.escape(other)}(?!\w)", text))
     assert located(text, changed(quote, ["straight", "outer"]), f"a.{suffix}") == []
+
+
+@pytest.mark.parametrize(
+    ("suffix", "source"),
+    [
+        ("md", "Refunds:\n\n<!-- They take five days. -->\n"),
+        ("md", '[Refunds](refunds.html "They take five days.")\n'),
+        ("html", "<p title='They take five days.'>Refunds</p>"),
+        ("rst", "Refunds\n\n.. They take five days.\n"),
+    ],
+)
+def test_that_a_quote_is_not_shown_is_told(suffix, source):
+    corpus = Corpus([Document(DocumentId(f"a.{suffix}"), source)])
+    located = QuoteLocator.of(corpus).locate("They take five days.")
+    assert located.places[0][0].text == "They take five days."
+    assert located.ignoring == ("that it is not shown: it stands in a comment, a script or an attribute",)

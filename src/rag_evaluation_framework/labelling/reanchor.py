@@ -1,29 +1,22 @@
 """Finding labelled spans again in a corpus that was edited: by their text and its context, never by likeness."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import Anchor, is_long, tells
-from rag_evaluation_framework.labelling.left_out import leaving_out
+from rag_evaluation_framework.labelling.copies import Versions, is_reworded, kept_and_other
+from rag_evaluation_framework.labelling.losses import MOST_PLACES, LossTeller, named
 from rag_evaluation_framework.labelling.shown_places import ShownPlaces
-from rag_evaluation_framework.labelling.struck_out import is_newly_struck_out
+from rag_evaluation_framework.labelling.withdrawn import Withdrawn
 from rag_evaluation_framework.labelling.written_between import is_written_between
-from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.quotes.ends import are_cut
-from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
-from rag_evaluation_framework.quotes.suggestions import suggest
 from rag_evaluation_framework.text.text_locator import TextLocator
-
-_LIMIT = 20
-_MOST_NAMED = 3
-_MOST_COMPARED = 200  # texts: of the largest corpora, one takes 30 ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +51,8 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
     that was not needs both sides. Its own document comes before others, and is the only one for a text that stood
     between the same contexts elsewhere, too. A text that was unique and is no longer in its document as it stood is
     also found where that shows it as it was, beside the nearest 16 characters of one context. Where two places are
-    possible, none is taken.
+    possible, none is taken; nor is one if its own document, unless that is another one by its labels, says something
+    else in its place: then the text that was found is a copy of what it said.
 
     Args:
         anchors: The spans as they were labelled.
@@ -67,8 +61,9 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
             document that is not among them counts as unchanged if text and context are where they were.
     """
     finder = _Finder(corpus, known)
-    found: dict[Anchor, Reanchored] = {}
-    return [found.get(anchor) or found.setdefault(anchor, finder.reanchored(anchor)) for anchor in anchors]
+    found = {anchor: finder.reanchored(anchor) for anchor in dict.fromkeys(anchors)}
+    kept, others = kept_and_other((anchor, result.span) for anchor, result in found.items())
+    return [finder.settled(found[anchor], kept, others | finder.renamed) for anchor in anchors]
 
 
 _Found: TypeAlias = tuple[CharacterSpan | None, tuple[str, ...]]
@@ -82,9 +77,9 @@ class _Several(Exception):
 class _Finder:
     def __init__(self, corpus: Corpus, known: Mapping[str, str]) -> None:
         self.corpus, self.known = corpus, known
-        self.locator, self.quotes = TextLocator.of(corpus), QuoteLocator.of(corpus)  # kept, or each would be made anew
-        self.shown = ShownPlaces(corpus)
-        self.compared = 0
+        self.locator = TextLocator.of(corpus)
+        self.shown, self.withdrawn = ShownPlaces(corpus), Withdrawn(corpus)
+        self.losses, self.versions = LossTeller(corpus, self.withdrawn), Versions(corpus)
         self.unchanged: set[str] = set()
         self.by_hash: dict[str, list[Document]] = defaultdict(list)  # those whose text was known under another name
         digests = set(known.values())
@@ -103,18 +98,51 @@ class _Finder:
                 return Reanchored(anchor, span, "unchanged")
             span, ignoring = self._elsewhere(anchor)
         except _Several as several:
-            places: list[CharacterSpan] = several.args[0]
-            return Reanchored(
-                anchor, None, f"lost: it now stands in several places ({_named(places)})", (places[0], 100)
-            )
+            return _of_several(anchor, several.args[0])
         if span is None:
-            return self._lost(anchor)
-        if span.text != anchor.text:
-            ignored = f", ignoring: {', '.join(ignoring)}" if ignoring else ""
-            return Reanchored(anchor, span, f"in normal form{ignored}")
-        if (span.doc_id, span.start) == (anchor.doc_id, anchor.start):
-            return Reanchored(anchor, span, "unchanged")
-        return Reanchored(anchor, span, "moved" if anchor.doc_id in self.corpus else "renamed")
+            return Reanchored(anchor, None, *self.losses.told(anchor))
+        return _result(anchor, span, ignoring, "moved" if anchor.doc_id in self.corpus else "renamed")
+
+    def settled(self, result: Reanchored, kept: Set[str], others: Set[str]) -> Reanchored:
+        """Return a result unless it is a copy of what its document says no longer; then what its document itself has.
+
+        Args:
+            result: The result.
+            kept: The documents that are what they were.
+            others: The names that other documents have now.
+        """
+        anchor, span = result.anchor, result.span
+        if result.how == "unchanged" or anchor.doc_id not in self.corpus or anchor.doc_id in others:
+            return result
+        if not (self._is_archived(anchor) if span is None else self._is_copy(anchor, span, kept)):
+            return result
+        try:
+            own, ignoring = self._in_own(anchor)
+            if own is None and anchor.doc_id in kept:
+                own = self._text_alone(anchor, anchor.doc_id)
+        except _Several:
+            own, ignoring = _NOWHERE
+        if own is not None and not self._is_copy(anchor, own, kept):
+            if anchor.doc_id in kept:
+                return _result(anchor, own, ignoring, "moved")
+            return result if span is None else _of_several(anchor, [own, span])
+        if span is None:
+            return result
+        why = f"its document says something else now, and what it said stands in {named([span])}"
+        return Reanchored(anchor, None, f"lost: {why}", (span, 100))
+
+    def _is_copy(self, anchor: Anchor, span: CharacterSpan, kept: Set[str]) -> bool:
+        """Return whether a place may hold a copy of a label, as its document says something else instead."""
+        own = self.corpus[anchor.doc_id].content
+        if span.doc_id == anchor.doc_id:
+            beside = own[max(span.start - len(anchor.before), 0) : span.start], own[span.end : span.end + CONTEXT]
+            return beside != (anchor.before, anchor.after) and is_reworded(anchor, own, span)
+        archived = self.corpus[span.doc_id].content_hash == self.known.get(anchor.doc_id) and anchor.doc_id in kept
+        return archived or self.versions.are(anchor.doc_id, span.doc_id) or is_reworded(anchor, own, span)
+
+    def _is_archived(self, anchor: Anchor) -> bool:
+        """Return whether another document has the text that the one of a label had."""
+        return self.known.get(anchor.doc_id) in self.by_hash
 
     def _where_it_was(self, anchor: Anchor) -> CharacterSpan | None:
         """Return the place of a span by its offset, if its document is not known to have changed."""
@@ -140,14 +168,21 @@ class _Finder:
         renamed = self._renamed(anchor)
         if renamed is not None and anchor.unique_with not in ("text", "context"):
             return renamed, ()  # its old name may be that of another document, which has the same text
-        if (own := self._in_context(anchor, anchor.doc_id)) is not None:
-            return own, ()
-        shown, ignoring = self._as_shown(anchor)
-        if shown is not None and renamed is not None:
-            raise _Several([shown, renamed])
-        if shown is not None:
-            return shown, ignoring
+        own, ignoring = self._in_own(anchor)
+        if own is not None and ignoring and renamed is not None:
+            raise _Several([own, renamed])
+        if own is not None:
+            return own, ignoring
         return renamed or self._in_context(anchor, None) or self._text_alone(anchor), ()
+
+    def _in_own(self, anchor: Anchor) -> _Found:
+        """Return the one place of a span in its own document, as it stood or as it was shown, and what was ignored.
+
+        Raises:
+            _Several: More than one is possible.
+        """
+        own = self._in_context(anchor, anchor.doc_id)
+        return (own, ()) if own is not None else self._as_shown(anchor)
 
     def _renamed(self, anchor: Anchor) -> CharacterSpan | None:
         """Return the place of a span by its offset in the one document that has the text of its own, as it was."""
@@ -178,11 +213,12 @@ class _Finder:
         apart = is_written_between(anchor, self.corpus[one.doc_id].content, one.start, one.end)
         return one if one.text == anchor.text and not apart else None
 
-    def _text_alone(self, anchor: Anchor) -> CharacterSpan | None:
+    def _text_alone(self, anchor: Anchor, doc_id: str | None = None) -> CharacterSpan | None:
         """Return the only place of a long text that was unique, or may have been; None if there is another."""
         if anchor.unique_with not in (None, "text") or not is_long(anchor.text):
             return None
-        return self._only(anchor, self.locator.places_in_context(anchor.text)) if self._stands_once(anchor) else None
+        places = self.locator.places_in_context(anchor.text, doc_id=doc_id, limit=2)
+        return self._only(anchor, places) if len(places) == 1 else None
 
     def _as_shown(self, anchor: Anchor) -> _Found:
         """Return the one place in its document at which a unique text is shown as it was, and what was ignored.
@@ -194,7 +230,7 @@ class _Finder:
         """
         if anchor.unique_with not in (None, "text"):
             return _NOWHERE  # its copies may have been shown between the same contexts
-        places = self.shown.places(anchor, _LIMIT, self._may_be)
+        places = self.shown.places(anchor, MOST_PLACES, self._may_be)
         if len(places) > 1:
             raise _Several(list(places))
         return next(iter(places.items()), _NOWHERE)
@@ -209,8 +245,8 @@ class _Finder:
         return begins and (len(anchor.after) == CONTEXT or content[span.end :].split() == anchor.after.split())
 
     def _places(self, anchor: Anchor, before: str, after: str, doc_id: str | None) -> list[CharacterSpan]:
-        places = self.locator.places_in_context(anchor.text, before, after, doc_id, _LIMIT)
-        if len(places) == _LIMIT:  # there may be more, of which some are possible
+        places = self.locator.places_in_context(anchor.text, before, after, doc_id, MOST_PLACES)
+        if len(places) == MOST_PLACES:  # there may be more, of which some are possible
             raise _Several(places)
         return [span for span in places if self._may_be(anchor, span)]
 
@@ -228,7 +264,7 @@ class _Finder:
         )
         if any(here and not there for here, there in zip(now, was, strict=True)):
             return False
-        return not is_newly_struck_out(anchor, span.doc_id, content, span.start, span.end)
+        return not self.withdrawn.how(anchor, span)
 
     def _is_of_another(self, anchor: Anchor, doc_id: DocumentId) -> bool:
         """Return whether a document has the text that another one had, so that all in it was there already."""
@@ -247,28 +283,18 @@ class _Finder:
             return CharacterSpan(span.doc_id, start, start + len(anchor.text), anchor.text)
         return span
 
-    def _lost(self, anchor: Anchor) -> Reanchored:
-        if not anchor.text.strip():
-            return Reanchored(anchor, None, "lost: its label has no text to look for")
-        gone = "" if anchor.doc_id in self.corpus else f"its document {name_line(anchor.doc_id)} {self._absent(anchor)}"
-        places = self.locator.places_in_context(anchor.text, limit=_LIMIT)
-        if not places:
-            why = f"{gone} and its text is in no other" if gone else "its text is gone"
-            self.compared += 1
-            nearest = self._nearest(anchor) if self.compared <= _MOST_COMPARED else None
-            return Reanchored(anchor, None, f"lost: {why}", nearest)
-        several = "its text now stands in several places" if len(places) > 1 else "its text stands"
-        why = f"{gone}{gone and ', and '}{several} with another context ({_named(places)})"
-        return Reanchored(anchor, None, f"lost: {why}", (places[0], 100))
 
-    def _absent(self, anchor: Anchor) -> str:
-        pattern = leaving_out(anchor.doc_id, self.corpus)
-        return "is gone" if pattern is None else f"is left out by the pattern {shown(pattern)}"
+def _of_several(anchor: Anchor, places: list[CharacterSpan]) -> Reanchored:
+    return Reanchored(anchor, None, f"lost: it now stands in several places ({named(places)})", (places[0], 100))
 
-    def _nearest(self, anchor: Anchor) -> tuple[CharacterSpan, float] | None:
-        shown = markup_of(anchor.doc_id, anchor.text).shown(0, len(anchor.text))
-        found = suggest(shown, self.quotes)
-        return None if found is None else (found.spans[0], 100 * found.similarity)
+
+def _result(anchor: Anchor, span: CharacterSpan, ignoring: tuple[str, ...], how: str) -> Reanchored:
+    if span.text != anchor.text:
+        ignored = f", ignoring: {', '.join(ignoring)}" if ignoring else ""
+        return Reanchored(anchor, span, f"in normal form{ignored}")
+    if (span.doc_id, span.start) == (anchor.doc_id, anchor.start):
+        return Reanchored(anchor, span, "unchanged")
+    return Reanchored(anchor, span, how)
 
 
 def _at_offset(anchor: Anchor, document: Document) -> CharacterSpan | None:
@@ -278,9 +304,3 @@ def _at_offset(anchor: Anchor, document: Document) -> CharacterSpan | None:
     if len(there) < len(anchor.text) or there.split() != anchor.text.split() or not there.strip():
         return None
     return CharacterSpan(DocumentId(document.id), anchor.start, end, there)
-
-
-def _named(places: Sequence[CharacterSpan]) -> str:
-    named = ", ".join(f"{name_line(span.doc_id)}[{span.start}:{span.end}]" for span in places[:_MOST_NAMED])
-    more = len(places) - _MOST_NAMED
-    return f"{named} and {more if len(places) < _LIMIT else 'many'} more" if more > 0 else named

@@ -4,7 +4,7 @@ import re
 
 from rag_evaluation_framework.labelling.anchors import TELLING, Anchor, tells
 
-_FARTHEST = 400  # characters: longer than what is written into a line
+FARTHEST = 400  # characters: longer than what is written into a line
 _BLOCK_END = re.compile(r"\n\s*(?:\n|[-*+#>|]|\d{1,3}[.)]\s)")
 
 
@@ -21,17 +21,23 @@ def is_written_between(anchor: Anchor, content: str, start: int, end: int) -> bo
     """
     between: list[str] = []
     if tells(anchor.before):
-        ahead = content[max(start - _FARTHEST, 0) : start]
-        between += [ahead[found.end() :].lstrip() for found in _form(anchor.before, -TELLING, None).finditer(ahead)][
-            -1:
-        ]
+        ahead = content[max(start - FARTHEST, 0) : start]
+        ends = [found.end() for found in nearest_form(anchor.before, before=True).finditer(ahead)]
+        between += [ahead[end:].lstrip() for end in ends[-1:]]
     if tells(anchor.after):
-        behind = content[end : end + _FARTHEST]
-        found = _form(anchor.after, None, TELLING).search(behind)
+        behind = content[end : end + FARTHEST]
+        found = nearest_form(anchor.after, before=False).search(behind)
         between += [behind[: found.start()].rstrip()] if found else []
     return any(text and not _BLOCK_END.search(text) for text in between)
 
 
-def _form(context: str, first: int | None, end: int | None) -> "re.Pattern[str]":
-    nearest = " ".join(context.split())[first:end]
+def nearest_form(context: str, before: bool) -> "re.Pattern[str]":
+    """Return what finds those 16 characters of a context that are nearest to its label, up to white space.
+
+    Args:
+        context: The context.
+        before: Whether it is the one before the label.
+    """
+    whole = " ".join(context.split())
+    nearest = whole[-TELLING:] if before else whole[:TELLING]
     return re.compile(r"\s+".join(map(re.escape, nearest.split())))

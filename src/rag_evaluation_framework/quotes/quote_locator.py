@@ -23,6 +23,8 @@ from rag_evaluation_framework.quotes.rarity import WordRarity
 from rag_evaluation_framework.text.line_places import LinePlaces
 from rag_evaluation_framework.text.text_locator import TextLocator
 
+_HIDDEN = "that it is not shown: it stands in a comment, a script or an attribute"
+
 
 @dataclass(frozen=True)
 class Located:
@@ -31,8 +33,8 @@ class Located:
     Attributes:
         places: The places; none if it was not found, several if it is ambiguous. A place is one or more spans of one
             document, in order: "A … B" has two.
-        ignoring: In what the quote and the document differ, in the words of a reader; empty if it stands there
-            verbatim.
+        ignoring: In what the quote and the document differ, in the words of a reader, and that it is hidden if it is;
+            empty if it stands there verbatim and is shown.
     """
 
     places: tuple[tuple[CharacterSpan, ...], ...]
@@ -47,7 +49,7 @@ class QuoteLocator:
     ligatures, divided words) and in the markup that a renderer of Markdown, HTML or reStructuredText does not show. If
     it is nowhere so, it is located without what people add to its ends, and up to capitals. Letters, numbers and the
     symbols between them have to be the same, and white space beside a symbol has to be on the same side of it. What is
-    in a comment, a script or an attribute counts only if nothing that is shown does.
+    in a comment, a script or an attribute counts only if nothing that is shown does, and is told.
 
     Spans begin at the first character of a quote that stands in the document, and end behind the last one: markup
     within is part of them, markup around is not.
@@ -79,6 +81,13 @@ class QuoteLocator:
         """
         if verbatim_only:
             return _verbatim(quote, self.verbatim.places(quote, doc_id, limit))
+        located = self._locate(quote, doc_id, limit)
+        spans = [span for place in located.places for span in place]
+        if all(self._is_shown(self.numbers[span.doc_id], span) for span in spans):
+            return located
+        return Located(located.places, (*located.ignoring, _HIDDEN))
+
+    def _locate(self, quote: str, doc_id: str | None, limit: int) -> Located:
         number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
         if doc_id is not None and number is None:
             return Located(())

@@ -1,0 +1,70 @@
+"""Why a label is not found again, and what is nearest to it."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.anchors import Anchor
+from rag_evaluation_framework.labelling.left_out import leaving_out
+from rag_evaluation_framework.labelling.withdrawn import Withdrawn
+from rag_evaluation_framework.markups.formats import markup_of
+from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.quotes.suggestions import suggest
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+MOST_PLACES = 20
+_MOST_NAMED = 3
+_MOST_COMPARED = 200  # texts: of the largest corpora, one takes 30 ms
+
+Nearest: TypeAlias = tuple[CharacterSpan, float]
+
+
+class LossTeller:
+    """Tells why labels are lost.
+
+    Args:
+        corpus: The documents as they are now.
+        withdrawn: Tells which labels are struck out or hidden.
+    """
+
+    def __init__(self, corpus: Corpus, withdrawn: Withdrawn) -> None:
+        self.corpus, self.withdrawn = corpus, withdrawn
+        self.locator, self.quotes = TextLocator.of(corpus), QuoteLocator.of(corpus)  # kept, or each would be made anew
+        self.compared = 0
+
+    def told(self, anchor: Anchor) -> tuple[str, Nearest | None]:
+        """Return `lost: …` and why, and a place of the text of a label, or the passage that it may mean.
+
+        Passages are looked for only for the first 200 texts that stand nowhere.
+        """
+        if not anchor.text.strip():
+            return "lost: its label has no text to look for", None
+        gone = "" if anchor.doc_id in self.corpus else f"its document {name_line(anchor.doc_id)} {self._absent(anchor)}"
+        places = self.locator.places_in_context(anchor.text, limit=MOST_PLACES)
+        if not places:
+            why = f"{gone} and its text is in no other" if gone else "its text is gone"
+            self.compared += 1
+            return f"lost: {why}", self._nearest(anchor) if self.compared <= _MOST_COMPARED else None
+        several = "its text now stands in several places" if len(places) > 1 else "its text stands"
+        withdrawn = {self.withdrawn.how(anchor, place) for place in places}
+        how = withdrawn.pop() if len(withdrawn) == 1 else ""
+        why = f"{gone}{gone and ', and '}{several} {how or 'with another context'} ({named(places)})"
+        return f"lost: {why}", (places[0], 100)
+
+    def _absent(self, anchor: Anchor) -> str:
+        pattern = leaving_out(anchor.doc_id, self.corpus)
+        return "is gone" if pattern is None else f"is left out by the pattern {shown(pattern)}"
+
+    def _nearest(self, anchor: Anchor) -> Nearest | None:
+        visible = markup_of(anchor.doc_id, anchor.text).shown(0, len(anchor.text))
+        found = suggest(visible, self.quotes)
+        return None if found is None else (found.spans[0], 100 * found.similarity)
+
+
+def named(places: Sequence[CharacterSpan]) -> str:
+    """Return the first three of some places, and how many more there are."""
+    told = ", ".join(f"{name_line(span.doc_id)}[{span.start}:{span.end}]" for span in places[:_MOST_NAMED])
+    more = len(places) - _MOST_NAMED
+    return f"{told} and {more if len(places) < MOST_PLACES else 'many'} more" if more > 0 else told
