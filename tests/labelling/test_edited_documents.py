@@ -25,7 +25,8 @@ from rag_evaluation_framework import (
     score,
 )
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling import fix_dataset, lint_dataset, relabel
+from rag_evaluation_framework.inspection import fix_dataset, lint_dataset
+from rag_evaluation_framework.labelling import relabel
 from rag_evaluation_framework.labelling.edited_documents import displaced, relabel_edited
 
 ANSWER = "within two days | none"

@@ -18,7 +18,7 @@ from rag_evaluation_framework import (
     reports,
 )
 from rag_evaluation_framework.data import Skipped
-from rag_evaluation_framework.labelling import describe_dataset, fix_dataset, lint_dataset
+from rag_evaluation_framework.inspection import describe_dataset, fix_dataset, lint_dataset
 
 
 def terminal(show, value, width=100):

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import labelling, reports
+from rag_evaluation_framework import inspection, reports
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.dataset_file import chunks_of, read_dataset
@@ -28,7 +28,7 @@ def info(
     """Describe a dataset: counts, lengths, documents, and the words that questions share with their answers."""
     documents = None if corpus is None else rag.Corpus.from_folder(corpus, glob)
     registry = chunks_of(chunks)
-    described = labelling.describe_dataset(read_dataset(dataset, documents, registry), documents, registry)
+    described = inspection.describe_dataset(read_dataset(dataset, documents, registry), documents, registry)
     if as_json:
         print_json({"dataset": str(dataset), **described.record()})
     else:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import labelling, reports
+from rag_evaluation_framework import inspection, reports
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.dataset_file import chunks_of, read_dataset, write_dataset
@@ -44,7 +44,7 @@ def lint(
     registry = chunks_of(chunks)
     loaded = read_dataset(dataset, documents, registry)
     fixed, written = _fixed(loaded, documents, dataset) if fix else (None, "")
-    report = labelling.lint_dataset(loaded if fixed is None else fixed.dataset, documents, registry, budget, k)
+    report = inspection.lint_dataset(loaded if fixed is None else fixed.dataset, documents, registry, budget, k)
     with arriving(written) if written else nullcontext():
         if as_json:
             told = None if fixed is None else {**fixed.record(), "written": written}
@@ -57,7 +57,9 @@ def lint(
         raise Found
 
 
-def _fixed(loaded: rag.Dataset[Any], documents: rag.Corpus | None, dataset: Path) -> tuple[labelling.FixedDataset, str]:
+def _fixed(
+    loaded: rag.Dataset[Any], documents: rag.Corpus | None, dataset: Path
+) -> tuple[inspection.FixedDataset, str]:
     """Mend a dataset and write it in place of the one that is kept beside it; return what was done.
 
     Raises:
@@ -69,11 +71,11 @@ def _fixed(loaded: rag.Dataset[Any], documents: rag.Corpus | None, dataset: Path
             f"{dataset}: --fix writes native .json and .jsonl files, as `rag-eval init` makes them; correct this one "
             "where it was made"
         )
-    fixed = labelling.fix_dataset(loaded, documents)
+    fixed = inspection.fix_dataset(loaded, documents)
     return fixed, write_dataset(fixed.dataset, dataset) if fixed.fixes else f"{dataset} is as it was"
 
 
-def _show_fixes(fixed: labelling.FixedDataset, written: str) -> None:
+def _show_fixes(fixed: inspection.FixedDataset, written: str) -> None:
     for fix in fixed.fixes[:_MOST_SHOWN]:
         print_text(f"fixed: {fix}")
     if len(fixed.fixes) > _MOST_SHOWN:

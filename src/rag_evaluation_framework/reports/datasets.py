@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.text import Text
 
 from rag_evaluation_framework._outside import name_line, one_line, shown
-from rag_evaluation_framework.labelling.dataset_info import Coverage, DatasetInfo, Spread, WordOverlap
-from rag_evaluation_framework.labelling.findings import MEANINGS, LintReport
+from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetInfo, Spread, WordOverlap
+from rag_evaluation_framework.inspection.findings import MEANINGS, LintReport
 
 _UNDEFINED = "–"
 _MOST_COLUMNS = 10

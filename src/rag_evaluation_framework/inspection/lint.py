@@ -13,10 +13,10 @@ from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.labelling.findings import MEANINGS, Finding, LintReport, quotation
-from rag_evaluation_framework.labelling.label_checks import LabelChecks
-from rag_evaluation_framework.labelling.labelled_text import LabelTexts
-from rag_evaluation_framework.labelling.question_checks import asked_twice, copied_answer
+from rag_evaluation_framework.inspection.findings import MEANINGS, Finding, LintReport, quotation
+from rag_evaluation_framework.inspection.label_checks import LabelChecks
+from rag_evaluation_framework.inspection.labelled_text import LabelTexts
+from rag_evaluation_framework.inspection.question_checks import asked_twice, copied_answer
 
 
 def lint_dataset(

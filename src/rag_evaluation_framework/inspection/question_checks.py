@@ -7,8 +7,8 @@ from unicodedata import category
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.findings import Finding, quotation
-from rag_evaluation_framework.labelling.labelled_text import Label, units_of
+from rag_evaluation_framework.inspection.findings import Finding, quotation
+from rag_evaluation_framework.inspection.labelled_text import Label, units_of
 from rag_evaluation_framework.text.terms import question_words, stemmer, words
 
 _RUN, _RUN_LETTERS = 8, 20  # words, and letters and digits in them: words may be single characters

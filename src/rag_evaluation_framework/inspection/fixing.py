@@ -16,9 +16,9 @@ from rag_evaluation_framework.data.ground_truth import (
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.findings import quotation
-from rag_evaluation_framework.labelling.labelled_text import LabelTexts, units_of
-from rag_evaluation_framework.labelling.question_checks import asked_twice
+from rag_evaluation_framework.inspection.findings import quotation
+from rag_evaluation_framework.inspection.labelled_text import LabelTexts, units_of
+from rag_evaluation_framework.inspection.question_checks import asked_twice
 from rag_evaluation_framework.labelling.relabelling import relabel
 
 IdT = TypeVar("IdT", bound=str)

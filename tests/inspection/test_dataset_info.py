@@ -22,7 +22,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import Skipped
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling import Coverage, Spread, WordOverlap, describe_dataset
+from rag_evaluation_framework.inspection import Coverage, Spread, WordOverlap, describe_dataset
 
 PAGE = "Refunds take five days. Invoices are monthly. "  # 46 characters
 CORPUS = Corpus(

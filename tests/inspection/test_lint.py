@@ -22,7 +22,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import LabelContexts, Skipped
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.labelling import MEANINGS, fix_dataset, lint_dataset
+from rag_evaluation_framework.inspection import MEANINGS, fix_dataset, lint_dataset
 from rag_evaluation_framework.text.terms import words
 
 FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."

@@ -16,7 +16,7 @@ from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
-from rag_evaluation_framework.labelling.labelled_text import Label, LabelTexts
+from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts
 from rag_evaluation_framework.text.terms import question_words, stemmer
 
 _MOST_DOCUMENTS = 5

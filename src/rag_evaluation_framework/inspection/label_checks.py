@@ -10,9 +10,9 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
+from rag_evaluation_framework.inspection.findings import Finding, quotation
+from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, units_of
 from rag_evaluation_framework.labelling.anchors import is_long
-from rag_evaluation_framework.labelling.findings import Finding, quotation
-from rag_evaluation_framework.labelling.labelled_text import Label, LabelTexts, units_of
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.text.text_locator import TextLocator

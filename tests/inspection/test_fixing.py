@@ -22,7 +22,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import Skipped
 from rag_evaluation_framework.errors import CorpusError, DatasetError
-from rag_evaluation_framework.labelling import fix_dataset, lint_dataset
+from rag_evaluation_framework.inspection import fix_dataset, lint_dataset
 
 FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
 PAGE = f"# Billing\n\n{FIRST} {SECOND} Write to us.\n"
