@@ -16,7 +16,8 @@ from rag_evaluation_framework.data.ground_truth import (
 )
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.inspection.findings import FindingKind, quotation
+from rag_evaluation_framework.inspection.findings import quotation
+from rag_evaluation_framework.inspection.meanings import FindingKind
 from rag_evaluation_framework.labelling.edited_documents import displaced
 from rag_evaluation_framework.labelling.left_out import leaving_out
 from rag_evaluation_framework.labelling.reanchor import Reanchored

@@ -13,9 +13,11 @@ from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.inspection.findings import MEANINGS, Finding, LintReport, quotation
+from rag_evaluation_framework.inspection.findings import Finding, quotation
 from rag_evaluation_framework.inspection.label_checks import LabelChecks
 from rag_evaluation_framework.inspection.labelled_text import LabelTexts
+from rag_evaluation_framework.inspection.lint_report import LintReport
+from rag_evaluation_framework.inspection.meanings import MEANINGS
 from rag_evaluation_framework.inspection.question_checks import asked_twice, copied_answer
 
 

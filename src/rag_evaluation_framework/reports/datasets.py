@@ -7,7 +7,8 @@ from rich.text import Text
 
 from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetInfo, Spread, WordOverlap
-from rag_evaluation_framework.inspection.findings import MEANINGS, LintReport
+from rag_evaluation_framework.inspection.lint_report import LintReport
+from rag_evaluation_framework.inspection.meanings import MEANINGS
 
 _UNDEFINED = "–"
 _MOST_COLUMNS = 10
