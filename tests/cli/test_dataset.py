@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 
 import pytest
@@ -37,8 +38,8 @@ def test_update_finds_the_labels_in_edited_and_renamed_documents_and_run_takes_t
     (folder / "docs/guides/start.md").rename(folder / "docs/first-steps.md")
     outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs")
     assert outcome.code == 0
-    assert "moved          billing.md[11:46] → billing.md:4 “Invoices are sent on the first day.”" in outcome.out
-    assert "renamed        guides/start.md[9:33] → first-steps.md:3 “Install the agent first.”" in outcome.out
+    assert "moved          billing.md[11:46] → docs/billing.md:4:1 “Invoices are sent on the first day.”" in outcome.out
+    assert "renamed        guides/start.md[9:33] → docs/first-steps.md:3:1 “Install the agent first.”" in outcome.out
     assert "2 labelled spans: 0 unchanged, 1 moved, 1 renamed, 0 lost\n" in outcome.out
     assert spans(labelled, folder) == {
         "When do invoices come?": [("billing.md", "Invoices are sent on the first day.")],
@@ -73,21 +74,31 @@ def test_a_lost_label_is_shown_with_the_nearest_text_and_its_question_is_skipped
     edit(folder, "billing.md", "the first day", "the second day")
     outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--changes", "changes.json")
     assert outcome.code == 0
-    assert "of “When do invoices come?”: its text is gone; nearest (" in outcome.out
-    assert "billing.md:3 “Invoices are sent on the second day." in outcome.out
-    assert "1 unchanged, 1 lost; 1 question skipped" in outcome.out
+    told = [line.strip() for line in outcome.out.splitlines()]
+    first = told.index("lost           billing.md[11:46]: its text is gone")
+    assert told[first + 1 : first + 6] == [
+        f"question  When do invoices come? ({load_dataset(labelled).skipped[0].query.id})",
+        "label     “Invoices are sent on the first day.”",
+        "nearest   “Invoices are sent on the second day.”",
+        "docs/billing.md:3:1, 87 % similar",
+        "differs   “first” for “second”",
+    ]
+    assert "1 unchanged, 1 lost\n" in outcome.out
     (label,) = load_dataset(labelled).skipped
     assert (label.query.text, label.quote) == ("When do invoices come?", "Invoices are sent on the first day.")
     assert label.reason.startswith("lost: its text is gone; nearest (")
-    assert "billing.md:3 “Invoices are sent on the second day." in label.reason
+    assert "billing.md:3:1 “Invoices are sent on the second day." in label.reason
     said = " ".join(rag_eval("dataset", "lint", labelled, "--corpus", "docs").out.split())
-    assert "similar): billing.md:3 “Invoices are sent on the second day." in said
+    assert "similar): billing.md:3:1 “Invoices are sent on the second day." in said
     written = json.loads((folder / "changes.json").read_text())
     assert written["counts"] == {"unchanged": 1, "moved": 0, "renamed": 0, "in normal form": 0, "lost": 1}
     (change,) = written["changes"]
     assert (change["how"], change["to"]) == ("lost: its text is gone", None)
     assert change["from"] == {"doc_id": "billing.md", "start": 11, "end": 46}
     assert (change["nearest"]["doc_id"], change["nearest"]["line"]) == ("billing.md", 3)
+    assert change["nearest"]["difference"] == "“first” for “second”"
+    assert 0.87 < change["nearest"]["similarity"] < 0.88
+    assert "Wrote changes.json\n" in outcome.out
 
 
 def test_a_run_shows_a_lost_label_with_the_nearest_text(rag_eval, folder, labelled):
@@ -96,7 +107,7 @@ def test_a_run_shows_a_lost_label_with_the_nearest_text(rag_eval, folder, labell
     assert outcome.code == 0
     said = " ".join(outcome.out.split())
     assert "lost: its text is gone; nearest (" in said
-    assert "similar): billing.md:3 “Invoices are sent on the second day." in said
+    assert "similar): billing.md:3:1 “Invoices are sent on the second day." in said
 
 
 def test_a_question_is_skipped_as_a_whole_and_none_of_its_texts_is_forgotten(rag_eval, folder):
@@ -340,7 +351,7 @@ def test_a_table_of_which_no_quote_is_located_is_added_as_skipped_and_told(rag_e
     outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--questions", "more.csv")
     assert outcome.code == 0
     assert "1 missing" in outcome.out
-    assert "0 questions added, 0 corrected, 0 there already, 1 skipped" in outcome.out
+    assert "0 questions added, 0 corrected, 0 there already\n" in outcome.out
     dataset = load_dataset(labelled)
     assert ([label.query.text for label in dataset.skipped], len(dataset)) == (["Who answers?"], 3)
 
@@ -376,7 +387,28 @@ def test_runs_before_and_after_all_documents_were_renamed_compare(rag_eval, fold
 def test_the_written_dataset_is_summed_up(rag_eval, folder, labelled):
     edit(folder, "billing.md", "Invoices are sent on the first day.", "")
     said = rag_eval("dataset", "update", labelled, "--corpus", "docs").out
-    assert "The dataset has 2 questions, 1 with an answer; 1 is skipped: correct the quotes in a table" in said
+    assert "The dataset has 2 questions, 1 with an answer; 1 more is skipped\n" in said
+    assert len(re.findall(r"\b\d+[^.\n]*skipped", said)) == 1
+    assert said.endswith(
+        "To label the skipped question again, quote its answer in a table of question and quote, then:\n\n"
+        f"  rag-eval dataset update {labelled} --corpus docs --questions TABLE.csv\n"
+    )
+
+
+def test_the_questions_that_were_added_or_corrected_are_listed_and_the_skipped_ones_counted_once(
+    rag_eval, folder, labelled
+):
+    edit(folder, "billing.md", "the first day", "the second day")
+    (folder / "more.csv").write_text(
+        "id,question,quote\n7,Who helps?,Invoices are sent on the second\n8,Who answers?,Nobody at all is ever there.\n"
+        ",What comes first?,Install the agent\n"
+    )
+    said = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--questions", "more.csv").out
+    assert "added          Who helps? (7)\n" in said
+    assert re.search(r"^corrected      What comes first\? \(query_\w+\)$", said, re.MULTILINE)
+    assert "The dataset has 3 questions, 2 with an answer; 2 more are skipped\n" in said
+    assert said.count(" skipped\n") == 1
+    assert "To label the skipped questions again, quote their answers in a table of question and quote" in said
 
 
 def test_accepting_without_a_table_is_refused(rag_eval, labelled):

@@ -111,7 +111,7 @@ def test_the_first_hour(told, started):
 
     (started / "later.csv").write_text(LATER)
     said = told("dataset", "update", DATASET, *FOLDER, "--questions", "later.csv", "--changes", "changes.json")
-    assert "nearest (97 % similar): guides/install.rst:15" in said
+    assert "docs/guides/install.rst:15:38, 97 % similar" in said
     assert "5 questions added" in said
     changes = json.loads((started / "changes.json").read_text())
     assert [change["query"]["query"] for change in changes["changes"] if change["how"].startswith("lost")] == gone

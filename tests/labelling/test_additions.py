@@ -90,8 +90,7 @@ def test_a_wording_that_is_there_under_another_id_is_added_and_told(add):
     again = add(dataset, "id,question,quote", f"7,Invoice?,{SECOND}", "8,Invoice?,Nowhere.", f"9,Refund?,{SECOND}")
     assert [query.id for query in again.repeated] == ["7", "8"]
     assert again.counted() == (
-        "2 questions added, 0 corrected, 0 there already, 1 skipped; the dataset had the same wording under another "
-        "id: 2 (7, 8)"
+        "2 questions added, 0 corrected, 0 there already; the dataset had the same wording under another id: 2 (7, 8)"
     )
     (query,) = add(dataset, "question,quote", f"Invoice?,{SECOND}").added
     assert query.id.startswith("query_")

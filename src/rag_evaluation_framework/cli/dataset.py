@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,10 +18,9 @@ from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.dataset_file import write_dataset
 from rag_evaluation_framework.cli.output import arriving, print_text
-from rag_evaluation_framework.cli.quote_suggestions import Accept, accepted, check_accept, save_suggestions
+from rag_evaluation_framework.cli.quote_suggestions import Accept, accepted, check_accept, options_of, save_suggestions
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-
-_MOST_SHOWN = 200
+from rag_evaluation_framework.text.line_places import LinePlaces
 
 
 def update(
@@ -48,37 +48,90 @@ def update(
     if accept is not None and questions is None:
         raise ConfigError("--accept takes suggestions for quotes of a table: give --questions, too")
     documents = rag.Corpus.from_folder(corpus, glob)
-    found = labelling.relabel(rag.load_dataset(dataset), documents)
-    updated, told = found.dataset, [found.counted()]
-    check = None if questions is None else accepted(rag.check_quotes(questions, documents), accept)
-    additions = None if check is None else labelling.add_questions(updated, check, documents)
-    if additions is not None:
-        updated = additions.dataset
-        told.append(additions.counted())
-    _check_kept(dataset, documents, found, updated)
-    written, suggested = write_dataset(updated, dataset, output), ""
+    update = _updated(dataset, documents, questions, accept)
+    _check_kept(dataset, documents, update.found, update.dataset)
+    written = [write_dataset(update.dataset, dataset, output)]
     if changes is not None:
-        _write_changes(changes, _record(dataset, found, additions), written)
-    if check is not None:
-        suggested = save_suggestions(check, f"dataset update {shlex.quote(str(output or dataset))}", corpus, glob)
-    with arriving(written):
-        for change in found.changed[:_MOST_SHOWN]:
-            print_text(change.line(documents))
-        if len(found.changed) > _MOST_SHOWN:
-            print_text(f"… and {len(found.changed) - _MOST_SHOWN:,} more; --changes FILE writes all of them")
-        if check is not None:
-            reports.show_quotes(stdout(), check)
-        print_text("\n".join([*told, _total(updated), written, *([suggested] if suggested else [])]))
+        _write_changes(changes, update.record(dataset, documents), written[0])
+        written.append(f"Wrote {changes}")
+    again = f"dataset update {shlex.quote(str(output or dataset))}"
+    suggested = "" if update.check is None else save_suggestions(update.check, again, corpus, glob)
+    following = suggested or _next(update.dataset, again, corpus, glob)
+    with arriving("; ".join(written)):
+        update.show(documents)
+        print_text("\n".join([*update.counted(), *written, *([following] if following else [])]))
+
+
+@dataclass(frozen=True)
+class _Update:
+    """Dataset in edited documents, with the questions of a table if there is one.
+
+    Attributes:
+        found: What became of its labels.
+        check: The table.
+        additions: What became of the questions of the table.
+    """
+
+    found: labelling.Relabelled
+    check: labelling.QuoteCheck | None = None
+    additions: labelling.Additions | None = None
+
+    @property
+    def dataset(self) -> rag.Dataset[rag.CharacterSpan]:
+        """The dataset as it is now."""
+        return self.found.dataset if self.additions is None else self.additions.dataset
+
+    def show(self, documents: rag.Corpus) -> None:
+        """Print every label and every question to which something was done."""
+        console = stdout()
+        reports.show_changes(console, self.found.changed, documents)
+        if self.check is not None:
+            reports.show_quotes(console, self.check)
+        if self.additions is not None:
+            reports.show_questions(console, "added", self.additions.added)
+            reports.show_questions(console, "corrected", self.additions.corrected)
+
+    def counted(self) -> list[str]:
+        """Return what was done, and what the dataset has now."""
+        added = [] if self.additions is None else [self.additions.counted()]
+        return [self.found.counted_spans(), *added, _total(self.dataset)]
+
+    def record(self, dataset: Path, documents: rag.Corpus) -> dict[str, Any]:
+        """Return the list of changes, as its file holds it."""
+        lines = LinePlaces(documents)
+        rows = [change.record(lines) for change in self.found.changed]
+        record: dict[str, Any] = {"dataset": str(dataset), "counts": self.found.counts(), "changes": rows}
+        if self.additions is not None:
+            for key in ("added", "corrected", "kept", "skipped", "repeated"):
+                record[key] = [{"id": query.id, "query": query.text} for query in getattr(self.additions, key)]
+        return record
+
+
+def _updated(dataset: Path, documents: rag.Corpus, questions: Path | None, accept: float | None) -> _Update:
+    found = labelling.relabel(rag.load_dataset(dataset), documents)
+    if questions is None:
+        return _Update(found)
+    check = accepted(rag.check_quotes(questions, documents), accept)
+    return _Update(found, check, labelling.add_questions(found.dataset, check, documents))
 
 
 def _total(dataset: rag.Dataset[rag.CharacterSpan]) -> str:
-    """Return how many questions a dataset has, and what to do about those that are skipped."""
+    """Return how many questions a dataset has, and how many it skips."""
     answerable, skipped = sum(bool(entry.relevant) for entry in dataset), data.count_skipped(dataset.skipped)
     count = f"The dataset has {len(dataset):,} question{'s' * (len(dataset) != 1)}, {answerable:,} with an answer"
+    return f"{count}; {f'{skipped:,} more' if skipped else 'none'} {'are' if skipped > 1 else 'is'} skipped"
+
+
+def _next(dataset: rag.Dataset[rag.CharacterSpan], command: str, corpus: Path, glob: str) -> str:
+    """Return what to do about the questions that a dataset skips; "" if there are none."""
+    skipped = data.count_skipped(dataset.skipped)
     if not skipped:
-        return f"{count}; none is skipped"
-    verb = "is" if skipped == 1 else "are"
-    return f"{count}; {skipped:,} {verb} skipped: correct the quotes in a table, for --questions"
+        return ""
+    which, what = ("questions", "their answers") if skipped > 1 else ("question", "its answer")
+    return (
+        f"\nTo label the skipped {which} again, quote {what} in a table of question and quote, then:\n\n"
+        f"  rag-eval {command} {options_of(corpus, glob)} --questions TABLE.csv"
+    )
 
 
 def _check_free(dataset: Path, output: Path | None, changes: Path | None) -> None:
@@ -121,13 +174,3 @@ def _write_changes(path: Path, record: dict[str, Any], written: str) -> None:
         write_new(path, json_text(record, 1) + "\n")
     except DatasetError as error:
         raise DatasetError(f"{error}; {written}") from error
-
-
-def _record(dataset: Path, found: labelling.Relabelled, additions: labelling.Additions | None) -> dict[str, Any]:
-    corpus = found.dataset.corpus
-    rows = [] if corpus is None else [change.record(corpus) for change in found.changed]
-    record: dict[str, Any] = {"dataset": str(dataset), "counts": found.counts(), "changes": rows}
-    if additions is not None:
-        for key in ("added", "corrected", "kept", "skipped", "repeated"):
-            record[key] = [{"id": query.id, "query": query.text} for query in getattr(additions, key)]
-    return record

@@ -28,6 +28,7 @@ from rag_evaluation_framework.cli.quote_suggestions import (
     save_suggestions,
 )
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
+from rag_evaluation_framework.labelling.quote_check import skipped_questions
 
 _ROOT = Path(".rag-eval")
 _CONFIG = """\
@@ -87,7 +88,7 @@ def init(
     kept = "" if root == _ROOT else f" --root {shlex.quote(str(root))}"
     dataset = _dataset(check, called)
     if dataset is None:
-        reports.show_quotes(stdout(), check)
+        _show(check)
         told = save_suggestions(check, f"init{kept}", corpus, glob) or "There is nothing to suggest."
         print_text(f"{left_out(documents, corpus, glob)}{told}")
         located = any(row.status == "located" for row in check.rows)
@@ -106,18 +107,25 @@ def init(
         _save(dataset, target)
         write_new(config, settings)
     except InputError:
-        reports.show_quotes(stdout(), check)
+        _show(check)
         raise
     skipped = data.count_skipped(dataset.skipped)
     others = left_out(documents, corpus, glob)
     allowed = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
     told = save_suggestions(check, f"dataset update {shlex.quote(str(target))}", corpus, glob)
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
-        reports.show_quotes(stdout(), check)
+        _show(check)
         print_text(
             f"{others}Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}"
             f"{allowed if skipped else ''}{told and f'{chr(10)}{told}'}"
         )
+
+
+def _show(check: labelling.QuoteCheck) -> None:
+    console = stdout()
+    reports.show_quotes(console, check)
+    if check.skipped:
+        console.print(skipped_questions(check.skipped), style="yellow")
 
 
 def _dataset(check: labelling.QuoteCheck, name: str) -> rag.Dataset[rag.CharacterSpan] | None:

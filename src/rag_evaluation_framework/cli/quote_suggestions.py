@@ -44,6 +44,11 @@ def left_out(documents: rag.Corpus, corpus: Path, glob: str) -> str:
     return f"Not read: {named}. --glob {shlex.quote(data.pattern_of(['.md', *counts]))} reads them, too.\n"
 
 
+def options_of(corpus: Path, glob: str) -> str:
+    """Return the options of a command that reads the same documents."""
+    return f"--corpus {shlex.quote(str(corpus))}{'' if glob == DEFAULT_GLOB else f' --glob {shlex.quote(glob)}'}"
+
+
 def save_suggestions(check: labelling.QuoteCheck, command: str, corpus: Path, glob: str) -> str:
     """Write the suggestions beside the questions; return what to tell about them, "" if there are none.
 
@@ -67,8 +72,7 @@ def save_suggestions(check: labelling.QuoteCheck, command: str, corpus: Path, gl
     certain = sum(not found.refusal and found.similarity >= _THRESHOLD for found in open_ones)
     hint = f"\n\n--accept {_THRESHOLD} takes {certain} of {len(open_ones)}." if certain else ""
     count = f"{len(open_ones)} suggestion{'s' * (len(open_ones) > 1)}"
-    pattern = "" if glob == DEFAULT_GLOB else f" --glob {shlex.quote(glob)}"
     return (
         f"\n{count} in place of quotes: {path}. Look through the file, correct what is wrong, then:\n\n"
-        f"  rag-eval {command} --corpus {shlex.quote(str(corpus))}{pattern} --questions {shlex.quote(str(path))}{hint}"
+        f"  rag-eval {command} {options_of(corpus, glob)} --questions {shlex.quote(str(path))}{hint}"
     )

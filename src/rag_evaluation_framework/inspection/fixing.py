@@ -20,6 +20,7 @@ from rag_evaluation_framework.inspection.findings import quotation
 from rag_evaluation_framework.inspection.labelled_text import LabelTexts, units_of
 from rag_evaluation_framework.inspection.question_checks import asked_twice
 from rag_evaluation_framework.labelling.relabelling import relabel
+from rag_evaluation_framework.text.line_places import LinePlaces
 
 IdT = TypeVar("IdT", bound=str)
 FixKind: TypeAlias = Literal["label moved", "white space", "labelled twice", "asked twice"]
@@ -139,7 +140,8 @@ def _placed(dataset: Dataset[Any], corpus: Corpus, fixes: list[Fix]) -> tuple[Da
         relabelled = relabel(dataset, corpus)
         if lost := relabelled.counts()["lost"]:
             return dataset, lost
-        moved = [Fix("label moved", change.query, change.line(corpus)) for change in relabelled.changed]
+        lines = LinePlaces(corpus)
+        moved = [Fix("label moved", change.query, change.line(lines)) for change in relabelled.changed]
         found = relabelled.dataset
     trimmed: list[Fix] = []
     entries = [_trimmed(entry, corpus, texts, trimmed) for entry in found]

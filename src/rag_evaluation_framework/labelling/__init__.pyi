@@ -4,6 +4,8 @@ from .anchors import Anchor as Anchor
 from .anchors import anchors_of as anchors_of
 from .anchors import known_documents as known_documents
 from .edited_documents import told_lost as told_lost
+from .label_change import LabelChange as LabelChange
+from .label_change import NearestText as NearestText
 from .left_out import leaving_out as leaving_out
 from .left_out import pattern_with as pattern_with
 from .locating import check_quotes as check_quotes
@@ -11,6 +13,5 @@ from .quote_check import QuoteCheck as QuoteCheck
 from .quote_row import QuoteRow as QuoteRow
 from .reanchor import Reanchored as Reanchored
 from .reanchor import reanchor as reanchor
-from .relabelling import LabelChange as LabelChange
 from .relabelling import Relabelled as Relabelled
 from .relabelling import relabel as relabel

@@ -39,9 +39,8 @@ class Additions:
     repeated: tuple[Query, ...]
 
     def counted(self) -> str:
-        """Return how many questions there are of each."""
-        skipped = f", {len(self.skipped)} skipped" if self.skipped else ""
-        counts = f"{len(self.corrected)} corrected, {len(self.kept)} there already{skipped}"
+        """Return how many questions of the table the dataset has now, and how."""
+        counts = f"{len(self.corrected)} corrected, {len(self.kept)} there already"
         return f"{len(self.added)} question{'s' * (len(self.added) != 1)} added, {counts}{self._repeated()}"
 
     def _repeated(self) -> str:

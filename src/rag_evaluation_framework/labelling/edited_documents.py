@@ -8,8 +8,10 @@ from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth, sp
 from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.label_change import LabelChange
 from rag_evaluation_framework.labelling.reanchor import Reanchored
-from rag_evaluation_framework.labelling.relabelling import LabelChange, Relabelled, relabel
+from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel
+from rag_evaluation_framework.text.line_places import LinePlaces
 
 _MOST_LOST = 5
 
@@ -64,7 +66,7 @@ def told_lost(again: Relabelled, corpus: Corpus) -> str:
 def _why(change: LabelChange, corpus: Corpus) -> str:
     """Return why a label was lost; of one whose document is there, what this holds instead."""
     held = change.before.doc_id in corpus
-    return (span_problem(change.before, corpus) if held else None) or change.reason(corpus)
+    return (span_problem(change.before, corpus) if held else None) or change.reason(LinePlaces(corpus))
 
 
 def _in_edited(dataset: Dataset[Any], corpus: Corpus) -> list[CharacterSpan]:

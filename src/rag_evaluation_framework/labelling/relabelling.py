@@ -3,9 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
@@ -15,71 +13,11 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import Anchor, anchors_of, known_documents
-from rag_evaluation_framework.labelling.reanchor import Reanchored, reanchor
+from rag_evaluation_framework.labelling.label_change import LOST, LabelChange
+from rag_evaluation_framework.labelling.reanchor import reanchor
+from rag_evaluation_framework.text.line_places import LinePlaces
 
-_LOST = "lost"
-_KINDS = ("unchanged", "moved", "renamed", "in normal form", _LOST)
-_SHOWN = 120  # characters of a text
-
-
-@dataclass(frozen=True)
-class LabelChange:
-    """What became of one labelled span of a question.
-
-    Attributes:
-        query: The question.
-        before: The span as it was labelled.
-        found: Where it is now, and how it was found.
-    """
-
-    query: Query
-    before: CharacterSpan
-    found: Reanchored
-
-    @property
-    def kind(self) -> str:
-        """One of `unchanged`, `moved`, `renamed`, `in normal form` and `lost`."""
-        return self.found.how.partition(":")[0].partition(",")[0]
-
-    def line(self, corpus: Corpus) -> str:
-        """Return it on one line, with the lines of the documents as editors count them."""
-        was = f"{name_line(self.before.doc_id)}[{self.before.start}:{self.before.end}]"
-        found, text = self.found, f"“{one_line(self.before.text, _SHOWN)}”"
-        if found.span is not None:
-            ignored = found.how.removeprefix(self.kind).removeprefix(", ")
-            return f"{self.kind:<14} {was} → {_place(found.span, corpus)} {text}{ignored and f' ({ignored})'}"
-        nearest = self._nearest(corpus) or "nothing similar in the corpus"
-        question = one_line(self.query.text, _SHOWN)
-        return f"{_LOST:<14} {was} {text} of “{question}”: {found.how.removeprefix('lost: ')}; {nearest}"
-
-    def reason(self, corpus: Corpus) -> str:
-        """Return why it was lost, with the nearest text if that differs; of one that was found, why it is skipped."""
-        found = self.found
-        if found.span is not None:
-            return "found, but another label of the question was lost"
-        other = found.nearest is not None and found.nearest[0].text.split() != self.before.text.split()
-        return f"{found.how}; {self._nearest(corpus)}" if other else found.how
-
-    def _nearest(self, corpus: Corpus) -> str:
-        if self.found.nearest is None:
-            return ""
-        span, similarity = self.found.nearest
-        similarity = similarity if similarity == 100 else min(similarity, 99)  # what differs is never shown as the same
-        return f"nearest ({similarity:.0f} % similar): {_place(span, corpus)} “{one_line(span.text, _SHOWN)}”"
-
-    def record(self, corpus: Corpus) -> dict[str, Any]:
-        """Return it as files hold it."""
-        nearest = self.found.nearest
-        return {
-            "query": {"id": self.query.id, "query": self.query.text},
-            "how": self.found.how,
-            "text": self.before.text,
-            "from": {"doc_id": self.before.doc_id, "start": self.before.start, "end": self.before.end},
-            "to": None if self.found.span is None else _span_record(self.found.span, corpus),
-            "nearest": None
-            if nearest is None
-            else {**_span_record(nearest[0], corpus), "similarity": round(nearest[1], 1)},
-        }
+_KINDS = ("unchanged", "moved", "renamed", "in normal form", LOST)
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,17 +40,21 @@ class Relabelled:
         return {kind: counts[kind] for kind in _KINDS}
 
     def counted(self) -> str:
+        """Return the counts in words, with how many questions are skipped."""
+        skipped = f"; {len(self.lost)} question{'s' * (len(self.lost) != 1)} skipped" if self.lost else ""
+        return f"{self.counted_spans()}{skipped}"
+
+    def counted_spans(self) -> str:
         """Return the counts in words."""
         counts = self.counts()
-        told = ", ".join(f"{counts[kind]} {kind}" for kind in _KINDS if counts[kind] or kind in ("unchanged", _LOST))
-        skipped = f"; {len(self.lost)} question{'s' * (len(self.lost) != 1)} skipped" if self.lost else ""
-        return f"{len(self.changes)} labelled span{'s' * (len(self.changes) != 1)}: {told}{skipped}"
+        told = ", ".join(f"{counts[kind]} {kind}" for kind in _KINDS if counts[kind] or kind in ("unchanged", LOST))
+        return f"{len(self.changes)} labelled span{'s' * (len(self.changes) != 1)}: {told}"
 
     @property
     def changed(self) -> tuple[LabelChange, ...]:
         """The spans that are not where they were, those that were lost first."""
         changed = [change for change in self.changes if change.kind != "unchanged"]
-        return tuple(sorted(changed, key=lambda change: change.kind != _LOST))
+        return tuple(sorted(changed, key=lambda change: change.kind != LOST))
 
     def __repr__(self) -> str:
         return f"Relabelled({self.counted()})"
@@ -147,8 +89,9 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
         if None not in places[entry.query.id]
     ]
     lost = {query.id: query for query in dataset.queries if None in places[query.id]}
+    lines = LinePlaces(corpus)
     skipped = [
-        Skipped(change.query, change.before.text, change.reason(corpus))  # also of one found, or it would be forgotten
+        Skipped(change.query, change.before.text, change.reason(lines))  # also of one found, or it would be forgotten
         for change in changes
         if change.query.id in lost
     ]
@@ -194,16 +137,3 @@ def _resolved(anchor: Anchor, span: CharacterSpan, known: Mapping[str, str], res
         if known.get(anchor.doc_id) == corpus[anchor.doc_id].content_hash:
             return replace(anchor, text=content[span.start : span.end])
     return anchor
-
-
-def _line(span: CharacterSpan, corpus: Corpus) -> int:
-    return corpus[span.doc_id].content.count("\n", 0, span.start) + 1
-
-
-def _place(span: CharacterSpan, corpus: Corpus) -> str:
-    return f"{name_line(span.doc_id)}:{_line(span, corpus)}"
-
-
-def _span_record(span: CharacterSpan, corpus: Corpus) -> dict[str, Any]:
-    where = {"doc_id": span.doc_id, "start": span.start, "end": span.end, "line": _line(span, corpus)}
-    return {**where, "text": span.text}

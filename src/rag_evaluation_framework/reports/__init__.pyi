@@ -1,11 +1,13 @@
+from .changes import show_changes as show_changes
+from .changes import show_questions as show_questions
 from .datasets import show_dataset as show_dataset
 from .datasets import show_lint as show_lint
+from .quotes import show_quotes as show_quotes
 from .tables import Column as Column
 from .tables import show_table as show_table
 from .tables import side_by_side as side_by_side
 from .terminal import best_in_green as best_in_green
 from .terminal import detectable_difference as detectable_difference
 from .terminal import show_comparison as show_comparison
-from .terminal import show_quotes as show_quotes
 from .terminal import show_result as show_result
 from .terminal import show_worst as show_worst

@@ -9,6 +9,7 @@ from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetInfo, Spread, WordOverlap
 from rag_evaluation_framework.inspection.lint_report import LintReport
 from rag_evaluation_framework.inspection.meanings import MEANINGS
+from rag_evaluation_framework.reports.wrapped import print_wrapped
 
 _UNDEFINED = "–"
 _MOST_COLUMNS = 10
@@ -24,10 +25,10 @@ def show_lint(console: Console, report: LintReport) -> None:
         console.print(Text(found.heading, style=f"bold {_COLOURS[MEANINGS[found.kind].severity]}"))
         for finding in found.shown:
             if finding.question:
-                _indented(console, finding.question, 2)
-            _indented(console, finding.told, 4 if finding.question else 2)
+                print_wrapped(console, finding.question, 2)
+            print_wrapped(console, finding.told, 4 if finding.question else 2)
         if found.shown and found.more:
-            _indented(console, f"… and {found.more:,} more; --json lists all of them", 2)
+            print_wrapped(console, f"… and {found.more:,} more; --json lists all of them", 2)
     for text in report.not_checked:
         console.print(Text(f"not checked: {text}", style="dim"))
     console.print(Text(report.counted(), style="bold"))
@@ -37,10 +38,7 @@ def show_dataset(console: Console, info: DatasetInfo) -> None:
     """Print what a dataset is like; what is undefined is a dash."""
     console.print(Text(f"{name_line(info.name)} ({info.evaluation_type})", style="bold"))
     for name, text in _rows(info):
-        lines = Text(text).wrap(console, max(console.width - _NAMES, 1))
-        for number, line in enumerate(lines):
-            line.rstrip()
-            console.print(Text.assemble((f"{'' if number else name:<{_NAMES}}", "dim"), line))
+        print_wrapped(console, text, _NAMES, name, "dim")
 
 
 def _rows(info: DatasetInfo) -> Iterator[tuple[str, str]]:
@@ -86,9 +84,3 @@ def _covered(coverage: Coverage) -> str:
 def _overlap(overlap: WordOverlap) -> str:
     shares = f"mean {overlap.mean:.0%}, median {overlap.median:.0%} of a question's content words stand in its answer"
     return f"{shares}; {overlap.none:,} of {overlap.questions:,} questions share none"
-
-
-def _indented(console: Console, text: str, by: int) -> None:
-    for line in Text(text).wrap(console, max(console.width - by, 1)):
-        line.rstrip()
-        console.print(Text.assemble(" " * by, line))

@@ -1,6 +1,5 @@
 """Results in a terminal; outside text is printed literally, so neither markup nor control codes take effect."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from math import sqrt
 from typing import Any
@@ -13,18 +12,15 @@ from rich.text import Text
 from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.labelling.quote_check import QuoteCheck, skipped_questions
-from rag_evaluation_framework.labelling.quote_row import QuoteRow
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.reports.tables import Column, show_table
+from rag_evaluation_framework.reports.wrapped import quoted, shortened
 from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import SKIPPED, number
 
 _LINE = 1000
-_MOST_QUOTES = 100
-_QUOTE_LENGTH = 160
 _DETECTABLE = 0.85
 
 Result = EvaluationResult[Any]
@@ -91,54 +87,6 @@ def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None
     console.print(grid)
 
 
-def show_quotes(console: Console, check: QuoteCheck) -> None:
-    """Print how many quotes were located, which suggestions were accepted, and which quotes were not located.
-
-    Of both, the first hundred.
-    """
-    counts = Counter(row.status for row in check.rows)
-    quotes = len(check.rows) - counts["no-answer"]
-    unanswered = len({row.id or row.question for row in check.rows if row.status == "no-answer"})
-    console.print(
-        f"{counts['located']} of {quotes} quote{'s' * (quotes != 1)} located, {counts['ambiguous']} ambiguous, "
-        f"{counts['missing']} missing; {unanswered} question{'s' * (unanswered != 1)} without an answer",
-        highlight=False,
-    )
-    accepted = [row for row in check.rows if row.accepted]
-    for rows, more in ((accepted, "accepted suggestions"), (check.problems, "such quotes")):
-        for row in rows[:_MOST_QUOTES]:
-            console.print(Text(f"line {row.number}  {'accepted' if row.accepted else row.status}", style="yellow"))
-            console.print(_told(row, check.corpus))
-        if len(rows) > _MOST_QUOTES:
-            console.print(Text(f"… and {len(rows) - _MOST_QUOTES:,} more {more}", style="yellow"))
-    if check.problems:
-        console.print(Text(skipped_questions(check.skipped), style="yellow"))
-
-
-def _told(row: QuoteRow, corpus: Corpus) -> Padding:
-    """Return what is shown below a row: its quote, and what it may mean or what to do about it."""
-    lines = [("quote", Text(f"“{_shortened(one_line(row.quote))}”" if row.quote.strip() else "(empty)", style="dim"))]
-    found = row.suggestion
-    if found is None:
-        lines.append(("", Text(one_line(row.advice, _LINE))))
-    else:
-        folder = corpus.metadata.get("source")  # as `Corpus.from_folder` was given it: an editor finds the file
-        places = [f"{folder}/{place}" if isinstance(folder, str) else place for place in found.copies]
-        more = f" and {len(places) - 3} more" if len(places) > 3 else ""
-        where = ", ".join(map(name_line, places[:3])) + more
-        lines += [
-            ("nearest", Text(f"“{_shortened(one_line(found.quote))}”")),
-            ("", Text.assemble((where, "cyan"), f", {found.percent} similar")),
-            ("differs", Text(one_line(found.difference, _LINE))),
-        ]
-        if found.refusal:
-            lines.append(("", Text(f"not for --accept: {found.refusal}", style="yellow")))
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    for label, text in lines:
-        grid.add_row(label, text)
-    return Padding(grid, (0, 0, 0, 2), expand=False)
-
-
 def detectable_difference(questions: int) -> float:
     """Return the smallest detectable difference of two means, roughly 0.85 / √n for n questions; in [0, 1].
 
@@ -151,23 +99,19 @@ def detectable_difference(questions: int) -> float:
 def _answer(unit: Any, corpus: Corpus, query: QueryResult[Any], evaluation_type: EvaluationType) -> Text:
     rules = RULES[evaluation_type]
     place, quote = rules.shown(unit, corpus)
-    where, text = name_line(place), one_line(quote)
+    where, text = name_line(place), quote
     became = _became(unit, query, rules)
     if not text:
         return Text.assemble((f"{where}, ", "cyan"), (became, "dim"))
-    return Text.assemble((f"{where} ", "cyan"), (f"{became} ", "dim"), f"“{_shortened(text)}”")
+    return Text.assemble((f"{where} ", "cyan"), (f"{became} ", "dim"), f"{quoted(text)}")
 
 
 def _became(unit: Any, query: QueryResult[Any], rules: LevelRules[Any]) -> str:
     """Return at which rank a relevant unit was found, or why it was not."""
     if query.status == "failed":
         failure = next(failure for failure in query.failures if failure.stage == "retrieve")
-        return f"retrieval failed: {_shortened(one_line(f'{failure.kind}: {failure.message}'))}"
+        return f"retrieval failed: {shortened(one_line(f'{failure.kind}: {failure.message}'))}"
     count = len(query.hits)
     found = (rules.level.read(hit) for hit in query.hits)
     ranks = [number for number, hit in enumerate(found, 1) if hit is not None and rules.found(unit, hit)]
     return f"first found at rank {ranks[0]}" if ranks else f"not in {count} result{'s' * (count != 1)}"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _QUOTE_LENGTH else f"{text[: _QUOTE_LENGTH - 1]}…"

@@ -1,0 +1,58 @@
+"""What became of labels and questions, in a terminal; outside text is printed literally."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.labelling.label_change import LabelChange
+from rag_evaluation_framework.reports.quotes import folder_of, print_below, show_nearest
+from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted
+from rag_evaluation_framework.text.line_places import LinePlaces
+
+_MOST_SHOWN = 200
+_KINDS = 15  # characters of the first column
+
+
+def show_changes(console: Console, changes: Sequence[LabelChange], corpus: Corpus) -> None:
+    """Print what became of labels in an edited corpus, of many the first 200: where they are, or why they were lost.
+
+    What was lost is shown with its question, the nearest text, and in what they differ.
+    """
+    lines, inside = LinePlaces(corpus), folder_of(corpus)
+    for change in changes[:_MOST_SHOWN]:
+        if change.found.span is None:
+            _show_lost(console, change, lines, inside)
+            continue
+        ignored = f" ({change.particulars})" if change.particulars else ""
+        now = f"{name_line(inside)}{lines.named(change.found.span)}"
+        text = Text.assemble(f"{change.was} → ", (now, "cyan"), f" {quoted(change.before.text)}{ignored}")
+        print_wrapped(console, text, _KINDS, change.kind)
+    if len(changes) > _MOST_SHOWN:
+        console.print(Text(f"… and {len(changes) - _MOST_SHOWN:,} more; --changes FILE writes all of them"))
+
+
+def show_questions(console: Console, kind: str, queries: Sequence[Query]) -> None:
+    """Print the questions to which something was done, of many the first 200."""
+    for query in queries[:_MOST_SHOWN]:
+        print_wrapped(console, _question(query), _KINDS, kind)
+    if len(queries) > _MOST_SHOWN:
+        console.print(Text(f"… and {len(queries) - _MOST_SHOWN:,} more; --changes FILE writes all of them"))
+
+
+def _show_lost(console: Console, change: LabelChange, lines: LinePlaces, inside: str) -> None:
+    print_wrapped(console, f"{change.was}: {one_line(change.particulars)}", _KINDS, change.kind, "yellow")
+    print_below(console, "question", _question(change.query))
+    print_below(console, "label", Text(quoted(change.before.text), "dim"))
+    if change.nearest is None:
+        print_below(console, "nearest", Text("nothing similar in the corpus"))
+        return
+    span, percent = change.nearest.span, change.nearest.percent
+    show_nearest(console, span.text, [f"{inside}{lines.named(span)}"], percent, change.nearest.difference)
+
+
+def _question(query: Query) -> Text:
+    return Text.assemble(f"{one_line(query.text)} ", (f"({name_line(query.id)})", "dim"))

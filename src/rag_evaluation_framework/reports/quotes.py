@@ -1,0 +1,82 @@
+"""Tables of quotes in a terminal, and passages beside quotes; outside text is printed literally."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.labelling.quote_check import QuoteCheck
+from rag_evaluation_framework.labelling.quote_row import QuoteRow
+from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted
+
+_MOST_QUOTES = 100
+_MOST_PLACES = 3
+_LINE = 1000
+_LABELS = 12  # characters of the first column
+
+
+def show_quotes(console: Console, check: QuoteCheck) -> None:
+    """Print how many quotes were located, which suggestions were accepted, and which quotes were not located.
+
+    Of both, the first hundred.
+    """
+    counts = Counter(row.status for row in check.rows)
+    quotes = len(check.rows) - counts["no-answer"]
+    unanswered = len({row.id or row.question for row in check.rows if row.status == "no-answer"})
+    told = (
+        f"{counts['located']} of {quotes} quote{'s' * (quotes != 1)} located, {counts['ambiguous']} ambiguous, "
+        f"{counts['missing']} missing; {unanswered} question{'s' * (unanswered != 1)} without an answer"
+    )
+    console.print(Text(told))
+    accepted = [row for row in check.rows if row.accepted]
+    for rows, more in ((accepted, "accepted suggestions"), (check.problems, "such quotes")):
+        for row in rows[:_MOST_QUOTES]:
+            console.print(Text(f"line {row.number}  {'accepted' if row.accepted else row.status}", style="yellow"))
+            _show_row(console, row, check.corpus)
+        if len(rows) > _MOST_QUOTES:
+            console.print(Text(f"… and {len(rows) - _MOST_QUOTES:,} more {more}", style="yellow"))
+
+
+def _show_row(console: Console, row: QuoteRow, corpus: Corpus) -> None:
+    """Print the quote of a row, and what it may mean or what to do about it."""
+    print_below(console, "quote", Text(quoted(row.quote) if row.quote.strip() else "(empty)", "dim"))
+    found = row.suggestion
+    if found is None:
+        print_below(console, "", Text(one_line(row.advice, _LINE)))
+        return
+    inside = folder_of(corpus)
+    show_nearest(console, found.quote, [f"{inside}{place}" for place in found.copies], found.percent, found.difference)
+    if found.refusal:
+        print_below(console, "", Text(f"not for --accept: {found.refusal}", "yellow"))
+
+
+def show_nearest(console: Console, text: str, places: Sequence[str], percent: str, difference: str) -> None:
+    """Print the passage that is nearest to a quote.
+
+    Args:
+        console: Where to print.
+        text: The passage.
+        places: Where it stands; of many the first three are shown.
+        percent: How similar it is.
+        difference: In what it differs, in words; "" if it does not.
+    """
+    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
+    where = ", ".join(map(name_line, places[:_MOST_PLACES]))
+    print_below(console, "nearest", Text(quoted(text)))
+    print_below(console, "", Text.assemble((f"{where}{more}", "cyan"), f", {percent} similar"))
+    if difference:
+        print_below(console, "differs", Text(one_line(difference, _LINE)))
+
+
+def print_below(console: Console, label: str, text: Text) -> None:
+    """Print something about what was named before, with a label."""
+    print_wrapped(console, text, _LABELS, f"  {label}")
+
+
+def folder_of(corpus: Corpus) -> str:
+    """Return what stands before a document in the path of its file, as the folder was given: an editor finds it."""
+    folder = corpus.metadata.get("source")
+    return f"{folder}/" if isinstance(folder, str) else ""
