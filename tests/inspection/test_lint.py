@@ -97,11 +97,49 @@ def test_a_label_in_a_document_that_the_corpus_lacks_is_told_and_one_named_by_it
 
 def test_a_blank_label_is_an_error_and_one_of_markup_a_warning_and_a_word_in_markup_is_neither():
     page = "a  b\n\n---\n\n<br> &nbsp;\n\n**x** [y](z.md)\n"
-    labels = {"  ": "blank label", "---": "markup only", "<br> &nbsp;": "markup only", "**x**": None, "[y](z.md)": None}
+    labels = {"  ": "blank label", "---": "not shown", "<br> &nbsp;": "not shown", "**x**": None, "[y](z.md)": None}
     for label, kind in labels.items():
         report = lint(question("What?", span(label, page)), corpus=corpus_of(a=page))
         assert kinds(report) == ([kind] if kind else []), label
-    assert [MEANINGS[kind].severity for kind in ("blank label", "markup only")] == ["error", "warning"]
+    assert [MEANINGS[kind].severity for kind in ("blank label", "not shown")] == ["error", "warning"]
+
+
+@pytest.mark.parametrize(
+    ("name", "page", "label", "hidden"),
+    [
+        ("a.md", "One.\n\n<!-- The price was 12 euros. -->\n", "The price was 12 euros.", "comments and scripts"),
+        ("a.md", "---\ntitle: The price was 12.\n---\n\nOne.\n", "The price was 12.", "front matter"),
+        ("a.md", "One [page](https://price.org).\n", "https://price.org", "links"),
+        ("a.html", "<p>One.<script>var price = 12;</script>", "var price = 12;", "comments and scripts"),
+        ("a.rst", "One.\n\n.. The price was 12 euros.\n", "The price was 12 euros.", "comments"),
+        ("a.rst", "One.\n\n.. code::\n\n   The price was 12 euros.\n", "The price was 12 euros.", ""),
+        ("a.txt", "One.\n\n<!-- The price was 12 euros. -->\n", "The price was 12 euros.", ""),
+        ("a.md", "The `price` was <!-- only --> 12 euros.\n", "price` was <!-- only --> 12", ""),
+    ],
+)
+def test_a_label_that_readers_are_not_shown_is_told_with_what_hides_it(name, page, label, hidden):
+    report = lint(question("How much?", span(label, page, name)), corpus=Corpus([Document(DocumentId(name), page)]))
+    told = [(finding.kind, finding.severity, finding.what) for finding in report.findings]
+    assert told == ([("not shown", "warning", f"“{label}” is hidden ({hidden})")] if hidden else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "how"),
+    [
+        ("a.md", "~~thirty days~~", "is struck out"),
+        ("a.md", "thirty days", "is struck out"),
+        ("a.md", "~~thirty days~~ fourteen days", "is struck out in part"),
+        ("a.md", "It lasts ~~thirty days", "is struck out in part"),
+        ("a.md", "fourteen days", None),
+        ("a.html", "<del>thirty days</del> ten days", "is struck out in part"),
+        ("a.txt", "~~thirty days~~", None),
+    ],
+)
+def test_a_label_that_is_struck_out_is_told(name, label, how):
+    page = "It lasts ~~thirty days~~ fourteen days.\n\n<p><del>thirty days</del> ten days</p>\n"
+    report = lint(question("How long?", span(label, page, name)), corpus=Corpus([Document(DocumentId(name), page)]))
+    told = [(finding.kind, finding.severity, finding.what) for finding in report.findings]
+    assert told == ([("struck out", "warning", f"“{label}” {how}")] if how else [])
 
 
 def test_html_in_restructuredtext_may_be_shown():
@@ -251,6 +289,37 @@ def test_other_places_of_an_answer_are_listed_up_to_white_space_unless_the_quest
     )
     both = question("How long?", SECOND, CharacterSpan(DocumentId("b.md"), 0, 7 + len(copy)))
     assert lint(both, corpus=corpus).findings == ()
+
+
+def test_other_places_of_an_answer_are_listed_that_show_it_with_other_markup():
+    page = PAGE.replace("five working", "**five** [working](work.md)")
+    quoted = f"Intro.\n\n> {SECOND.replace('days in', 'days' + chr(10) + '> in')}\n"
+    corpus = Corpus(
+        [
+            *corpus_of(a=PAGE, b=page, c=quoted, d=f"One.\n\n<!-- {SECOND} -->\n"),
+            Document(DocumentId("e.html"), f"<p>{SECOND.replace('five', '<b>five</b>')}"),
+            Document(DocumentId("f.txt"), SECOND.replace("five", "**five**")),
+        ]
+    )
+    (finding,) = lint(question("How long?", SECOND), corpus=corpus).findings
+    assert (finding.kind, sorted(finding.places)) == (
+        "answer elsewhere",
+        ["b.md:3:37", "c.md:3:3", "d.md:3:6", "e.html:1:4"],  # readers are not shown that of d.md, retrievers are
+    )
+    marked = page[page.index("Refunds") : page.index(" Write")]
+    (finding,) = lint(question("How long?", span(marked, page, "b.md")), corpus=corpus_of(a=PAGE, b=page)).findings
+    assert (finding.kind, finding.places) == ("answer elsewhere", ("a.md:3:37",))
+    assert finding.what.endswith("also stands in 1 other place: a.md:3:37")
+
+
+def test_a_place_with_other_markup_that_the_question_labels_or_that_says_something_else_is_no_other_one():
+    page = PAGE.replace("five working", "**five** [working](work.md)")
+    marked = page[page.index("Refunds") : page.index(" Write")]
+    entry = question("How long?", SECOND, span(marked[:-1], page, "b.md"))
+    assert lint(entry, corpus=corpus_of(a=PAGE, b=page)).findings == ()
+    for other in ("take fivefold **working**", "Take **five** working", "take ~~five~~ working"):
+        changed = PAGE.replace("take five working", other)
+        assert lint(question("How long?", SECOND), corpus=corpus_of(a=PAGE, b=changed)).findings == (), other
 
 
 def test_a_short_text_is_written_again_elsewhere_without_being_the_answer():

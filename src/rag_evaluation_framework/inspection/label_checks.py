@@ -12,14 +12,10 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
 from rag_evaluation_framework.inspection.findings import Finding, quotation
 from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, units_of
+from rag_evaluation_framework.inspection.shown_labels import ShownLabels
 from rag_evaluation_framework.labelling.anchors import is_long
-from rag_evaluation_framework.markups.formats import markup_of
-from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.text.text_locator import TextLocator
 
-_MARKUP = frozenset("<&[")  # of which a renderer may show nothing at all
-_RAW = (".rst", ".rest")  # in which HTML may be shown, too
-_LONGEST_MARKUP = 300  # characters of a label that may be nothing but markup
 _MOST_PLACES = 20
 
 
@@ -36,7 +32,7 @@ class LabelChecks:
     def __init__(self, texts: LabelTexts, corpus: Corpus | None, budget: int, k: int) -> None:
         self.texts, self.corpus, self.budget, self.k = texts, corpus, budget, k
         self._locator = None if corpus is None else TextLocator.of(corpus)
-        self._markups: dict[str, Markup] = {}
+        self._shown = None if corpus is None else ShownLabels(corpus)
         self._found: dict[str, list[CharacterSpan]] = {}
         recorded = texts.dataset.contexts.unique_with
         self._were_several = {span for span, unique in recorded.items() if unique != "text"}
@@ -60,24 +56,25 @@ class LabelChecks:
             return
         if not text.strip():
             yield Finding("blank label", "holds nothing but white space" if text else "is empty", query, where, span)
-        elif span is not None and not any(map(str.isalnum, self._shown(label, span, text))):
-            yield Finding("markup only", f"{quotation(text)} shows no letter and no digit", query, where, span)
+        elif span is not None and (hidden := self._hidden(label, span, text)):
+            yield Finding("not shown", f"{quotation(text)} {hidden}", query, where, span)
         elif span is not None and text != text.strip():
             before, behind = len(text) - len(text.lstrip()), len(text) - len(text.rstrip())
             what = f"{quotation(text)} has white space at its ends: {before:,} and {behind:,} characters"
             fixable = self.corpus is not None and label.problem is None
             yield Finding("white space", what, query, where, span, fixable=fixable)
+        if span is not None and label.problem is None and self._shown is not None:
+            struck_out = self._shown.struck_out(span)
+            if struck_out:
+                how = "is struck out" if struck_out == "all" else "is struck out in part"
+                yield Finding("struck out", f"{quotation(text)} {how}", query, where, span)
 
-    def _shown(self, label: Label, span: CharacterSpan, text: str) -> str:
-        """Return what a renderer shows of a label, as far as that may be nothing."""
-        if self.corpus is None or label.problem or len(text) > _LONGEST_MARKUP or _MARKUP.isdisjoint(text):
-            return text
-        if span.doc_id.lower().endswith(_RAW):
-            return text
-        markup = self._markups.get(span.doc_id)
-        if markup is None:
-            markup = self._markups[span.doc_id] = markup_of(span.doc_id, self.corpus[span.doc_id].content)
-        return markup.shown(span.start, span.end)
+    def _hidden(self, label: Label, span: CharacterSpan, text: str) -> str:
+        """Return why a label is not shown, as far as anyone can tell; "" if it is."""
+        if not any(map(str.isalnum, text)):
+            return "has no letter and no digit"
+        hidden = "" if self._shown is None or label.problem else self._shown.hidden(span)
+        return f"is hidden ({hidden})" if hidden else ""
 
     def _repeated(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
         units = units_of(entry)
@@ -116,7 +113,7 @@ class LabelChecks:
         covered = _Covered([label.span for label in labels if label.span is not None])
         for span, label in long.items():
             text = str(label.text)
-            found = self._places(text)
+            found = self._places(span, text, covered)
             others = [place for place in found if not covered.holds(place)]
             if others:
                 least = "at least " if len(found) == _MOST_PLACES else ""
@@ -126,12 +123,18 @@ class LabelChecks:
                 what = f"{quotation(text)} also stands in {count}: {named}"
                 yield Finding("answer elsewhere", what, query, self.texts.where(span), span, places)
 
-    def _places(self, text: str) -> list[CharacterSpan]:
-        """Return where a text stands in the corpus, up to white space: of many the first 20."""
+    def _places(self, span: CharacterSpan, text: str, labelled: "_Covered") -> list[CharacterSpan]:
+        """Return where a text stands, up to white space, or is shown as at its span: of many the first 20."""
         known = " ".join(text.split())
         if known not in self._found and self._locator is not None:
             self._found[known] = self._locator.places_in_context(known, limit=_MOST_PLACES)
-        return self._found.get(known, [])
+        found = self._found.get(known, [])
+        if self._shown is None or len(found) == _MOST_PLACES:
+            return found
+        known_places = _Covered(found)
+        shown = self._shown.places(span, _MOST_PLACES)
+        more = [place for place in shown if not labelled.touches(place) and not known_places.touches(place)]
+        return [*found, *more][:_MOST_PLACES]
 
     def _too_long(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
         spans = [label.span for label in labels if label.span is not None]
@@ -148,7 +151,7 @@ class LabelChecks:
 
 
 class _Covered:
-    """What the labels of a question cover."""
+    """What some spans cover."""
 
     def __init__(self, spans: Sequence[CharacterSpan]) -> None:
         self._parts: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -160,6 +163,12 @@ class _Covered:
         parts = self._parts.get(span.doc_id, [])
         number = bisect_right(parts, (span.start, float("inf"))) - 1
         return number >= 0 and span.end <= parts[number][1]
+
+    def touches(self, span: CharacterSpan) -> bool:
+        """Return whether any of a span is covered."""
+        parts = self._parts.get(span.doc_id, [])
+        number = bisect_right(parts, (span.end - 1, float("inf"))) - 1
+        return number >= 0 and span.start < parts[number][1]
 
 
 def _place(unit: Any) -> Any:

@@ -18,7 +18,8 @@ FindingKind: TypeAlias = Literal[
     "asked twice",
     "labelled twice",
     "labels overlap",
-    "markup only",
+    "not shown",
+    "struck out",
     "copies its answer",
     "answer elsewhere",
     "too long",
@@ -65,7 +66,8 @@ MEANINGS: Mapping[FindingKind, Meaning] = FrozenDict[FindingKind, Meaning](
         "asked twice": Meaning("warning", "such a question counts twice in every mean: keep one"),
         "labelled twice": Meaning("warning", "it counts once: remove the copy"),
         "labels overlap": Meaning("warning", "what they share counts once: were they meant to be one?"),
-        "markup only": Meaning("warning", "no letter and no digit of it is shown to a reader: quote the text"),
+        "not shown": Meaning("warning", "no letter and no digit of it is shown to a reader: quote the text that is"),
+        "struck out": Meaning("warning", "to a reader it is no longer valid: quote what is"),
         "copies its answer": Meaning("warning", "lexical retrieval is flattered: ask in the words of a user"),
         "answer elsewhere": Meaning(
             "warning", "retrieving it there counts as wrong: can the corpus do without the copy?"
