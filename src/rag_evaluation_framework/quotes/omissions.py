@@ -1,6 +1,7 @@
 """What a quote leaves out, as in "A … B"."""
 
 import re
+from itertools import islice
 
 _ELLIPSIS = r"(?:…|\.{3})"
 _BRACKETED = rf"\[{_ELLIPSIS}\]|\({_ELLIPSIS}\)"
@@ -22,9 +23,15 @@ def parts_of(quote: str) -> list[str]:
     return [part for part in _OMISSION.split(quote) if part.strip()]
 
 
+def is_good_deal(shown: str) -> bool:
+    """Return whether what a document shows between two parts is so much that it may be left out whatever it is."""
+    return len(list(islice(_WORD.finditer(shown), _GOOD_DEAL))) == _GOOD_DEAL
+
+
 def may_be_left_out(shown: str) -> bool:
     """Return whether what a document shows between two parts is what an ellipsis stands for: words, or a line's end."""
-    words = len(_WORD.findall(shown))
-    if _OWN_ELLIPSIS.search(shown):
-        return words >= _GOOD_DEAL
-    return words > 0 or _LINE_END.fullmatch(shown) is not None
+    if is_good_deal(shown):
+        return True
+    return not _OWN_ELLIPSIS.search(shown) and (
+        _WORD.search(shown) is not None or _LINE_END.fullmatch(shown) is not None
+    )

@@ -1,10 +1,12 @@
 """The parts of a quote that leaves something out, "A … B", as they follow each other in a document."""
 
-from collections.abc import Callable, Sequence
-from itertools import chain
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
 
 from rag_evaluation_framework.markups.markup import Markup
-from rag_evaluation_framework.quotes.omissions import may_be_left_out
+from rag_evaluation_framework.quotes.omissions import is_good_deal, may_be_left_out
 from rag_evaluation_framework.quotes.quote_matcher import Match, in_document_order
 
 MOST_PLACES = 500  # of one part: one that is as common tells nothing
@@ -12,7 +14,10 @@ _FARTHEST = 5_000  # characters from the end of one part of a quote to the begin
 
 
 def chains(
-    ranked: Sequence[Sequence[Sequence[Match]]], rank: Callable[[Match], int], markups: Sequence[Markup]
+    ranked: Sequence[Sequence[Sequence[Match]]],
+    rank: Callable[[Match], int],
+    markups: Sequence[Markup],
+    limit: int,
 ) -> list[list[Match]]:
     """Return the ways in which parts follow each other in one document, none too far behind the one before.
 
@@ -22,6 +27,7 @@ def chains(
         ranked: For each part, its places of each rank, the best rank first.
         rank: Returns the rank of a place.
         markups: What is shown of each document.
+        limit: Return no more than so many, the first ones.
     """
     tried: list[list[Match]] = []
     for ranks in range(1, len(ranked[0]) + 1):
@@ -31,24 +37,106 @@ def chains(
         if any(len(found) > MOST_PLACES for found in places):
             break
         tried = places
-        if found := _chained(places, markups):
-            costs = [sum(map(rank, matched)) for matched in found]
-            best = min(costs)
-            return [matched for matched, cost in zip(found, costs, strict=True) if cost == best]
+        if found := list(islice(_Chains(places, rank, markups).best(), limit)):
+            return found
     return []
 
 
-def _chained(places: Sequence[Sequence[Match]], markups: Sequence[Markup]) -> list[list[Match]]:
-    found = [[match] for match in places[0]]
-    for following in places[1:]:
-        found = [[*before, match] for before in found for match in following if _follows(before[-1], match, markups)][
-            :MOST_PLACES
+@dataclass(frozen=True)
+class _Following:
+    """The places of a part that may follow a place of the part before: some of the nearest, and all behind these."""
+
+    near: tuple[int, ...]
+    far: range
+
+    def least(self, costs: Sequence[float]) -> float:
+        """Return the least cost among the places."""
+        return min(chain((costs[at] for at in self.near), costs[self.far.start : self.far.stop]), default=_NEVER)
+
+
+_NEVER = float("inf")
+
+
+class _Chains:
+    """The ways in which the places of parts follow each other, each part once.
+
+    Args:
+        places: The places of each part, in order.
+        rank: Returns the rank of a place.
+        markups: What is shown of each document.
+    """
+
+    def __init__(
+        self, places: Sequence[Sequence[Match]], rank: Callable[[Match], int], markups: Sequence[Markup]
+    ) -> None:
+        self._places, self._markups = places, markups
+        self._between: dict[tuple[int, int, int], tuple[bool, bool]] = {}
+        self._ranks = [list(map(rank, found)) for found in places]
+        self._following = [
+            [self._behind(place, following, starts) for place in found]
+            for found, following, starts in zip(places, places[1:], map(_starts, places[1:]), strict=False)
         ]
-    return found
+
+    def best(self) -> Iterator[list[Match]]:
+        """Yield the ways whose ranks have the least sum, in the order of their places."""
+        costs = self._costs()
+        least = min(costs[0], default=_NEVER)
+        if least < _NEVER:
+            first = [number for number, cost in enumerate(costs[0]) if cost == least]
+            for numbers in self._ways(costs, first):
+                yield [found[number] for found, number in zip(self._places, numbers, strict=True)]
+
+    def _costs(self) -> list[list[float]]:
+        """Return for each place of each part the least sum of its rank and those of the parts behind it."""
+        costs: list[list[float]] = [list(map(float, self._ranks[-1]))]
+        for ranks, following in zip(self._ranks[-2::-1], self._following[::-1], strict=True):
+            behind = costs[-1]
+            costs.append([cost + places.least(behind) for cost, places in zip(ranks, following, strict=True)])
+        return costs[::-1]
+
+    def _ways(self, costs: Sequence[Sequence[float]], first: Sequence[int]) -> Iterator[list[int]]:
+        """Yield the number of the place of each part, for each way that costs no more than it must."""
+        open_: list[Iterator[int]] = [iter(first)]
+        way: list[int] = []
+        while open_:
+            number = next(open_[-1], None)
+            if number is None:
+                open_.pop()
+                del way[-1:]
+                continue
+            part = len(open_) - 1
+            if part == len(self._places) - 1:
+                yield [*way, number]
+                continue
+            way.append(number)
+            following = self._following[part][number]
+            wanted = costs[part][number] - self._ranks[part][number]
+            behind = costs[part + 1]
+            open_.append(iter([at for at in chain(following.near, following.far) if behind[at] == wanted]))
+
+    def _behind(self, place: Match, following: Sequence[Match], starts: Sequence[tuple[int, int]]) -> _Following:
+        """Return the places of the next part that may follow a place, those too far behind it not.
+
+        As soon as so much is left out that it may be left out whatever it is, that goes for all places behind, too.
+        """
+        near: list[int] = []
+        last = bisect_right(starts, (place.number, place.end + _FARTHEST))
+        for at in range(bisect_left(starts, (place.number, place.end)), last):
+            may_be, whatever_it_is = self._left_out(place.number, place.end, following[at].start)
+            if whatever_it_is:
+                return _Following(tuple(near), range(at, last))
+            if may_be:
+                near.append(at)
+        return _Following(tuple(near), range(last, last))
+
+    def _left_out(self, number: int, start: int, end: int) -> tuple[bool, bool]:
+        """Return whether what is shown between two places may be left out, and whether it is a good deal."""
+        known = self._between.get((number, start, end))
+        if known is None:
+            shown = self._markups[number].shown(start, end)
+            known = self._between[number, start, end] = may_be_left_out(shown), is_good_deal(shown)
+        return known
 
 
-def _follows(first: Match, second: Match, markups: Sequence[Markup]) -> bool:
-    """Return whether one part follows another, not too far behind, and words or the end of a line are between."""
-    if first.number != second.number or not 0 <= second.start - first.end <= _FARTHEST:
-        return False
-    return may_be_left_out(markups[first.number].shown(first.end, second.start))
+def _starts(places: Sequence[Match]) -> list[tuple[int, int]]:
+    return [(place.number, place.start) for place in places]

@@ -102,8 +102,8 @@ class QuoteLocator:
         parts = parts_of(quote)
         if len(parts) < 2:
             return Located(())
-        ranked = [self._ranked(self._matches(part, number), MOST_PLACES + 1) for part in parts]
-        located = self._located(chains(ranked, self._rank, self.markups)[:limit])
+        ranked = {part: self._ranked(self._matches(part, number), MOST_PLACES + 1) for part in dict.fromkeys(parts)}
+        located = self._located(chains([ranked[part] for part in parts], self._rank, self.markups, limit))
         return Located(
             located.places, in_order([*located.ignoring, "what the quote leaves out"]) if located.places else ()
         )
