@@ -14,6 +14,9 @@ settings.register_profile("ci", deadline=None, derandomize=True, suppress_health
 settings.register_profile(
     "mutants", deadline=None, derandomize=True, max_examples=15, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile(
+    "many", deadline=None, max_examples=4_000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 

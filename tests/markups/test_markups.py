@@ -57,6 +57,7 @@ def shown(read, source):
         ("<!-- a\n\nb -->\n<script>c\n\nd</script>\ne < f", "e < f"),
         ("<pre>\na *b*\n\n*c*</pre>", "a *b* *c*"),
         ('!!! note "The *title*"\n    Text *x*.\n\n!!! warning\n    y', "The *title* Text x. warning y"),
+        ("a\\\r\nb \\ c", "a b \\ c"),
         ("*a*\r\n\r\n- b\r\n- *c*\r\n\r\n```\r\n*d*\r\n```\r\n", "a b c *d*"),
         ("*never\n\nclosed*", "*never closed*"),
         ("", ""),

@@ -35,6 +35,8 @@ def ignoring(text, quote, name="a.txt"):
         ("One--or two---ends.", "One–or two—ends.", "dashes"),
         ("In 2020 -- 5 of them.", "In 2020 – 5 of them.", "dashes"),
         ("One—or two ends.", "One--or two ends.", "dashes"),
+        ("One (1) – “two” ends.", 'One (1) --- "two" ends.', "dashes"),
+        ("One [x] -- 2, “two” ends.", "One [x] – 2, “two” ends.", "dashes"),
         ("Wait… for it.", "Wait... for it.", "ellipsis"),
         ("A sof\u00adt hyphen\u200b.", "A soft hyphen.", "invisible characters"),
         ("A re\u0301sume\u0301 here.", "A résumé here.", "Unicode composition"),
@@ -46,6 +48,10 @@ def ignoring(text, quote, name="a.txt"):
         ("Lists the directory contents.", "Lists the dir- ectory contents.", "hyphenation"),
         ("A divid-\ning line.", "A div- iding line.", "hyphenation"),
         ("It is well-known here.", "It is well- known here.", "hyphenation"),
+        ("An eﬃcient one.", "An ef-\nficient one.", "hyphenation"),
+        ("An eﬃcient one.", "An eff- icient one.", "hyphenation"),
+        ("An example of it.", "An exam\u200b- ple of it.", "hyphenation"),
+        ("An example of it.", "An e\u200bxam- p\u00adle of it.", "hyphenation"),
         ("On 64-\nbit machines.", "On 64-bit machines.", "hyphenation"),
         ("In UTF-\n8 and so.", "In UTF-8 and so.", "hyphenation"),
         ("In IPv4-\n  only nets.", "In IPv4-only nets.", "hyphenation"),
@@ -120,6 +126,9 @@ def test_what_a_keyboard_or_a_printer_changes_is_ignored_and_named(text, quote, 
         ("x = 5--3 ok", "x = 5–3 ok"),
         ("x = 5-3 ok", "x = 5--3 ok"),
         ("x = 5 -- 3 ok", "x = 5 - 3 ok"),
+        ("x = (5) -- (3) ok", "x = (5) - (3) ok"),
+        ('run "--save" now', 'run "–save" now'),
+        ("run x --save now", "run x -- save now"),
         ("calls i--j once", "calls i-j once"),
         ("calls a---b once", "calls a--b once"),
         ("class btn--primary here", "class btn-primary here"),
@@ -242,6 +251,20 @@ def test_what_is_not_shown_counts_only_if_the_quote_is_nowhere_else():
     assert located("Two words <!-- Two words -->", "Two words", "a.html") == ["Two words"]
     assert located("One. <!-- Two words --> <!-- Two wor\u00adds -->", "Two words", "a.html") == ["Two words"]
     assert located("Two words <!-- Two words -->", "Two words", "a.txt") == ["Two words", "Two words"]
+
+
+def test_what_is_not_shown_hides_no_place_that_it_is_part_of():
+    assert located('So [the](x "the server") `server` restarts', "the server;", "a.md") == [
+        'the](x "the server") `server'
+    ]
+    assert located("So <b title='it’s it'>it’s</b> it is", "it's it", "a.html") == ["it’s</b> it"]
+
+
+@pytest.mark.parametrize("quote", ["“1. First thing”", "... 1. First thing", "‘… 1. First thing\n2. Second’"])
+def test_a_list_number_may_stand_within_what_people_put_around_a_quote(quote):
+    text = "Words.\n\n1. *First* thing\n2. *Second*\n"
+    assert located(text, quote, "a.md") == ["First* thing" if "2" not in quote else "First* thing\n2. *Second"]
+    assert located(text, quote.replace("1", "3"), "a.md") == []
 
 
 def test_all_places_are_reported_as_written_and_as_shown():
@@ -504,45 +527,6 @@ WORDS = st.lists(
     min_size=1,
     max_size=12,
 )
-CHANGES = st.lists(
-    st.sampled_from(["straight", "dashes", "case", "spaces", "invisible", "ligatures", "outer", "ellipsis"]),
-    max_size=4,
-    unique=True,
-)
-
-
-def changed(quote, changes):
-    """A quote with changes that are to be ignored."""
-    for change in changes:
-        quote = {
-            "straight": lambda text: text.replace("’", "'"),
-            "dashes": lambda text: text.replace("-", "‑"),
-            "case": str.upper,
-            "spaces": lambda text: text.replace(" ", " \n\t"),
-            "invisible": lambda text: text.replace("e", "e\u200b"),
-            "ligatures": lambda text: text.replace("ﬁ", "fi").replace("ï", "i\u0308"),
-            "outer": lambda text: f"“{text}”",
-            "ellipsis": lambda text: f"… {text} …",
-        }[change](quote)
-    return quote
-
-
-@settings(max_examples=300, deadline=None)
-@given(WORDS, WORDS, WORDS, CHANGES, st.sampled_from(["txt", "md", "html", "rst"]))
-def test_a_changed_quote_is_located_at_exactly_its_place_or_is_ambiguous(before, quoted, after, changes, suffix):
-    emphasised = {"md": "**{}**", "html": "<b>{}</b>", "rst": "**{}**", "txt": "{}"}[suffix]
-    pieces = [emphasised.format(word) if number % 3 == 1 else word for number, word in enumerate(quoted)]
-    head, span = f"{' '.join(before)}; ", " ".join(pieces)
-    first, last = span.index(quoted[0]), span.rindex(quoted[-1]) + len(quoted[-1])
-    text = f"{head}{span}; {' '.join(after)}."
-    quote = changed(" ".join(quoted), changes)
-    assume(
-        not QuoteLocator(Corpus([Document(DocumentId("a"), text)])).locate(quote, verbatim_only=True).places
-        or quote == span
-    )
-    places = QuoteLocator(Corpus([Document(DocumentId(f"a.{suffix}"), text)])).locate(quote).places
-    expected = (len(head) + first, len(head) + last)
-    assert expected in [(span.start, span.end) for (span,) in places] or len(places) > 1
 
 
 @settings(max_examples=300, deadline=None)
@@ -553,7 +537,7 @@ def test_a_quote_with_another_word_is_never_located(words, data, suffix):
     other = data.draw(st.sampled_from(["not", "6", "3,5", "35", "Strase", "naive", "x2", "-5", "dont"]))
     quote = " ".join([*words[:number], other, *words[number + 1 :]])
     assume(not re.search(rf"(?<!\w){re.escape(other)}(?!\w)", text))
-    assert located(text, changed(quote, ["straight", "outer"]), f"a.{suffix}") == []
+    assert located(text, "“" + quote.replace("’", "'") + "”", f"a.{suffix}") == []
 
 
 @pytest.mark.parametrize(

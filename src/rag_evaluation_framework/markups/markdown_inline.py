@@ -84,7 +84,7 @@ class Inline:
         return behind
 
     def _escape(self, start: int) -> int:
-        if _ESCAPED.match(self.text, start, self.end):
+        if _ESCAPED.match(self.text, start, self.end) or self.markup.source.startswith("\r\n", start + 1):
             self.markup.hide(start, start + 1, "escapes")
             return start + 2
         return start + 1

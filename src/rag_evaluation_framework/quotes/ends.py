@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from rag_evaluation_framework.markups.characters import CALL, folded, is_key, is_mark, is_unspaced
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.gaps import LIST_MARKER
+from rag_evaluation_framework.quotes.words import BRACKETED_ELLIPSIS, ELLIPSIS
 
 Shown = Sequence[tuple[str, int, int]]  # characters, each with its first and end in the source
 OUTER_MARKS = "outer quotation marks"
 _FINAL = "final punctuation"
-_ELLIPSIS = r"(?:\[\.\.\.\]|\(\.\.\.\)|\.\.\.)"
+_ELLIPSIS = rf"(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS})"
 _BEFORE = (
     (re.compile(r"\A[\"']"), OUTER_MARKS),
     (re.compile(rf"\A{_ELLIPSIS}"), "ellipsis"),

@@ -16,10 +16,12 @@ from rag_evaluation_framework.markups.characters import CALL, folded, is_unspace
 LIST_MARKER = re.compile(r"(?:[•·◦▪‣●○■*+-]|(?P<number>\d{1,3}[.)]))(?=\s)")
 _MARKER_IN_GAP = re.compile(rf"(?<=[\n\t])[ \t]*{LIST_MARKER.pattern}\s+|(?<=\s)[•◦▪‣●○■]\s+")
 _SPACES = re.compile(" +")
-_HYPHEN = "[-‐‑\u00ad]"
-_DASH = re.compile(r"( ?)-{1,3}\1")
+_SOFT_HYPHEN = "\u00ad"
+_HYPHEN = f"[-‐‑{_SOFT_HYPHEN}]"
+_DASH = re.compile("-{1,3}")
+_SPACED_DASH = re.compile("(?<= )-{1,3}(?= )")
 _LONG_DASH = re.compile("[–—―]")
-_DIVIDED = re.compile(rf"{_HYPHEN}\s+")
+_DIVIDED = re.compile(rf"{_SOFT_HYPHEN}*{_HYPHEN}\s+")
 _UNDIVIDED = re.compile(f"{_HYPHEN}?")
 
 
@@ -59,12 +61,12 @@ def _is_typed_dash(quote: str, shown: str, before: str, after: str) -> bool:
 
     That is a long one, since "i--j" is not "i-j", or any with blanks around. "5--3" and "5 -- 3" may be signs.
     """
-    one, other = _DASH.fullmatch(_unified(quote)), _DASH.fullmatch(_unified(shown))
-    if one is None or other is None or one[1] != other[1]:
-        return False
+    one, other = _unified(quote), _unified(shown)
     is_long = _LONG_DASH.search(quote + shown) is not None
     numbers = before[-1].isnumeric() and after[0].isnumeric()
-    return (is_long and bool(one[1])) or ((is_long or bool(one[1])) and not numbers)
+    if _DASH.fullmatch(one) and _DASH.fullmatch(other):
+        return is_long and not numbers
+    return (is_long or not numbers) and _SPACED_DASH.sub("-", one) == _SPACED_DASH.sub("-", other)
 
 
 def _is_division(quote: str, shown: str, of_word: bool) -> bool:
@@ -79,11 +81,12 @@ def _is_division(quote: str, shown: str, of_word: bool) -> bool:
 
 def _was_divided(quote: str, shown: str) -> bool:
     """Return whether a gap of a quote is a hyphen and white space, and the document has that hyphen or nothing."""
-    return _DIVIDED.fullmatch(quote) is not None and _UNDIVIDED.fullmatch(shown) is not None
+    seen = "".join(sign for sign in quote if folded(sign) or sign == _SOFT_HYPHEN)
+    return _DIVIDED.fullmatch(seen) is not None and _UNDIVIDED.fullmatch(shown) is not None
 
 
 def _ends_a_line(gap: str) -> bool:
-    return "\n" in gap and (_unified(gap) == "- " or (_unified(gap) == " " and "\u00ad" in gap))
+    return "\n" in gap and (_unified(gap) == "- " or (_unified(gap) == " " and _SOFT_HYPHEN in gap))
 
 
 def _without_list_markers(quote: str, shown: str, source: str) -> str | None:

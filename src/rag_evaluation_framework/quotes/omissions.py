@@ -3,16 +3,16 @@
 import re
 from itertools import islice
 
-_ELLIPSIS = r"(?:…|\.{3})"
-_BRACKETED = rf"\[{_ELLIPSIS}\]|\({_ELLIPSIS}\)"
+from rag_evaluation_framework.quotes.words import BRACKETED_ELLIPSIS, ELLIPSIS
+
 _ENDING = r"[.,:;?!)\]}>\"'”’»`]"
 _OMISSION = re.compile(  # between words or behind the end of one, so not in f(...), a[...], 0... and ...args
-    rf"(?<=\s)(?:{_BRACKETED}|{_ELLIPSIS})(?=\s)|(?<=\s)…(?=[^\W\d_])|(?<=[^\W\d_]){_ELLIPSIS}(?=\s)"
-    rf"|(?<=[^\W\d_]\.)(?:{_BRACKETED}|{_ELLIPSIS})(?=\s)|(?<=(?!\.){_ENDING}){_ELLIPSIS}(?=\s)"
+    rf"(?<=\s)(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS})(?=\s)|(?<=\s)…(?=[^\W\d_])|(?<=[^\W\d_]){ELLIPSIS}(?=\s)"
+    rf"|(?<=[^\W\d_]\.)(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS})(?=\s)|(?<=(?!\.){_ENDING}){ELLIPSIS}(?=\s)"
 )
 _LINE_END = re.compile(rf"{_ENDING}{{,5}}\s*\n\s*")
 _OWN_ELLIPSIS = re.compile(
-    rf"\A\W{{0,200}}?{_ELLIPSIS}|{_ELLIPSIS}\W{{0,200}}\Z"
+    rf"\A\W{{0,200}}?{ELLIPSIS}|{ELLIPSIS}\W{{0,200}}\Z"
 )  # of the document: nothing is left out, or a good deal
 _WORD = re.compile(r"[^\W_]+")
 _GOOD_DEAL = 4  # words

@@ -207,9 +207,11 @@ class QuoteLocator:
                     if texts is not self.rendered and self._is_other_as_shown(match, whole):
                         continue
                     known = seen.setdefault(match.number, [])
-                    if not any(_is_one((match.start, match.end), place) for place in known):
+                    if any(_is_one((match.start, match.end), place) for place in known):
+                        continue
+                    if self._is_shown(match.number, match):  # what is not may be within a place that is
                         known.append((match.start, match.end))
-                        yield match
+                    yield match
 
     def _is_other_as_shown(self, match: Match, quote: QuotedText) -> bool:
         """Return whether a place in the source is none as shown: a word goes on, or it ends in markup of another sign.

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rag_evaluation_framework.markups.characters import folded
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.differences import differences, in_order
 from rag_evaluation_framework.quotes.ends import OUTER_MARKS, End, end_of, is_whole, start_of
@@ -77,11 +76,7 @@ def _gaps(quote: QuotedText, markup: Markup, offsets: Offsets) -> set[str] | Non
     for number in np.flatnonzero((steps != 1) | quote.has_gap).tolist():
         gap = quote.gap(number)
         first, last = int(offsets[number]), int(offsets[number + 1])
-        if first == last:  # ﬁ: two letters of the quote are one character here
-            if "".join(map(folded, gap)):
-                return None
-            continue
-        first = markup.end_of(first)
+        first = markup.end_of(first) if first < last else first  # ﬁ: two letters of the quote are one character here
         shown = markup.shown(first, last)
         if shown == gap:
             continue

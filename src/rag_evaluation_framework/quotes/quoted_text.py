@@ -6,8 +6,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.markups.characters import key
+from rag_evaluation_framework.markups.characters import folded, key
 from rag_evaluation_framework.quotes.gaps import LIST_MARKER
+from rag_evaluation_framework.quotes.words import begin_of
+
+_NEAR = 4  # characters, of which some may be invisible
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class QuotedText:
         numbers: set[int] = set()
         start = 0
         for line in self.text.splitlines(keepends=True):
-            blank = len(line) - len(line.lstrip())
+            blank = len(line) - len(line.lstrip()) if start else begin_of(self.text)
             if (marker := LIST_MARKER.match(line, blank)) and marker["number"]:
                 numbers.update(range(start + blank, start + marker.end()))
             start += len(line)
@@ -66,6 +69,11 @@ class QuotedText:
         return self.text[self.places[number] + 1 : self.places[number + 1]]
 
     def around(self, number: int) -> tuple[str, str]:
-        """Return up to two characters before what stands between a character of the key and the next, and behind it."""
+        """Return up to two characters before what stands between a character of the key and the next, and behind it.
+
+        Invisible ones do not count.
+        """
         before, behind = self.places[number], self.places[number + 1]
-        return self.text[max(before - 1, 0) : before + 1], self.text[behind : behind + 2]
+        stretches = self.text[max(before - _NEAR, 0) : before + 1], self.text[behind : behind + _NEAR + 1]
+        seen = ["".join(filter(folded, stretch)) for stretch in stretches]
+        return seen[0][-2:], seen[1][:2]

@@ -9,9 +9,12 @@ from rag_evaluation_framework.markups.characters import DASHES, folded, is_key, 
 
 SIMILAR = 70  # in 100: a word with another letter, not another word
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")  # letters and marks that show nothing
-_AROUND = r"(?:\s|[\"“”„‟″«»'‘’‚‛]|…|\.{3}|\[(?:…|\.{3})\]|\((?:…|\.{3})\))"
+ELLIPSIS = r"(?:…|\.{3})"  # as a pattern
+BRACKETED_ELLIPSIS = rf"(?:\[{ELLIPSIS}\]|\({ELLIPSIS}\))"
+_AROUND = rf"(?:\s|[\"“”„‟″«»'‘’‚‛]|{ELLIPSIS}|{BRACKETED_ELLIPSIS})"
 _WORD = re.compile(r"u|k(?:i*j?i*k)*|d{2,3}(?![kud])|[djs]")
 _SPACES = re.compile(r"\s+")
+_OPENING = re.compile(rf"{_AROUND}*")
 _OUTER = re.compile(rf"\A{_AROUND}+|{_AROUND}+\Z")
 
 
@@ -47,6 +50,12 @@ def flat(text: str) -> str:
 def peeled(quote: str) -> str:
     """Return a quote without what people put around it: quotation marks, ellipses, and white space."""
     return _OUTER.sub("", quote) or quote
+
+
+def begin_of(quote: str) -> int:
+    """Return where a quote begins, behind what people put before it: quotation marks, ellipses, and white space."""
+    opening = _OPENING.match(quote)
+    return opening.end() if opening else 0
 
 
 @cache
