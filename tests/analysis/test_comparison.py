@@ -25,11 +25,14 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     TokenLevelMetric,
     evaluate,
+    load_dataset,
     load_result,
     run_experiment,
+    save_dataset,
 )
 from rag_evaluation_framework.data import QueryId, QueryText, Skipped
 from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.labelling import relabel
 
 CORPUS = Corpus([Document(DocumentId("d"), "0123456789" * 10)])
 TRUTH = {"a": [(0, 10)], "b": [(0, 20)], "c": [(0, 40)], "none": [], "d": [(50, 60)], "bad": [(0, 10)]}
@@ -247,6 +250,63 @@ def test_runs_before_and_after_a_document_was_split_compare_also_if_they_were_lo
             "questions whose documents were renamed, split or joined, compared as the texts are the same: 2 "
             "(a.md is now x.md, a.md is now y.md)"
         ) in comparison.notes
+
+
+REFUNDS = "Refunds take five working days in all countries.\n\n"
+INVOICES = "Invoices are sent on the first day of every month.\n\n"
+SUPPORT = "Support answers within one day, on Sundays as well.\n\n"
+PARCELS = "Parcels leave the warehouse in the morning and at noon.\n\n"
+FILES = {"a": f"# A\n\n{REFUNDS}{INVOICES}", "b": f"# B\n\n{SUPPORT}", "c": f"# C\n\n{PARCELS}"}
+
+
+def corpus_of(files):
+    return Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in files.items())
+
+
+@pytest.mark.parametrize("how", ["in memory", "updated"])
+@pytest.mark.parametrize("level", [TOKEN, DOCUMENT])
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"a": f"# A\n\n{INVOICES}", "b": f"# B\n\n{REFUNDS}{SUPPORT}", "c": FILES["c"]},
+        {"a": f"# A\n\n{INVOICES}", "b": FILES["b"], "c": f"# C\n\n{REFUNDS}{PARCELS}New.\n"},
+        {"b": f"{FILES['b']}{FILES['a']}", "c": FILES["c"]},
+        {"x": f"{FILES['a']}{FILES['b']}{FILES['c']}"},
+        {"a": FILES["b"], "b": FILES["c"], "c": FILES["a"]},
+        {"a": f"# A\n\n{REFUNDS}", "d": f"# D\n\n{INVOICES}", "b": FILES["b"], "c": FILES["c"]},
+    ],
+    ids=["moved", "moved to an edited one", "joined", "all joined", "names exchanged", "split"],
+)
+def test_runs_before_and_after_an_edit_compare_wherever_the_labels_went(tmp_path, files, level, how):
+    before, after = corpus_of(FILES), corpus_of(files)
+    entries = [
+        TokenLevelGroundTruth(
+            Query(QueryId(text.split()[0]), QueryText(f"{text}?")),
+            [CharacterSpan(document.id, start, start + len(text.strip()), text.strip())],
+        )
+        for text in (REFUNDS, INVOICES, SUPPORT, PARCELS)
+        for document in before
+        if (start := document.content.find(text)) >= 0
+    ]
+    dataset = load_dataset(save_dataset(Dataset(entries, TOKEN, corpus=before), tmp_path / "old.json"))
+    edited = dataset
+    if how == "updated":
+        edited = load_dataset(save_dataset(relabel(dataset, after).dataset, tmp_path / "new.json"))
+        edited = load_dataset(save_dataset(relabel(edited, after).dataset, tmp_path / "newer.json"))  # and once more
+
+    def retrieve(query, k):
+        return []
+
+    config = TokenLevelExperimentConfig if level is TOKEN else DocumentLevelExperimentConfig
+    runs = [
+        run_experiment(config(retrieve, asked[0], corpus=asked[1], k=1))
+        for asked in ((dataset, before), (edited, after))
+    ]
+    paths = [run.save(tmp_path / str(number)) for number, run in enumerate(runs)]
+    for old, new in ([*runs], [load_result(path, level) for path in paths]):
+        for comparison in (old.compare(new), new.compare(old)):
+            assert (comparison.added, comparison.removed, comparison.changed) == ((), (), ())
+            assert len(comparison.deltas[old.score_names[0]]) == 4
 
 
 def test_a_dataset_whose_spans_have_only_moved_is_the_same_dataset():

@@ -16,12 +16,13 @@ def results(*questions, gains=None):
         for labels in questions
     )
     texts = tuple(f"Question {number}?" for number in range(len(questions)))
-    return SimpleNamespace(texts=texts, relevant=relevant, gains=gains or {})
+    table = SimpleNamespace(query_ids=tuple(map(str, range(len(questions)))))
+    return SimpleNamespace(texts=texts, relevant=relevant, gains=gains or {}, table=table)
 
 
-def renamed(before, after, same=(), others=True):
+def renamed(before, after, same=(), others=True, was_in=({}, {})):
     rows = [(row, row) for row in range(len(before.texts)) if row not in same]
-    return {row: sorted(names) for row, names in edited_rows(before, after, rows, others).items()}
+    return {row: sorted(names) for row, names in edited_rows(before, after, rows, others, was_in).items()}
 
 
 def test_a_document_all_of_whose_labels_are_in_one_that_had_none_was_renamed():
@@ -99,3 +100,37 @@ def test_what_is_written_otherwise_is_the_same_if_it_shows_the_same():
 def test_what_shows_something_else_is_another_truth(one, other):
     assert renamed(results(f"a.md: {one}"), results(f"a.md: {other}")) == {}
     assert renamed(results(f"a.md: {other}"), results(f"a.md: {one}")) == {}
+
+
+def test_where_a_label_was_before_is_known_of_either_result():
+    before, after = results("a: One.", "b: Two.", "a: Three."), results("b: One.", "a: Two.", "a: Three.")
+    known = {"0": {"b": ["z", "a"]}, "1": {"a": ("b",)}}
+    assert renamed(before, after, same=[2]) == {}
+    assert renamed(before, after, same=[2], others=False, was_in=({}, known)) == {0: [("a", "b")], 1: [("b", "a")]}
+    assert renamed(after, before, same=[2], others=False, was_in=(known, {})) == {0: [("b", "a")], 1: [("a", "b")]}
+    assert renamed(before, after, same=[2], was_in=({}, {"0": {"c": ["a"]}, "1": {"b": ["a"]}})) == {}
+    assert renamed(results("a: One."), results("b: Two."), was_in=({}, known)) == {}
+
+
+def of_ids(*documents):
+    found = results(*("" for _ in documents))
+    found.relevant = tuple(tuple(map(DocumentId, names.split())) for names in documents)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "known", "expected"),
+    [
+        ("a", "b", {"b": ["a"]}, [("a", "b")]),
+        ("a c", "b c", {"b": ["a"]}, [("a", "b")]),
+        ("a b", "c d", {"c": ["b"], "d": ["a"]}, [("a", "d"), ("b", "c")]),
+        ("a", "b", {"c": ["a"]}, None),
+        ("a", "b c", {"b": ["a"]}, None),
+        ("a b", "c d", {"c": ["a", "b"]}, None),
+        ("a b", "c d", {"c": ["a"]}, None),
+        ("a c", "b c", {"b": ["c"]}, None),
+    ],
+)
+def test_documents_are_the_same_truth_if_all_labels_are_known_to_have_come_along(before, after, known, expected):
+    found = renamed(of_ids(before), of_ids(after), was_in=({}, {"0": known}))
+    assert found == ({} if expected is None else {0: expected})

@@ -246,7 +246,8 @@ def _edited(
         return {}
     rows = [(baseline.scores.rows[query_id], candidate.scores.rows[query_id]) for query_id in query_ids]
     others = was.get("ids") is None or was.get("ids") != now.get("ids")
-    return edited_rows(baseline.queries, candidate.queries, rows, others)
+    was_in = (baseline.config["dataset"].get("was_in") or {}, candidate.config["dataset"].get("was_in") or {})
+    return edited_rows(baseline.queries, candidate.queries, rows, others, was_in)
 
 
 def _wordings(

@@ -4,8 +4,8 @@ Their labels quote the same texts, in documents that were renamed, split or join
 show.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from rag_evaluation_framework.data.identity import unit_key
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -14,31 +14,63 @@ from rag_evaluation_framework.results.query_result import QueryResults
 
 Rows: TypeAlias = Sequence[tuple[int, int]]
 Names: TypeAlias = frozenset[tuple[str, str]]
+WasIn: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
 
 
-def edited_rows(before: QueryResults[Any], after: QueryResults[Any], rows: Rows, renamed: bool) -> dict[int, Names]:
+def edited_rows(
+    before: QueryResults[Any], after: QueryResults[Any], rows: Rows, renamed: bool, was_in: tuple[WasIn, WasIn]
+) -> dict[int, Names]:
     """Return the queries whose truth is the same to a reader: by their rows before, old and new names of documents.
 
     Texts are the same if they differ in nothing but markup, typography and white space. They came from one document to
-    another if no label at all is in the first any more, and none was in the other: documents that were renamed, split
-    or joined. A text that came to a document with other labels may as well have been labelled anew.
+    another if it is known, as re-anchoring found them there. Where it is not, of labels in a table of quotes, no label
+    at all must be in the first any more, and none have been in the other: documents that were renamed, split or joined.
+    A text that came to a document with other labels may as well have been labelled anew.
 
     Args:
         before: The baseline.
         after: The candidate.
         rows: The rows, in both, of the queries whose identities differ.
         renamed: Whether documents may have been renamed: False if all have the ids that they had.
+        was_in: The documents that labels of the baseline and of the candidate were in before, by question and document.
     """
     if not (before.texts and after.texts and before.relevant and after.relevant):
         return {}
     old, new = _labelled(before), _labelled(after)
     found: dict[int, Names] = {}
     for row, other in rows:
-        if before.texts[row] == after.texts[other] and before.gains.get(row) == after.gains.get(other):
-            names = _names(before.relevant[row], after.relevant[other])
-            if names is not None and all(renamed and was not in new and now not in old for was, now in names):
-                found[row] = names
+        if before.texts[row] != after.texts[other] or before.gains.get(row) != after.gains.get(other):
+            continue
+        moves = _Moves(*(known.get(before.table.query_ids[row], {}) for known in was_in))
+        one, two = before.relevant[row], after.relevant[other]
+        names = _names(one, two)
+        if names is None:
+            names = moves.of_ids(one, two)
+        elif not all(moves.are(*pair) or (renamed and pair[0] not in new and pair[1] not in old) for pair in names):
+            names = None
+        if names is not None:
+            found[row] = names
     return found
+
+
+class _Moves(NamedTuple):
+    """The documents that the labels of a question were in before, by the ones that they are in; of both results."""
+
+    earlier: Mapping[str, Sequence[str]]
+    later: Mapping[str, Sequence[str]]
+
+    def are(self, was: str, now: str) -> bool:
+        """Return whether labels are known to have come from one document to another."""
+        return was in self.later.get(now, ()) or now in self.earlier.get(was, ())
+
+    def of_ids(self, before: Iterable[Any], after: Iterable[Any]) -> Names | None:
+        """Return which ids of documents became which others; None unless all labels are known to have come along."""
+        one, other = set(before), set(after)
+        if not all(isinstance(unit, str) for unit in one | other) or len(one) != len(other):
+            return None
+        names = {(was, now) for was in one - other for now in other - one if self.are(was, now)}
+        each = [len({pair[side] for pair in names}) for side in (0, 1)]
+        return frozenset(names) if names and each == [len(names), len(one - other)] else None
 
 
 def _labelled(results: QueryResults[Any]) -> set[str]:

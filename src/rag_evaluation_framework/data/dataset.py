@@ -3,7 +3,7 @@
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
@@ -153,7 +153,20 @@ class Dataset(Generic[U]):
         """What files keep so that spans can be found again: of the labelled corpus or, without it, as recorded."""
         if self.labelled_corpus is None:
             return self.recorded or LabelContexts()
-        return LabelContexts.of((unit for entry in self for unit in entry.relevant), self.labelled_corpus)
+        found = LabelContexts.of((unit for entry in self for unit in entry.relevant), self.labelled_corpus)
+        return found if self.recorded is None else replace(found, was_in=self.recorded.was_in)
+
+    @property
+    def was_in(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+        """The documents that labels were in before, by question and the document that they are in now."""
+        found: dict[str, dict[str, tuple[str, ...]]] = {}
+        known = {} if self.recorded is None else self.recorded.was_in
+        for entry in self if known else ():
+            for unit in entry.relevant:
+                if isinstance(unit, CharacterSpan) and unit in known:
+                    before = found.setdefault(entry.query.id, {})
+                    before[unit.doc_id] = tuple(dict.fromkeys((*before.get(unit.doc_id, ()), *known[unit])))
+        return found
 
     @cached_property
     def labelled_corpus(self) -> Corpus | None:

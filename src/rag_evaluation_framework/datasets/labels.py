@@ -34,6 +34,7 @@ class SpanRecord(Record):
     before: str = ""
     after: str = ""
     unique_with: UniqueWith | None = None
+    was_in: list[str] = Field(default=[])
 
 
 class LabelReader:
@@ -47,6 +48,7 @@ class LabelReader:
     Attributes:
         around: The text before and after the spans that were read, where the file has it.
         unique_with: What made their places the only ones, where the file has it.
+        was_in: The documents that they were in before, where the file has them.
 
     Raises:
         DatasetError: UTF-16 offsets without a corpus.
@@ -58,6 +60,7 @@ class LabelReader:
         self.records, self.corpus = records, corpus
         self.around: dict[CharacterSpan, tuple[str, str]] = {}
         self.unique_with: dict[CharacterSpan, UniqueWith] = {}
+        self.was_in: dict[CharacterSpan, tuple[DocumentId, ...]] = {}
         self.resolver = DocumentResolver(corpus) if corpus is not None else None
         self._utf16 = _Utf16Offsets(corpus) if corpus is not None and utf16_offsets else None
 
@@ -86,6 +89,8 @@ class LabelReader:
             self.around[span] = record.before, record.after
         if record.unique_with is not None:
             self.unique_with[span] = record.unique_with
+        if record.was_in:
+            self.was_in[span] = tuple(map(DocumentId, record.was_in))
         return span
 
     def _labelled_document(self, record: SpanRecord) -> DocumentId:

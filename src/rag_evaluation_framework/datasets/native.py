@@ -169,6 +169,7 @@ def _read(
             FrozenDict({DocumentId(name): digest for name, digest in header.documents.items()}),
             FrozenDict(labels.around),
             FrozenDict(labels.unique_with),
+            FrozenDict(labels.was_in),
         ),
     )
 

@@ -66,7 +66,7 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
         }
         for entry in dataset
     ]
-    _add_uniqueness(questions, dataset)
+    _add_what_is_known(questions, dataset)
     if path.suffix == ".json":
         text = _json({**header, "questions": questions}, path, indent=1) + "\n"
     elif path.suffix == ".jsonl":
@@ -86,17 +86,23 @@ def _documents(dataset: Dataset[Any]) -> dict[str, dict[str, str]]:
     return {"documents": known} if known else {}
 
 
-def _add_uniqueness(questions: list[dict[str, Any]], dataset: Dataset[Any]) -> None:
-    """Add to each span what made its place the only one, which nobody can tell once the documents have changed."""
+def _add_what_is_known(questions: list[dict[str, Any]], dataset: Dataset[Any]) -> None:
+    """Add to each span what nobody can tell once the documents have changed.
+
+    That is what made its place the only one, and which documents it was in before.
+    """
     records = [record for question in questions for record in question.get("relevant_spans", ())]
     spans = [CharacterSpan(record["doc_id"], record["start"], record["end"]) for record in records]
     if dataset.labelled_corpus is None:
         unique = [dataset.contexts.unique_with.get(span) for span in spans]
     else:
         unique = [anchor.unique_with for anchor in anchors_of(spans, dataset.labelled_corpus)]
-    for record, found in zip(records, unique, strict=True):
+    was_in = dataset.contexts.was_in
+    for record, span, found in zip(records, spans, unique, strict=True):
         if found is not None:
             record["unique_with"] = found
+        if span in was_in:
+            record["was_in"] = list(was_in[span])
 
 
 def _problems(entry: GroundTruth[Any], dataset: Dataset[Any]) -> list[str]:

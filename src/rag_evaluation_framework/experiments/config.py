@@ -158,6 +158,7 @@ class ExperimentConfig(Generic[U]):
                 "skipped": count_skipped(self.dataset.skipped),
                 "hash": self.dataset.content_hash,
                 "hash_of": HASH_OF,
+                **({"was_in": self.dataset.was_in} if self.dataset.was_in else {}),
             },
             "corpus": {
                 "source": _source(self.corpus.metadata.get("source")),

@@ -82,7 +82,13 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     new = (*(entry.query for entry in added), *left_out)
     return Additions(
         Dataset(
-            [*entries, *added], TOKEN, name=dataset.name, corpus=corpus, metadata=dataset.metadata, skipped=skipped
+            [*entries, *added],
+            TOKEN,
+            name=dataset.name,
+            corpus=corpus,
+            metadata=dataset.metadata,
+            skipped=skipped,
+            recorded=dataset.recorded,
         ),
         tuple(entry.query for entry in added),
         tuple(entry.query for entry in entries if entry.query.id in corrected),

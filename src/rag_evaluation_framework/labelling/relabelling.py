@@ -1,13 +1,16 @@
 """Datasets whose documents were edited: their spans found again."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
@@ -102,8 +105,22 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
         corpus=corpus,
         metadata=dataset.metadata,
         skipped=(*dataset.skipped, *skipped),
+        recorded=LabelContexts(was_in=_was_in(changes, dataset)),
     )
     return Relabelled(updated, changes, tuple(lost.values()))
+
+
+def _was_in(
+    changes: Sequence[LabelChange], dataset: Dataset[CharacterSpan]
+) -> FrozenDict[CharacterSpan, tuple[DocumentId, ...]]:
+    """Return the documents that spans were in before, by the spans as they are now."""
+    known = dataset.contexts.was_in
+    found: dict[CharacterSpan, tuple[DocumentId, ...]] = {}
+    for change in changes:
+        span, before = change.found.span, change.found.anchor.doc_id
+        if span is not None and (change.before in known or span.doc_id != before):
+            found[span] = tuple(dict.fromkeys((*known.get(change.before, ()), DocumentId(before))))
+    return FrozenDict(found)
 
 
 def _known(dataset: Dataset[CharacterSpan], corpus: Corpus) -> dict[str, str]:
