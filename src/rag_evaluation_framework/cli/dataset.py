@@ -20,7 +20,6 @@ from rag_evaluation_framework.cli.dataset_file import write_dataset
 from rag_evaluation_framework.cli.output import arriving, print_text
 from rag_evaluation_framework.cli.quote_suggestions import Accept, accepted, check_accept, options_of, save_suggestions
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.text.line_places import LinePlaces
 
 
 def update(
@@ -52,7 +51,7 @@ def update(
     _check_kept(dataset, documents, update.found, update.dataset)
     written = [write_dataset(update.dataset, dataset, output)]
     if changes is not None:
-        _write_changes(changes, update.record(dataset, documents), written[0])
+        _write_changes(changes, update.record(dataset), written[0])
         written.append(f"Wrote {changes}")
     again = f"dataset update {shlex.quote(str(output or dataset))}"
     suggested = "" if update.check is None else save_suggestions(update.check, again, corpus, glob)
@@ -96,11 +95,9 @@ class _Update:
         added = [] if self.additions is None else [self.additions.counted()]
         return [self.found.counted_spans(), *added, _total(self.dataset)]
 
-    def record(self, dataset: Path, documents: rag.Corpus) -> dict[str, Any]:
+    def record(self, dataset: Path) -> dict[str, Any]:
         """Return the list of changes, as its file holds it."""
-        lines = LinePlaces(documents)
-        rows = [change.record(lines) for change in self.found.changed]
-        record: dict[str, Any] = {"dataset": str(dataset), "counts": self.found.counts(), "changes": rows}
+        record: dict[str, Any] = {"dataset": str(dataset), **self.found.record()}
         if self.additions is not None:
             for key in ("added", "corrected", "kept", "skipped", "repeated"):
                 record[key] = [{"id": query.id, "query": query.text} for query in getattr(self.additions, key)]

@@ -28,7 +28,6 @@ from rag_evaluation_framework.cli.quote_suggestions import (
     save_suggestions,
 )
 from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
-from rag_evaluation_framework.labelling.quote_check import skipped_questions
 
 _ROOT = Path(".rag-eval")
 _CONFIG = """\
@@ -125,7 +124,7 @@ def _show(check: labelling.QuoteCheck) -> None:
     console = stdout()
     reports.show_quotes(console, check)
     if check.skipped:
-        console.print(skipped_questions(check.skipped), style="yellow")
+        console.print(labelling.skipped_questions(check.skipped), style="yellow")
 
 
 def _dataset(check: labelling.QuoteCheck, name: str) -> rag.Dataset[rag.CharacterSpan] | None:

@@ -10,6 +10,7 @@ from .left_out import leaving_out as leaving_out
 from .left_out import pattern_with as pattern_with
 from .locating import check_quotes as check_quotes
 from .quote_check import QuoteCheck as QuoteCheck
+from .quote_check import skipped_questions as skipped_questions
 from .quote_row import QuoteRow as QuoteRow
 from .reanchor import Reanchored as Reanchored
 from .reanchor import reanchor as reanchor

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
@@ -58,6 +59,13 @@ class Relabelled:
         """The spans that are not where they were, those that were lost first."""
         changed = [change for change in self.changes if change.kind != "unchanged"]
         return tuple(sorted(changed, key=lambda change: change.kind != LOST))
+
+    def record(self) -> dict[str, Any]:
+        """Return the counts, and the spans that are not where they were, as files hold them."""
+        corpus = self.dataset.corpus
+        lines = None if corpus is None else LinePlaces(corpus)
+        changes = [] if lines is None else [change.record(lines) for change in self.changed]
+        return {"counts": self.counts(), "changes": changes}
 
     def __repr__(self) -> str:
         return f"Relabelled({self.counted()})"
