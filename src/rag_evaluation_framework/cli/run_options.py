@@ -1,0 +1,94 @@
+"""The options of `rag-eval run`, and the keys of a configuration that they set."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rag_evaluation_framework.cli import paths
+
+Config = Annotated[
+    Path | None, typer.Argument(parser=paths.path, help="A YAML or JSON configuration; options override it.")
+]
+Corpus = Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")]
+Glob = Annotated[str | None, typer.Option(help="Which files of the folder to read; by default **/*.md.")]
+Dataset = Annotated[
+    Path | None, typer.Option(parser=paths.path, help="A dataset (.json, .jsonl), or questions with quotes (.csv).")
+]
+EvaluationType = Annotated[
+    str | None, typer.Option(help="document-level, chunk-level or token-level; by default that of the dataset.")
+]
+Chunker = Annotated[str | None, typer.Option(help="For example recursive-character:chunk_size=200.")]
+Embedder = Annotated[str | None, typer.Option(help="For example lsa; without one, retrieval is lexical.")]
+VectorStore = Annotated[str | None, typer.Option(help="in-memory, chroma or qdrant.")]
+Retriever = Annotated[str | None, typer.Option(help="bm25, vector-rag, hybrid, or your own: my_module:search.")]
+Reranker = Annotated[
+    str | None, typer.Option(help="Reranks the first 50 results: late-interaction, cross-encoder, or your own.")
+]
+Metric = Annotated[list[str] | None, typer.Option(help="For example span_recall; repeatable.")]
+K = Annotated[list[int] | None, typer.Option(help="A number of results; repeatable.")]
+Budget = Annotated[list[str] | None, typer.Option(help="A context budget, such as 4000ch or 1000tok; repeatable.")]
+Tokenizer = Annotated[str | None, typer.Option(help="The tokenizer of budgets in tokens, for example cl100k_base.")]
+MaxConcurrency = Annotated[
+    int | None,
+    typer.Option(min=1, help="How many questions are asked side by side; your own retriever has to allow it."),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="How long one question may take; one that takes longer has failed."),
+]
+ExperimentName = Annotated[str | None, typer.Option(help="Name of the result.")]
+Root = Annotated[Path | None, typer.Option(parser=paths.path, help="Where runs are saved; by default .rag-eval.")]
+Worst = Annotated[int, typer.Option(min=0, help="How many of the weakest questions to show.")]
+AllowFailures = Annotated[
+    int, typer.Option(min=0, help="The number of failed questions to tolerate before exiting with 2.")
+]
+AllowSkipped = Annotated[
+    int,
+    typer.Option(
+        min=0, help="The number of questions whose labels could not be placed to tolerate before exiting with 2."
+    ),
+]
+OnError = Annotated[
+    str | None, typer.Option(help="collect keeps failed questions in the result, raise ends at the first.")
+]
+NoImport = Annotated[
+    bool, typer.Option("--no-import", help="Refuse your own code: only built-in components and installed plug-ins.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+
+_KEYS = {"metric": "metrics", "budget": "budgets", "root": "save_results_path"}
+"""Options that are not called like the key that they set."""
+_NO_KEYS = frozenset({"config", "worst", "allow_failures", "allow_skipped", "no_import", "as_json"})
+"""What is about the command, not about the evaluation."""
+
+
+def settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a configuration that options set; a path is absolute.
+
+    Args:
+        given: The value of each option by its name, None or empty if it was not given.
+    """
+    told = {name: value for name, value in given.items() if name not in _NO_KEYS and value not in (None, [])}
+    return {_KEYS.get(name, name): _written(name, value) for name, value in told.items()}
+
+
+def name_of(key: str) -> str:
+    """Return the option that sets a key of a configuration."""
+    name = next((name for name, other in _KEYS.items() if other == key), key)
+    return f"--{name.replace('_', '-')}"
+
+
+def _written(name: str, value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value.absolute())
+    return _tokenizer(value) if name == "tokenizer" else value
+
+
+def _tokenizer(given: str) -> str:
+    """Return the absolute path of a tokenizer that is a file; any other is a name."""
+    try:
+        return str(Path(given).absolute()) if Path(given).is_file() else given
+    except (OSError, ValueError):  # no file can be called so
+        return given
