@@ -91,7 +91,7 @@ def test_a_lost_label_is_shown_with_the_nearest_text_and_its_question_is_skipped
     said = " ".join(rag_eval("dataset", "lint", labelled, "--corpus", "docs").out.split())
     assert "similar): billing.md:3:1 “Invoices are sent on the second day." in said
     written = json.loads((folder / "changes.json").read_text())
-    assert written["counts"] == {"unchanged": 1, "moved": 0, "renamed": 0, "in normal form": 0, "lost": 1}
+    assert written["counts"] == {"unchanged": 1, "moved": 0, "renamed": 0, "in normal form": 0, "back": 0, "lost": 1}
     (change,) = written["changes"]
     assert (change["how"], change["to"]) == ("lost: its text is gone", None)
     assert change["from"] == {"doc_id": "billing.md", "start": 11, "end": 46}
@@ -99,6 +99,23 @@ def test_a_lost_label_is_shown_with_the_nearest_text_and_its_question_is_skipped
     assert change["nearest"]["difference"] == "“first” for “second”"
     assert 0.87 < change["nearest"]["similarity"] < 0.88
     assert "Wrote changes.json\n" in outcome.out
+
+
+def test_a_question_is_back_when_its_text_is(rag_eval, folder, labelled):
+    edit(folder, "billing.md", "the first day", "the second day")
+    assert rag_eval("dataset", "update", labelled, "--corpus", "docs").code == 0
+    edit(folder, "billing.md", "# Billing", "# Bills\n\nNew.")
+    edit(folder, "billing.md", "the second day", "the first day")
+    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--changes", "changes.json")
+    assert outcome.code == 0
+    assert "back           billing.md[11:46] → docs/billing.md:5:1 “Invoices are sent on the first day.”" in outcome.out
+    assert ", 1 back, 0 lost\n" in outcome.out
+    assert load_dataset(labelled).skipped == ()
+    changes = {
+        change["how"]: change["query"]["query"]
+        for change in json.loads((folder / "changes.json").read_text())["changes"]
+    }
+    assert changes["back: moved"] == "When do invoices come?"
 
 
 def test_a_run_shows_a_lost_label_with_the_nearest_text(rag_eval, folder, labelled):

@@ -3,8 +3,9 @@
 import pytest
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
+from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling.anchors import Anchor, anchors_of, known_documents
+from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.reanchor import reanchor
 from support.cpu_time import cpu_seconds_below
 

@@ -1,3 +1,4 @@
+from .anchors import Anchor as Anchor
 from .chunk_registry import ChunkRegistry as ChunkRegistry
 from .chunks import AnyChunk as AnyChunk
 from .chunks import Chunk as Chunk

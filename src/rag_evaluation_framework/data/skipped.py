@@ -1,10 +1,11 @@
 """Skipped questions: those that a dataset lacks, as a label of theirs could not be placed in the documents."""
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.plain import gives_items, items
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.value_checks import check_texts
@@ -21,6 +22,7 @@ class Skipped:
         query: The question.
         quote: The text that was not placed; "" where it was not recorded.
         reason: Why, and what to do about it.
+        anchor: What the label is found again by; None if it never had a place. No part of what is compared.
 
     Raises:
         DatasetError: A field is of another type.
@@ -29,6 +31,7 @@ class Skipped:
     query: Query
     quote: str
     reason: str
+    anchor: Anchor | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         query: Any = self.query
@@ -37,11 +40,17 @@ class Skipped:
                 f"Skipped: query={shown(query)}; expected a Query; Query.from_text('What?') makes one of its wording"
             )
         check_texts(self, DatasetError, "quote", "reason")
+        anchor: Any = self.anchor
+        if anchor is not None and not isinstance(anchor, Anchor):
+            raise DatasetError(f"Skipped: anchor={shown(anchor)}; expected an Anchor, as files of a dataset keep it")
 
     def record(self) -> dict[str, Any]:
         """Return it as files hold it."""
         query = {"id": self.query.id, "query": self.query.text, "metadata": dict(self.query.metadata)}
-        return {"query": query, "quote": self.quote, "reason": self.reason}
+        known: dict[str, Any] = {} if self.anchor is None else asdict(self.anchor)
+        known.pop("text", None)  # the quote
+        label = {key: value for key, value in known.items() if value is not None}
+        return {"query": query, "quote": self.quote, "reason": self.reason, **({"label": label} if label else {})}
 
 
 def checked_skipped(name: str, given: Any, scored: Set[str]) -> tuple[Skipped, ...]:

@@ -7,7 +7,9 @@ from pydantic import Field
 
 from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework._support.records import Record, RecordReader
+from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.ids import QueryId, QueryText
+from rag_evaluation_framework.data.label_contexts import UniqueWith
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
 
@@ -20,10 +22,24 @@ class _SkippedQuery(Record):
     metadata: dict[str, Any] = Field(default={})
 
 
+class _Label(Record):
+    doc_id: Annotated[str, Field(min_length=1)]
+    start: Annotated[int, Field(ge=0)]
+    before: str = ""
+    after: str = ""
+    unique_with: UniqueWith | None = None
+    document: str = ""
+
+    def anchor(self, text: str) -> Anchor:
+        """Return what the label is found again by."""
+        return Anchor(self.doc_id, self.start, text, self.before, self.after, self.unique_with, self.document)
+
+
 class _Skipped(Record):
     query: Any  # validated by itself, as what is unknown in it is kept
     quote: str
     reason: str
+    label: Any = None  # by itself, as what is unknown in it is ignored
 
 
 def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Skipped]:
@@ -42,7 +58,11 @@ def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Sk
             records.problem(f"{place}.query.id", f"{query.id!r} is the id of two skipped questions; ids must be unique")
         metadata = {**query.metadata, **(query.model_extra or {})}
         asked = Query(QueryId(query.id), QueryText(query.query), metadata)
-        labels.append(Skipped(asked, record.quote, record.reason))
+        label = None
+        if record.label is not None:
+            label = records.validate(_Label, record.label, f"{place}.label", unknown="is ignored")
+        anchor = None if label is None else label.anchor(record.quote)
+        labels.append(Skipped(asked, record.quote, record.reason, anchor))
     return labels
 
 

@@ -1,6 +1,5 @@
 from .additions import Additions as Additions
 from .additions import add_questions as add_questions
-from .anchors import Anchor as Anchor
 from .anchors import anchors_of as anchors_of
 from .anchors import known_documents as known_documents
 from .edited_documents import told_lost as told_lost

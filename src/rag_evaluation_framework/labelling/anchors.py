@@ -1,8 +1,9 @@
-"""What is kept of a labelled span so that it can be found again after its document has changed."""
+"""Making the anchors of labelled spans, and telling how much they say."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import span_problem
 from rag_evaluation_framework.data.label_contexts import CONTEXT, UniqueWith
@@ -12,27 +13,6 @@ from rag_evaluation_framework.text.text_locator import TextLocator
 
 TELLING = 16  # characters, up to white space, of which a context says more than a heading or a list marker does
 _LONG = 20  # letters and digits, about four words: what is shorter is written again elsewhere without being the same
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """Labelled span as a file keeps it: where it was, its text, and what stood around it.
-
-    Attributes:
-        doc_id: The document in which it was labelled.
-        start: Its first character there, 0-based.
-        text: Its text.
-        before: Up to 32 characters before it, fewer where the document begins; both contexts are "" if unknown.
-        after: Up to 32 characters behind it, fewer where the document ends.
-        unique_with: What made its place the only one in the labelled corpus; None if nobody looked.
-    """
-
-    doc_id: str
-    start: int
-    text: str
-    before: str = ""
-    after: str = ""
-    unique_with: UniqueWith | None = None
 
 
 def tells(*contexts: str) -> bool:

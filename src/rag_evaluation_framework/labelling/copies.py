@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 from rapidfuzz import fuzz
 
+from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import Anchor, tells
+from rag_evaluation_framework.labelling.anchors import tells
 from rag_evaluation_framework.labelling.written_between import FARTHEST, nearest_form
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")

@@ -20,8 +20,8 @@ def relabel_edited(dataset: Dataset[Any], corpus: Corpus) -> Relabelled | None:
     """Find the spans of a dataset again if a document of theirs has changed, or does not hold them as they say.
 
     Returns:
-        None if all of them are where they were, or the corpus is the labelled one; of a dataset that knows nothing of
-        its documents, if these have its texts at its offsets.
+        None if all of them are where they were and no skipped question is back, or the corpus is the labelled one; of a
+        dataset that knows nothing of its documents, if these have its texts at its offsets.
 
     Raises:
         DatasetError: A span does not match the labelled corpus that the dataset has.
@@ -29,7 +29,8 @@ def relabel_edited(dataset: Dataset[Any], corpus: Corpus) -> Relabelled | None:
     if dataset.level is not TOKEN or dataset.corpus_hash == corpus.content_hash:
         return None
     differ = dataset.mismatches(corpus)
-    if not differ and not _in_edited(dataset, corpus):
+    may_be_back = any(label.anchor is not None for label in dataset.skipped)
+    if not differ and not may_be_back and not _in_edited(dataset, corpus):
         return None
     again = relabel(dataset, corpus)
     return again if differ or again.changed else None

@@ -13,7 +13,7 @@ from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.quotes.word_differences import WordDifferences
 from rag_evaluation_framework.text.line_places import LinePlaces
 
-LOST = "lost"
+LOST, BACK = "lost", "back"
 _SHOWN = 120  # characters of a text
 
 
@@ -45,21 +45,24 @@ class LabelChange:
         query: The question.
         before: The span as it was labelled.
         found: Where it is now, and how it was found.
+        was_skipped: Whether its question was skipped, and is back.
     """
 
     query: Query
     before: CharacterSpan
     found: Reanchored
+    was_skipped: bool = False
 
     @property
     def kind(self) -> str:
-        """One of `unchanged`, `moved`, `renamed`, `in normal form` and `lost`."""
-        return self.found.how.partition(":")[0].partition(",")[0]
+        """One of `unchanged`, `moved`, `renamed`, `in normal form`, `lost` and, of a skipped question, `back`."""
+        return BACK if self.was_skipped else self.found.how.partition(":")[0].partition(",")[0]
 
     @property
     def particulars(self) -> str:
         """Why it was lost, or what was ignored to find it: "ignoring: emphasis"; "" if nothing was."""
-        return self.found.how.removeprefix(self.kind).lstrip(":, ")
+        how = self.found.how
+        return how if self.was_skipped else how.removeprefix(self.kind).lstrip(":, ")
 
     @property
     def was(self) -> str:
@@ -104,7 +107,7 @@ class LabelChange:
         nearest = self.nearest
         return {
             "query": {"id": self.query.id, "query": self.query.text},
-            "how": self.found.how,
+            "how": f"{BACK}: {self.found.how}" if self.was_skipped else self.found.how,
             "text": self.before.text,
             "from": {"doc_id": self.before.doc_id, "start": self.before.start, "end": self.before.end},
             "to": None if self.found.span is None else _span_record(self.found.span, lines),

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import Anchor
 from rag_evaluation_framework.labelling.left_out import leaving_out
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
 from rag_evaluation_framework.markups.formats import markup_of

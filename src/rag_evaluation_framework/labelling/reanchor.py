@@ -5,11 +5,12 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import Anchor, is_long, tells
+from rag_evaluation_framework.labelling.anchors import is_long, tells
 from rag_evaluation_framework.labelling.copies import Versions, is_reworded, kept_and_other
 from rag_evaluation_framework.labelling.losses import MOST_PLACES, LossTeller, named
 from rag_evaluation_framework.labelling.shown_places import ShownPlaces
@@ -58,9 +59,10 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
         anchors: The spans as they were labelled.
         corpus: The documents as they are now.
         known: The SHA-256 of the texts of documents when they were labelled, as `known_documents` returns them. A
-            document that is not among them counts as unchanged if text and context are where they were.
+            document that is not among them counts as unchanged if text and context are where they were. What an anchor
+            itself says of its document comes first.
     """
-    finder = _Finder(corpus, known)
+    finder = _Finder(anchors, corpus, known)
     found = {anchor: finder.reanchored(anchor) for anchor in dict.fromkeys(anchors)}
     kept, others = kept_and_other((anchor, result.span) for anchor, result in found.items())
     return [finder.settled(found[anchor], kept, others | finder.renamed) for anchor in anchors]
@@ -75,19 +77,21 @@ class _Several(Exception):
 
 
 class _Finder:
-    def __init__(self, corpus: Corpus, known: Mapping[str, str]) -> None:
+    def __init__(self, anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]) -> None:
         self.corpus, self.known = corpus, known
         self.locator = TextLocator.of(corpus)
         self.shown, self.withdrawn = ShownPlaces(corpus), Withdrawn(corpus)
         self.losses, self.versions = LossTeller(corpus, self.withdrawn), Versions(corpus)
         self.unchanged: set[str] = set()
         self.by_hash: dict[str, list[Document]] = defaultdict(list)  # those whose text was known under another name
-        digests = set(known.values())
+        names: dict[str, set[str]] = defaultdict(set)
+        for doc_id, digest in (*known.items(), *((anchor.doc_id, anchor.document) for anchor in anchors)):
+            names[digest].add(doc_id)
         for document in corpus:
             digest = document.content_hash
             if known.get(document.id) == digest:
                 self.unchanged.add(document.id)
-            elif digest in digests:
+            elif digest in names and document.id not in names[digest]:
                 self.by_hash[digest].append(document)
         self.renamed = {document.id for found in self.by_hash.values() for document in found}
 
@@ -137,20 +141,24 @@ class _Finder:
         if span.doc_id == anchor.doc_id:
             beside = own[max(span.start - len(anchor.before), 0) : span.start], own[span.end : span.end + CONTEXT]
             return beside != (anchor.before, anchor.after) and is_reworded(anchor, own, span)
-        archived = self.corpus[span.doc_id].content_hash == self.known.get(anchor.doc_id) and anchor.doc_id in kept
+        archived = self.corpus[span.doc_id].content_hash == self._digest(anchor) and anchor.doc_id in kept
         return archived or self.versions.are(anchor.doc_id, span.doc_id) or is_reworded(anchor, own, span)
 
     def _is_archived(self, anchor: Anchor) -> bool:
         """Return whether another document has the text that the one of a label had."""
-        return self.known.get(anchor.doc_id) in self.by_hash
+        return self._digest(anchor) in self.by_hash
+
+    def _digest(self, anchor: Anchor) -> str:
+        """Return the hash of the document of a label when it was labelled; "" if it is not known."""
+        return anchor.document or self.known.get(anchor.doc_id, "")
 
     def _where_it_was(self, anchor: Anchor) -> CharacterSpan | None:
         """Return the place of a span by its offset, if its document is not known to have changed."""
-        if anchor.doc_id in self.unchanged:
-            return _at_offset(anchor, self.corpus[anchor.doc_id])
-        if anchor.doc_id in self.known or anchor.doc_id not in self.corpus:
+        if anchor.doc_id not in self.corpus:
             return None
-        document = self.corpus[anchor.doc_id]
+        document, digest = self.corpus[anchor.doc_id], self._digest(anchor)
+        if digest:
+            return _at_offset(anchor, document) if document.content_hash == digest else None
         span = _at_offset(anchor, document)
         around = f"{anchor.before}{anchor.text}{anchor.after}"
         first = anchor.start - len(anchor.before)
@@ -186,7 +194,7 @@ class _Finder:
 
     def _renamed(self, anchor: Anchor) -> CharacterSpan | None:
         """Return the place of a span by its offset in the one document that has the text of its own, as it was."""
-        found = self.by_hash.get(self.known.get(anchor.doc_id, ""), [])
+        found = self.by_hash.get(self._digest(anchor), [])
         return _at_offset(anchor, found[0]) if len(found) == 1 else None
 
     def _in_context(self, anchor: Anchor, doc_id: str | None) -> CharacterSpan | None:
@@ -268,7 +276,7 @@ class _Finder:
 
     def _is_of_another(self, anchor: Anchor, doc_id: DocumentId) -> bool:
         """Return whether a document has the text that another one had, so that all in it was there already."""
-        return doc_id in self.renamed and self.corpus[doc_id].content_hash != self.known.get(anchor.doc_id)
+        return doc_id in self.renamed and self.corpus[doc_id].content_hash != self._digest(anchor)
 
     def _only(self, anchor: Anchor, places: list[CharacterSpan]) -> CharacterSpan | None:
         if len(places) > 1:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
@@ -16,12 +17,12 @@ from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import Anchor, anchors_of, known_documents
-from rag_evaluation_framework.labelling.label_change import LOST, LabelChange
-from rag_evaluation_framework.labelling.reanchor import reanchor
+from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
+from rag_evaluation_framework.labelling.label_change import BACK, LOST, LabelChange
+from rag_evaluation_framework.labelling.reanchor import Reanchored, reanchor
 from rag_evaluation_framework.text.line_places import LinePlaces
 
-_KINDS = ("unchanged", "moved", "renamed", "in normal form", LOST)
+_KINDS = ("unchanged", "moved", "renamed", "in normal form", BACK, LOST)
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,7 +31,8 @@ class Relabelled:
 
     Attributes:
         dataset: The questions all of whose spans were found, with the edited corpus.
-        changes: One entry per span of the dataset as it was, in order.
+        changes: One entry per span of the dataset as it was, in order, and then one per span of the questions that it
+            skipped and that are back.
         lost: The questions that are skipped, as a span of theirs was lost.
     """
 
@@ -76,7 +78,7 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
 
     What is known of the labelled documents is what its file keeps, or the documents themselves if the dataset has them.
     A question is skipped as a whole if one of its spans was lost: scored by the others alone, retrieving the right text
-    would count as wrong.
+    would count as wrong. Questions that were skipped for this are back as soon as all of their spans are found again.
 
     Raises:
         CorpusError: The corpus is not a `Corpus`, or is empty.
@@ -89,8 +91,12 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     labels = [(entry, span) for entry in dataset for span in entry.relevant]
     anchors = _anchors([span for _, span in labels], dataset)
     wanted = [_resolved(anchor, span, known, resolver) for anchor, (_, span) in zip(anchors, labels, strict=True)]
-    found = reanchor(wanted, corpus, known)
-    changes = tuple(LabelChange(entry.query, span, result) for (entry, span), result in zip(labels, found, strict=True))
+    once = _anchored(dataset.skipped)
+    found = reanchor([*wanted, *(anchor for _, anchor in once)], corpus, known)
+    changes = tuple(
+        LabelChange(entry.query, span, result) for (entry, span), result in zip(labels, found, strict=False)
+    )
+    back = _back([query for query, _ in once], found[len(labels) :])
     places: dict[str, list[CharacterSpan | None]] = {entry.query.id: [] for entry in dataset}
     for change in changes:
         places[change.query.id].append(change.found.span)
@@ -100,22 +106,63 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
         if None not in places[entry.query.id]
     ]
     lost = {query.id: query for query in dataset.queries if None in places[query.id]}
-    lines = LinePlaces(corpus)
-    skipped = [
-        Skipped(change.query, change.before.text, change.reason(lines))  # also of one found, or it would be forgotten
-        for change in changes
-        if change.query.id in lost
-    ]
     updated = Dataset(
-        entries,
+        [*entries, *_as_truth(back)],
         TOKEN,
         name=dataset.name,
         corpus=corpus,
         metadata=dataset.metadata,
-        skipped=(*dataset.skipped, *skipped),
-        recorded=LabelContexts(was_in=_was_in(changes, dataset)),
+        skipped=(
+            *(label for label in dataset.skipped if label.query.id not in {change.query.id for change in back}),
+            *_skipped([change for change in changes if change.query.id in lost], corpus, known),
+        ),
+        recorded=LabelContexts(was_in=_was_in([*changes, *back], dataset)),
     )
-    return Relabelled(updated, changes, tuple(lost.values()))
+    return Relabelled(updated, (*changes, *back), tuple(lost.values()))
+
+
+def _anchored(skipped: Sequence[Skipped]) -> list[tuple[Query, Anchor]]:
+    """Return what the labels of skipped questions are found again by, of those of which all had a place."""
+    unplaced = {label.query.id for label in skipped if label.anchor is None or not label.quote.strip()}
+    return [
+        (label.query, label.anchor) for label in skipped if label.anchor is not None and label.query.id not in unplaced
+    ]
+
+
+def _back(queries: Sequence[Query], found: Sequence[Reanchored]) -> list[LabelChange]:
+    """Return the labels of skipped questions of which all were found."""
+    missing = {query.id for query, result in zip(queries, found, strict=True) if result.span is None}
+    return [
+        LabelChange(query, _span_of(result.anchor), result, was_skipped=True)
+        for query, result in zip(queries, found, strict=True)
+        if query.id not in missing
+    ]
+
+
+def _span_of(anchor: Anchor) -> CharacterSpan:
+    return CharacterSpan(DocumentId(anchor.doc_id), anchor.start, anchor.start + len(anchor.text), anchor.text)
+
+
+def _as_truth(changes: Sequence[LabelChange]) -> list[TokenLevelGroundTruth]:
+    queries = {change.query.id: change.query for change in changes}
+    spans: dict[str, list[CharacterSpan]] = {query_id: [] for query_id in queries}
+    for change in changes:
+        if change.found.span is not None:
+            spans[change.query.id].append(change.found.span)
+    return [TokenLevelGroundTruth(query, tuple(spans[query_id])) for query_id, query in queries.items()]
+
+
+def _skipped(changes: Sequence[LabelChange], corpus: Corpus, known: Mapping[str, str]) -> list[Skipped]:
+    """Return the labels of questions that lost one, also those that were found: they would be forgotten."""
+    lines, skipped = LinePlaces(corpus), list[Skipped]()
+    for change in changes:
+        span, anchor = change.found.span, change.found.anchor
+        if span is None:
+            anchor = replace(anchor, document=anchor.document or known.get(anchor.doc_id, ""))
+        else:
+            anchor = replace(anchors_of([span], corpus)[0], document=corpus[span.doc_id].content_hash)
+        skipped.append(Skipped(change.query, anchor.text, change.reason(lines), anchor))
+    return skipped
 
 
 def _was_in(

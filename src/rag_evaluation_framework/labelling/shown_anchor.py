@@ -4,9 +4,10 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
+from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import TELLING, Anchor, tells
+from rag_evaluation_framework.labelling.anchors import TELLING, tells
 from rag_evaluation_framework.markups.characters import folded
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import LINE_END, Markup

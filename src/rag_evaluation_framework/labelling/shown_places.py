@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
+from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import Anchor, is_long
+from rag_evaluation_framework.labelling.anchors import is_long
 from rag_evaluation_framework.labelling.shown_anchor import ShownAnchor
 from rag_evaluation_framework.quotes.differences import in_order
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator

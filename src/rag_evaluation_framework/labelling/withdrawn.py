@@ -4,10 +4,10 @@ import re
 from bisect import bisect_right
 from pathlib import PurePosixPath
 
+from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import Anchor
 from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.html_markup import HIDDEN_ELEMENT

@@ -2,7 +2,8 @@
 
 import re
 
-from rag_evaluation_framework.labelling.anchors import TELLING, Anchor, tells
+from rag_evaluation_framework.data.anchors import Anchor
+from rag_evaluation_framework.labelling.anchors import TELLING, tells
 
 FARTHEST = 400  # characters: longer than what is written into a line
 _BLOCK_END = re.compile(r"\n\s*(?:\n|[-*+#>|]|\d{1,3}[.)]\s)")

@@ -1,0 +1,178 @@
+"""Questions that were skipped, as a label of theirs was lost, and whose labels are there again."""
+
+import json
+
+import pytest
+
+from rag_evaluation_framework import (
+    TOKEN,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    TokenLevelGroundTruth,
+    evaluate,
+    load_dataset,
+    save_dataset,
+)
+from rag_evaluation_framework.data import Anchor, Skipped
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling import relabel
+
+FIRST, SECOND, THIRD = (
+    "Invoices are sent on the first day of every month.",
+    "Refunds take five working days in all countries.",
+    "Support answers within one day.",
+)
+PAGE = f"# Billing\n\n{FIRST} Some words are between. {SECOND}\n"
+OTHER = f"# Support\n\n{THIRD} On Sundays, too.\n"
+
+
+def corpus_of(**texts):
+    return Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in texts.items())
+
+
+BEFORE = corpus_of(a=PAGE, b=OTHER)
+
+
+def dataset_of(*labels, corpus=BEFORE):
+    def span(text, doc_id="a.md"):
+        start = corpus[doc_id].content.index(text)
+        return CharacterSpan(DocumentId(doc_id), start, start + len(text), text)
+
+    entries = [
+        TokenLevelGroundTruth(
+            Query.from_text(question), [span(text, "b.md" if text == THIRD else "a.md") for text in texts]
+        )
+        for question, *texts in labels
+    ]
+    return Dataset(entries, TOKEN, corpus=corpus)
+
+
+def updated(dataset, folder, *corpora):
+    """The dataset that files hold after an update in each corpus, and what became of it in the last one."""
+    dataset = load_dataset(save_dataset(dataset, folder / "0.json"))
+    for number, corpus in enumerate(corpora, 1):
+        found = relabel(dataset, corpus)
+        dataset = load_dataset(save_dataset(found.dataset, folder / f"{number}.json"))
+    return dataset, found
+
+
+LABELS = ("When?", FIRST), ("Both?", FIRST, SECOND), ("Who?", THIRD), ("No answer?",)
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        corpus_of(b=OTHER),
+        corpus_of(a=PAGE.replace(f"{FIRST} ", ""), b=OTHER),
+        corpus_of(a=PAGE.replace("first day", "last day"), b=OTHER),
+        corpus_of(x="# Another folder\n\nWith other words.\n"),
+    ],
+    ids=["deleted", "shortened", "reworded", "another folder"],
+)
+@pytest.mark.parametrize("last", [BEFORE, corpus_of(a=f"New.\n\n{PAGE}", b=f"New.\n\n{OTHER}")], ids=["same", "moved"])
+def test_what_an_update_lost_is_back_as_soon_as_it_is_there_again(tmp_path, edited, last):
+    dataset, found = updated(dataset_of(*LABELS), tmp_path, edited, last)
+    assert dataset.skipped == ()
+    spans = {entry.query.text: {(span.doc_id, span.start) for span in entry.relevant} for entry in dataset}
+    start, *others = (last["a.md"].content.index(text) for text in (FIRST, SECOND))
+    assert spans["When?"] == {("a.md", start)}
+    assert spans["Both?"] == {("a.md", place) for place in (start, *others)}
+    assert spans["Who?"] == {("b.md", last["b.md"].content.index(THIRD))}
+    back = [change for change in found.changes if change.kind == "back"]
+    assert (found.counts()["back"], {change.query.text for change in back} >= {"When?", "Both?"}) == (len(back), True)
+    assert f", {len(back)} back, 0 lost" in repr(found)
+
+
+def test_other_labels_of_a_document_that_is_as_it_once_was_stay_in_it(tmp_path):
+    """It is no other document that has this name now, although its text is the one that was known of a lost label."""
+    edited = corpus_of(a=f"New.\n\n{PAGE.replace('five', 'six')}", b=OTHER)
+    dataset, _ = updated(dataset_of(("When?", FIRST), ("How long?", SECOND)), tmp_path, edited, BEFORE)
+    assert {entry.query.text: entry.relevant[0].start for entry in dataset} == {
+        "When?": PAGE.index(FIRST),
+        "How long?": PAGE.index(SECOND),
+    }
+
+
+def test_a_question_stays_skipped_with_its_reasons_while_one_of_its_labels_is_not_there(tmp_path):
+    edited = corpus_of(a="# Billing\n\nNothing of it.\n", b=OTHER)
+    half = corpus_of(a=f"# Billing\n\n{FIRST} Some words are between.\n", b=OTHER)
+    dataset, found = updated(dataset_of(("Both?", FIRST, SECOND), ("No answer?",)), tmp_path, edited, half)
+    assert [(label.quote, label.reason) for label in dataset.skipped] == [
+        (FIRST, "lost: its text is gone"),
+        (SECOND, "lost: its text is gone"),
+    ]
+    assert (len(dataset), found.changes) == (1, ())
+    again = relabel(dataset, BEFORE).dataset.ground_truth[1]
+    assert [span.start for span in again.relevant] == [PAGE.index(FIRST), PAGE.index(SECOND)]
+
+
+def test_a_place_in_a_document_that_is_unchanged_since_the_label_was_lost_is_not_taken_for_it(tmp_path):
+    twice = f"{OTHER}{FIRST}\n"
+    dataset, found = updated(
+        dataset_of(("When?", FIRST), ("Who?", THIRD)),
+        tmp_path,
+        corpus_of(a=PAGE.replace(FIRST, "Gone."), b=twice, c=f"{FIRST}\n"),
+        corpus_of(a=PAGE.replace(FIRST, "Gone."), b=twice),
+    )
+    assert [entry.query.text for entry in dataset] == ["Who?"]
+    assert found.counts()["back"] == 0
+
+
+def test_a_quote_that_never_had_a_place_stays_skipped():
+    query = Query.from_text("Where?")
+    dataset = dataset_of(("When?", FIRST))
+    dataset = Dataset(dataset.ground_truth, TOKEN, corpus=BEFORE, skipped=[Skipped(query, SECOND, "missing")])
+    found = relabel(dataset, corpus_of(a=f"New.\n{PAGE}"))
+    assert [label.query for label in found.dataset.skipped] == [query]
+
+
+def test_evaluations_ask_questions_that_are_back_without_an_update(tmp_path):
+    dataset, _ = updated(dataset_of(*LABELS), tmp_path, corpus_of(b=OTHER))
+    assert len(dataset) == 2
+    result = evaluate(lambda query, k: [], dataset, corpus=BEFORE, k=1)
+    assert (result.counts["questions"], result.skipped) == (4, ())
+    assert any("3 back" in note for note in result.notes)
+    kept = evaluate(lambda query, k: [], dataset, corpus=corpus_of(b=OTHER), k=1)
+    assert (kept.counts["questions"], len(kept.skipped)) == (2, 3)
+
+
+def test_files_keep_what_a_skipped_label_is_found_again_by(tmp_path):
+    updated(dataset_of(("How long?", SECOND), ("No answer?",)), tmp_path, corpus_of(b=OTHER))
+    (kept,) = json.loads((tmp_path / "1.json").read_text())["skipped"]
+    assert kept["label"] == {
+        "doc_id": "a.md",
+        "start": PAGE.index(SECOND),
+        "before": PAGE[PAGE.index(SECOND) - 32 : PAGE.index(SECOND)],
+        "after": "\n",
+        "unique_with": "text",
+        "document": BEFORE["a.md"].content_hash,
+    }
+
+
+@pytest.mark.parametrize(
+    ("label", "problem"),
+    [
+        ([], "label: "),
+        ({"start": 0}, "label.doc_id: Field required"),
+        ({"doc_id": "a.md", "start": -1}, "label.start"),
+        ({"doc_id": "a.md", "start": 0, "unique_with": "luck"}, "label.unique_with"),
+    ],
+)
+def test_a_label_that_is_none_is_told_with_its_place(tmp_path, label, problem):
+    skipped = [{"query": {"id": "1", "query": "When?"}, "quote": "x", "reason": "lost", "label": label}]
+    (tmp_path / "d.json").write_text(json.dumps({"schema_version": 1, "skipped": skipped, "questions": []}))
+    with pytest.raises(DatasetError) as error:
+        load_dataset(tmp_path / "d.json")
+    assert f"$.skipped[0].{problem}" in str(error.value)
+
+
+def test_an_anchor_of_another_type_is_refused():
+    with pytest.raises(DatasetError, match=r"anchor='a\.md'; expected an Anchor"):
+        Skipped(Query.from_text("When?"), "x", "lost", "a.md")
+    assert Skipped(Query.from_text("When?"), "x", "lost", Anchor("a.md", 0, "x")) == Skipped(
+        Query.from_text("When?"), "x", "lost"
+    )
