@@ -46,10 +46,10 @@ def test_what_was_lost_is_told_with_the_nearest_text_its_similarity_and_in_what_
     nearest = "nearest (94 % similar): b.md:4:37 “Refunds take six working days in all countries.”; “five” for “six”"
     why = "its document a.md is gone and its text is in no other"
     assert change.line(lines) == f"lost           a.md[47:95] “{SECOND}” of “How long?”: {why}; {nearest}"
-    assert change.reason(lines) == f"lost: {why}; {nearest}"
+    assert change.reason == f"lost: {why}; {nearest}"
     told = change.record(lines)["nearest"]
     assert (told["doc_id"], told["line"], told["difference"]) == ("b.md", 4, "“five” for “six”")
-    assert told["similarity"] == change.nearest.similarity == 0.9474
+    assert told["similarity"] == change.found.nearest.similarity == 0.9474
 
 
 def test_markup_is_no_difference():
@@ -57,19 +57,19 @@ def test_markup_is_no_difference():
     label = SECOND.replace("five", "**five**")
     after = corpus_of(a=PAGE.replace("working days", "`working` [weeks](weeks.html)"))
     change, _ = changed(after, ("How long?", label), before=before)
-    assert change.nearest.difference == "“days” for “weeks”"
+    assert change.found.nearest.difference == "“days” for “weeks”"
 
 
 def test_a_text_that_stands_elsewhere_differs_in_nothing_and_the_reason_names_its_places():
     change, lines = changed(corpus_of(a=f"New.\n{PAGE}{PAGE}"), ("How long?", SECOND))
-    assert (change.nearest.similarity, change.nearest.difference) == (1.0, "")
+    assert (change.found.nearest.similarity, change.found.nearest.difference) == (1.0, "")
     assert change.record(lines)["nearest"]["difference"] == ""
-    assert change.reason(lines) == ("lost: it now stands in several places (a.md[52:100], a.md[161:209])")
+    assert change.reason == ("lost: it now stands in several places (a.md[52:100], a.md[161:209])")
 
 
 def test_where_nothing_is_similar_that_is_told():
     change, lines = changed(corpus_of(b="?"), ("When?", FIRST))
-    assert (change.nearest, change.record(lines)["nearest"]) == (None, None)
+    assert (change.found.nearest, change.record(lines)["nearest"]) == (None, None)
     assert change.line(lines).endswith("; nothing similar in the corpus")
 
 
@@ -77,5 +77,5 @@ def test_what_differs_is_never_shown_as_the_same():
     text = f"{' '.join(f'word{number}' for number in range(60))} five"
     after = corpus_of(a=f"{text[:-4]}fife and more.")
     change, lines = changed(after, ("When?", text), before=f"{text} and more.")
-    assert 0.995 < change.nearest.similarity < 1
+    assert 0.995 < change.found.nearest.similarity < 1
     assert "nearest (99 % similar)" in change.line(lines)

@@ -94,9 +94,9 @@ def test_a_changed_word_is_never_found_by_likeness():
     after = corpus_of(a=PAGE.replace("five working", "six working"))
     result = found_again(corpus_of(a=PAGE), after)
     assert (result.span, result.how) == (None, "lost: its text is gone")
-    nearest, similarity = result.nearest
-    assert nearest.text.endswith(ANSWER.replace("five", "six"))
-    assert 80 < similarity < 100
+    assert result.nearest.quote.endswith(ANSWER.replace("five", "six"))
+    assert 0.8 < result.nearest.similarity < 1
+    assert result.nearest.difference.endswith("“five” for “six”")
 
 
 def test_a_renamed_document_is_known_by_its_content():
@@ -183,7 +183,7 @@ REWORDED = PAGE.replace("five working", "six working")
 def test_a_label_whose_document_says_something_else_now_does_not_go_to_a_copy_of_what_it_said(after):
     result = found_again(corpus_of(a=PAGE, b=OTHER), after)
     assert result.how.startswith("lost: its document says something else now, and what it said stands in "), result.how
-    assert result.nearest[0].text == ANSWER
+    assert result.nearest.quote == ANSWER
 
 
 def test_a_label_that_changed_places_with_a_paragraph_that_is_not_like_it_is_found():
@@ -238,7 +238,7 @@ def test_the_other_copy_of_a_text_is_not_taken_when_its_own_is_deleted():
     result = found_again(corpus, corpus_of(a=PAGE.replace(f"{ANSWER} ", ""), b=f"# Changed\n\n{ANSWER}\n"))
     assert result.span is None
     assert result.how.startswith("lost: its text stands with another context (b.md[")
-    assert result.nearest[0].text == ANSWER
+    assert result.nearest.quote == ANSWER
 
 
 def test_the_other_copy_in_the_same_document_is_not_taken_either():

@@ -4,7 +4,6 @@ from .anchors import anchors_of as anchors_of
 from .anchors import known_documents as known_documents
 from .edited_documents import told_lost as told_lost
 from .label_change import LabelChange as LabelChange
-from .label_change import NearestText as NearestText
 from .left_out import leaving_out as leaving_out
 from .left_out import pattern_with as pattern_with
 from .locating import check_quotes as check_quotes

@@ -11,7 +11,6 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.label_change import LabelChange
 from rag_evaluation_framework.labelling.reanchor import Reanchored
 from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel
-from rag_evaluation_framework.text.line_places import LinePlaces
 
 _MOST_LOST = 5
 
@@ -67,7 +66,7 @@ def told_lost(again: Relabelled, corpus: Corpus) -> str:
 def _why(change: LabelChange, corpus: Corpus) -> str:
     """Return why a label was lost; of one whose document is there, what this holds instead."""
     held = change.before.doc_id in corpus
-    return (span_problem(change.before, corpus) if held else None) or change.reason(LinePlaces(corpus))
+    return (span_problem(change.before, corpus) if held else None) or change.reason
 
 
 def _in_edited(dataset: Dataset[Any], corpus: Corpus) -> list[CharacterSpan]:

@@ -1,7 +1,6 @@
 """Why a label is not found again, and what is nearest to it."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework.data.anchors import Anchor
@@ -10,15 +9,13 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.left_out import leaving_out
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
 from rag_evaluation_framework.markups.formats import markup_of
-from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
-from rag_evaluation_framework.quotes.suggestions import suggest
+from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
+from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_located
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 MOST_PLACES = 20
 _MOST_NAMED = 3
 _MOST_COMPARED = 200  # texts: of the largest corpora, one takes 30 ms
-
-Nearest: TypeAlias = tuple[CharacterSpan, float]
 
 
 class LossTeller:
@@ -34,7 +31,7 @@ class LossTeller:
         self.locator, self.quotes = TextLocator.of(corpus), QuoteLocator.of(corpus)  # kept, or each would be made anew
         self.compared = 0
 
-    def told(self, anchor: Anchor) -> tuple[str, Nearest | None]:
+    def told(self, anchor: Anchor) -> tuple[str, Suggestion | None]:
         """Return `lost: …` and why, and a place of the text of a label, or the passage that it may mean.
 
         Passages are looked for only for the first 200 texts that stand nowhere.
@@ -51,16 +48,18 @@ class LossTeller:
         withdrawn = {self.withdrawn.how(anchor, place) for place in places}
         how = withdrawn.pop() if len(withdrawn) == 1 else ""
         why = f"{gone}{gone and ', and '}{several} {how or 'with another context'} ({named(places)})"
-        return f"lost: {why}", (places[0], 100)
+        return f"lost: {why}", self.text_at(places)
+
+    def text_at(self, places: Sequence[CharacterSpan]) -> Suggestion:
+        """Return the text of a label that was lost where it stands, for people to look at."""
+        return suggest_located(Located(tuple((place,) for place in places)), self.quotes, "")
 
     def _absent(self, anchor: Anchor) -> str:
         pattern = leaving_out(anchor.doc_id, self.corpus)
         return "is gone" if pattern is None else f"is left out by the pattern {shown(pattern)}"
 
-    def _nearest(self, anchor: Anchor) -> Nearest | None:
-        visible = markup_of(anchor.doc_id, anchor.text).shown(0, len(anchor.text))
-        found = suggest(visible, self.quotes)
-        return None if found is None else (found.spans[0], 100 * found.similarity)
+    def _nearest(self, anchor: Anchor) -> Suggestion | None:
+        return suggest(markup_of(anchor.doc_id, anchor.text).shown(0, len(anchor.text)), self.quotes)
 
 
 def named(places: Sequence[CharacterSpan]) -> str:

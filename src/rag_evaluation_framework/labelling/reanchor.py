@@ -1,9 +1,11 @@
 """Finding labelled spans again in a corpus that was edited: by their text and its context, never by likeness."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeAlias
+
+from tqdm import tqdm
 
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus, Document
@@ -17,6 +19,7 @@ from rag_evaluation_framework.labelling.shown_places import ShownPlaces
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
 from rag_evaluation_framework.labelling.written_between import is_written_between
 from rag_evaluation_framework.quotes.ends import are_cut
+from rag_evaluation_framework.quotes.suggestions import Suggestion
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 
@@ -30,15 +33,15 @@ class Reanchored:
         how: `unchanged`, `moved`, `renamed` (its document is gone, and another one holds it), `in normal form` (its
             white space has changed), `in normal form, ignoring: …` (its markup or typography has), or `lost: …` and
             why.
-        nearest: Of a lost span, a place of its text or the passage that it may mean (`suggest`), and its similarity (0
-            to 100), for people to look at; None if nothing is similar enough. Passages are looked for only for the
-            first 200 texts that stand nowhere.
+        nearest: Of a lost span, its text where it stands or the passage that it may mean (`suggest`), for people to
+            look at; None if nothing is similar enough. Passages are looked for only for the first 200 texts that stand
+            nowhere.
     """
 
     anchor: Anchor
     span: CharacterSpan | None
     how: str
-    nearest: tuple[CharacterSpan, float] | None = None
+    nearest: Suggestion | None = None
 
 
 def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]) -> list[Reanchored]:
@@ -63,9 +66,13 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
             itself says of its document comes first.
     """
     finder = _Finder(anchors, corpus, known)
-    found = {anchor: finder.reanchored(anchor) for anchor in dict.fromkeys(anchors)}
+    found = {anchor: finder.reanchored(anchor) for anchor in _with_progress([*dict.fromkeys(anchors)])}
     kept, others = kept_and_other((anchor, result.span) for anchor, result in found.items())
     return [finder.settled(found[anchor], kept, others | finder.renamed) for anchor in anchors]
+
+
+def _with_progress(anchors: list[Anchor]) -> Iterable[Anchor]:
+    return tqdm(anchors, desc="Finding labels again", unit="label", delay=2, disable=None, leave=False)
 
 
 _Found: TypeAlias = tuple[CharacterSpan | None, tuple[str, ...]]
@@ -102,7 +109,7 @@ class _Finder:
                 return Reanchored(anchor, span, "unchanged")
             span, ignoring = self._elsewhere(anchor)
         except _Several as several:
-            return _of_several(anchor, several.args[0])
+            return self._of_several(anchor, several.args[0])
         if span is None:
             return Reanchored(anchor, None, *self.losses.told(anchor))
         return _result(anchor, span, ignoring, "moved" if anchor.doc_id in self.corpus else "renamed")
@@ -129,11 +136,15 @@ class _Finder:
         if own is not None and not self._is_copy(anchor, own, kept):
             if anchor.doc_id in kept:
                 return _result(anchor, own, ignoring, "moved")
-            return result if span is None else _of_several(anchor, [own, span])
+            return result if span is None else self._of_several(anchor, [own, span])
         if span is None:
             return result
         why = f"its document says something else now, and what it said stands in {named([span])}"
-        return Reanchored(anchor, None, f"lost: {why}", (span, 100))
+        return Reanchored(anchor, None, f"lost: {why}", self.losses.text_at([span]))
+
+    def _of_several(self, anchor: Anchor, places: list[CharacterSpan]) -> Reanchored:
+        how = f"lost: it now stands in several places ({named(places)})"
+        return Reanchored(anchor, None, how, self.losses.text_at(places))
 
     def _is_copy(self, anchor: Anchor, span: CharacterSpan, kept: Set[str]) -> bool:
         """Return whether a place may hold a copy of a label, as its document says something else instead."""
@@ -290,10 +301,6 @@ class _Finder:
         if start >= 0 and content.startswith(anchor.text, start):
             return CharacterSpan(span.doc_id, start, start + len(anchor.text), anchor.text)
         return span
-
-
-def _of_several(anchor: Anchor, places: list[CharacterSpan]) -> Reanchored:
-    return Reanchored(anchor, None, f"lost: it now stands in several places ({named(places)})", (places[0], 100))
 
 
 def _result(anchor: Anchor, span: CharacterSpan, ignoring: tuple[str, ...], how: str) -> Reanchored:

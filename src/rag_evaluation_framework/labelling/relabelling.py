@@ -154,14 +154,14 @@ def _as_truth(changes: Sequence[LabelChange]) -> list[TokenLevelGroundTruth]:
 
 def _skipped(changes: Sequence[LabelChange], corpus: Corpus, known: Mapping[str, str]) -> list[Skipped]:
     """Return the labels of questions that lost one, also those that were found: they would be forgotten."""
-    lines, skipped = LinePlaces(corpus), list[Skipped]()
+    skipped: list[Skipped] = []
     for change in changes:
         span, anchor = change.found.span, change.found.anchor
         if span is None:
             anchor = replace(anchor, document=anchor.document or known.get(anchor.doc_id, ""))
         else:
             anchor = replace(anchors_of([span], corpus)[0], document=corpus[span.doc_id].content_hash)
-        skipped.append(Skipped(change.query, anchor.text, change.reason(lines), anchor))
+        skipped.append(Skipped(change.query, anchor.text, change.reason, anchor))
     return skipped
 
 

@@ -25,7 +25,7 @@ def show_changes(console: Console, changes: Sequence[LabelChange], corpus: Corpu
     lines, inside = LinePlaces(corpus), folder_of(corpus)
     for change in changes[:_MOST_SHOWN]:
         if change.found.span is None:
-            _show_lost(console, change, lines, inside)
+            _show_lost(console, change, inside)
             continue
         ignored = f" ({change.particulars})" if change.particulars else ""
         now = f"{name_line(inside)}{lines.named(change.found.span)}"
@@ -43,15 +43,15 @@ def show_questions(console: Console, kind: str, queries: Sequence[Query]) -> Non
         console.print(Text(f"… and {len(queries) - _MOST_SHOWN:,} more; --changes FILE writes all of them"))
 
 
-def _show_lost(console: Console, change: LabelChange, lines: LinePlaces, inside: str) -> None:
+def _show_lost(console: Console, change: LabelChange, inside: str) -> None:
     print_wrapped(console, f"{change.was}: {one_line(change.particulars)}", _KINDS, change.kind, "yellow")
     print_below(console, "question", _question(change.query))
     print_below(console, "label", Text(quoted(change.before.text), "dim"))
-    if change.nearest is None:
+    nearest = change.found.nearest
+    if nearest is None:
         print_below(console, "nearest", Text("nothing similar in the corpus"))
         return
-    span, percent = change.nearest.span, change.nearest.percent
-    show_nearest(console, span.text, [f"{inside}{lines.named(span)}"], percent, change.nearest.difference)
+    show_nearest(console, nearest, inside)
 
 
 def _question(query: Query) -> Text:

@@ -1,7 +1,6 @@
 """Tables of quotes in a terminal, and passages beside quotes; outside text is printed literally."""
 
 from collections import Counter
-from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -10,6 +9,7 @@ from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.quote_row import QuoteRow
+from rag_evaluation_framework.quotes.suggestions import Suggestion
 from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted
 
 _MOST_QUOTES = 100
@@ -47,28 +47,25 @@ def _show_row(console: Console, row: QuoteRow, corpus: Corpus) -> None:
     if found is None:
         print_below(console, "", Text(one_line(row.advice, _LINE)))
         return
-    inside = folder_of(corpus)
-    show_nearest(console, found.quote, [f"{inside}{place}" for place in found.copies], found.percent, found.difference)
+    show_nearest(console, found, folder_of(corpus))
     if found.refusal:
         print_below(console, "", Text(f"not for --accept: {found.refusal}", "yellow"))
 
 
-def show_nearest(console: Console, text: str, places: Sequence[str], percent: str, difference: str) -> None:
-    """Print the passage that is nearest to a quote.
+def show_nearest(console: Console, found: Suggestion, inside: str) -> None:
+    """Print the passage that is nearest to a quote, where it stands, of many places the first three, and what differs.
 
     Args:
         console: Where to print.
-        text: The passage.
-        places: Where it stands; of many the first three are shown.
-        percent: How similar it is.
-        difference: In what it differs, in words; "" if it does not.
+        found: The passage.
+        inside: What stands before a document in the path of its file.
     """
-    more = f" and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
-    where = ", ".join(map(name_line, places[:_MOST_PLACES]))
-    print_below(console, "nearest", Text(quoted(text)))
-    print_below(console, "", Text.assemble((f"{where}{more}", "cyan"), f", {percent} similar"))
-    if difference:
-        print_below(console, "differs", Text(one_line(difference, _LINE)))
+    more = f" and {len(found.copies) - _MOST_PLACES} more" if len(found.copies) > _MOST_PLACES else ""
+    where = ", ".join(name_line(f"{inside}{place}") for place in found.copies[:_MOST_PLACES])
+    print_below(console, "nearest", Text(quoted(found.quote)))
+    print_below(console, "", Text.assemble((f"{where}{more}", "cyan"), f", {found.percent} similar"))
+    if found.difference:
+        print_below(console, "differs", Text(one_line(found.difference, _LINE)))
 
 
 def print_below(console: Console, label: str, text: Text) -> None:
