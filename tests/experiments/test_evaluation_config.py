@@ -293,13 +293,13 @@ def test_a_save_path_that_is_a_file_is_refused_before_any_work(tmp_path, taken):
 def test_a_save_path_that_is_not_writable_is_refused_before_any_work(tmp_path, monkeypatch):
     asked = []
 
-    def refuse(place, mode):
+    def refuse(place):
         asked.append(Path(place))
-        return False
+        raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(store.os, "access", refuse)  # the tests may run as a user to whom everything is allowed
+    monkeypatch.setattr(store, "unfinished", refuse)  # the tests may run as a user to whom everything is allowed
     retriever = FixedRetriever()
-    with pytest.raises(ConfigError, match="is not writable; choose another folder"):
+    with pytest.raises(ConfigError, match=r"is not writable \(Permission denied\); choose another folder"):
         TokenLevelEvaluation(CORPUS, span_dataset()).run(
             retriever=retriever, config=EvaluationConfig(save_results_path=tmp_path / "kept")
         )

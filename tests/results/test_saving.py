@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,6 +95,17 @@ def test_a_failed_save_is_copied_and_pickled_with_its_result(tmp_path):
     for again in (copy.copy(caught.value), pickle.loads(pickle.dumps(caught.value))):
         assert str(again) == str(caught.value)
         assert again.result.metrics == caught.value.result.metrics
+
+
+def test_a_root_is_tried_and_nothing_is_left_of_that(tmp_path):
+    check_root(tmp_path / "kept")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a folder in which not even root can make anything")
+def test_a_root_in_which_nothing_can_be_made_is_refused():
+    with pytest.raises(ConfigError, match=r"but /proc is not writable \(.+\); choose another folder"):
+        check_root(Path("/proc/rag-eval"))
 
 
 @pytest.mark.parametrize("root", ["x" * 300, "a\0b"])

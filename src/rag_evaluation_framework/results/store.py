@@ -51,8 +51,12 @@ def check_root(root: Path) -> None:
     existing = next(path for path in (runs, *runs.parents) if path.exists())
     if not existing.is_dir():
         raise ConfigError(f"results are to be saved in {root}, but {existing} is a file; choose another folder")
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise ConfigError(f"results are to be saved in {root}, but {existing} is not writable; choose another folder")
+    try:
+        with unfinished(existing):  # what is allowed, is not always possible
+            return
+    except OSError as error:
+        why = f"results are to be saved in {root}, but {existing} is not writable ({reason(error)})"
+        raise ConfigError(f"{why}; choose another folder") from error
 
 
 def run_folders(root: str | Path, created: str, dataset: str) -> Iterator[Path]:
