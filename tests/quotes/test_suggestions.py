@@ -79,6 +79,38 @@ class TestWhatIsSuggested:
         assert found.quote.startswith("A refund takes **five** [working days](days.md) after")
         assert found.difference == "“had” for “have”"
 
+    @pytest.mark.parametrize(
+        ("quote", "difference"),
+        [
+            ("A refund takes **six** [working days](days.md) after we have received the parcel.", "“six” for “five”"),
+            (
+                "A refund takes _five_ `working` [days](days.md#top) when we have received the parcel.",
+                "“when” for “after”",
+            ),
+            ("- A refund takes **five** working days after we have received a parcel.", "“a” for “the”"),
+        ],
+    )
+    def test_markup_of_a_quote_that_was_copied_from_the_source_is_no_difference(self, quote, difference):
+        found = suggested(quote)
+        assert (found.difference, found.similarity > 0.9) == (difference, True)
+
+    def test_signs_that_no_markup_explains_are_differences(self):
+        text = "The product of 2 and 3 and 4 is written as 234 in this old and terse notation."
+        found = suggested(text.replace("234", "2*3 *4"), corpus_of(guide=text))
+        assert "*" in found.difference
+        struck = suggested("Install the ~~new~~ agent first, and restart the servers. Keep the data directory.")
+        assert "~~" in struck.difference
+
+    def test_a_suggestion_for_a_quote_with_markup_is_for_people_to_accept(self):
+        text = "The product of these numbers is written as 234 in this old and terse notation."
+        found = suggested(text.replace("234", "2*3*4"), corpus_of(guide=text))
+        assert found.refusal
+        found = suggested("Install the **new** agent first, and restart the servers. Keep the data directory.")
+        assert (found.difference, found.refusal) == (
+            "“servers” for “server”",
+            "the quote has markup, which may be text",
+        )
+
     def test_what_is_invisible_is_named(self, tmp_path):
         row = checked(tmp_path, "Which?,Keep the data\u200b dirctory.")
         assert "zero width space (U+200B) behind “data”" in row.difference

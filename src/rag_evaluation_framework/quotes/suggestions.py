@@ -13,6 +13,7 @@ from rapidfuzz import fuzz
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.quotes.copied_markup import read_as
 from rag_evaluation_framework.quotes.decisive_words import doubt
 from rag_evaluation_framework.quotes.likely_slips import other_than_slips
 from rag_evaluation_framework.quotes.omissions import parts_of
@@ -45,8 +46,8 @@ class Suggestion:
         similarity: How similar quote and passage are, without markup, typography and capitals; in [0, 1].
         difference: In what they differ, in words.
         refusal: Why no threshold is enough to accept it: a number, a sign, a negation or a word differs by more than a
-            likely slip, it has copies, another passage is about as similar, or it is in another document than the one
-            that was named; "" if nothing speaks against it.
+            likely slip, the quote has markup that may be text, it has copies, another passage is about as similar, or
+            it is in another document than the one that was named; "" if nothing speaks against it.
     """
 
     quote: str
@@ -115,8 +116,11 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
         return None
     span = _span(passage, locator)
     copies = locator.locate(span.text, doc_id, _LIMIT).places
-    similarity = _similarity(given, passage)
-    refusal = _refusal(found, locator.rarity)
+    similarity, refusal = _similarity(given, passage), _refusal(found, locator.rarity)
+    shown = read_as(span.doc_id, given)
+    if shown != given and (as_shown := _similarity(shown, passage)) > similarity:
+        similarity, found = as_shown, WordDifferences(shown, passage.text)
+        refusal = refusal and (_refusal(found, locator.rarity) or "the quote has markup, which may be text")
     if not refusal and len(copies) < 2:
         refusal = _rival(given, passage, locator, number)
     return _suggestion((span,), copies, locator, similarity, found.told(), refusal)
