@@ -284,6 +284,13 @@ class TestWhatMakesAPlaceUnique:
         assert row.status == "ambiguous"
         assert "a.md:1:22 (behind “wait.”)" in row.advice
 
+    def test_words_beside_a_quote_are_told_as_readers_see_them(self, tmp_path):
+        corpus = corpus_of(
+            a="> **Wait**\n\n- Press OK.\n- [Go](on.md)\n", b="<b>Press OK.</b> &amp; <i>then</i> stop.\n"
+        )
+        row = checked(tmp_path, "What?,Press OK.", corpus)
+        assert row.advice.startswith("a.md:3:3 (behind “Wait”), b.md:1:4 (before “&”): ")
+
     def test_of_copies_that_share_all_words_around_no_words_are_told(self, tmp_path):
         row = checked(tmp_path, "What?,Keep the data directory.", corpus_of(a=GUIDE, b=GUIDE))
         assert row.advice == "a.md:8:54, b.md:8:54: name the document, or quote more"

@@ -9,7 +9,7 @@ from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.quotes.words import flat
 
 _MOST_PLACES = 3
-_AROUND = 120  # characters that are read on each side
+_AROUND = 120  # characters of the source that are read on each side
 _MOST_WORDS = 8
 _WORD = re.compile(r"\S+")
 
@@ -34,10 +34,10 @@ def told_places(places: Sequence[tuple[CharacterSpan, ...]], locator: QuoteLocat
 
 
 def _beside(span: CharacterSpan, locator: QuoteLocator) -> tuple[list[str], list[str]]:
-    """Return the words before a span, the nearest first, and those behind it."""
-    content = locator.corpus[span.doc_id].content
-    before = _WORD.findall(content[max(span.start - _AROUND, 0) : span.start])
-    behind = _WORD.findall(content[span.end : span.end + _AROUND])
+    """Return the words that readers are shown before a span, the nearest first, and those behind it."""
+    markup = locator.markups[locator.numbers[span.doc_id]]
+    before = _WORD.findall(markup.shown(max(span.start - _AROUND, 0), span.start))
+    behind = _WORD.findall(markup.shown(span.end, min(span.end + _AROUND, len(markup.source))))
     return before[::-1], behind
 
 
