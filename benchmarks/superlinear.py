@@ -182,11 +182,12 @@ def missing_quotes(n: int) -> Work:
     return checking(quotes, corpus_of(pages))
 
 
-def opened(name: str, markup: str) -> Case:
+def opened(name: str, markup: str, first: str = "", last: str = "") -> Case:
     """Return the case of a document of n characters of markup that is opened and never closed."""
 
     def case(n: int) -> Work:
-        page = Document(DocumentId(name), markup * (n // len(markup)) + "\n\nThe end of the page.\n")
+        text = first + markup * (n // len(markup)) + last
+        page = Document(DocumentId(name), f"{text}\n\nThe end of the page.\n")
         return checking(["The end is on no page."], Corpus([page]))
 
     return case
@@ -330,6 +331,15 @@ CASES: dict[str, tuple[int, Case]] = {
     "quotes: n characters of opened code": (30_000, opened("page.md", "`a ``b ")),
     "quotes: n characters of opened tags": (30_000, opened("page.html", "<a ")),
     "quotes: n characters of opened roles": (30_000, opened("page.rst", ":a:`b ")),
+    "quotes: n characters of opened comments": (30_000, opened("page.md", "<!--‹!--", "x ")),
+    "quotes: n characters of opened scripts": (30_000, opened("page.md", "<svg>", "x ")),
+    "quotes: n characters of list markers": (30_000, opened("page.md", "- ", last="x")),
+    "quotes: n blanks of a rule that is none": (30_000, opened("page.md", " ", "***", "x")),
+    "quotes: n blanks in a heading": (30_000, opened("page.md", " ", "# a", "x")),
+    "quotes: n blanks in an admonition": (30_000, opened("page.md", " ", "!!! a", "(")),
+    "quotes: n characters of words and colons": (30_000, opened("page.rst", ":a")),
+    "quotes: n characters of numbers and colons": (30_000, opened("page.rst", "00:")),
+    "quotes: n characters of words and points": (30_000, opened("page.rst", "a.aa.")),
     "a duplicate key among n": (10_000, duplicate_key),
     "run --json --worst n": (1_000, worst_as_json),
     "print the n worst": (1_000, worst_printed),

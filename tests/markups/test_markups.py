@@ -60,6 +60,10 @@ def shown(read, source):
         ("a\\\r\nb \\ c", "a b \\ c"),
         ("*a*\r\n\r\n- b\r\n- *c*\r\n\r\n```\r\n*d*\r\n```\r\n", "a b c *d*"),
         ("*never\n\nclosed*", "*never closed*"),
+        ("a <!-- never *closed* <b>here</b>\n\nb <!-- c --> d", "a <!-- never closed here b d"),
+        ("a <svg>b</svg> <SVG>c</svg > <svg> d", "a d"),
+        ("# One ## #\n\n# Two {#id}\n\n# Three ## {: .c}\n\n# {x} # y#", "One ## Two Three {x} # y#"),
+        ('!!! note some words "T"\n\n!!! note (x)', "T !!! note (x)"),
         ("", ""),
     ],
 )
@@ -176,6 +180,28 @@ OPENED = (
 def test_markup_that_is_opened_and_never_closed_is_read_once(read, opened):
     source = opened * (80_000 // len(opened))
     with cpu_seconds_below(4):
+        read(source)
+
+
+@pytest.mark.parametrize(
+    ("read", "first", "repeated", "last"),
+    [
+        (markdown_markup, "x ", "<!--‹!--", ""),
+        (markdown_markup, "x ", "<svg>", ""),
+        (markdown_markup, "", "- ", "x"),
+        (markdown_markup, "***", " ", "x"),
+        (markdown_markup, "# a", " ", "x"),
+        (markdown_markup, "!!! a", " ", "("),
+        (markdown_markup, "!!! ", "a", "("),
+        (rst_markup, "", ":a", ""),
+        (rst_markup, "", ":a.", ""),
+        (rst_markup, "", "00:", ""),
+        (rst_markup, "", "a.aa.", ""),
+    ],
+)
+def test_what_may_begin_or_end_at_many_places_is_read_once(read, first, repeated, last):
+    source = first + repeated * (80_000 // len(repeated)) + last
+    with cpu_seconds_below(2):
         read(source)
 
 

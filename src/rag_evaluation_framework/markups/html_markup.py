@@ -11,9 +11,8 @@ TAG = re.compile(
     r"(?:\s+[A-Za-z_:@.#][^\s\"'=<>`]*+(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'=<>`]++))?)*+\s*/?>"
 )
 _UNSHOWN = "script|style|title|template|svg|noscript|iframe"
-HIDDEN_ELEMENT = re.compile(
-    r"<!--.*?(?:-->|\Z)"
-    rf"|<(?P<name>{_UNSHOWN})\b[^>]{{0,5000}}>.*?(?:</(?P=name)\s*>|\Z)",
+HIDDEN_ELEMENT = re.compile(  # "closed" unless it goes on to the end
+    rf"<(?:!--|(?P<name>{_UNSHOWN})\b[^>]{{0,5000}}>).*?(?:(?P<closed>(?(name)</(?P=name)\s*>|-->))|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 _ANY = re.compile(

@@ -9,6 +9,7 @@ from rag_evaluation_framework.markups.markup import CODE, LINE_END, Markup
 
 _SPECIAL = re.compile(r"[`\\<&!\[\]*_~|]")
 _TICKS = re.compile("`+")
+_TAG_NAME = re.compile("!--|[A-Za-z]+")
 _ESCAPED = re.compile(r"\\(?:[!-/:-@\[-`{-~]|\n)")
 _AUTOLINK = re.compile(r"<(?:[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*|[\w.+-]+@[\w.-]+)>")
 _FOOTNOTE = re.compile(r"\[\^[^\[\]\s]+\]")
@@ -35,7 +36,7 @@ class Inline:
         self.markup, self.text, self.labels = markup, text, labels
         self.emphasis, self.table, self.end = Emphasis(markup), False, 0
         self.brackets: list[int] = []
-        self.unclosed: set[int] = set()
+        self.unclosed: set[int | str] = set()  # runs of back quotes by their width, elements by their name
         self._readers: dict[str, Callable[[int], int]] = {
             "`": self._code,
             "\\": self._escape,
@@ -94,14 +95,25 @@ class Inline:
             self.markup.hide(start, start + 1, "links")
             self.markup.hide(found.end() - 1, found.end(), "links")
             return found.end()
+        if (behind := self._hidden(start)) is not None:
+            return behind
         if found := TAG.match(self.text, start, self.end):
             hide_tag(self.markup, start, found.end(), found["name"])
             return found.end()
-        found = HIDDEN_ELEMENT.match(self.text, start, self.end)
-        if found and self.text[found.end() - 1] == ">":
-            self.markup.hide(start, found.end(), "comments and scripts")
-            return found.end()
         return start + 1
+
+    def _hidden(self, start: int) -> int | None:
+        """Hide a comment or a script that ends in the paragraph; an end that is not there is looked for once."""
+        name = _TAG_NAME.match(self.text, start + 1, self.end)
+        kind = name[0].lower() if name else ""
+        found = HIDDEN_ELEMENT.match(self.text, start, self.end) if kind and kind not in self.unclosed else None
+        if found is None:
+            return None
+        if found["closed"] is None:
+            self.unclosed.add(kind)
+            return None
+        self.markup.hide(start, found.end(), "comments and scripts")
+        return found.end()
 
     def _entity(self, start: int) -> int:
         found = ENTITY.match(self.text, start, self.end)

@@ -10,17 +10,21 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL
 _QUOTED = re.compile(r"(?:[ ]{0,3}>[ \t]?)+")
 _ITEM = re.compile(r"[ \t]*(?:[-+*]|(?P<number>\d{1,9})[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|$)")
 _HEADING = re.compile(r"[ \t]*#{1,6}(?:[ \t]+|$)")
-_HEADING_END = re.compile(r"(?:[ \t]+#+)?[ \t]*(?:\{:?[ \t]*[#.][^{}\n]*\})?[ \t]*$")
-_ADMONITION = re.compile(r"[ \t]*(?:!!!|\?\?\?\+?)[ \t]+(?P<kind>[\w-]+)[\w -]*?[ \t]*(?P<title>\"[^\"\n]*\")?[ \t]*$")
+_ATTRIBUTES = re.compile(r"\{:?[ \t]*+[#.][^{}\n]*+\}")
+_ADMONITION = re.compile(
+    r"[ \t]*+(?:!!!|\?\?\?\+?)[ \t]++(?P<kind>[\w-]++)(?:[ ]++[\w-]++)*+[ \t]*+(?P<title>\"[^\"\n]*+\")?[ \t]*+$"
+)
 _FENCE = re.compile(r"[ \t]*(?P<fence>`{3,}(?=[^`\n]*$)|~{3,})")
-_RULE = re.compile(r"[ \t]*(?:=+|-+|(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})[ \t]*$")
-_DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_RULE = re.compile(r"[ \t]*+(?:=++[ \t]*+$|-++[ \t]*+$|(?:\*[ \t]*+){3,}+$|(?:-[ \t]*+){3,}+$|(?:_[ \t]*+){3,}+$)")
+_DELIMITER_ROW = re.compile(r"[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+$")
 _DEFINITION = re.compile(
-    r"[ ]{0,3}\[(?!\^)(?P<label>[^\[\]\n]{1,999})\]:[ \t]*\n?[ \t]*\S+"
-    r"(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^)\n]*\)))?[ \t]*$",
+    r"[ ]{0,3}\[(?!\^)(?P<label>[^\[\]\n]{1,999})\]:[ \t]*+\n?[ \t]*+\S++"
+    r"(?:[ \t]++(?:\"[^\"\n]*+\"|'[^'\n]*+'|\([^)\n]*+\)))?[ \t]*+$",
     re.MULTILINE,
 )
 _FOOTNOTE = re.compile(r"[ ]{0,3}\[\^[^\[\]\s]+\]:[ \t]*")
+_BLANKS = " \t"
+_TEXT = re.compile(r"\S")
 _INDENTED = re.compile(r"(?:[ ]{4}|[ ]{0,3}\t)")
 _PREFORMATTED = re.compile(r"<pre\b.*?(?:</pre\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 
@@ -85,11 +89,12 @@ class _Blocks:
 
     def prefix(self, start: int, end: int) -> int:
         """Hide block quote signs, list markers and number signs at a line's start; return where its text begins."""
-        at = start
+        at, line = start, self.text[start:end].rstrip()
+        rule = start + len(line.rstrip(f"{line[-1]}{_BLANKS}"))  # what begins before is no rule
         while at < end:
             if found := _QUOTED.match(self.text, at, end):
                 what = "block quotes"
-            elif (found := _ITEM.match(self.text, at, end)) and not _RULE.match(self.text, at, end):
+            elif (found := _ITEM.match(self.text, at, end)) and not (at >= rule and _RULE.match(self.text, at, end)):
                 if found.end() == at or self.goes_on(at, found["number"]):
                     break
                 self.end_paragraph(at, at)
@@ -104,7 +109,7 @@ class _Blocks:
         """Return whether a number at a line's start is part of a paragraph, in which only a 1 begins a list."""
         if self.in_list or number in (None, "1"):
             return False
-        return self.text[self.paragraph : at].strip() != ""
+        return _TEXT.search(self.text, self.paragraph, at) is not None
 
     def special(self, start: int, at: int, end: int) -> int | None:
         """Read what is no line of a paragraph; return where the next line begins, or None for a line of one."""
@@ -141,11 +146,21 @@ class _Blocks:
         """Read a heading."""
         self.end_paragraph(start, text)
         self.markup.hide(start, text, "headings", LINE_END)
-        trailing = _HEADING_END.search(self.text, text, end)
-        last = trailing.start() if trailing else end
+        last = self.heading_text_end(text, end)
         self.markup.hide(last, end, "headings")
         self.end_paragraph(last, end + 1)
         return end + 1
+
+    def heading_text_end(self, start: int, end: int) -> int:
+        """Return where the text of a heading ends: before attributes and number signs."""
+        last = start + len(self.text[start:end].rstrip(_BLANKS))
+        brace = self.text.rfind("{", start, last)
+        if brace >= 0 and _ATTRIBUTES.fullmatch(self.text, brace, last):
+            last = start + len(self.text[start:brace].rstrip(_BLANKS))
+        signs = start + len(self.text[start:last].rstrip("#"))
+        if start < signs < last and self.text[signs - 1] in _BLANKS:
+            last = start + len(self.text[start:signs].rstrip(_BLANKS))
+        return last
 
     def admonition(self, start: int, end: int, found: "re.Match[str]") -> int:
         """Read the first line of an admonition: its title is shown or, without one, its kind."""

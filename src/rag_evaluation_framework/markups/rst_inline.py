@@ -6,15 +6,16 @@ from rag_evaluation_framework.markups.markup import CODE, Markup
 from rag_evaluation_framework.markups.rst_roles import hide_role, title_of_link
 
 _BEFORE = r"(?<![\w\\`*|])"
+_ROLE = r":(?:[A-Za-z][\w+.-]{0,99}+:){1,4}+"  # bounded, as it may begin at each colon
 _MARKUP = re.compile(
     rf"""``(?P<literal>(?:[^`]|`(?!`)){{1,5000}}?)``
-    |(?P<role>:[A-Za-z][\w:+.-]*:)?_?`(?P<text>(?:[^`\\]|\\.){{1,5000}}+)`(?P<after>__?|:[A-Za-z][\w:+.-]*:)?
+    |(?P<role>{_ROLE})?_?`(?P<text>(?:[^`\\]|\\.){{1,5000}}+)`(?P<after>__?|{_ROLE})?
     |(?P<escape>\\.)
     |(?P<note>\[(?:\d+|\#\w*|\*|[\w.-]+)\]_)(?!\w)
     |{_BEFORE}(?P<strong>\*\*)(?=[^\s*])(?P<bold>(?:[^*\\]|\\.|\*(?!\*)){{1,5000}}?)(?<=\S)\*\*(?!\w)
     |{_BEFORE}(?P<emphasis>\*)(?=[^\s*])(?P<italic>(?:[^*\\]|\\.){{1,5000}}?)(?<=[^\s])\*(?!\w)
     |{_BEFORE}\|(?=\S)(?P<substitution>[^|\n]{{1,200}}?)(?<=\S)\|(?:__?)?(?!\w)
-    |(?<!\w)(?P<name>[A-Za-z0-9]++(?:[-._+:][A-Za-z0-9]++)*+)(?P<reference>__?)(?=[-/\s'")\]}}>.,:;!?\\]|\Z)""",
+    |(?<!\w)(?<![^\W_][-.+:])(?P<name>[^\W_]++(?:[-._+:][^\W_]++)*+)(?P<reference>__?)(?=[-/\s'")\]}}>.,:;!?\\]|\Z)""",
     re.VERBOSE | re.DOTALL,
 )
 _IMAGE = re.compile(r"^[ \t]*\.\.[ \t]+\|(?P<name>[^|\n]+)\|[ \t]+image::", re.MULTILINE)

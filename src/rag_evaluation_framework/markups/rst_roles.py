@@ -5,7 +5,6 @@ import re
 from rag_evaluation_framework.markups.characters import CALL
 from rag_evaluation_framework.markups.markup import Markup
 
-_TARGET = re.compile(r"\s*<(?P<target>[^<>]+)>\Z")
 _NUMBERED = re.compile(r":(?P<name>pep|rfc|cve|cwe)(?:-reference)?:", re.IGNORECASE)
 _CALLED = re.compile(r":(?:(?:py|c|cpp|js):)?(?:func|meth):")
 _OBJECT = re.compile(r":(?:py:)?(?:func|meth|class|attr|exc|data|const|obj|mod|type|deco|any):")
@@ -14,7 +13,7 @@ _LITERAL = re.compile(
     r"|sub|sup|subscript|superscript|emphasis|strong):"
 )
 _WITHIN = (
-    (re.compile(r":abbr:"), re.compile(r"\s*\([^()]*\)\Z"), ""),
+    (re.compile(r":abbr:"), re.compile(r"(?<!\s)\s*+\([^()]*+\)\Z"), ""),
     (re.compile(r":(?:file|samp):"), re.compile(r"(?<!\\)\{(?=[^{}]+\})|(?<=[^{\\])\}"), ""),
     (re.compile(r":menuselection:"), re.compile(r"-->"), "‣"),
     (re.compile(r":(?:menuselection|guilabel):"), re.compile(r"&(?=[^&\s])"), ""),
@@ -49,10 +48,11 @@ def hide_role(markup: Markup, role: str, start: int, text: tuple[int, int], end:
 
 def title_of_link(source: str, first: int, last: int) -> tuple[int, int]:
     """Return where the title of `title <target>` begins and ends; the target if there is no title."""
-    target = _TARGET.search(source, first, last)
-    if target is None:
+    sign = source.rfind("<", first, last)
+    if sign < 0 or sign + 2 >= last or source.find(">", sign, last) != last - 1:
         return first, last
-    return (first, target.start()) if target.start() > first else target.span("target")
+    title = first + len(source[first:sign].rstrip())
+    return (first, title) if title > first else (sign + 1, last - 1)
 
 
 def _title(source: str, role: str, first: int, last: int) -> tuple[int, int]:
