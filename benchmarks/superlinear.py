@@ -154,7 +154,7 @@ def altered(text: str) -> str:
 
 
 def checking(quotes: list[str], corpus: Corpus) -> Work:
-    """Check quotes that are nowhere, which shows what each of them may mean."""
+    """Check quotes that are nowhere or at many places, which shows what each of them may mean."""
 
     def work() -> None:
         with TemporaryDirectory() as folder:
@@ -162,8 +162,8 @@ def checking(quotes: list[str], corpus: Corpus) -> Work:
             rows = ({"question": f"question {number}", "quote": quote} for number, quote in enumerate(quotes))
             path.write_text("".join(json.dumps(row) + "\n" for row in rows))
             check = check_quotes(path, corpus)
-        if any(row.status != "missing" for row in check.rows):
-            raise SystemExit("a quote was found that is nowhere")
+        if any(row.status == "located" for row in check.rows):
+            raise SystemExit("a quote was located that is not at one place")
 
     return work
 
@@ -189,6 +189,16 @@ def opened(name: str, markup: str, first: str = "", last: str = "") -> Case:
         text = first + markup * (n // len(markup)) + last
         page = Document(DocumentId(name), f"{text}\n\nThe end of the page.\n")
         return checking(["The end is on no page."], Corpus([page]))
+
+    return case
+
+
+def repeated(text: str, quote: str, last: str) -> Case:
+    """Return the case of a document of n characters that repeats itself, and a quote that does so."""
+
+    def case(n: int) -> Work:
+        page = Document(DocumentId("page.md"), text * (n // len(text)))
+        return checking([f"{quote * (n // 5 // len(quote))}{last}"], Corpus([page]))
 
     return case
 
@@ -340,6 +350,10 @@ CASES: dict[str, tuple[int, Case]] = {
     "quotes: n characters of words and colons": (30_000, opened("page.rst", ":a")),
     "quotes: n characters of numbers and colons": (30_000, opened("page.rst", "00:")),
     "quotes: n characters of words and points": (30_000, opened("page.rst", "a.aa.")),
+    "quotes: n characters that repeat a word": (30_000, repeated("a ", "A ", "")),
+    "quotes: n characters of a table of zeros": (30_000, repeated("| 0 | 0 |\n", "0\t0\n", "0, 0")),
+    "quotes: n characters of one letter": (30_000, repeated("a", "a", "”")),
+    "quotes: n characters of n parts": (1_000, repeated("a b ", "a … ", "c")),
     "a duplicate key among n": (10_000, duplicate_key),
     "run --json --worst n": (1_000, worst_as_json),
     "print the n worst": (1_000, worst_printed),

@@ -13,7 +13,7 @@ from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
 from rag_evaluation_framework.quotes.omissions import may_be_left_out
 from rag_evaluation_framework.quotes.part_chains import chains
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
-from rag_evaluation_framework.quotes.quote_matcher import matches
+from rag_evaluation_framework.quotes.quote_matcher import Effort, matches
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
 from support.cpu_time import cpu_seconds_below
 
@@ -38,7 +38,7 @@ PARTS = st.lists(st.sampled_from(["one", "two", "six", "日"]), min_size=2, max_
 @given(st.lists(st.sampled_from(PIECES), max_size=14), PARTS, st.sampled_from([3, 10, 5_000]))
 def test_the_ways_are_those_that_are_found_by_trying_all(pieces, parts, farthest):
     markup = markdown_markup(" ".join(pieces))
-    places = [list(matches(QuotedText.of(part), KeyedTexts([markup]))) for part in parts]
+    places = [list(matches(QuotedText.of(part), KeyedTexts([markup]), Effort())) for part in parts]
 
     def rank(place):
         return int("capitals" in place.ignoring)

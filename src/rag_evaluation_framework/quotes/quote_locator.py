@@ -1,5 +1,6 @@
 """Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ from rag_evaluation_framework.quotes.ends import is_cut
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
 from rag_evaluation_framework.quotes.omissions import parts_of
 from rag_evaluation_framework.quotes.part_chains import MOST_PLACES, chains
-from rag_evaluation_framework.quotes.quote_matcher import Match, in_document_order, matches
+from rag_evaluation_framework.quotes.quote_matcher import Effort, Match, in_document_order, matches
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
 from rag_evaluation_framework.quotes.rarity import WordRarity
 from rag_evaluation_framework.text.line_places import LinePlaces
@@ -50,6 +51,10 @@ class QuoteLocator:
     it is nowhere so, it is located without what people add to its ends, and up to capitals. Letters, numbers and the
     symbols between them have to be the same, and white space beside a symbol has to be on the same side of it. What is
     in a comment, a script or an attribute counts only if nothing that is shown does, and is told.
+
+    In a text that repeats itself a long quote has very many places that have to be compared. After 500,000 words of the
+    quote and other places in it at which something stands between letters, no more places are looked for; of a quote
+    that has only one until then it is not known whether it has others, so that it is not found.
 
     Spans begin at the first character of a quote that stands in the document, and end behind the last one: markup
     within is part of them, markup around is not.
@@ -94,7 +99,10 @@ class QuoteLocator:
         spans = self._whole(quote, doc_id, limit)
         if shown := [span for span in spans if self._is_shown(self.numbers[span.doc_id], span)]:
             return self._with_others(quote, shown, number, limit)
-        found = self._preferred(self._matches(quote, number), limit)
+        effort = Effort()
+        found = self._preferred(self._matches(quote, number, effort), limit)
+        if effort.is_spent and len(found) == 1:  # whether it is the only one is not known
+            return Located(())
         if found and (not spans or self._is_shown(found[0].number, found[0])):
             return self._located([[match] for match in found])
         if spans:
@@ -102,7 +110,11 @@ class QuoteLocator:
         parts = parts_of(quote)
         if len(parts) < 2:
             return Located(())
-        ranked = {part: self._ranked(self._matches(part, number), MOST_PLACES + 1) for part in dict.fromkeys(parts)}
+        ranked = {
+            part: self._ranked(self._matches(part, number, effort), MOST_PLACES + 1) for part in dict.fromkeys(parts)
+        }
+        if effort.is_spent:
+            return Located(())
         located = self._located(chains([ranked[part] for part in parts], self._rank, self.markups, limit))
         return Located(
             located.places, in_order([*located.ignoring, "what the quote leaves out"]) if located.places else ()
@@ -134,12 +146,14 @@ class QuoteLocator:
         number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))
         if doc_id is not None and number is None:
             return []
+        effort = Effort()
         same = (
             match
-            for match in self._matches(text, number)
+            for match in self._matches(text, number, effort)
             if not match.added and CAPITALS not in match.ignoring and self._is_shown_whole(match, text)
         )
-        return [(self._span(match), match.ignoring) for match in islice(same, limit)]
+        found = [(self._span(match), match.ignoring) for match in islice(same, limit)]
+        return [] if effort.is_spent and len(found) == 1 else found
 
     def _is_shown_whole(self, match: Match, text: str) -> bool:
         shown = self.markups[match.number].shown(match.start, match.end)
@@ -148,20 +162,19 @@ class QuoteLocator:
     def _with_others(self, quote: str, spans: list[CharacterSpan], number: int | None, limit: int) -> Located:
         """Return verbatim places and those that only look the same, in order; capitals and all at the ends count."""
         verbatim = _verbatim(quote, spans)
-        taken = [(self.numbers[span.doc_id], span.start, span.end) for span in spans]
+        taken: dict[int, Places] = {}
+        for span in spans:
+            taken.setdefault(self.numbers[span.doc_id], Places()).add(span.start, span.end)
         as_written = all(
-            self.markups[where].shown(start, end) == span.text
-            for span, (where, start, end) in zip(spans, taken, strict=True)
+            self.markups[self.numbers[span.doc_id]].shown(span.start, span.end) == span.text for span in spans
         )
         same = (
             match
-            for match in self._matches(quote, number, (self.rendered,) if as_written else None)
+            for match in self._matches(quote, number, Effort(), (self.rendered,) if as_written else None)
             if not match.added
             and CAPITALS not in match.ignoring
             and self._is_shown(match.number, match)
-            and not any(
-                match.number == where and _is_one((match.start, match.end), (start, end)) for where, start, end in taken
-            )
+            and not (match.number in taken and taken[match.number].have(match.start, match.end))
         )
         others = self._located([[match] for match in islice(same, limit - len(spans))])
         places = sorted(
@@ -194,24 +207,31 @@ class QuoteLocator:
         markup = self.markups[number]
         return any(map(key, markup.shown(place.start, place.end)))
 
-    def _matches(self, quote: str, number: int | None, views: Sequence[KeyedTexts] | None = None) -> Iterator[Match]:
+    def _matches(
+        self, quote: str, number: int | None, effort: Effort, views: Sequence[KeyedTexts] | None = None
+    ) -> Iterator[Match]:
         """Yield the places of a quote: as the documents stand, then as they are shown, each place once."""
         whole = QuotedText.of(quote)
         if not whole.key:
             return
         forms = [whole, *([without] if (without := whole.without_numbers()) and without.key else [])]
-        seen: dict[int, list[tuple[int, int]]] = {}
+        seen: list[dict[int, Places]] = []
         for texts in views or (self._plain, self.rendered):
             for form in forms if texts is self.rendered else forms[:1]:
-                for match in matches(form, texts, number):
+                found: dict[int, Places] = {}
+                for match in matches(form, texts, effort, number):
                     if texts is not self.rendered and self._is_other_as_shown(match, whole):
                         continue
-                    known = seen.setdefault(match.number, [])
-                    if any(_is_one((match.start, match.end), place) for place in known):
+                    if any(
+                        earlier[match.number].have(match.start, match.end)
+                        for earlier in seen
+                        if match.number in earlier
+                    ):
                         continue
                     if self._is_shown(match.number, match):  # what is not may be within a place that is
-                        known.append((match.start, match.end))
+                        found.setdefault(match.number, Places()).add(match.start, match.end)
                     yield match
+                seen.append(found)
 
     def _is_other_as_shown(self, match: Match, quote: QuotedText) -> bool:
         """Return whether a place in the source is none as shown: a word goes on, or it ends in markup of another sign.
@@ -264,13 +284,24 @@ class QuoteLocator:
         return [markup_of(document.id, document.content) for document in self.corpus]
 
 
+class Places:
+    """Places in a document, of which none is within another, in order."""
+
+    def __init__(self) -> None:
+        self._starts, self._ends = list[int](), list[int]()
+
+    def add(self, start: int, end: int) -> None:
+        """Add a place that begins and ends behind all others."""
+        self._starts.append(start)
+        self._ends.append(end)
+
+    def have(self, start: int, end: int) -> bool:
+        """Return whether a place is within one of these or one of them within it: one place, seen twice."""
+        around, within = bisect_right(self._starts, start) - 1, bisect_left(self._starts, start)
+        return (around >= 0 and end <= self._ends[around]) or (within < len(self._ends) and self._ends[within] <= end)
+
+
 _shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()
-
-
-def _is_one(place: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Return whether one of two places is within the other, so that they are one, seen twice, and do not overlap."""
-    (start, end), (first, behind) = place, other
-    return (start <= first and behind <= end) or (first <= start and end <= behind)
 
 
 def _verbatim(quote: str, spans: list[CharacterSpan]) -> Located:

@@ -13,6 +13,9 @@ from rag_evaluation_framework.quotes.gaps import gap_difference
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts, Offsets
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
 
+MOST_COMPARED = 500_000  # gaps of one quote; of 20 words at 25,000 places
+_CHARACTERS_PER_GAP = 100  # are passed over in the time that it takes to compare a gap
+_MOST_SUSPECTS = 4
 _DIVISION = re.compile(r"(?<=[^\W\d_])[-‐‑\u00ad]\s+(?=[^\W\d_])")
 
 
@@ -35,26 +38,50 @@ class Match:
     added: bool
 
 
-def matches(quote: QuotedText, texts: KeyedTexts, number: int | None = None) -> Iterator[Match]:
+class Effort:
+    """How much may still be compared to find the places of a quote: a text that repeats itself could take for ever.
+
+    Attributes:
+        left: So many gaps of the quote, and characters at its ends; nothing is compared once it is below 0.
+    """
+
+    def __init__(self) -> None:
+        self.left = MOST_COMPARED
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether there may be places that were not looked at."""
+        return self.left < 0
+
+
+def matches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int | None = None) -> Iterator[Match]:
     """Yield the places of a quote, in order.
 
     Args:
         quote: The quote; at least one letter or number.
         texts: The documents.
+        effort: How much may be compared; places beyond are not yielded.
         number: Search only the document of this number.
     """
+    suspects: list[int] = []
     for found, place in texts.occurrences(quote.key, number):
+        effort.left -= len(quote.key) // _CHARACTERS_PER_GAP
+        if effort.is_spent:
+            return
         keyed, markup = texts.offsets(found), texts.markups[found]
         offsets = keyed[place : place + len(quote.key)]
         first, last = int(offsets[0]), int(offsets[-1])
         if _splits(keyed, place, place + len(quote.key)) or not is_whole(markup, first, last):
             continue
-        ignored = _gaps(quote, markup, offsets)
-        if ignored is None:
+        if any(_gap_difference(quote, markup, offsets, gap) is None for gap in suspects):
             continue
+        effort.left -= len(quote.before) + len(quote.behind)
         start = start_of(markup, first, quote.before, quote.text[quote.places[0]])
-        end = end_of(markup, last, quote.behind, quote.text[quote.places[-1]])
-        if start is not None and end is not None:
+        end = end_of(markup, last, quote.behind, quote.text[quote.places[-1]]) if start else None
+        if start is None or end is None:
+            continue
+        ignored = _gaps(quote, markup, offsets, suspects, effort)
+        if ignored is not None:
             ignoring = _ignoring(quote, markup, (start, end), (first, last), ignored)
             yield Match(found, start.offset, end.offset, ignoring, bool(start.ignoring or end.ignoring))
 
@@ -69,23 +96,33 @@ def _splits(keyed: Offsets, first: int, end: int) -> bool:
     return bool((first and keyed[first - 1] == keyed[first]) or (end < len(keyed) and keyed[end] == keyed[end - 1]))
 
 
-def _gaps(quote: QuotedText, markup: Markup, offsets: Offsets) -> set[str] | None:
-    """Return what had to be ignored in the gaps of a quote, or None if one differs from that of the document."""
+def _gaps(quote: QuotedText, markup: Markup, offsets: Offsets, suspects: list[int], effort: Effort) -> set[str] | None:
+    """Return what had to be ignored in the gaps of a quote, or None if one differs from that of the document.
+
+    That one becomes the first of the suspects, which are looked at first elsewhere.
+    """
     ignored: set[str] = set()
     steps = np.diff(offsets)
     for number in np.flatnonzero((steps != 1) | quote.has_gap).tolist():
-        gap = quote.gap(number)
-        first, last = int(offsets[number]), int(offsets[number + 1])
-        first = markup.end_of(first) if first < last else first  # ﬁ: two letters of the quote are one character here
-        shown = markup.shown(first, last)
-        if shown == gap:
-            continue
-        before, after = quote.around(number)
-        difference = gap_difference(gap, shown, markup.source[first:last], before, after)
+        effort.left -= 1
+        difference = _gap_difference(quote, markup, offsets, number)
         if difference is None:
+            suspects[:] = [number, *suspects[: _MOST_SUSPECTS - 1]]
             return None
         ignored.add(difference)
     return ignored - {""}
+
+
+def _gap_difference(quote: QuotedText, markup: Markup, offsets: Offsets, number: int) -> str | None:
+    """Return what has to be ignored in a gap: "" for nothing; None if it differs from that of the document."""
+    gap = quote.gap(number)
+    first, last = int(offsets[number]), int(offsets[number + 1])
+    first = markup.end_of(first) if first < last else first  # ﬁ: two letters of the quote are one character here
+    shown = markup.shown(first, last)
+    if shown == gap:
+        return ""
+    before, after = quote.around(number)
+    return gap_difference(gap, shown, markup.source[first:last], before, after)
 
 
 def _ignoring(

@@ -1,0 +1,57 @@
+"""Places of a quote in texts that repeat themselves."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework.quotes import quote_matcher
+from rag_evaluation_framework.quotes.quote_locator import Places, QuoteLocator
+from support.cpu_time import cpu_seconds_below
+
+
+def located(text, quote, name="a.txt"):
+    return QuoteLocator(Corpus([Document(DocumentId(name), text)])).locate(quote).places
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "count"),
+    [
+        ("a " * 12_500, "A " * 5_000, 20),
+        ("0 " * 22_000, "0\t" * 1_500 + "0, 0", 0),
+        ("0 " * 22_000, "0 " * 700 + "0, 0" + " 0" * 700, 0),
+        ("a-b " * 11_000, "a - b " * 700, 0),
+        ("aaaa" * 10_000, "“" + "a" * 4_000 + "”", 0),
+        ("a " * 20_000, "!" * 5_000 + " a", 0),
+    ],
+)
+def test_a_long_quote_in_a_text_that_repeats_itself_is_not_compared_everywhere_as_a_whole(text, quote, count):
+    with cpu_seconds_below(8):
+        assert len(located(text, quote)) == count
+
+
+def test_what_was_not_compared_everywhere_is_not_said_to_be_at_its_only_place(monkeypatch):
+    text = "One two, one-two, one--two; one (two) it’s."
+    assert len(located(text, "one two")) == 1
+    assert len(located(text, "“one (two) it's”")) == 1
+    monkeypatch.setattr(quote_matcher, "MOST_COMPARED", 2)
+    assert located(text, "“one (two) it's”") == ()
+    assert len(located(text, "One two")) == 1
+    assert located("It’s (one). It’s (one). It’s (one).", "it's (one) … it's (one)") == ()
+    monkeypatch.setattr(quote_matcher, "MOST_COMPARED", 9)
+    assert len(located("It’s (one). It’s (one). It’s (one). It’s (one)", "It's (one)")) > 1
+
+
+PLACES = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), max_size=8)
+
+
+@given(PLACES, st.integers(0, 30), st.integers(1, 20))
+def test_a_place_is_known_if_it_is_within_another_or_around_it(steps, start, length):
+    places, known, first, last = Places(), [], 0, 0
+    for further, longer in steps:
+        first, last = first + further, max(last + longer, first + further + 1)
+        places.add(first, last)
+        known.append((first, last))
+    end = start + length
+    expected = any((a <= start and end <= b) or (start <= a and b <= end) for a, b in known)
+    assert places.have(start, end) == expected
