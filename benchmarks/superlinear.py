@@ -203,6 +203,11 @@ def repeated(text: str, quote: str, last: str) -> Case:
     return case
 
 
+def many_parts(n: int) -> Work:
+    """Check a quote of n parts, each of which is at 300 places."""
+    return checking([" … ".join(["a"] * n)], corpus_of(["a b, " * 300]))
+
+
 def duplicate_key(n: int) -> Work:
     """Read an object of n keys, the last of which is there twice."""
     text = json.dumps({f"key{number}": number for number in range(n)})[:-1] + f', "key{n - 1}": 0}}'
@@ -353,7 +358,7 @@ CASES: dict[str, tuple[int, Case]] = {
     "quotes: n characters that repeat a word": (30_000, repeated("a ", "A ", "")),
     "quotes: n characters of a table of zeros": (30_000, repeated("| 0 | 0 |\n", "0\t0\n", "0, 0")),
     "quotes: n characters of one letter": (30_000, repeated("a", "a", "”")),
-    "quotes: n characters of n parts": (1_000, repeated("a b ", "a … ", "c")),
+    "a quote of n parts": (50, many_parts),
     "a duplicate key among n": (10_000, duplicate_key),
     "run --json --worst n": (1_000, worst_as_json),
     "print the n worst": (1_000, worst_printed),
