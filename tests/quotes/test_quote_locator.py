@@ -267,6 +267,16 @@ def test_a_list_number_may_stand_within_what_people_put_around_a_quote(quote):
     assert located(text, quote.replace("1", "3"), "a.md") == []
 
 
+def test_a_list_number_has_to_be_that_of_the_item():
+    text = "12. *One* thing\n2. Two *things*\n\n16.1. *Three* things (7. of them)\n"
+    assert located(text, "12. One thing", "a.md") == ["One* thing"]
+    assert located(text, "2. One thing", "a.md") == []
+    assert located(text, "2. Two things", "a.md") == ["Two *things"]
+    assert located(text, "1. Three things", "a.md") == []
+    assert located(text, "7. Three things", "a.md") == []
+    assert located("<h2>18) It</h2> <p>12) <b>Default</b> Servlet", "18) Default Servlet", "a.html") == []
+
+
 def test_all_places_are_reported_as_written_and_as_shown():
     both = locator(a_md="It’s **five** days.", b_txt="It’s five days.", c_html="It’s <b>five</b> days.")
     places = both.locate("It's five days.").places
@@ -390,6 +400,20 @@ def test_the_suffix_of_a_document_decides_what_is_shown():
         ("wrote C++ and", "wrote C", "a.txt"),
         ("see [it](http://example.com) there", "http://exam", "a.md"),
         ("a re\u0301sume\u0301 here", "a re", "a.txt"),
+        ("run it --save now", "-save now", "a.md"),
+        ("run `--save` now", "-save` now", "a.rst"),
+        ("if a == b then", "= b then", "a.txt"),
+        ("if a == b then", "if a =", "a.txt"),
+        ("if a &lt;= b then", "= b then", "a.html"),
+        ("if a && b then", "if a &", "a.txt"),
+        ("takes 1.5 ms", ".5 ms", "a.txt"),
+        ("takes 3-5 ms", "-5 ms", "a.txt"),
+        ("about 5.5 of it", "about 5.", "a.txt"),
+        ("about 5,000 of it", "about 5,", "a.md"),
+        ("since Django 0.96. If so", "96. If so", "a.rst"),
+        ("in 16.2. The end", "2. The end", "a.html"),
+        ("in 16.2. The end", "6.2. The end", "a.txt"),
+        ("in 12. The end", "2. The end", "a.md"),
     ],
 )
 def test_a_quote_that_stands_only_where_a_word_or_number_goes_on_is_missing(text, quote, name):
@@ -445,6 +469,9 @@ def test_a_word_or_number_that_goes_on_as_shown_is_not_cut_by_markup(text, quote
         ("It is &quot;safe&quot; now", "safe", "a.html"),
         ("one\\two", "two", "a.txt"),
         ("It is **safe** now", "**safe", "a.md"),
+        ("so x=-5 it", "-5 it", "a.txt"),
+        ("is it so?! Yes", "is it so?", "a.txt"),
+        ("all of them... and", "all of them.", "a.txt"),
         ("see [it](http://example.com) there", "example.com", "a.md"),
         ("see [it](http://example.com) there", "[it](http://example", "a.md"),
     ],

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.quotes.test_real_pages import KINDS, locator, once, places, rows
+from tests.quotes.test_real_pages import KINDS, drawn, locator, once, places, rows
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
@@ -134,6 +134,11 @@ class TestWhatIsSuggested:
 
     def test_a_passage_has_the_sign_and_the_unit_of_its_numbers(self):
         assert suggested("those blow 5 °C").quote == "those below -5 °C"
+
+    def test_a_passage_has_all_of_a_number(self):
+        text = "Parcels to any neighbouring country cost 1.50 euros and customs duties every month."
+        found = suggested("50 euros and customs duties every month", corpus_of(a=text, b=OTHER, c=GUIDE))
+        assert (found.quote, found.refusal) == ("1.50 euros and customs duties every month", "a number differs")
 
     def test_no_text_of_another_table_cell_is_taken_in(self):
         assert suggested("big 1.60", corpus_of(a=GUIDE)) is None or "price" not in suggested("big 1.60").quote
@@ -335,6 +340,16 @@ def test_no_near_miss_is_accepted_at_any_threshold_but_for_little_words_left_out
         if given
         and not given.refusal
         and (row["change"] != "word left out" or not {*re.findall(r"“(\w+)” left out", given.difference)} <= little)
+    ]
+    assert not taken, "\n".join(map(repr, taken))
+
+
+@every_kind
+def test_no_near_miss_of_any_change_is_accepted_at_any_threshold(kind):
+    taken = [
+        (row["change"], row["where"], row["quote"], found.quote, found.difference)
+        for row in drawn(kind)["near_misses"]
+        if (found := suggest(row["quote"], locator(kind))) and not found.refusal
     ]
     assert not taken, "\n".join(map(repr, taken))
 

@@ -42,6 +42,9 @@ _RAISED = re.compile(r"<su[bp]\b[^<>]*>\w", re.IGNORECASE)
 _PART_OF_WORD_BEFORE = re.compile(r"\w[-‐‑'’@./][*_`]*\Z")
 _PART_OF_WORD_BEHIND = re.compile(r"[*_`]*[-‐‑'’@./][*_`]*\w")
 _NAME = re.compile(r"(?s)\A(?:.?\w\+\+|\W?\w#)(?!\w)")  # C++ and C#, but not the # behind a heading
+_SYMBOL = re.compile(r"([-+=<>&|*/~^%#@$\\])\1|[-+<>!*/%&|^~:]=|[-=]>")  # of two characters
+_GOES_ON_AS_NUMBER = re.compile(r"[-.,:/'×·]\d")
+_BEGUN_AS_NUMBER = re.compile(r"\d[-.,:/'×·]\Z")
 _GOES_ON = re.compile(r"[^\s.,;:\"')\]}-]")
 _WINDOW = 64
 _NEAR = 4  # characters, of which some may be invisible
@@ -72,9 +75,12 @@ def start_of(markup: Markup, first: int, symbols: str, sign: str) -> End | None:
         count = _matched(rest[::-1], shown)
         if count is None:
             continue
-        ahead = _text(character for character, _, _ in reversed(shown))
-        if not rest.strip() and _is_cut_before(ahead, f"{sign}{markup.source[first + 1 : first + _NEAR]}"):
+        ahead = _text(character for character, _, _ in reversed(shown[count:]))
+        begun = f"{rest.lstrip()}{sign}{markup.source[first + 1 : first + _NEAR]}"
+        if is_key(begun[0]) and (_is_cut_before(ahead, begun) or (ahead and _joined(ahead[-1], begun[0]))):
             return None
+        if _is_split(ahead, begun):
+            continue
         return End(shown[count - 1][1] if count else first, ignoring)
     return None
 
@@ -97,6 +103,8 @@ def end_of(markup: Markup, last: int, symbols: str, sign: str) -> End | None:
         following = _text(character for character, _, _ in shown[count:])
         if not rest.strip() and _is_cut_behind(f"{markup.source[max(last - _NEAR, 0) : last]}{sign}", following):
             return None
+        if rest.strip() and _is_split(f"{sign}{rest.rstrip()}", following):
+            continue
         if _FINAL in ignoring and _GOES_ON.match(following):
             return None
         return End(_end_of_last(shown[:count]) if count else behind, ignoring)
@@ -117,8 +125,27 @@ def is_cut(markup: Markup, start: int, end: int) -> bool:
     seen, sign, first = _seen_at(markup, end - len(text.lstrip()))
     if is_key(sign) and (_goes_on_before(seen, first, sign) or start_of(seen, first, "", sign) is None):
         return True
+    if not is_key(sign) and _is_split(*_around(seen, first)):
+        return True
     seen, sign, last = _seen_at(markup, start + len(text.rstrip()) - 1)
-    return is_key(sign) and (_goes_on(seen, last, sign) or end_of(seen, last, "", sign) is None)
+    if not is_key(sign):
+        return _is_split(*_around(seen, seen.end_of(last)))
+    return _goes_on(seen, last, sign) or end_of(seen, last, "", sign) is None
+
+
+def _around(markup: Markup, offset: int) -> tuple[str, str]:
+    """Return the nearest that is shown before an offset and behind it, as it is compared."""
+    before = _text(sign for sign, _, _ in reversed(markup.characters_before(offset, _NEAR)))
+    return before, _text(sign for sign, _, _ in _first(markup, offset, _NEAR))
+
+
+def _is_split(before: str, behind: str) -> bool:
+    """Return whether a symbol or a number goes on from one text to the other: -|-save, =|=, 1|.5, 5.|5."""
+    beside = f"{before[-1:]}{behind[:1]}"
+    return _SYMBOL.fullmatch(beside) is not None or (
+        (before[-1:].isdigit() and _GOES_ON_AS_NUMBER.match(behind) is not None)
+        or (behind[:1].isdigit() and _BEGUN_AS_NUMBER.search(before) is not None)
+    )
 
 
 def _seen_at(markup: Markup, offset: int) -> tuple[Markup, str, int]:
@@ -250,7 +277,10 @@ def _begins_line(markup: Markup, shown: Shown, first: int, symbols: str) -> bool
     """Return whether a text begins a line or a block, with the list number that the quote has before it."""
     marker = re.search(r"\d{1,3}[.)]", symbols)
     line = markup.source.rfind("\n", 0, first) + 1
-    if marker and marker[0] not in markup.source[line:first]:
+    markers = [
+        markup.source[start:end].strip() for start, end, what, _ in markup.parts(line, first) if what == "list markers"
+    ]
+    if marker and not any(there.startswith(marker[0]) for there in markers):
         return False
     for sign, _, _ in shown:
         if sign == "\n":

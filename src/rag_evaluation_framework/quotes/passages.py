@@ -210,13 +210,26 @@ def _alike(word: Word, other: Word) -> bool:
 
 def _unbroken(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the first and last character of what is written without a blank around a stretch: `-5 %` for `5`."""
-    while start and end - start < LONGEST and not _breaks(text[start - 1], text[start]):
+    while (
+        start
+        and end - start < LONGEST
+        and (not _breaks(text[start - 1], text[start]) or _in_number(text, start - 1) or _in_number(text, start))
+    ):
         start -= 1
-    while end < len(text) and end - start < LONGEST and not _breaks(text[end], text[end - 1]):
+    while (
+        end < len(text)
+        and end - start < LONGEST
+        and (not _breaks(text[end], text[end - 1]) or _in_number(text, end) or _in_number(text, end - 1))
+    ):
         end += 1
     if text[start].isnumeric() and (compared := _COMPARISON.search(text, max(start - 4, 0), start)):
         start = compared.start()
     return start, end
+
+
+def _in_number(text: str, at: int) -> bool:
+    """Return whether a character is a mark between two digits: the point of 1.50."""
+    return text[at] in ".,:'’" and text[max(at - 1, 0)].isdigit() and text[at + 1 : at + 2].isdigit()
 
 
 def _breaks(sign: str, beside: str) -> bool:
