@@ -3,9 +3,12 @@
 Near misses are of two draws: a few of each page (pages/near_misses.py), and as many of each change as half of the
 quotes of a kind (pages/misses.py), inside and at both ends, or as many as there are: signs, comparisons and decimal
 marks are few in some kinds, and the pages of `rst` and `pdf` show no rows of tables, those of `man` hardly any.
+
+A picture of 60 quotes beside their spans was looked at: pages/held_out/SEEN.md, made by pages/pictures.py.
 """
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 
@@ -132,6 +135,14 @@ def test_spans_lie_in_their_pages_which_hold_no_mark_of_the_building_script(kind
 def test_near_misses_stand_in_no_page(kind):
     standing = "\0".join(map(folded, texts(kind).values()))
     assert [row["quote"] for row in rows(kind)["near_misses"] if folded(row["quote"]) in standing] == []
+
+
+def test_twelve_quotes_of_each_kind_that_were_looked_at_have_the_spans_that_were_seen():
+    seen = re.findall(r"(?m)^\| \d+ \| `(\w+)/(.+?)` \| .*? \| ([\d–, ]+) \|", (SET / "SEEN.md").read_text("utf-8"))
+    assert [kind for kind, _, _ in seen] == [kind for kind in KINDS for _ in range(12)]
+    for kind, document, spans in seen:
+        recorded = [[int(offset) for offset in span.split("–")] for span in spans.split(", ")]
+        assert any((row["document"], row["spans"]) == (document, recorded) for row in once(kind))
 
 
 def test_every_page_is_listed_with_its_licence():

@@ -14,15 +14,19 @@ import html
 import io
 import json
 import random
+import re
 from pathlib import Path
 
 import pypdfium2
+from PIL import Image
 from playwright.sync_api import sync_playwright
 from tests.quotes.pages import render
 from tests.quotes.pages.build import FLAGS, HERE, _name, _read
 from tests.quotes.pages.folding import letters
 
 EACH = 12
+SCALE = 1.6
+OMITTED = re.compile(r"\s*(?:\[\.\.\.\]|…|\.\.\.)\s+")
 AROUND = 500  # characters of the corpus beside a span
 MARK = """(wanted) => {
     const fold = (text) => text.normalize("NFKD").toLowerCase();
@@ -76,56 +80,62 @@ def main() -> None:
                 number += 1
                 corpus = (HERE / arguments.set / kind / row["document"]).read_bytes().decode()
                 page = _read(tab, entries[row["document"]], arguments.pages)
-                left = [_rendered(tab, page, corpus[start:end]) for start, end in row["spans"]]
+                parts = OMITTED.split(row["quote"], len(row["spans"]) - 1) if len(row["spans"]) > 1 else [row["quote"]]
+                left = [_rendered(tab, page, letters(part)) for part in parts]
                 _compose(context, left, kind, row, corpus, arguments.into / f"{number:02}-{kind}.png")
                 print(f"{number:02}", kind, row["document"], row["spans"], repr(row["quote"][:40]), flush=True)
         browser.close()
 
 
-def _rendered(tab, page, part: str) -> bytes | None:
-    """A picture of the page with what a span shows marked, found by its letters; None if these are not found."""
-    tab.set_viewport_size({"width": 700, "height": 600})
+def _rendered(tab, page, wanted: str) -> bytes | None:
+    """A picture of the page with a quote marked, found by its letters, not by its span; None if it is not found."""
     source = page._html(page.source)
     if page.kind == "pdf":
-        return _printed(render.pdf(tab, source, [], set_as_a_book=page.set_as_a_book), letters(part))
+        return _printed(render.pdf(tab, source, [], set_as_a_book=page.set_as_a_book), wanted)
     if page.copied == "terminal":
-        source = f"<pre>{html.escape(render.terminal(page.source, page.how, 116, []))}</pre>"
+        source = f"<pre style='font-size:9px'>{html.escape(render.terminal(page.source, page.how, 116, []))}</pre>"
+    tab.set_viewport_size({"width": 700, "height": 600})
     tab.set_content(source, wait_until="commit")
     tab.wait_for_function("document.body !== null")
-    shown = part if not page.searched_as_source else render.browser_text(tab.context.new_page(), _alone(page, part))
-    for wanted in (letters(shown), letters(part)):
-        if wanted and tab.evaluate(MARK, wanted):
-            return tab.screenshot()
-    return None
-
-
-def _alone(page, part: str) -> str:
-    """What the span shows by itself; links of the page go with it."""
-    if page.kind == "html":
-        return part
-    links = "\n".join(line for line in page.source.splitlines() if line.startswith(("[", ".. _")))
-    return render.to_html(page.base, f"{part}\n\n{links}\n", page.how)
+    return tab.screenshot() if tab.evaluate(MARK, wanted) else None
 
 
 def _printed(data: bytes, wanted: str) -> bytes | None:
-    for page in pypdfium2.PdfDocument(data):
-        text = page.get_textpage()
-        keyed = [(sign, at) for at in range(text.count_chars()) for sign in letters(text.get_text_range(at, 1))]
-        first = "".join(sign for sign, _ in keyed).find(wanted)
-        if first < 0:
-            continue
-        boxes = [text.get_charbox(at) for _, at in keyed[first : first + len(wanted)]]
-        picture, scale, height = page.render(scale=1.6).to_pil().convert("RGB"), 1.6, page.get_height()
-        for left, bottom, right, top in boxes:
-            for x in range(int(left * scale), min(int(right * scale) + 1, picture.width)):
-                for y in range(int((height - top) * scale), min(int((height - bottom) * scale) + 1, picture.height)):
-                    red, green, _ = picture.getpixel((x, y))
-                    picture.putpixel((x, y), (red, green, 0))
-        middle = int((height - boxes[0][1]) * scale)
-        file = io.BytesIO()
-        picture.crop((0, max(middle - 250, 0), picture.width, middle + 350)).save(file, "PNG")
-        return file.getvalue()
-    return None
+    """The pages on which a quote is printed, one below the other."""
+    pages = list(pypdfium2.PdfDocument(data))
+    texts = [page.get_textpage() for page in pages]
+    keyed = [
+        (sign, number, at)
+        for number, text in enumerate(texts)
+        for at in range(text.count_chars())
+        for sign in letters(text.get_text_range(at, 1))
+    ]
+    first = "".join(sign for sign, _, _ in keyed).find(wanted)
+    if first < 0:
+        return None
+    found = keyed[first : first + len(wanted)]
+    parts = [
+        _marked(pages[number], [texts[number].get_charbox(at) for _, other, at in found if other == number])
+        for number in sorted({number for _, number, _ in found})
+    ]
+    whole = Image.new("RGB", (max(part.width for part in parts), sum(part.height for part in parts)))
+    for number, part in enumerate(parts):
+        whole.paste(part, (0, sum(before.height for before in parts[:number])))
+    file = io.BytesIO()
+    whole.save(file, "PNG")
+    return file.getvalue()
+
+
+def _marked(page, boxes):
+    """A stretch of a printed page, the boxes of its characters marked."""
+    picture, height = page.render(scale=SCALE).to_pil().convert("RGB"), page.get_height()
+    for left, bottom, right, top in boxes:
+        for x in range(int(left * SCALE), min(int(right * SCALE) + 1, picture.width)):
+            for y in range(int((height - top) * SCALE), min(int((height - bottom) * SCALE) + 1, picture.height)):
+                red, green, _ = picture.getpixel((x, y))
+                picture.putpixel((x, y), (red, green, 0))
+    middle = int((height - boxes[0][1]) * SCALE)
+    return picture.crop((0, max(middle - 250, 0), picture.width, min(middle + 350, picture.height)))
 
 
 def _compose(context, left, kind: str, row, corpus: str, path: Path) -> None:
