@@ -18,10 +18,23 @@ def test_info_shows_one_line_for_each_thing_that_is_known(rag_eval, labelled):
     assert shown["questions"] == "3: 2 with an answer, 1 without, 2 skipped"
     assert shown["labels"] == "2; of a question with an answer: median 1, 90th percentile 1, most 1"
     assert shown["question characters"] == "median 17, 90th percentile 21, most 22"
-    assert shown["documents"] == "2 of 2 labelled, 53.15% of the text"
+    assert shown["documents"] == "2 of 2 labelled, 53.15 % of the text"
     assert shown["most questions"] == "billing.md: 1; guides/start.md: 1"
     assert shown["metadata columns"] == "–"
     assert len(shown["identity"]) == 12
+
+
+def test_documents_that_no_label_matches_may_be_the_wrong_ones(rag_eval, folder, labelled):
+    (folder / "other").mkdir()
+    (folder / "other/page.md").write_text("Nothing of it is here.\n")
+    out = rag_eval("dataset", "info", labelled, "--corpus", "other").out
+    assert "\ndocuments            0 of 1 labelled; 2 labels do not match them: see dataset lint\n" in out
+    assert "\nmost questions       –\n" in out
+    assert out.endswith(
+        "! no label matches the documents: are the folder (--corpus) and the pattern of files (--glob) right?\n"
+    )
+    (folder / "other/billing.md").write_text((folder / "docs/billing.md").read_text())
+    assert "!" not in rag_eval("dataset", "info", labelled, "--corpus", "other").out
 
 
 def test_json_has_the_same_numbers(rag_eval, labelled):

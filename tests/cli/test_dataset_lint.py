@@ -30,7 +30,7 @@ def test_a_dataset_in_order_exits_with_0_and_says_what_only_informs(rag_eval, la
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.splitlines() == [
         "info: no answer (1): they have no score, and every result counts them",
-        "  1 of 3 questions have no answer in the corpus",
+        "  1 of 3 questions has no answer in the corpus",
         "3 questions checked: nothing is wrong",
     ]
 

@@ -79,7 +79,7 @@ def test_more_skipped_questions_than_allowed_end_in_exit_code_2_after_the_run_wa
     assert f"Saved to {run}" in refused.out
     (line,) = [line for line in refused.err.splitlines() if line.startswith("error: ")]
     assert line.startswith("error: 2 of 4 answerable questions were skipped")
-    fix = "correct the quotes; those of a dataset file with `rag-eval dataset update`"
+    fix = "correct the quotes, those of a dataset file with `rag-eval dataset update`"
     assert f"--allow-skipped allows 0: {fix}" in line
     assert line.endswith(f"the run is saved in {run}")
     assert rag_eval("run", *given, "--allow-skipped", "1").code == 2

@@ -362,7 +362,7 @@ def test_labels_that_overlap_count_once_in_the_length_of_an_answer():
 def test_questions_without_an_answer_are_counted_and_are_an_error_if_there_are_no_others():
     report = lint(question("When?", FIRST), question("Who?"))
     assert [(finding.kind, finding.severity, finding.what) for finding in report.findings] == [
-        ("no answer", "info", "1 of 2 questions have no answer in the corpus")
+        ("no answer", "info", "1 of 2 questions has no answer in the corpus")
     ]
     assert report.problems == ()
     (finding,) = lint(question("Who?")).findings
@@ -378,7 +378,9 @@ def test_skipped_labels_are_told_one_by_one():
         "Why?",
         "“Because of that.”: missing: nothing similar",
     )
-    assert report.counted() == "1 question checked: 1 warning, in 1 that is skipped"
+    assert report.counted() == "1 question checked: 1 warning, in 1 skipped question"
+    report = lint(question("When?", FIRST), question("when", FIRST, query_id="q"), skipped=[label])
+    assert report.counted() == "2 questions checked: 2 warnings, in 1 question and 1 that is skipped"
 
 
 def test_documents_and_prefixes_that_the_corpus_lacks_are_told():

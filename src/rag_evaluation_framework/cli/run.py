@@ -123,7 +123,7 @@ def _check(result: rag.EvaluationResult[Any], allow_failures: int, allow_skipped
     if skipped > allow_skipped:
         problems.append(
             f"{skipped} of {result.counts['answerable']} answerable questions were skipped, as their quotes have no "
-            f"certain place in the documents, --allow-skipped allows {allow_skipped}: correct the quotes; those of a "
+            f"certain place in the documents, --allow-skipped allows {allow_skipped}: correct the quotes, those of a "
             "dataset file with `rag-eval dataset update`"
         )
     if problems:

@@ -80,7 +80,9 @@ def _counted(dataset: Dataset[Any]) -> list[Finding]:
     if unanswered == len(dataset):
         found.append(Finding("no answers", "no question has an answer" if unanswered else "there are no questions"))
     elif unanswered:
-        found.append(Finding("no answer", f"{unanswered:,} of {len(dataset):,} questions have no answer in the corpus"))
+        verb = "has" if unanswered == 1 else "have"
+        what = f"{unanswered:,} of {len(dataset):,} questions {verb} no answer in the corpus"
+        found.append(Finding("no answer", what))
     return found
 
 

@@ -81,7 +81,10 @@ class LintReport:
             for lost in (False, True)
         )
         places = [f"{where:,} question{'s' * (where != 1)}"] if where else []
-        places += [f"{skipped:,} that {'are' if skipped != 1 else 'is'} skipped"] if skipped else []
+        if skipped and where:
+            places.append(f"{skipped:,} that {'are' if skipped != 1 else 'is'} skipped")
+        elif skipped:
+            places.append(f"{skipped:,} skipped question{'s' * (skipped != 1)}")
         found = " and ".join(numbers) or "nothing is wrong"
         found += f", in {' and '.join(places)}" if places else ""
         return f"{self.questions:,} question{'s' * (self.questions != 1)} checked: {found}"

@@ -39,6 +39,9 @@ def show_dataset(console: Console, info: DatasetInfo) -> None:
     console.print(Text(f"{name_line(info.name)} ({info.evaluation_type})", style="bold"))
     for name, text in _rows(info):
         print_wrapped(console, text, _NAMES, name, "dim")
+    if info.coverage is not None and info.labels == info.coverage.mismatched:
+        told = "! no label matches the documents: are the folder (--corpus) and the pattern of files (--glob) right?"
+        print_wrapped(console, Text(told, "yellow"), 0)
 
 
 def _rows(info: DatasetInfo) -> Iterator[tuple[str, str]]:
@@ -60,7 +63,8 @@ def _rows(info: DatasetInfo) -> Iterator[tuple[str, str]]:
     yield "documents", _UNDEFINED if info.coverage is None else _covered(info.coverage)
     if info.coverage is not None:
         counts = info.coverage.questions_by_document.items()
-        yield "most questions", "; ".join(f"{name_line(doc_id)}: {count:,}" for doc_id, count in counts)
+        named = "; ".join(f"{name_line(doc_id)}: {count:,}" for doc_id, count in counts)
+        yield "most questions", named or _UNDEFINED
     yield "shared words", _UNDEFINED if info.overlap is None else _overlap(info.overlap)
     columns = [f"{name_line(key)} ({count:,})" for key, count in info.metadata_columns.items()]
     more = [f"{len(columns) - _MOST_COLUMNS:,} more"] * (len(columns) > _MOST_COLUMNS)
@@ -75,12 +79,17 @@ def _spread(spread: Spread | None) -> str:
 
 def _covered(coverage: Coverage) -> str:
     of = "" if coverage.of_documents is None else f" of {coverage.of_documents:,}"
-    share = "" if coverage.share_of_text is None else f", {coverage.share_of_text:.2%} of the text"
+    share = "" if coverage.share_of_text is None else f", {_percent(coverage.share_of_text, 2)} of the text"
     lost = "s do" if coverage.mismatched != 1 else " does"
     told = f"; {coverage.mismatched:,} label{lost} not match them: see dataset lint" if coverage.mismatched else ""
     return f"{coverage.documents:,}{of} labelled{share}{told}"
 
 
+def _percent(share: float, digits: int = 0) -> str:
+    return f"{100 * share:.{digits}f} %"
+
+
 def _overlap(overlap: WordOverlap) -> str:
-    shares = f"mean {overlap.mean:.0%}, median {overlap.median:.0%} of a question's content words stand in its answer"
-    return f"{shares}; {overlap.none:,} of {overlap.questions:,} questions share none"
+    mean, median = _percent(overlap.mean), _percent(overlap.median)
+    shares = f"mean {mean}, median {median} of a question's content words stand in its answer"
+    return f"{shares}; {overlap.none:,} of {overlap.questions:,} share none"
