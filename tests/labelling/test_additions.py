@@ -131,3 +131,56 @@ def test_a_skipped_question_keeps_its_metadata_when_the_table_has_another_quote(
     added = add(dataset, "id,question,quote,topic", f"1,Invoice?,{quote},money").dataset
     (again,) = (*added.queries, *(label.query for label in added.skipped))
     assert (again.id, dict(again.metadata)) == ("1", {"by": "me", "topic": "money"})
+
+
+class TestQuotesOfLostLabels:
+    QUERY = Query(QueryId("1"), QueryText("Where?"))
+
+    @pytest.fixture
+    def again(self, tmp_path):
+        """Add the question with a quote to a dataset that skips it."""
+
+        def added(page, quote="Data is kept in memory.", reason="lost: its text is gone", name="a.md", line="1,Where?"):
+            path, corpus = tmp_path / "more.csv", Corpus([Document(DocumentId(name), page)])
+            path.write_text(f'id,question,quote\n{line},"{quote}"\n')
+            dataset = Dataset([], TOKEN, corpus=corpus, skipped=[Skipped(self.QUERY, quote, reason)])
+            return add_questions(dataset, check_quotes(path, corpus), corpus)
+
+        return added
+
+    @pytest.mark.parametrize(
+        "page",
+        [
+            "Data is kept in memory only.",
+            "Data is kept in **memory** *only*.",
+            "Data is kept in memory\nonly.",
+            "Data is kept in memory, for an hour.",
+        ],
+    )
+    def test_without_its_last_sign_it_is_part_of_another_sentence_and_stays_lost(self, again, page):
+        for line in ("1,Where?", ",Where?", ",Where? "):
+            additions = again(page, line=line)
+            assert (len(additions.dataset), [query.text.strip() for query in additions.skipped]) == (0, ["Where?"])
+        (row,) = additions.check.rows
+        assert row.status == "missing"
+        assert "its label was lost, and where its last sign was the document goes on: “…" in row.advice
+        assert {label.quote for label in additions.dataset.skipped} == {"Data is kept in memory."}
+
+    @pytest.mark.parametrize(
+        "page",
+        [
+            "Data is kept in memory",
+            "- Data is kept in memory\n- It is not kept on disk\n",
+            "Data is kept in memory\n\nOnly.",
+            "| Data is kept in memory | only |\n|---|---|\n",
+            "(Data is kept in memory)",
+            "Data is kept in **memory**. Only.",
+        ],
+    )
+    def test_where_its_sentence_ends_it_is_added(self, again, page):
+        assert [query.id for query in again(page).added] == ["1"]
+
+    def test_a_question_that_was_skipped_for_another_reason_and_another_question_are_added(self, again):
+        page = "Data is kept in memory only."
+        assert [query.id for query in again(page, reason="missing: nothing similar").added] == ["1"]
+        assert [query.id for query in again(page, line="2,Where else?").added] == ["2"]

@@ -54,7 +54,7 @@ def update(
         _write_changes(changes, update.record(dataset), written[0])
         written.append(f"Wrote {changes}")
     again = f"dataset update {shlex.quote(str(output or dataset))}"
-    suggested = "" if update.check is None else save_suggestions(update.check, again, corpus, glob)
+    suggested = "" if update.additions is None else save_suggestions(update.additions.check, again, corpus, glob)
     following = suggested or _next(update.dataset, again, corpus, glob)
     with arriving("; ".join(written)):
         update.show(documents)
@@ -67,12 +67,10 @@ class _Update:
 
     Attributes:
         found: What became of its labels.
-        check: The table.
         additions: What became of the questions of the table.
     """
 
     found: labelling.Relabelled
-    check: labelling.QuoteCheck | None = None
     additions: labelling.Additions | None = None
 
     @property
@@ -84,9 +82,8 @@ class _Update:
         """Print every label and every question to which something was done."""
         console = stdout()
         reports.show_changes(console, self.found.changed, documents)
-        if self.check is not None:
-            reports.show_quotes(console, self.check)
         if self.additions is not None:
+            reports.show_quotes(console, self.additions.check)
             reports.show_questions(console, "added", self.additions.added)
             reports.show_questions(console, "corrected", self.additions.corrected)
 
@@ -109,7 +106,7 @@ def _updated(dataset: Path, documents: rag.Corpus, questions: Path | None, accep
     if questions is None:
         return _Update(found)
     check = accepted(rag.check_quotes(questions, documents), accept)
-    return _Update(found, check, labelling.add_questions(found.dataset, check, documents))
+    return _Update(found, labelling.add_questions(found.dataset, check, documents))
 
 
 def _total(dataset: rag.Dataset[rag.CharacterSpan]) -> str:

@@ -13,6 +13,7 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
+from rag_evaluation_framework.labelling.still_lost import without_lost
 
 _LONGEST = 60  # characters of a wording
 _MOST_NAMED = 3
@@ -29,6 +30,7 @@ class Additions:
         kept: Those that it had as the table has them, or with a quote in the table that was not located.
         skipped: Those that it did not have, or had skipped, of which a quote was not located.
         repeated: Those, added or skipped, whose wording it had under another id: both are there now.
+        check: The table, without quotes of lost labels that are only part of another sentence now.
     """
 
     dataset: Dataset[CharacterSpan]
@@ -37,6 +39,7 @@ class Additions:
     kept: tuple[Query, ...]
     skipped: tuple[Query, ...]
     repeated: tuple[Query, ...]
+    check: QuoteCheck
 
     def counted(self) -> str:
         """Return how many questions of the table the dataset has now, and how."""
@@ -56,11 +59,13 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     """Add the questions of a table of quotes to a dataset in the same corpus.
 
     A question is known by its id: that of the table or, without one, the one that its wording has. A new one is skipped
-    if a quote of its is not located. Metadata that the table does not have stays.
+    if a quote of its is not located, or is one of a lost label and only part of another sentence now. Metadata that the
+    table does not have stays.
 
     Raises:
         DatasetError: The id of a question in the table is that of another question in the dataset, scored or skipped.
     """
+    check = without_lost(check, dataset, corpus)
     known = {query.id: query for query in (*(label.query for label in dataset.skipped), *dataset.queries)}
     _check_ids(known.values(), check)
     located, unplaced = check.labels({query.id: query.text for query in known.values()})
@@ -95,6 +100,7 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
         tuple(query for query in dataset.queries if query.id in listed),
         left_out,
         tuple(query for query in new if query.id not in known and _words(query) in wordings),
+        check,
     )
 
 

@@ -15,7 +15,7 @@ from rag_evaluation_framework.quotes.words import BRACKETED_ELLIPSIS, ELLIPSIS
 
 Shown = Sequence[tuple[str, int, int]]  # characters, each with its first and end in the source
 OUTER_MARKS = "outer quotation marks"
-_FINAL = "final punctuation"
+FINAL = "final punctuation"
 _ELLIPSIS = rf"(?:{BRACKETED_ELLIPSIS}|{ELLIPSIS})"
 _BEFORE = (
     (re.compile(r"\A[\"']"), OUTER_MARKS),
@@ -25,7 +25,7 @@ _BEFORE = (
 _BEHIND = (
     (re.compile(r"[\"']\Z"), OUTER_MARKS),
     (re.compile(rf"{_ELLIPSIS}\Z"), "ellipsis"),
-    (re.compile(r"[.,;:]\Z"), _FINAL),
+    (re.compile(r"[.,;:]\Z"), FINAL),
 )
 _MONEY = "[$¢£¥₹\u20a0-\u20cf]"
 _PART_OF_NUMBER_BEFORE = re.compile(
@@ -105,7 +105,7 @@ def end_of(markup: Markup, last: int, symbols: str, sign: str) -> End | None:
             return None
         if rest.strip() and _is_split(f"{sign}{rest.rstrip()}", following):
             continue
-        if _FINAL in ignoring and _GOES_ON.match(following):
+        if FINAL in ignoring and _GOES_ON.match(following):
             return None
         return End(_end_of_last(shown[:count]) if count else behind, ignoring)
     return None
