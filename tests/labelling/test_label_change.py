@@ -1,7 +1,9 @@
 """What became of one labelled span, in words and as files hold it; what becomes of it is in test_reanchor."""
 
+import pytest
+
 from rag_evaluation_framework import TOKEN, CharacterSpan, Corpus, Dataset, Document, Query, TokenLevelGroundTruth
-from rag_evaluation_framework.labelling import relabel
+from rag_evaluation_framework.labelling import LabelChange, Reanchored, relabel
 from rag_evaluation_framework.text.line_places import LinePlaces
 
 FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
@@ -71,6 +73,13 @@ def test_where_nothing_is_similar_that_is_told():
     change, lines = changed(corpus_of(b="?"), ("When?", FIRST))
     assert (change.found.nearest, change.record(lines)["nearest"]) == (None, None)
     assert change.line(lines).endswith("; nothing similar in the corpus")
+
+
+@pytest.mark.parametrize(("how", "particulars"), [("unchanged", ""), ("moved", "moved")])
+def test_a_label_that_is_back_where_it_was_has_no_particulars(how, particulars):
+    span = CharacterSpan("a.md", 11, 46, FIRST)
+    change = LabelChange(Query.from_text("When?"), span, Reanchored(None, span, how), was_skipped=True)
+    assert (change.kind, change.particulars) == ("back", particulars)
 
 
 def test_what_differs_is_never_shown_as_the_same():

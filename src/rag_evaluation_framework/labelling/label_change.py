@@ -38,7 +38,7 @@ class LabelChange:
     def particulars(self) -> str:
         """Why it was lost, or what was ignored to find it: "ignoring: emphasis"; "" if nothing was."""
         how = self.found.how
-        return how if self.was_skipped else how.removeprefix(self.kind).lstrip(":, ")
+        return how.removeprefix("unchanged" if self.was_skipped else self.kind).lstrip(":, ")
 
     @property
     def was(self) -> str:

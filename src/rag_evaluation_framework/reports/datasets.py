@@ -22,7 +22,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
 def show_lint(console: Console, report: LintReport) -> None:
     """Print what a check of a dataset found, of many of a kind the first ten, and what could not be checked."""
     for found in report.by_kind():
-        console.print(Text(found.heading, style=f"bold {_COLOURS[MEANINGS[found.kind].severity]}"))
+        print_wrapped(console, Text(found.heading, f"bold {_COLOURS[MEANINGS[found.kind].severity]}"), 0)
         for finding in found.shown:
             if finding.question:
                 print_wrapped(console, finding.question, 2)
@@ -30,8 +30,8 @@ def show_lint(console: Console, report: LintReport) -> None:
         if found.shown and found.more:
             print_wrapped(console, f"… and {found.more:,} more; --json lists all of them", 2)
     for text in report.not_checked:
-        console.print(Text(f"not checked: {text}", style="dim"))
-    console.print(Text(report.counted(), style="bold"))
+        print_wrapped(console, Text(f"not checked: {text}", "dim"), 0)
+    print_wrapped(console, Text(report.counted(), "bold"), 0)
 
 
 def show_dataset(console: Console, info: DatasetInfo) -> None:
