@@ -114,7 +114,7 @@ class TestWhatIsSuggested:
     def test_what_is_invisible_is_named(self, tmp_path):
         row = checked(tmp_path, "Which?,Keep the data\u200b dirctory.")
         assert "zero width space (U+200B) behind “data”" in row.difference
-        row = checked(tmp_path, "Which?,Keep the da\u2061ta directory.")
+        row = checked(tmp_path, "Which?,Keep the da\u2061ta dirctory.")
         assert "function application (U+2061) in “da\u2061ta”" in row.difference
 
     def test_letters_of_another_script_that_look_alike_are_named(self, tmp_path):

@@ -9,16 +9,19 @@ import re
 from functools import cache
 from unicodedata import category, decomposition, normalize
 
-QUOTATION_MARKS = dict.fromkeys("'‘’‚‛′ʼ`´", "'") | dict.fromkeys('"“”„‟″«»', '"')
+QUOTATION_MARKS = dict.fromkeys("'‘’‚‛′ʼ`´‹›", "'") | dict.fromkeys('"“”„‟″«»', '"')
 DASHES = frozenset("-‐‑‒–—―−﹘﹣－")
 ELLIPSIS = "…"
 ANCHOR = "¶"  # beside headings, shown or not
 CALL = "\ufdd0"  # no character of any text: parentheses that a renderer adds to the name of a function, or not
-INVISIBLE = frozenset(
-    "\u00ad\u200b\u200c\u200d\u2060\ufeff\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufe0e\ufe0f"
+_UNSEEN = re.compile(  # letters and marks that show nothing: fillers, joiners and variation selectors
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+_SEEN = re.compile(  # numbers and verses of Arabic and other scripts are in these: formats that show something
+    "[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd]"
 )
 STRUCK_OUT = "\u0338\u20d2"  # combining marks that negate a symbol: ≠ is = and the first
-_NO_KEYS = {*QUOTATION_MARKS, *INVISIBLE, *STRUCK_OUT}
+_NO_KEYS = {*QUOTATION_MARKS, *STRUCK_OUT}
 _THEMSELVES = ("<super>", "<sub>", "<fraction>", "<circle>", "<square>")
 _UNSPACED = re.compile(  # scripts that put no space between words, and Hangul, which puts none before particles
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
@@ -34,7 +37,7 @@ def folded(character: str) -> str:
         return "-"
     if character == ELLIPSIS:
         return "..."
-    if character in INVISIBLE or character == ANCHOR:
+    if character == ANCHOR or is_invisible(character):
         return ""
     if character == CALL:
         return "()"
@@ -55,7 +58,15 @@ def key(character: str) -> str:
 @cache
 def is_key(character: str) -> bool:
     """Return whether a character is a letter, a number or a combining mark that belongs to one."""
-    return category(character)[0] in "LNM" and character not in _NO_KEYS
+    return category(character)[0] in "LNM" and character not in _NO_KEYS and not is_invisible(character)
+
+
+@cache
+def is_invisible(character: str) -> bool:
+    """Return whether a character shows nothing and is no white space."""
+    if category(character) in ("Cf", "Cc"):
+        return not character.isspace() and not _SEEN.match(character)
+    return _UNSEEN.match(character) is not None
 
 
 def is_unspaced(character: str) -> bool:

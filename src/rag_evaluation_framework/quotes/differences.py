@@ -8,9 +8,9 @@ from rag_evaluation_framework.markups.characters import (
     ANCHOR,
     DASHES,
     ELLIPSIS,
-    INVISIBLE,
     QUOTATION_MARKS,
     STRUCK_OUT,
+    is_invisible,
     is_key,
 )
 
@@ -27,7 +27,7 @@ def differences(quote: str, shown: str) -> list[str]:
         "quotation marks": _only(quote, QUOTATION_MARKS) != _only(shown, QUOTATION_MARKS),
         "dashes": _DASHES.findall(quote) != _DASHES.findall(shown),
         "ellipsis": quote.count(ELLIPSIS) != shown.count(ELLIPSIS),
-        "invisible characters": _only(quote, INVISIBLE) != _only(shown, INVISIBLE),
+        "invisible characters": _invisible(quote) != _invisible(shown),
         "paragraph signs": quote.count(ANCHOR) != shown.count(ANCHOR),
         **_letters(quote, shown),
     }
@@ -52,6 +52,10 @@ def _blanks(quote: str, shown: str) -> dict[str, bool]:
 def _only(text: str, kept: Iterable[str]) -> str:
     kept = frozenset(kept)
     return "".join(sign for sign in text if sign in kept)
+
+
+def _invisible(text: str) -> list[str]:
+    return list(filter(is_invisible, text))
 
 
 def _letters(quote: str, shown: str) -> dict[str, bool]:

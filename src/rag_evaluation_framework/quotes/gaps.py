@@ -11,7 +11,7 @@ break behind the hyphen may have become a blank. A hyphen beside a number stays:
 import re
 from functools import lru_cache
 
-from rag_evaluation_framework.markups.characters import CALL, folded, is_unspaced
+from rag_evaluation_framework.markups.characters import ANCHOR, CALL, folded, is_unspaced
 
 LIST_MARKER = re.compile(r"(?:[•·◦▪‣●○■*+-]|(?P<number>\d{1,3}[.)]))(?=\s)")
 _MARKER_IN_GAP = re.compile(rf"(?<=[\n\t])[ \t]*{LIST_MARKER.pattern}\s+|(?<=\s)[•◦▪‣●○■]\s+")
@@ -21,6 +21,7 @@ _HYPHEN = f"[-‐‑{_SOFT_HYPHEN}]"
 _DASH = re.compile("-{1,3}")
 _SPACED_DASH = re.compile("(?<= )-{1,3}(?= )")
 _LONG_DASH = re.compile("[–—―]")
+_TYPED_MARKS = re.compile(r"\A''|(?<=\A[.,;:!?])''(?= |\Z)|''\Z")  # around words, not in f('')
 _DIVIDED = re.compile(rf"{_SOFT_HYPHEN}*{_HYPHEN}\s+")
 _UNDIVIDED = re.compile(f"{_HYPHEN}?")
 
@@ -36,6 +37,8 @@ def gap_difference(quote: str, shown: str, source: str, before: str, after: str)
         before: The two characters of the quote before the gap; one if there are no more.
         after: The two behind it.
     """
+    if ANCHOR in quote + shown and "" in (quote, shown):  # "a¶b" is not "ab"
+        return None
     if _unified(quote) in (_unified(shown), _unified(shown.replace(CALL, ""))):
         return ""
     if _is_typed_dash(quote, shown, before, after):
@@ -53,7 +56,7 @@ def gap_difference(quote: str, shown: str, source: str, before: str, after: str)
 
 def _unified(gap: str) -> str:
     """Return a gap with its symbols unified, and each run of white space one blank."""
-    return _SPACES.sub(" ", "".join(map(folded, gap)).replace("''", '"'))
+    return _SPACES.sub(" ", _TYPED_MARKS.sub('"', "".join(map(folded, gap))))
 
 
 def _is_typed_dash(quote: str, shown: str, before: str, after: str) -> bool:

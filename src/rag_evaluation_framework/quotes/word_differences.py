@@ -8,7 +8,8 @@ from unicodedata import name
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
-from rag_evaluation_framework.quotes.words import SIMILAR, Word, is_invisible, words_of
+from rag_evaluation_framework.markups.characters import is_invisible
+from rag_evaluation_framework.quotes.words import SIMILAR, Word, words_of
 
 _MOST_TOLD = 6
 _MOST_SHOWN = 60

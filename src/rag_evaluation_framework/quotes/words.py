@@ -3,12 +3,10 @@
 import re
 from dataclasses import dataclass
 from functools import cache
-from unicodedata import category
 
-from rag_evaluation_framework.markups.characters import DASHES, folded, is_key, is_unspaced
+from rag_evaluation_framework.markups.characters import DASHES, folded, is_invisible, is_key, is_unspaced
 
 SIMILAR = 70  # in 100: a word with another letter, not another word
-_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")  # letters and marks that show nothing
 ELLIPSIS = r"(?:…|\.{3})"  # as a pattern
 BRACKETED_ELLIPSIS = rf"(?:\[{ELLIPSIS}\]|\({ELLIPSIS}\))"
 _AROUND = rf"(?:\s|[\"“”„‟″«»'‘’‚‛]|{ELLIPSIS}|{BRACKETED_ELLIPSIS})"
@@ -56,14 +54,6 @@ def begin_of(quote: str) -> int:
     """Return where a quote begins, behind what people put before it: quotation marks, ellipses, and white space."""
     opening = _OPENING.match(quote)
     return opening.end() if opening else 0
-
-
-@cache
-def is_invisible(character: str) -> bool:
-    """Return whether a character shows nothing and is no white space."""
-    return (category(character) in ("Cf", "Cc") and not character.isspace()) or (
-        character in _UNSEEN or "\ufe00" <= character <= "\ufe0f"
-    )
 
 
 def _word(text: str, start: int, end: int) -> Word:
