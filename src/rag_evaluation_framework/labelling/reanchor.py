@@ -148,12 +148,18 @@ class _Finder:
 
     def _is_copy(self, anchor: Anchor, span: CharacterSpan, kept: Set[str]) -> bool:
         """Return whether a place may hold a copy of a label, as its document says something else instead."""
-        own = self.corpus[anchor.doc_id].content
+        own, there = self.corpus[anchor.doc_id].content, self.corpus[span.doc_id]
+        before, after = (
+            there.content[max(span.start - CONTEXT, 0) : span.start],
+            there.content[span.end : span.end + CONTEXT],
+        )
+        stands_as_it_did = (before.split(), after.split()) == (anchor.before.split(), anchor.after.split())
         if span.doc_id == anchor.doc_id:
-            beside = own[max(span.start - len(anchor.before), 0) : span.start], own[span.end : span.end + CONTEXT]
-            return beside != (anchor.before, anchor.after) and is_reworded(anchor, own, span)
-        archived = self.corpus[span.doc_id].content_hash == self._digest(anchor) and anchor.doc_id in kept
-        return archived or self.versions.are(anchor.doc_id, span.doc_id) or is_reworded(anchor, own, span)
+            return not stands_as_it_did and is_reworded(anchor, own, span)
+        archived = there.content_hash == self._digest(anchor) and anchor.doc_id in kept
+        if archived or (stands_as_it_did and self.versions.are(anchor.doc_id, span.doc_id)):
+            return True
+        return is_reworded(anchor, own, span)
 
     def _is_archived(self, anchor: Anchor) -> bool:
         """Return whether another document has the text that the one of a label had."""
