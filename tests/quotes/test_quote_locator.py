@@ -536,6 +536,33 @@ def test_of_the_places_of_a_quote_of_several_parts_those_with_the_most_of_its_ca
     assert located(shown, "the alpha rule … the omega comes", "a.html") == ["The alpha rule … the omega comes"]
 
 
+@pytest.mark.parametrize(
+    ("quote", "spans"),
+    [
+        ("in month1 and so, once.", ["in month[^1] and so,[^2] once."]),
+        ("in month[1] and so,[2] once.", ["in month[^1] and so,[^2] once."]),
+        ("in month¹ and so", ["in month[^1] and so"]),
+        ("month1", ["month"]),
+        ("so,2 once.3", ["so,[^2] once."]),
+        ("so,2 once3.", ["so,[^2] once."]),
+        ("and so,[2]", ["and so,"]),
+        ("on it7 here", ["on it[^why] here"]),
+        ("on it[12]", ["on it"]),
+        ("in month2 and so", None),
+        ("in month and1 so", None),
+        ("in month2", None),
+        ("and so1", None),
+        ("or 101 in", None),
+        ("or 10 in", ["or 10[^1] in"]),
+        ("text1 here", None),
+        ("in month1,2 and", None),
+    ],
+)
+def test_the_mark_of_a_footnote_may_be_in_the_quote_as_it_is_shown(quote, spans):
+    text = "So in month[^1] and so,[^2] once.[^3] Then on it[^why] here; or 10[^1] in text here.\n\n[^1]: Note.\n"
+    assert located(text, quote, "a.md") == (spans or [])
+
+
 def test_the_locator_of_a_corpus_is_shared():
     corpus = Corpus([Document(DocumentId("a"), "one")])
     assert QuoteLocator.of(corpus) is not QuoteLocator.of(Corpus([Document(DocumentId("a"), "one")]))

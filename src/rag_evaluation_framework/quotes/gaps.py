@@ -9,7 +9,9 @@ break behind the hyphen may have become a blank. A hyphen beside a number stays:
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from unicodedata import normalize
 
 from rag_evaluation_framework.markups.characters import ANCHOR, CALL, folded, is_unspaced
 
@@ -21,6 +23,8 @@ _HYPHEN = f"[-‐‑{_SOFT_HYPHEN}]"
 _DASH = re.compile("-{1,3}")
 _SPACED_DASH = re.compile("(?<= )-{1,3}(?= )")
 _LONG_DASH = re.compile("[–—―]")
+NOTE_MARK = re.compile(r"\[\d{1,3}\]|\d{1,3}|[⁰¹²³⁴-⁹]{1,3}")  # of a footnote, as it is shown
+_NOTE = re.compile(r"\[\^([^\[\]\s]+)\]")
 _TYPED_MARKS = re.compile(r"\A''|(?<=\A[.,;:!?])''(?= |\Z)|''\Z")  # around words, not in f('')
 _DIVIDED = re.compile(rf"{_SOFT_HYPHEN}*{_HYPHEN}\s+")
 _UNDIVIDED = re.compile(f"{_HYPHEN}?")
@@ -49,9 +53,20 @@ def gap_difference(quote: str, shown: str, source: str, before: str, after: str)
         return "hyphenation"
     if is_unspaced(before[-1]) and is_unspaced(after[0]) and not (quote + shown).strip():
         return "line breaks" if "\n" in quote + shown else None
+    if are_notes(NOTE_MARK.findall(quote), source):
+        return "footnotes" if _unified(NOTE_MARK.sub("", quote)) == _unified(shown) else None
     if "\n" in shown:
         return _without_list_markers(quote, shown, source)
     return None
+
+
+def are_notes(marks: Sequence[str], source: str) -> bool:
+    """Return whether some marks are those of the footnotes in a source; one with a name may have any number."""
+    labels = _NOTE.findall(source)
+    numbers = [normalize("NFKC", mark).strip("[]") for mark in marks]
+    return len(labels) == len(numbers) > 0 and all(
+        label == number or not label.isdigit() for label, number in zip(labels, numbers, strict=True)
+    )
 
 
 def _unified(gap: str) -> str:

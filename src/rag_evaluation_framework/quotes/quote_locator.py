@@ -1,6 +1,5 @@
 """Locating quotes as people copy them: verbatim, or ignoring what a renderer and a keyboard change."""
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +17,7 @@ from rag_evaluation_framework.quotes.ends import is_cut
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
 from rag_evaluation_framework.quotes.omissions import parts_of
 from rag_evaluation_framework.quotes.part_chains import MOST_PLACES, chains
+from rag_evaluation_framework.quotes.places import Places
 from rag_evaluation_framework.quotes.quote_matcher import Effort, Match, in_document_order, matches
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
 from rag_evaluation_framework.quotes.rarity import WordRarity
@@ -214,7 +214,7 @@ class QuoteLocator:
         whole = QuotedText.of(quote)
         if not whole.key:
             return
-        forms = [whole, *([without] if (without := whole.without_numbers()) and without.key else [])]
+        forms = [whole, *(form for form in (whole.without_numbers(), whole.without_note_marks()) if form and form.key)]
         seen: list[dict[int, Places]] = []
         for texts in views or (self._plain, self.rendered):
             for form in forms if texts is self.rendered else forms[:1]:
@@ -282,23 +282,6 @@ class QuoteLocator:
     def markups(self) -> list[Markup]:
         """What is shown of each document."""
         return [markup_of(document.id, document.content) for document in self.corpus]
-
-
-class Places:
-    """Places in a document, of which none is within another, in order."""
-
-    def __init__(self) -> None:
-        self._starts, self._ends = list[int](), list[int]()
-
-    def add(self, start: int, end: int) -> None:
-        """Add a place that begins and ends behind all others."""
-        self._starts.append(start)
-        self._ends.append(end)
-
-    def have(self, start: int, end: int) -> bool:
-        """Return whether a place is within one of these or one of them within it: one place, seen twice."""
-        around, within = bisect_right(self._starts, start) - 1, bisect_left(self._starts, start)
-        return (around >= 0 and end <= self._ends[around]) or (within < len(self._ends) and self._ends[within] <= end)
 
 
 _shared: WeakValueDictionary[int, QuoteLocator] = WeakValueDictionary()

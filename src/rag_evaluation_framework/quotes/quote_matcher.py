@@ -9,7 +9,7 @@ import numpy as np
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.differences import differences, in_order
 from rag_evaluation_framework.quotes.ends import OUTER_MARKS, End, end_of, is_whole, start_of
-from rag_evaluation_framework.quotes.gaps import gap_difference
+from rag_evaluation_framework.quotes.gaps import are_notes, gap_difference
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts, Offsets
 from rag_evaluation_framework.quotes.quoted_text import QuotedText
 
@@ -78,12 +78,18 @@ def matches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int | 
         effort.left -= len(quote.before) + len(quote.behind)
         start = start_of(markup, first, quote.before, quote.text[quote.places[0]])
         end = end_of(markup, last, quote.behind, quote.text[quote.places[-1]]) if start else None
-        if start is None or end is None:
+        if start is None or end is None or not _has_note(quote.note, markup, last, end):
             continue
         ignored = _gaps(quote, markup, offsets, suspects, effort)
         if ignored is not None:
             ignoring = _ignoring(quote, markup, (start, end), (first, last), ignored)
             yield Match(found, start.offset, end.offset, ignoring, bool(start.ignoring or end.ignoring))
+
+
+def _has_note(note: str, markup: Markup, last: int, end: End) -> bool:
+    """Return whether the mark of a footnote stands where a quote ends, behind its last letter; true if it has none."""
+    beside = [markup.source[first:behind] for first, behind, _, _ in markup.parts(last + 1, end.offset + 1)]
+    return not note or are_notes([note], "".join(beside))
 
 
 def in_document_order(found: Iterable[Match]) -> list[Match]:

@@ -1,5 +1,6 @@
 """A quote, taken apart: its key, the gaps in it, and the symbols before and behind."""
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -7,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.markups.characters import folded, key
-from rag_evaluation_framework.quotes.gaps import LIST_MARKER
+from rag_evaluation_framework.quotes.gaps import LIST_MARKER, NOTE_MARK
 from rag_evaluation_framework.quotes.words import begin_of
 
 _NEAR = 4  # characters, of which some may be invisible
+_NOTE_MARK = re.compile(rf"(?<=[^\W\d_]|[.,;:!?)\"'”’»])(?:{NOTE_MARK.pattern})(?!\w|[.,]\d)")  # behind a word
 
 
 @dataclass(frozen=True)
@@ -21,17 +23,19 @@ class QuotedText:
         text: The quote.
         key: Its letters, numbers and combining marks, as they are compared.
         places: Where each character of the key stands in the quote.
+        note: The mark of a footnote at its end, which is no part of the text; "" if there is none.
     """
 
     text: str
     key: str
     places: tuple[int, ...]
+    note: str = ""
 
     @classmethod
-    def of(cls, text: str, without: frozenset[int] = frozenset()) -> "QuotedText":
+    def of(cls, text: str, without: frozenset[int] = frozenset(), note: str = "") -> "QuotedText":
         """Take a quote apart; what stands at the places `without` is no part of the key."""
         keyed = [(part, place) for place, sign in enumerate(text) if place not in without for part in key(sign)]
-        return cls(text, "".join(part for part, _ in keyed), tuple(place for _, place in keyed))
+        return cls(text, "".join(part for part, _ in keyed), tuple(place for _, place in keyed), note)
 
     def without_numbers(self) -> "QuotedText | None":
         """Return the quote, the numbers of its list items no part of the key; None if it has none."""
@@ -43,6 +47,15 @@ class QuotedText:
                 numbers.update(range(start + blank, start + marker.end()))
             start += len(line)
         return QuotedText.of(self.text, frozenset(numbers)) if numbers else None
+
+    def without_note_marks(self) -> "QuotedText | None":
+        """Return the quote, what may be marks of footnotes no part of the key; None if nothing may be one."""
+        text, note, marks = self.text, "", list(_NOTE_MARK.finditer(self.text))
+        if marks and not any(map(key, text[marks[-1].end() :])):
+            mark = marks.pop()
+            text, note = f"{text[: mark.start()]}{text[mark.end() :]}", mark[0]
+        places = frozenset(place for mark in marks for place in range(mark.start(), mark.end()))
+        return QuotedText.of(text, places, note) if note or places else None
 
     @property
     def before(self) -> str:
