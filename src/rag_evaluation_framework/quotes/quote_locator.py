@@ -214,9 +214,10 @@ class QuoteLocator:
         whole = QuotedText.of(quote)
         if not whole.key:
             return
-        forms = [whole, *(form for form in (whole.without_numbers(), whole.without_note_marks()) if form and form.key)]
+        others = (whole.without_numbers(), whole.without_note_marks(), whole.with_other_signs())
+        forms = [whole, *(form for form in others if form and form.key)]
         seen: list[dict[int, Places]] = []
-        for texts in views or (self._plain, self.rendered):
+        for texts in views or dict.fromkeys((self._plain, self.rendered)):
             for form in forms if texts is self.rendered else forms[:1]:
                 found: dict[int, Places] = {}
                 for match in matches(form, texts, effort, number):

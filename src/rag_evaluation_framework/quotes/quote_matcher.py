@@ -146,6 +146,6 @@ def _ignoring(
     within = [] if "list markers" in ignored else differences(given, shown)
     peeled = [*start.ignoring, *end.ignoring]
     return in_order(
-        [*markups, *within, *sorted(ignored), *(name for name in peeled if name != OUTER_MARKS)]
+        [*markups, *within, *sorted(ignored), *quote.ignoring, *(name for name in peeled if name != OUTER_MARKS)]
         + ([OUTER_MARKS] if OUTER_MARKS in peeled else [])
     )

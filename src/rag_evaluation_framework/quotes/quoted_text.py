@@ -1,8 +1,9 @@
 """A quote, taken apart: its key, the gaps in it, and the symbols before and behind."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from rag_evaluation_framework.quotes.words import begin_of
 
 _NEAR = 4  # characters, of which some may be invisible
 _NOTE_MARK = re.compile(rf"(?<=[^\W\d_]|[.,;:!?)\"'”’»])(?:{NOTE_MARK.pattern})(?!\w|[.,]\d)")  # behind a word
+_JOINED = "℃℉¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
+_OTHERS = {pair[at]: pair[1 - at] for sign in _JOINED for pair in [(sign, normalize("NFKC", sign))] for at in (0, 1)}
+_JOINED_OR_APART = re.compile(rf"(?<!\d)(?:\d{{1,2}}⁄\d{{1,2}}(?!\d)|[{_JOINED[2:]}])|°[CF](?!\w)|[{_JOINED[:2]}]")
 
 
 @dataclass(frozen=True)
@@ -23,19 +27,21 @@ class QuotedText:
         text: The quote.
         key: Its letters, numbers and combining marks, as they are compared.
         places: Where each character of the key stands in the quote.
+        ignoring: What the quote has otherwise than it was given.
         note: The mark of a footnote at its end, which is no part of the text; "" if there is none.
     """
 
     text: str
     key: str
     places: tuple[int, ...]
+    ignoring: tuple[str, ...] = ()
     note: str = ""
 
     @classmethod
     def of(cls, text: str, without: frozenset[int] = frozenset(), note: str = "") -> "QuotedText":
         """Take a quote apart; what stands at the places `without` is no part of the key."""
         keyed = [(part, place) for place, sign in enumerate(text) if place not in without for part in key(sign)]
-        return cls(text, "".join(part for part, _ in keyed), tuple(place for _, place in keyed), note)
+        return cls(text, "".join(part for part, _ in keyed), tuple(place for _, place in keyed), note=note)
 
     def without_numbers(self) -> "QuotedText | None":
         """Return the quote, the numbers of its list items no part of the key; None if it has none."""
@@ -47,6 +53,11 @@ class QuotedText:
                 numbers.update(range(start + blank, start + marker.end()))
             start += len(line)
         return QuotedText.of(self.text, frozenset(numbers)) if numbers else None
+
+    def with_other_signs(self) -> "QuotedText | None":
+        """Return the quote with ℃ for °C and ½ for 1⁄2, and the other way round; None if it has none of these."""
+        text = _JOINED_OR_APART.sub(lambda found: _OTHERS.get(found[0], found[0]), self.text)
+        return replace(QuotedText.of(text), ignoring=("ligatures",)) if text != self.text else None
 
     def without_note_marks(self) -> "QuotedText | None":
         """Return the quote, what may be marks of footnotes no part of the key; None if nothing may be one."""
