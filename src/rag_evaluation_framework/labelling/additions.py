@@ -1,6 +1,6 @@
 """Questions of a table of quotes, added to a dataset in the same corpus."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_evaluation_framework._outside import name_line, shown
@@ -8,8 +8,10 @@ from rag_evaluation_framework._support.records import Problems
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.ids import QueryId
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
@@ -68,39 +70,57 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     check = without_lost(check, dataset, corpus)
     known = {query.id: query for query in (*(label.query for label in dataset.skipped), *dataset.queries)}
     _check_ids(known.values(), check)
-    located, unplaced = check.labels({query.id: query.text for query in known.values()})
-    given = {entry.query.id: replace(entry, query=_merged(entry.query, known.get(entry.query.id))) for entry in located}
-    unplaced = tuple(replace(label, query=_merged(label.query, known.get(label.query.id))) for label in unplaced)
+    given, unplaced = _labels(check, known)
     before = {entry.query.id: entry for entry in dataset}
     corrected = {
         query_id for query_id, entry in given.items() if query_id in before and _differs(entry, before[query_id])
     }
     entries = [given[entry.query.id] if entry.query.id in corrected else entry for entry in dataset]
     added = [entry for query_id, entry in given.items() if query_id not in before]
-    asked = before.keys() | given.keys()
     again = {label.query.id: label.query for label in unplaced}
-    skipped = [label for label in dataset.skipped if label.query.id not in asked | again.keys()]
-    skipped += [label for label in unplaced if label.query.id not in asked]
-    left_out = tuple(query for query_id, query in again.items() if query_id not in asked)
+    left_out = tuple(query for query_id, query in again.items() if query_id not in before.keys() | given.keys())
     listed = (given.keys() | again.keys()) - corrected
     wordings = {_words(query) for query in known.values()}
     new = (*(entry.query for entry in added), *left_out)
     return Additions(
-        Dataset(
-            [*entries, *added],
-            TOKEN,
-            name=dataset.name,
-            corpus=corpus,
-            metadata=dataset.metadata,
-            skipped=skipped,
-            recorded=dataset.recorded,
-        ),
+        _dataset(dataset, [*entries, *added], unplaced, corpus),
         tuple(entry.query for entry in added),
         tuple(entry.query for entry in entries if entry.query.id in corrected),
         tuple(query for query in dataset.queries if query.id in listed),
         left_out,
         tuple(query for query in new if query.id not in known and _words(query) in wordings),
         check,
+    )
+
+
+def _labels(
+    check: QuoteCheck, known: Mapping[QueryId, Query]
+) -> tuple[dict[QueryId, GroundTruth[CharacterSpan]], tuple[Skipped, ...]]:
+    """Return the questions of a table by their ids, and the quotes of the others, with the metadata that is known."""
+    located, unplaced = check.labels({query.id: query.text for query in known.values()})
+    given: dict[QueryId, GroundTruth[CharacterSpan]] = {
+        entry.query.id: replace(entry, query=_merged(entry.query, known.get(entry.query.id))) for entry in located
+    }
+    return given, tuple(replace(label, query=_merged(label.query, known.get(label.query.id))) for label in unplaced)
+
+
+def _dataset(
+    dataset: Dataset[CharacterSpan],
+    entries: Sequence[GroundTruth[CharacterSpan]],
+    unplaced: Sequence[Skipped],
+    corpus: Corpus,
+) -> Dataset[CharacterSpan]:
+    """Return a dataset with other questions; it skips those that neither they nor the table have, or not all of."""
+    asked, again = {entry.query.id for entry in entries}, {label.query.id for label in unplaced}
+    skipped = [label for label in dataset.skipped if label.query.id not in asked | again]
+    return Dataset(
+        entries,
+        TOKEN,
+        name=dataset.name,
+        corpus=corpus,
+        metadata=dataset.metadata,
+        skipped=[*skipped, *(label for label in unplaced if label.query.id not in asked)],
+        recorded=dataset.recorded,
     )
 
 
