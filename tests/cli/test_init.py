@@ -235,9 +235,9 @@ def test_suggestions_are_written_also_if_no_quote_was_located(rag_eval, copied):
     assert (outcome.code, outcome.err.startswith("error: all.csv: no quote was located in docs")) == (2, True)
     assert not (copied / "r").exists()
     command = next(line for line in outcome.out.splitlines() if line.startswith("  rag-eval init"))
-    assert command == "  rag-eval init --root r --corpus docs --glob '*.md' --questions all.suggested.csv"
+    assert command == "  rag-eval init --root r --name all --corpus docs --glob '*.md' --questions all.suggested.csv"
     assert rag_eval(*shlex.split(command)[1:]).code == 0
-    assert "all.suggested.yaml" in [path.name for path in (copied / "r").iterdir()]
+    assert (copied / "r/all.yaml").is_file()
 
 
 def test_a_question_of_which_only_some_quotes_are_located_makes_no_dataset(rag_eval, folder):

@@ -69,47 +69,26 @@ def init(
 
     Suggestions for quotes that were not found are written beside the questions, as NAME.suggested.csv.
     """
-    called = name or questions.stem
-    if not called or called != Path(called).name or called != harmless(called) or "\n" in called:
-        no_text = any("\ud800" <= sign <= "\udfff" for sign in called)
-        hint = "; give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text" if no_text else ""
-        raise ConfigError(
-            f"--name {shown(called)}: expected a name without folders, line breaks and control codes{hint}"
-        )
+    called = _checked_name(name or questions.stem)
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
-    if checked_path(config, ConfigError).exists():
-        raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
-    checked_path(target, ConfigError)
-    results.check_root(root)
+    _check_free(config, target, root)
     check_accept(accept)
     documents = rag.Corpus.from_folder(corpus, glob)
     check = accepted(rag.check_quotes(questions, documents), accept)
     kept = "" if root == _ROOT else f" --root {shlex.quote(str(root))}"
-    dataset = _dataset(check, called)
+    others, dataset = left_out(documents, corpus, glob), _dataset(check, called)
     if dataset is None:
         _show(check)
-        told = save_suggestions(check, f"init{kept}", corpus, glob) or "There is nothing to suggest."
-        print_text(f"{left_out(documents, corpus, glob)}{told}")
-        located = any(row.status == "located" for row in check.rows)
-        raise ConfigError(
-            f"{questions}: no {'question has all of its quotes' if located else 'quote was'} located in {corpus}, so "
-            "no question could be scored, and no dataset was written; expected at least one question with a quote from "
-            "the documents"
-        )
-    settings = _CONFIG.format(
-        config=one_line(shlex.quote(config.as_posix())),
-        corpus=_yaml_path(corpus, root),
-        glob=_yaml_text(glob),
-        dataset=_yaml_path(target, root),
-    )
+        again = f"init{kept} --name {shlex.quote(called)}"
+        print_text(f"{others}{save_suggestions(check, again, corpus, glob) or 'There is nothing to suggest.'}")
+        raise ConfigError(_nothing_located(check, corpus))
     try:
         _save(dataset, target)
-        write_new(config, settings)
+        write_new(config, _settings(config, corpus, glob, target))
     except InputError:
         _show(check)
         raise
     skipped = data.count_skipped(dataset.skipped)
-    others = left_out(documents, corpus, glob)
     allowed = f"\n\nThe run exits with 2 while questions are skipped; --allow-skipped {skipped} allows them."
     told = save_suggestions(check, f"dataset update {shlex.quote(str(target))}", corpus, glob)
     with arriving(f"{target} and {config} are written"):  # last, as the reader of standard output may leave
@@ -118,6 +97,48 @@ def init(
             f"{others}Wrote {target} and {config}. Next:\n\n  rag-eval run {shlex.quote(str(config))}{kept}"
             f"{allowed if skipped else ''}{told and f'{chr(10)}{told}'}"
         )
+
+
+def _checked_name(called: str) -> str:
+    """Return the name of a dataset.
+
+    Raises:
+        ConfigError: No file can have it.
+    """
+    if not called or called != Path(called).name or called != harmless(called) or "\n" in called:
+        no_text = any("\ud800" <= sign <= "\udfff" for sign in called)
+        hint = "; give an ASCII one, or set LC_ALL=C.UTF-8: here its bytes are no text" if no_text else ""
+        raise ConfigError(
+            f"--name {shown(called)}: expected a name without folders, line breaks and control codes{hint}"
+        )
+    return called
+
+
+def _check_free(config: Path, target: Path, root: Path) -> None:
+    """Raise ConfigError if a configuration is there, or nothing can be saved, before any work."""
+    if checked_path(config, ConfigError).exists():
+        raise ConfigError(f"{config} already exists and is not overwritten; choose another --name, or move the file")
+    checked_path(target, ConfigError)
+    results.check_root(root)
+
+
+def _nothing_located(check: labelling.QuoteCheck, corpus: Path) -> str:
+    located = any(row.status == "located" for row in check.rows)
+    return (
+        f"{check.source}: no {'question has all of its quotes' if located else 'quote was'} located in {corpus}, so no "
+        "question could be scored, and no dataset was written; expected at least one question with a quote from the "
+        "documents"
+    )
+
+
+def _settings(config: Path, corpus: Path, glob: str, target: Path) -> str:
+    """Return a configuration; paths are relative to it."""
+    return _CONFIG.format(
+        config=one_line(shlex.quote(config.as_posix())),
+        corpus=_yaml_path(corpus, config.parent),
+        glob=_yaml_text(glob),
+        dataset=_yaml_path(target, config.parent),
+    )
 
 
 def _show(check: labelling.QuoteCheck) -> None:
