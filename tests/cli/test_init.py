@@ -11,7 +11,7 @@ def test_init_says_what_was_located_and_the_command_it_prints_works(rag_eval, fo
     outcome = rag_eval("init", "--corpus", "docs", "--questions", "questions.csv")
     assert outcome.code == 0
     assert "2 of 4 quotes located, 1 ambiguous, 1 missing; 1 question without an answer" in outcome.out
-    assert "billing.md:3:37 (behind “day.”), guides/start.md:3:26 (behind “first.”)" in outcome.out
+    assert "docs/billing.md:3:37 (behind “day.”), docs/guides/start.md:3:26 (behind “first.”)" in outcome.out
     assert "Install the agent first." in outcome.out  # the passage nearest to the missing quote
     printed = next(line for line in outcome.out.splitlines() if line.startswith("  rag-eval run"))
     following = rag_eval(*shlex.split(printed)[1:], "--allow-skipped", "2")

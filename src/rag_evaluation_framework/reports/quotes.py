@@ -11,6 +11,7 @@ from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.quote_row import QuoteRow
 from rag_evaluation_framework.quotes.suggestions import Suggestion
 from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted
+from rag_evaluation_framework.text.line_places import LinePlaces
 
 _MOST_QUOTES = 100
 _MOST_PLACES = 3
@@ -30,14 +31,14 @@ def show_quotes(console: Console, check: QuoteCheck) -> None:
         f"{counts['located']} of {quotes} quote{'s' * (quotes != 1)} located, {counts['ambiguous']} ambiguous, "
         f"{counts['missing']} missing; {unanswered} question{'s' * (unanswered != 1)} without an answer"
     )
-    console.print(Text(told))
+    print_wrapped(console, told, 0)
     accepted = [row for row in check.rows if row.accepted]
     for rows, more in ((accepted, "accepted suggestions"), (check.problems, "such quotes")):
         for row in rows[:_MOST_QUOTES]:
             console.print(Text(f"line {row.number}  {'accepted' if row.accepted else row.status}", style="yellow"))
             _show_row(console, row, check.corpus)
         if len(rows) > _MOST_QUOTES:
-            console.print(Text(f"… and {len(rows) - _MOST_QUOTES:,} more {more}", style="yellow"))
+            print_wrapped(console, Text(f"… and {len(rows) - _MOST_QUOTES:,} more {more}", "yellow"), 0)
 
 
 def _show_row(console: Console, row: QuoteRow, corpus: Corpus) -> None:
@@ -45,11 +46,21 @@ def _show_row(console: Console, row: QuoteRow, corpus: Corpus) -> None:
     print_below(console, "quote", Text(quoted(row.quote) if row.quote.strip() else "(empty)", "dim"))
     found = row.suggestion
     if found is None:
-        print_below(console, "", Text(one_line(row.advice, _LINE)))
+        print_below(console, "", Text(one_line(_with_folder(row, corpus), _LINE)))
         return
     show_nearest(console, found, folder_of(corpus))
     if found.refusal:
         print_below(console, "", Text(f"not for --accept: {found.refusal}", "yellow"))
+
+
+def _with_folder(row: QuoteRow, corpus: Corpus) -> str:
+    """Return the advice of a row, with the folder before each of its places that the advice names."""
+    lines, inside, told, at = LinePlaces(corpus), folder_of(corpus), "", 0
+    for spans in row.places[:_MOST_PLACES]:
+        first = row.advice.find(lines.named(spans[0]), at)
+        if first >= 0:
+            told, at = f"{told}{row.advice[at:first]}{inside}", first
+    return f"{told}{row.advice[at:]}"
 
 
 def show_nearest(console: Console, found: Suggestion, inside: str) -> None:
