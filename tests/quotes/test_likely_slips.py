@@ -25,16 +25,12 @@ def refusal(given, there, around=ENGLISH, beside=""):
     ("given", "there"),
     [
         ("the sevrer restarts", "the server restarts"),
-        ("the serverr restarts", "the server restarts"),
+        ("the serrver restarts", "the server restarts"),
         ("the admnistrator restarts", "the administrator restarts"),
         ("each directry, each databse", "each directory, each database"),
-        ("server restarts", "the server restarts"),
-        ("a server restarts", "the server restarts"),
-        ("the server restarts it", "the server that restarts it"),
-        ("the requests which server sends", "the requests which the server sends"),
         ("the request is logged", "the requests is logged"),
         ("the server need a node", "the server needs a node"),
-        ("it restarted the node", "it restart the node"),
+        ("the process of it", "the processes of it"),
         ("first, stop the node", "first stop the node"),
         ("first; stop the node", "first, stop the node"),
         ("the “main” node", "the main node"),
@@ -105,9 +101,103 @@ def test_whatever_else_differs_is_refused(given, there):
     assert refusal(there, given) != ""
 
 
-def test_little_words_may_be_left_out_not_added():
-    assert refusal("restart of server", "restart of the server") == ""
-    assert refusal("restart of the server", "restart of server") == "a word differs: “the” added"
+@pytest.mark.parametrize(
+    ("given", "there"),
+    [
+        ("server restarts", "the server restarts"),
+        ("a server restarts", "the server restarts"),
+        ("users deleted", "users were deleted"),
+        ("files removed", "files to be removed"),
+        ("may given", "may be given"),
+        ("cause failure", "cause of failure"),
+        ("instead it", "instead of it"),
+        ("few users", "a few users"),
+        ("little memory", "a little memory"),
+        ("most users", "the most users"),
+        ("the user pays", "the user that pays"),
+        ("out of question", "out of the question"),
+        ("users select", "users selected"),
+        ("the allow users", "the allowed users"),
+        ("broke locks", "broken locks"),
+        ("human rules", "humane rules"),
+        ("moral support", "morale support"),
+        ("sever load", "severe load"),
+    ],
+)
+def test_no_word_and_no_ending_may_be_left_out_or_added(given, there):
+    assert refusal(given, there) != ""
+    assert refusal(there, given) != ""
+
+
+def test_an_article_may_not_be_another_one():
+    around = ("Nach dem Bericht der Abteilung für Betrieb sieht auch die Frau ", " heute Abend im Garten des Museums.")
+    assert refusal("der Mann", "den Mann", around) != ""
+
+
+OPPOSITES = [
+    *(
+        "before/after",
+        "above/below",
+        "internal/external",
+        "minimum/maximum",
+        "ascending/descending",
+        "always/sometimes",
+    ),
+    *("accepted/rejected", "increased/decreased", "opened/closed", "sync/async", "read-only/write-only"),
+    *("required/optional", "public/private", "imported/exported", "encoded/decoded", "client/server"),
+    *("installed/uninstalled", "preinstalled/reinstalled", "interstate/intrastate", "hypertension/hypotension"),
+    *("advised/advises", "affects/effects", "principal/principle", "prescribed/proscribed", "loose/lose"),
+    *("personal/personnel", "formally/formerly", "elicit/illicit", "complementary/complimentary", "insured/ensured"),
+    *("stationary/stationery", "lessor/lessee", "debit/credit", "inhaled/exhaled", "uphill/downhill"),
+]
+NUMBERS = [
+    *(
+        "thirteen/thirty",
+        "a dozen/a score",
+        "twice/once",
+        "biweekly/weekly",
+        "5 MB/5 GB",
+        "5 Mbit/5 MByte",
+        "5 ms/5 µs",
+    ),
+    *("3 pm/3 am", "half/most", "one/two", "first/last", "singular/plural", "double/single", "millions/billions"),
+    *("5 miles/5 metres", "5 litres/5 gallons", "Q1/Q2", "v2/v3", "IPv4/IPv6", "HTTP/1.1/HTTP/2", "5th/6th"),
+    *("May 5/March 5", "2023/2024", "½/¼", "10²/10³", "≥5/≤5", "5+/5-", "1:1/1:2", "quatorze/quarante"),
+    *(
+        "vierzehn/vierzig",
+        "hourly/daily",
+        "annual/monthly",
+        "seconds/second",
+        "thousandth/thousand",
+        "Type IIb/Type IIa",
+    ),
+]
+
+
+@pytest.mark.parametrize("pair", [*OPPOSITES, *NUMBERS])
+def test_opposites_and_numbers_are_refused_both_ways(pair):
+    one, other = pair.split("/") if pair.count("/") == 1 else ("HTTP/1.1", "HTTP/2")
+    assert refusal(f"it is {one} there", f"it is {other} there") != ""
+    assert refusal(f"it is {other} there", f"it is {one} there") != ""
+
+
+RIVALS = [
+    *("Linux Windows", "Paris London", "backup replica", "north south", "red blue", "January March", "cash card"),
+    *("reader writer", "child adult", "input output", "gas water", "lunch dinner", "summer winter", "buyer seller"),
+    *("staging production", "primary secondary", "Firefox Chrome", "morning evening", "left right", "wired wireless"),
+    *("export upload", "driver passenger", "premium basic", "cold hot", "guest member", "sender receiver"),
+    *("laptop tablet", "invoice receipt", "tenant landlord", "teacher pupil"),
+]
+
+
+@pytest.mark.parametrize("pair", RIVALS)
+def test_one_of_two_passages_that_differ_in_a_word_is_not_taken_for_a_quote_without_it_or_with_a_third(pair):
+    one, other = pair.split()
+    sentence = "The {}settings are stored in one file and are sent to the administrator every night."
+    text = f"# Guide\n\n{sentence.format(one + ' ')}\n\nRivers follow.\n\n{sentence.format(other + ' ')}\n"
+    for word in ("", "other ", f"{other} or {one} "):
+        found = suggest(sentence.format(word), QuoteLocator(Corpus([Document(DocumentId("guide.md"), text)])))
+        assert found is None or found.refusal != ""
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 import json
 import random
-import re
 
 import pytest
 from hypothesis import given
@@ -136,9 +135,9 @@ class TestWhatIsSuggested:
         assert suggested("those blow 5 °C").quote == "those below -5 °C"
 
     def test_a_passage_has_all_of_a_number(self):
-        text = "Parcels to any neighbouring country cost 1.50 euros and customs duties every month."
-        found = suggested("50 euros and customs duties every month", corpus_of(a=text, b=OTHER, c=GUIDE))
-        assert (found.quote, found.refusal) == ("1.50 euros and customs duties every month", "a number differs")
+        text = "So start the workflow run release.yml -f version=4.16.0 on the branch, and wait for it."
+        found = suggested("workflow run release.yml -f version=4", corpus_of(a=text, b=OTHER, c=GUIDE))
+        assert (found.quote, found.refusal) == ("workflow run release.yml -f version=4.16.0", "a number differs")
 
     def test_no_text_of_another_table_cell_is_taken_in(self):
         assert suggested("big 1.60", corpus_of(a=GUIDE)) is None or "price" not in suggested("big 1.60").quote
@@ -331,24 +330,10 @@ def test_near_misses_of_real_pages_are_suggested_at_their_place(kind):
 
 
 @every_kind
-def test_no_near_miss_is_accepted_at_any_threshold_but_for_little_words_left_out(kind):
-    little = {"a", "an", "the", "that", "of", "to", "is", "are", "be", "been", "was", "were"}
-    found = [(row, suggest(row["quote"], locator(kind))) for row in rows(kind)["near_misses"]]
-    taken = [
-        (row["change"], row["quote"], given.quote, given.difference)
-        for row, given in found
-        if given
-        and not given.refusal
-        and (row["change"] != "word left out" or not {*re.findall(r"“(\w+)” left out", given.difference)} <= little)
-    ]
-    assert not taken, "\n".join(map(repr, taken))
-
-
-@every_kind
 def test_no_near_miss_of_any_change_is_accepted_at_any_threshold(kind):
     taken = [
-        (row["change"], row["where"], row["quote"], found.quote, found.difference)
-        for row in drawn(kind)["near_misses"]
+        (row["change"], row["quote"], found.quote, found.difference)
+        for row in [*rows(kind)["near_misses"], *drawn(kind)["near_misses"]]
         if (found := suggest(row["quote"], locator(kind))) and not found.refusal
     ]
     assert not taken, "\n".join(map(repr, taken))
