@@ -1,0 +1,49 @@
+"""What is known of documents when they were labelled: which are unchanged, and which have another name now."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from rag_evaluation_framework.data.anchors import Anchor
+from rag_evaluation_framework.data.documents import Corpus, Document
+
+
+class EarlierDocuments:
+    """Documents as they were when they were labelled, by their hashes.
+
+    Args:
+        anchors: The labels; some know the hash of their document.
+        corpus: The documents as they are now.
+        known: The hashes of all others, by id.
+
+    Attributes:
+        renamed: The names of documents that have the text that was known under another name.
+    """
+
+    def __init__(self, anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]) -> None:
+        self._corpus, self._known = corpus, known
+        self._unchanged: set[str] = set()
+        self._by_hash: dict[str, list[Document]] = defaultdict(list)
+        names: dict[str, set[str]] = defaultdict(set)
+        for doc_id, digest in (*known.items(), *((anchor.doc_id, anchor.document) for anchor in anchors)):
+            names[digest].add(doc_id)
+        for document in corpus:
+            digest = document.content_hash
+            if known.get(document.id) == digest:
+                self._unchanged.add(document.id)
+            elif digest in names and document.id not in names[digest]:
+                self._by_hash[digest].append(document)
+        self.renamed = {document.id for found in self._by_hash.values() for document in found}
+
+    def hash_of(self, anchor: Anchor) -> str:
+        """Return the hash of the document of a label when it was labelled; "" if it is not known."""
+        return anchor.document or self._known.get(anchor.doc_id, "")
+
+    def under_another_name(self, anchor: Anchor) -> list[Document]:
+        """Return the documents that have the text of that of a label under names that it did not have."""
+        return self._by_hash.get(self.hash_of(anchor), [])
+
+    def had_all(self, anchor: Anchor, doc_id: str) -> bool:
+        """Return whether all that is in a document was in another one than that of a label already."""
+        if doc_id != anchor.doc_id and doc_id in self._unchanged:
+            return True
+        return doc_id in self.renamed and self._corpus[doc_id].content_hash != self.hash_of(anchor)

@@ -1,0 +1,182 @@
+"""Finding one labelled span in documents that were edited."""
+
+from typing import TypeAlias
+
+from rag_evaluation_framework.data.anchors import Anchor
+from rag_evaluation_framework.data.documents import Corpus, Document
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.label_contexts import CONTEXT
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.anchors import is_long, tells
+from rag_evaluation_framework.labelling.earlier_documents import EarlierDocuments
+from rag_evaluation_framework.labelling.losses import MOST_PLACES
+from rag_evaluation_framework.labelling.shown_places import ShownPlaces
+from rag_evaluation_framework.labelling.withdrawn import Withdrawn
+from rag_evaluation_framework.labelling.written_between import is_written_between
+from rag_evaluation_framework.quotes.ends import are_cut
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+Found: TypeAlias = tuple[CharacterSpan | None, tuple[str, ...]]
+NOWHERE: Found = (None, ())
+
+
+class Several(Exception):
+    """More than one place is possible; the argument is a list of them."""
+
+
+class LabelFinder:
+    """Finds labels by their texts, with as much of their contexts as told them apart when they were labelled.
+
+    Args:
+        corpus: The documents as they are now.
+        earlier: What is known of the documents when they were labelled.
+        withdrawn: Tells which labels are struck out or hidden.
+    """
+
+    def __init__(self, corpus: Corpus, earlier: EarlierDocuments, withdrawn: Withdrawn) -> None:
+        self.corpus, self.earlier, self.withdrawn = corpus, earlier, withdrawn
+        self.locator, self.shown = TextLocator.of(corpus), ShownPlaces(corpus)
+
+    def where_it_was(self, anchor: Anchor) -> CharacterSpan | None:
+        """Return the place of a span by its offset, if its document is not known to have changed."""
+        if anchor.doc_id not in self.corpus:
+            return None
+        document, digest = self.corpus[anchor.doc_id], self.earlier.hash_of(anchor)
+        if digest:
+            return _at_offset(anchor, document) if document.content_hash == digest else None
+        span = _at_offset(anchor, document)
+        around = f"{anchor.before}{anchor.text}{anchor.after}"
+        first = anchor.start - len(anchor.before)
+        same = document.content[max(first, 0) : first + len(around)].split() == around.split()
+        return span if same else None
+
+    def elsewhere(self, anchor: Anchor) -> Found:
+        """Return the one place of a span in documents that have changed or are new, and what was ignored there.
+
+        Raises:
+            Several: More than one is possible.
+        """
+        if not anchor.text.strip():
+            return NOWHERE
+        renamed = self._renamed(anchor)
+        if renamed is not None and anchor.unique_with not in ("text", "context"):
+            return renamed, ()  # its old name may be that of another document, which has the same text
+        own, ignoring = self.in_own(anchor)
+        if own is not None and ignoring and renamed is not None:
+            raise Several([own, renamed])
+        if own is not None:
+            return own, ignoring
+        return renamed or self._in_context(anchor, None) or self.text_alone(anchor), ()
+
+    def in_own(self, anchor: Anchor) -> Found:
+        """Return the one place of a span in its own document, as it stood or as it was shown, and what was ignored.
+
+        Raises:
+            Several: More than one is possible.
+        """
+        own = self._in_context(anchor, anchor.doc_id)
+        return (own, ()) if own is not None else self._as_shown(anchor)
+
+    def _renamed(self, anchor: Anchor) -> CharacterSpan | None:
+        """Return the place of a span by its offset in the one document that has the text of its own, as it was."""
+        found = self.earlier.under_another_name(anchor)
+        return _at_offset(anchor, found[0]) if len(found) == 1 else None
+
+    def _in_context(self, anchor: Anchor, doc_id: str | None) -> CharacterSpan | None:
+        """Return the one place with both contexts of a span or, if there is none, with one of them where that will do.
+
+        Raises:
+            Several: More than one is possible.
+        """
+        if anchor.unique_with == "nothing" or (anchor.unique_with == "document" and doc_id is None):
+            return None
+        if tells(anchor.before, anchor.after):
+            both = self._only(anchor, self._places(anchor, anchor.before, anchor.after, doc_id))
+            if both is not None and (anchor.unique_with == "text" or self._at_same_edges(anchor, both)):
+                return both
+        if anchor.unique_with in ("context", "document") or (
+            anchor.unique_with is None and not self._stands_once(anchor)
+        ):
+            return None  # another copy may have come to stand beside the same words, or be left alone there
+        before = self._places(anchor, anchor.before, "", doc_id) if tells(anchor.before) else []
+        after = self._places(anchor, "", anchor.after, doc_id) if tells(anchor.after) else []
+        one = self._only(anchor, list(dict.fromkeys([*before, *after])))
+        if one is None or is_long(anchor.text):
+            return one
+        apart = is_written_between(anchor, self.corpus[one.doc_id].content, one.start, one.end)
+        return one if one.text == anchor.text and not apart else None
+
+    def text_alone(self, anchor: Anchor, doc_id: str | None = None) -> CharacterSpan | None:
+        """Return the only place of a long text that was unique, or may have been; None if there is another."""
+        if anchor.unique_with not in (None, "text") or not is_long(anchor.text):
+            return None
+        places = self.locator.places_in_context(anchor.text, doc_id=doc_id, limit=2)
+        return self._only(anchor, places) if len(places) == 1 else None
+
+    def _as_shown(self, anchor: Anchor) -> Found:
+        """Return the one place in its document at which a unique text is shown as it was, and what was ignored.
+
+        Other documents may have shown it before: as HTML, or in an older version.
+
+        Raises:
+            Several: More than one is possible.
+        """
+        if anchor.unique_with not in (None, "text"):
+            return NOWHERE  # its copies may have been shown between the same contexts
+        places = self.shown.places(anchor, MOST_PLACES, self._may_be)
+        if len(places) > 1:
+            raise Several(list(places))
+        return next(iter(places.items()), NOWHERE)
+
+    def _stands_once(self, anchor: Anchor) -> bool:
+        return len(self.locator.places_in_context(anchor.text, limit=2)) == 1
+
+    def _at_same_edges(self, anchor: Anchor, span: CharacterSpan) -> bool:
+        """Return whether a place is at the begin or end of its document if the span was."""
+        content = self.corpus[span.doc_id].content
+        begins = len(anchor.before) == CONTEXT or content[: span.start].split() == anchor.before.split()
+        return begins and (len(anchor.after) == CONTEXT or content[span.end :].split() == anchor.after.split())
+
+    def _places(self, anchor: Anchor, before: str, after: str, doc_id: str | None) -> list[CharacterSpan]:
+        places = self.locator.places_in_context(anchor.text, before, after, doc_id, MOST_PLACES)
+        if len(places) == MOST_PLACES:  # there may be more, of which some are possible
+            raise Several(places)
+        return [span for span in places if self._may_be(anchor, span)]
+
+    def _may_be(self, anchor: Anchor, span: CharacterSpan) -> bool:
+        """Return whether a place was not there already, in another document, and shows the label, as valid, in full.
+
+        In "50 days", "take 5" is another text.
+        """
+        if self.earlier.had_all(anchor, span.doc_id):
+            return False
+        content = self.corpus[span.doc_id].content
+        was = are_cut(anchor.before, anchor.text, anchor.after)
+        now = are_cut(
+            content[max(span.start - CONTEXT, 0) : span.start], span.text, content[span.end : span.end + CONTEXT]
+        )
+        if any(here and not there for here, there in zip(now, was, strict=True)):
+            return False
+        return not self.withdrawn.how(anchor, span)
+
+    def _only(self, anchor: Anchor, places: list[CharacterSpan]) -> CharacterSpan | None:
+        if len(places) > 1:
+            raise Several(places)
+        return self._verbatim(anchor, places[0]) if places and self._may_be(anchor, places[0]) else None
+
+    def _verbatim(self, anchor: Anchor, span: CharacterSpan) -> CharacterSpan:
+        """Return the span with the white space at the ends of the text that was labelled, if it stands there."""
+        start = span.start - (len(anchor.text) - len(anchor.text.lstrip()))
+        content = self.corpus[span.doc_id].content
+        if start >= 0 and content.startswith(anchor.text, start):
+            return CharacterSpan(span.doc_id, start, start + len(anchor.text), anchor.text)
+        return span
+
+
+def _at_offset(anchor: Anchor, document: Document) -> CharacterSpan | None:
+    """Return the span of a document at the offset of an anchor, if it has the same text up to white space."""
+    end = anchor.start + len(anchor.text)
+    there = document.content[anchor.start : end]
+    if len(there) < len(anchor.text) or there.split() != anchor.text.split() or not there.strip():
+        return None
+    return CharacterSpan(DocumentId(document.id), anchor.start, end, there)
