@@ -13,7 +13,9 @@ from rag_evaluation_framework.quotes.gaps import LIST_MARKER, NOTE_MARK
 from rag_evaluation_framework.quotes.words import begin_of
 
 _NEAR = 4  # characters, of which some may be invisible
-_NOTE_MARK = re.compile(rf"(?<=[^\W\d_]|[.,;:!?)\"'”’»])(?:{NOTE_MARK.pattern})(?!\w|[.,]\d)")  # behind a word
+_NOTE_MARK = re.compile(  # behind a word
+    rf"(?:(?<=[^\W\d_])|(?<=\w[.,;:!?)\"'”’»]))(?:{NOTE_MARK.pattern})(?!\w|[.,]\d)"
+)
 _JOINED = "℃℉¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _OTHERS = {pair[at]: pair[1 - at] for sign in _JOINED for pair in [(sign, normalize("NFKC", sign))] for at in (0, 1)}
 _JOINED_OR_APART = re.compile(rf"(?<!\d)(?:\d{{1,2}}⁄\d{{1,2}}(?!\d)|[{_JOINED[2:]}])|°[CF](?!\w)|[{_JOINED[:2]}]")
