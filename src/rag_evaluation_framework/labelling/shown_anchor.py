@@ -8,7 +8,7 @@ from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import TELLING, tells
-from rag_evaluation_framework.markups.characters import folded
+from rag_evaluation_framework.markups.characters import flat
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import LINE_END, Markup
 from rag_evaluation_framework.markups.text_effects import Effects, effects
@@ -119,11 +119,14 @@ class ShownAnchor:
         stands = markup.source[max(first - _SHOWN, 0) : first], markup.source[last : last + _SHOWN]
         return (
             [
-                (_flat(wanted)[::-1], _flat(there)[::-1])
+                (flat(wanted).strip()[::-1], flat(there).strip()[::-1])
                 for wanted, there in ((self.before, before), (self.anchor.before, stands[0]))
                 if wanted is not None
             ],
-            [(_flat(self.after), _flat(behind)), (_flat(self.anchor.after), _flat(stands[1]))],
+            [
+                (flat(self.after).strip(), flat(behind).strip()),
+                (flat(self.anchor.after).strip(), flat(stands[1]).strip()),
+            ],
         )
 
     def widened(self, markup: Markup, start: int, end: int) -> tuple[int, int]:
@@ -141,10 +144,6 @@ def _begins_block(markup: Markup, start: int) -> bool:
 def _is_read(markup: Markup, start: int, end: int) -> tuple[bool, bool]:
     first, behind = markup.touching(start, end)
     return markup.is_read(first), markup.is_read(behind)
-
-
-def _flat(text: str) -> str:
-    return " ".join("".join(map(folded, text)).split())
 
 
 def _common(first: str, second: str) -> int:

@@ -22,6 +22,7 @@ _SEEN = re.compile(  # numbers and verses of Arabic and other scripts are in the
 )
 STRUCK_OUT = "\u0338\u20d2"  # combining marks that negate a symbol: ≠ is = and the first
 _NO_KEYS = {*QUOTATION_MARKS, *STRUCK_OUT}
+_BLANKS = re.compile(" +")
 _THEMSELVES = ("<super>", "<sub>", "<fraction>", "<circle>", "<square>")
 _UNSPACED = re.compile(  # scripts that put no space between words, and Hangul, which puts none before particles
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
@@ -47,6 +48,11 @@ def folded(character: str) -> str:
         return character
     parts = normalize("NFKD", character).casefold()
     return parts if len({is_key(part) for part in parts}) == 1 else character
+
+
+def flat(text: str) -> str:
+    """Return a text as it is compared, each run of white space one blank."""
+    return _BLANKS.sub(" ", "".join(map(folded, text)))
 
 
 @cache

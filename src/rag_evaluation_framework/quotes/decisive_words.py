@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from functools import cache
 from unicodedata import category
 
+from rag_evaluation_framework.markups.characters import flat
 from rag_evaluation_framework.quotes.word_differences import WordDifferences
-from rag_evaluation_framework.quotes.words import Word, flat
+from rag_evaluation_framework.quotes.words import Word
 
 _SIGNS = frozenset("-%‰‱*#&@\\")
 _LONGEST_UNIT = 3

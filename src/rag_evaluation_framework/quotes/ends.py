@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_evaluation_framework.markups.characters import CALL, folded, is_key, is_mark, is_unspaced
+from rag_evaluation_framework.markups.characters import CALL, flat, folded, is_key, is_mark, is_unspaced
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.gaps import LIST_MARKER
 from rag_evaluation_framework.quotes.words import BRACKETED_ELLIPSIS, ELLIPSIS
@@ -69,7 +69,7 @@ def start_of(markup: Markup, first: int, symbols: str, sign: str) -> End | None:
         sign: The first letter or number.
     """
     shown = markup.characters_before(first, 2 * len(symbols) + _WINDOW)
-    for rest, ignoring in _peeled(_flat(symbols), _BEFORE):
+    for rest, ignoring in _without_additions(flat(symbols), _BEFORE):
         if "list markers" in ignoring and not _begins_line(markup, shown, first, symbols):
             continue
         count = _matched(rest[::-1], shown)
@@ -96,7 +96,7 @@ def end_of(markup: Markup, last: int, symbols: str, sign: str) -> End | None:
     """
     behind = markup.end_of(last)
     shown = _first(markup, behind, 2 * len(symbols) + _WINDOW)
-    for rest, ignoring in _peeled(_flat(symbols), _BEHIND):
+    for rest, ignoring in _without_additions(flat(symbols), _BEHIND):
         count = _matched(rest, shown)
         if count is None:
             continue
@@ -221,16 +221,14 @@ def _end_of_last(shown: Shown) -> int:
     return start if sign == CALL else behind
 
 
-def _flat(symbols: str) -> str:
-    return re.sub(" +", " ", "".join(map(folded, symbols)))
-
-
 def _text(signs: Iterable[str]) -> str:
     """Return characters as they are compared; the ends of lines stay."""
     return "".join("\n" if sign in "\n\r" else folded(sign) for sign in signs if sign != CALL)
 
 
-def _peeled(symbols: str, layers: "Sequence[tuple[re.Pattern[str], str]]") -> Iterator[tuple[str, tuple[str, ...]]]:
+def _without_additions(
+    symbols: str, layers: "Sequence[tuple[re.Pattern[str], str]]"
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the symbols at one end of a quote, then without what people add, from the outside in.
 
     Each thing is taken off once. Quotation marks that follow each other are one thing, but the inner ones may be the

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from unicodedata import normalize
 
-from rag_evaluation_framework.markups.characters import ANCHOR, CALL, folded, is_unspaced
+from rag_evaluation_framework.markups.characters import ANCHOR, CALL, flat, folded, is_unspaced
 
 LIST_MARKER = re.compile(r"(?:[•·◦▪‣●○■*+-]|(?P<number>\d{1,3}[.)]))(?=\s)")
 _MARKER_IN_GAP = re.compile(rf"(?<=[\n\t])[ \t]*{LIST_MARKER.pattern}\s+|(?<=\s)[•◦▪‣●○■]\s+")
-_SPACES = re.compile(" +")
 _SOFT_HYPHEN = "\u00ad"
 _HYPHEN = f"[-‐‑{_SOFT_HYPHEN}]"
 _DASH = re.compile("-{1,3}")
@@ -70,8 +69,8 @@ def are_notes(marks: Sequence[str], source: str) -> bool:
 
 
 def _unified(gap: str) -> str:
-    """Return a gap with its symbols unified, and each run of white space one blank."""
-    return _SPACES.sub(" ", _TYPED_MARKS.sub('"', "".join(map(folded, gap))))
+    """Return a gap as it is compared, and two apostrophes around words as a quotation mark."""
+    return _TYPED_MARKS.sub('"', flat(gap))
 
 
 def _is_typed_dash(quote: str, shown: str, before: str, after: str) -> bool:

@@ -13,6 +13,7 @@ from rapidfuzz import fuzz
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.markups.characters import flat
 from rag_evaluation_framework.quotes.copied_markup import read_as
 from rag_evaluation_framework.quotes.decisive_words import doubt
 from rag_evaluation_framework.quotes.likely_slips import other_than_slips
@@ -21,7 +22,7 @@ from rag_evaluation_framework.quotes.passages import LONGEST, Passage, nearest_p
 from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
 from rag_evaluation_framework.quotes.rarity import WordRarity
 from rag_evaluation_framework.quotes.word_differences import WordDifferences
-from rag_evaluation_framework.quotes.words import flat, peeled
+from rag_evaluation_framework.quotes.words import peeled
 
 # How many times what it takes to tell one word of the corpus from all others the shared words have to tell, and which
 # share of what the quote tells (benchmarks/suggestions.py).
@@ -127,7 +128,7 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
 
 
 def _similarity(quote: str, passage: Passage) -> float:
-    return fuzz.ratio(flat(quote), flat(passage.text)) / 100
+    return fuzz.ratio(flat(quote).strip(), flat(passage.text).strip()) / 100
 
 
 def _rival(quote: str, passage: Passage, locator: QuoteLocator, number: int | None) -> str:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.markups.characters import flat
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
-from rag_evaluation_framework.quotes.words import flat
 
 _MOST_PLACES = 3
 _AROUND = 120  # characters of the source that are read on each side

@@ -4,14 +4,13 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from rag_evaluation_framework.markups.characters import DASHES, folded, is_invisible, is_key, is_unspaced
+from rag_evaluation_framework.markups.characters import DASHES, flat, folded, is_key, is_unspaced
 
 SIMILAR = 70  # in 100: a word with another letter, not another word
 ELLIPSIS = r"(?:…|\.{3})"  # as a pattern
 BRACKETED_ELLIPSIS = rf"(?:\[{ELLIPSIS}\]|\({ELLIPSIS}\))"
-_AROUND = rf"(?:\s|[\"“”„‟″«»'‘’‚‛]|{ELLIPSIS}|{BRACKETED_ELLIPSIS})"
+_AROUND = rf"(?:\s|[\"“”„‟″«»‹›'‘’‚‛]|{ELLIPSIS}|{BRACKETED_ELLIPSIS})"
 _WORD = re.compile(r"u|k(?:i*j?i*k)*|d{2,3}(?![kud])|[djs]")
-_SPACES = re.compile(r"\s+")
 _OPENING = re.compile(rf"{_AROUND}*")
 _OUTER = re.compile(rf"\A{_AROUND}+|{_AROUND}+\Z")
 
@@ -40,11 +39,6 @@ def words_of(text: str) -> list[Word]:
     return [_word(text, match.start(), match.end()) for match in _WORD.finditer(kinds)]
 
 
-def flat(text: str) -> str:
-    """Return a text as it is compared: without capitals, typography, invisible characters and kinds of white space."""
-    return _SPACES.sub(" ", "".join("" if is_invisible(sign) else folded(sign) for sign in text)).strip()
-
-
 def peeled(quote: str) -> str:
     """Return a quote without what people put around it: quotation marks, ellipses, and white space."""
     return _OUTER.sub("", quote) or quote
@@ -57,14 +51,14 @@ def begin_of(quote: str) -> int:
 
 
 def _word(text: str, start: int, end: int) -> Word:
-    form = "".join("" if is_invisible(sign) else folded(sign) for sign in text[start:end])
+    form = flat(text[start:end])
     return Word("-" if form in ("--", "---") else form, start, end)
 
 
 @cache
 def _kind(character: str) -> str:
     """Return the kind of a character: i(nvisible), b(lank), u(nspaced), k(ey), d(ash), j(oins words), s(ymbol)."""
-    if is_invisible(character) or not folded(character):
+    if not folded(character):
         return "i"
     if character.isspace():
         return "b"
