@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -284,6 +285,14 @@ def test_other_columns_become_metadata_of_the_question_and_id_its_id(tmp_path, c
     first, second = load_dataset(path, corpus=corpus).queries
     assert (first.id, first.metadata) == ("q-1", {"topic": "billing", "note": "first"})
     assert (second.id, second.metadata) == (generate_query_id("What?"), {"topic": "setup"})
+
+
+@pytest.mark.parametrize(("value", "told"), [('{"a": 1}', "{'a': 1}"), ('["x", "y"]', "['x', 'y']")])
+def test_an_object_or_a_list_in_another_column_is_refused_as_a_table_cannot_hold_it(tmp_path, corpus, value, told):
+    path = tmp_path / "q.jsonl"
+    path.write_text(f'{{"question": "What?", "quote": "x", "n": 5, "no": null}}\n{{"question": "", "tags": {value}}}\n')
+    with pytest.raises(DatasetError, match=rf"q\.jsonl: line 2: 'tags': expected text, a number.*{re.escape(told)}"):
+        check_quotes(path, corpus)
 
 
 @pytest.mark.parametrize("quote", ["nowhere at all", INSTALL])

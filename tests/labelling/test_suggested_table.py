@@ -77,6 +77,22 @@ def test_the_file_is_read_like_any_other_and_what_it_tells_is_no_metadata(check,
     assert sorted(file.name for file in tmp_path.iterdir()) == ["q.csv", "q.suggested.csv"]
 
 
+@pytest.mark.parametrize(
+    ("header", "row", "named"),
+    [
+        ("question,quote,quote_check", "What?,Press OK.,mine", "'quote_check' has"),
+        ("question,quote,given_quote,Quote_Check", "What?,Press OK.,a,b", None),
+        ("question,quote,suggestion_place,given_quote", "Q?,OK.,a,b", "'suggestion_place', 'given_quote' have"),
+    ],
+)
+def test_a_column_of_the_same_name_that_is_the_users_own_is_not_dropped_without_a_word(check, header, row, named):
+    if named is None:
+        assert check(f"{header}\n{row}\n").rows[0].metadata == {}
+        return
+    with pytest.raises(DatasetError, match=rf"q\.csv: the column.* {named} a name that .*suggestions.*; rename"):
+        check(f"{header}\n{row}\n")
+
+
 def test_a_caution_is_told_beside_the_suggestion(check):
     path = check("question,quote\nHow long?,Refunds take 5 working days.\n").save_suggestions()
     assert read(path)[0]["quote_check"] == "suggestion: a number differs"

@@ -43,14 +43,16 @@ def read_quote_table(path: Path) -> QuoteTable:
     """Read a CSV, TSV or JSONL file of questions with quotes.
 
     Raises:
-        DatasetError: The file cannot be read, holds no row, lacks a column, or has a row without a question or two
-            questions of one id.
+        DatasetError: The file cannot be read, holds no row, lacks a column, has one that only a table with suggestions
+            has, has a row without a question or two questions of one id, or a JSONL file has an object or a list.
     """
     is_table = path.suffix.lower() in (".csv", ".tsv")
     rows = list(csv_rows(read_text(path), path) if is_table else _jsonl_rows(path))
     if not rows:
         raise DatasetError(f"{path}: holds no questions")
-    columns = dict.fromkeys(name for _, row in rows for name in row if name not in TOLD)
+    names = dict.fromkeys(name for _, row in rows for name in row)
+    _check_told(list(names), path)
+    columns = [name for name in names if name not in TOLD]
     records = tuple((number, _record(row, f"{path}: line {number}")) for number, row in rows)
     wordings: dict[str, str] = {}
     for number, record in records:
@@ -114,6 +116,19 @@ def _check_header(header: list[str], path: Path) -> None:
             )
 
 
+def _check_told(names: list[str], path: Path) -> None:
+    """Refuse columns of the user's own that have a name which tells about suggestions: they would be dropped."""
+    told = [name for name in names if name in TOLD]
+    if not told or {"quote_check", "given_quote"} <= set(told):
+        return
+    one = len(told) == 1
+    raise DatasetError(
+        f"{path}: the column{'' if one else 's'} {', '.join(map(repr, told))} {'has' if one else 'have'} a name that "
+        f"only tables with suggestions have, beside 'quote_check' and 'given_quote'; rename {'it' if one else 'them'} "
+        f"to keep {'it' if one else 'them'} as metadata, or remove {'it' if one else 'them'}"
+    )
+
+
 def _jsonl_rows(path: Path) -> Iterator[tuple[int, Record]]:
     for number, row in json_lines(path):
         if not isinstance(row, dict):
@@ -122,6 +137,12 @@ def _jsonl_rows(path: Path) -> Iterator[tuple[int, Record]]:
             if not isinstance(row.get(column), str | None):
                 raise DatasetError(
                     f"{path}: line {number}: {column!r}: expected a string, got {shown(row[column], 60)}"
+                )
+        for name, value in row.items():
+            if type(value) in (dict, list):
+                raise DatasetError(
+                    f"{path}: line {number}: {shown(name, 60)}: expected text, a number, true, false or null, got "
+                    f"{shown(value, 60)}; write it as one text, as a table of quotes has one in each cell"
                 )
         yield number, {key: "" if value is None else str(value) for key, value in row.items()}
 
