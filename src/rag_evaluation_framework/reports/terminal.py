@@ -15,7 +15,7 @@ from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.reports.tables import Column, show_table
-from rag_evaluation_framework.reports.wrapped import quoted, shortened
+from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted, shortened
 from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import SKIPPED, number
@@ -38,11 +38,11 @@ def show_result(console: Console, result: Result) -> None:
         console.print(Text(line, style="dim"))
     show_table(console, [names], means)
     for note in summary.notes:
-        console.print(Text(f"! {note}", style="yellow"))
+        print_wrapped(console, Text(note, "yellow"), 2, "! ", "yellow")
     if summary.skipped:
         console.print(Text(SKIPPED, style="bold"))
     for label in summary.skipped:
-        console.print(Padding(Text(label, style="yellow"), (0, 0, 0, 2), expand=False))
+        print_wrapped(console, Text(label, "yellow"), 2)
 
 
 def show_comparison(console: Console, results: Sequence[tuple[str, str, Result]], scores: Sequence[str]) -> None:

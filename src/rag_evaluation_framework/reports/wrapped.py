@@ -20,8 +20,9 @@ def print_wrapped(console: Console, text: str | Text, indent: int, before: str =
     """
     written = text if isinstance(text, Text) else Text(text)
     for number, line in enumerate(written.wrap(console, max(console.width - indent, 1))):
-        line.rstrip()
-        console.print(Text.assemble((f"{'' if number else before:<{indent}}", style), line))
+        whole = Text.assemble((f"{'' if number else before:<{indent}}", style), line)
+        whole.rstrip()
+        console.print(whole)
 
 
 def quoted(text: str) -> str:
