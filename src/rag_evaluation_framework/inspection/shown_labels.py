@@ -24,7 +24,7 @@ class ShownLabels:
     def hidden(self, span: CharacterSpan) -> str:
         """Return as what a span is hidden from readers: "comments and scripts"; "" if any letter or digit is shown."""
         markup = self._markup(span)
-        if any(map(str.isalnum, markup.shown(span.start, span.end))):
+        if markup.shows(span.start, span.end):
             return ""
         parts = markup.parts(0, span.start + 1)
         what = next((what for _, behind, what, _ in parts if behind >= span.end), "markup")

@@ -8,7 +8,6 @@ from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.html_markup import HIDDEN_ELEMENT
 from rag_evaluation_framework.markups.markup import Markup
@@ -46,11 +45,11 @@ class Withdrawn:
     def _is_newly_hidden(self, anchor: Anchor, span: CharacterSpan) -> bool:
         starts, ends = self._may_be_hidden(span.doc_id)
         number = bisect_right(starts, span.start) - 1
-        if number < 0 or ends[number] < span.end or _shows(self._markup(span.doc_id), span.start, span.end):
+        if number < 0 or ends[number] < span.end or self._markup(span.doc_id).shows(span.start, span.end):
             return False
         before = len(anchor.before)
         known = markup_of(anchor.doc_id, f"{anchor.before}{anchor.text}{anchor.after}")
-        return _shows(known, before, before + len(anchor.text))
+        return known.shows(before, before + len(anchor.text))
 
     def _may_be_hidden(self, doc_id: DocumentId) -> tuple[list[int], list[int]]:
         """Return the parts of a document that are not shown unless they stand in code."""
@@ -64,10 +63,6 @@ class Withdrawn:
         if doc_id not in self._markups:
             self._markups[doc_id] = markup_of(doc_id, self.corpus[doc_id].content)
         return self._markups[doc_id]
-
-
-def _shows(markup: Markup, start: int, end: int) -> bool:
-    return any(map(key, markup.shown(start, end)))
 
 
 def _is_newly_struck_out(anchor: Anchor, doc_id: str, content: str, start: int, end: int) -> bool:

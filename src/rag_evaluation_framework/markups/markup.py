@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.markups.characters import key
+
 CODE = "code"
 LINE_END = "\n"  # shown where a block, a line or a cell ends
 
@@ -140,6 +142,10 @@ class Markup:
         if number == bisect_left(self.starts, end) and not (number and self.ends[number - 1] > start):
             return self.source[start:end]
         return "".join(character for character, _, _ in self.characters(start, end))
+
+    def shows(self, start: int, end: int) -> bool:
+        """Return whether any letter or number is shown between two offsets; not so in comments and attributes."""
+        return any(map(key, self.shown(start, end)))
 
     def codes(self) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
         """Return the code of every shown character, and its offset; both of shape (characters shown,)."""

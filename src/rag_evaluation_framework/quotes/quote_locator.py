@@ -204,8 +204,7 @@ class QuoteLocator:
 
     def _is_shown(self, number: int, place: Match | CharacterSpan) -> bool:
         """Return whether a renderer shows anything of a place; not so in comments, scripts and attributes."""
-        markup = self.markups[number]
-        return any(map(key, markup.shown(place.start, place.end)))
+        return self.markups[number].shows(place.start, place.end)
 
     def _matches(
         self, quote: str, number: int | None, effort: Effort, views: Sequence[KeyedTexts] | None = None
