@@ -58,6 +58,8 @@ def shown(read, source):
         ("<pre>\na *b*\n\n*c*</pre>", "a *b* *c*"),
         ('!!! note "The *title*"\n    Text *x*.\n\n!!! warning\n    y', "The *title* Text x. warning y"),
         ("a\\\r\nb \\ c", "a b \\ c"),
+        ("a [b]: c\n\nd [b] e", "a [b]: c d [b] e"),
+        ("[b], [c], [d]\n\n> [b]: x\n\n- [c]: y\n\n  [d]: z", "b, c, d"),
         ("*a*\r\n\r\n- b\r\n- *c*\r\n\r\n```\r\n*d*\r\n```\r\n", "a b c *d*"),
         ("*never\n\nclosed*", "*never closed*"),
         ("a <!-- never *closed* <b>here</b>\n\nb <!-- c --> d", "a <!-- never closed here b d"),

@@ -65,7 +65,8 @@ class Case:
                 text += rng.choice(["¶", " ¶"])
             if marked and at > start and at in page.begins and text.endswith("\n"):
                 marker = page.begins[at]
-                text += "• " if marker and "joined" in self.changes else marker  # numbers count at a line's start only
+                joined = "joined" in self.changes or "blanks" in self.changes
+                text += "• " if marker and joined else marker  # numbers count at a line's start only
             text += page.shown[at][0]
         for change in self.changes:
             text = WITHIN[change](text, rng)

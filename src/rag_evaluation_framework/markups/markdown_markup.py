@@ -22,6 +22,7 @@ _DEFINITION = re.compile(
     r"(?:[ \t]++(?:\"[^\"\n]*+\"|'[^'\n]*+'|\([^)\n]*+\)))?[ \t]*+$",
     re.MULTILINE,
 )
+_DEFINED = re.compile(rf"^[ \t>]*+(?:[-+*][ \t]++)?+{_DEFINITION.pattern}", re.MULTILINE)
 _FOOTNOTE = re.compile(r"[ ]{0,3}\[\^[^\[\]\s]+\]:[ \t]*")
 _BLANKS = " \t"
 _TEXT = re.compile(r"\S")
@@ -46,7 +47,7 @@ class _Blocks:
 
     def __init__(self, markup: Markup, text: str) -> None:
         self.markup, self.text = markup, text
-        labels = {_label(found["label"]) for found in _DEFINITION.finditer(text)}
+        labels = {_label(found["label"]) for found in _DEFINED.finditer(text)}
         self.inline = Inline(markup, text, frozenset(labels))
         self.paragraph = 0  # where the paragraph begins that is being read
         self.table = self.in_list = False
