@@ -88,7 +88,7 @@ class Case:
                 [self.quote + blank + rng.choice(ELLIPSES), rng.choice(ELLIPSES) + blank + self.quote]
             )
             self.changes.append("ellipsis around")
-        if rng.random() < 0.15 and not {before, behind} & set("“”\"'‘’«»"):
+        if rng.random() < 0.15 and not {before, behind} & set("“”\"'‘’«»`"):
             opening, closing = rng.choice(OUTER)
             self.quote = opening + self.quote + closing
             self.changes.append("outer quotation marks")

@@ -61,6 +61,7 @@ def ignoring(text, quote, name="a.txt"):
         ("An eﬃcient one.", "An ef-\nficient one.", "hyphenation"),
         ("An eﬃcient one.", "An eff- icient one.", "hyphenation"),
         ("An example of it.", "An exam\u200b- ple of it.", "hyphenation"),
+        ("An exam\u200bple of it.", "An exam- ple of it.", "hyphenation"),
         ("An example of it.", "An e\u200bxam- p\u00adle of it.", "hyphenation"),
         ("On 64-\nbit machines.", "On 64-bit machines.", "hyphenation"),
         ("In UTF-\n8 and so.", "In UTF-8 and so.", "hyphenation"),

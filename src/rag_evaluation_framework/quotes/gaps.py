@@ -99,7 +99,7 @@ def _is_division(quote: str, shown: str, of_word: bool) -> bool:
 def _was_divided(quote: str, shown: str) -> bool:
     """Return whether a gap of a quote is a hyphen and white space, and the document has that hyphen or nothing."""
     seen = "".join(sign for sign in quote if folded(sign) or sign == _SOFT_HYPHEN)
-    return _DIVIDED.fullmatch(seen) is not None and _UNDIVIDED.fullmatch(shown) is not None
+    return _DIVIDED.fullmatch(seen) is not None and _UNDIVIDED.fullmatch("".join(filter(folded, shown))) is not None
 
 
 def _ends_a_line(gap: str) -> bool:
