@@ -210,3 +210,18 @@ def test_what_may_begin_or_end_at_many_places_is_read_once(read, first, repeated
 def test_brackets_in_brackets_are_read_once():
     with cpu_seconds_below(4):
         markdown_markup("[" * 60_000 + "]" * 60_000)
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        ("A line\n[m]: http://e.org\n", "A line [m]: http://e.org"),
+        ("> A line\n> [m]: http://e.org\n", "A line [m]: http://e.org"),
+        ("A line\n\n[m]: http://e.org\n", "A line"),
+        ("# Title\n[m]: http://e.org\n[n]: http://e.org\n\n[m] [n]", "Title m n"),
+        ("A line\n[m]: http://e.org\n\nand [m]", "A line [m]: http://e.org and [m]"),
+    ],
+)
+def test_what_goes_on_a_paragraph_defines_no_link(source, shown):
+    markup = markdown_markup(source)
+    assert " ".join(markup.shown(0, len(source)).split()) == shown

@@ -5,7 +5,8 @@ are spans as they are shown, changed by any mix of what is to be ignored (copied
 `pytest tests/quotes/test_any_span.py --hypothesis-profile many` tries 20,000.
 
 What is not promised, and not drawn: spans that begin or end with a number beside a dash, which may be its sign or that
-of a range; numbers of list items where the lines of the quote were joined; "A … B" over an ellipsis of the document.
+of a range, or behind the ">" of a tag in code, which may compare it; numbers of list items where the lines of the quote
+were joined; "A … B" over an ellipsis of the document.
 """
 
 from hypothesis import given, settings
@@ -52,9 +53,9 @@ class Case:
         self._add(rng)
 
     def _is_part(self, start, end):
-        """Whether a number has a dash beside it, as parts of "5–10" and negative numbers have: those are not found."""
+        """Whether a number has a dash beside it, as in "5–10" and "-5", or ">" before it: those are not found."""
         word, around = self.page.text(start, end), (self.page.text(start - 1, start), self.page.text(end, end + 1))
-        return any(sign in tuple("—-") and word[at].isnumeric() for at, sign in zip((0, -1), around, strict=True))
+        return any(sign in tuple("—->") and word[at].isnumeric() for at, sign in zip((0, -1), around, strict=True))
 
     def _copied(self, rng, start, end):
         page = self.page

@@ -633,3 +633,12 @@ def test_that_a_quote_is_not_shown_is_told(suffix, source):
     located = QuoteLocator.of(corpus).locate("They take five days.")
     assert located.places[0][0].text == "They take five days."
     assert located.ignoring == ("that it is not shown: it stands in a comment, a script or an attribute",)
+
+
+@pytest.mark.parametrize("quote", ["restarts and stops.", "“restarts and stops.”"])
+def test_a_place_that_begins_in_what_is_not_shown_does_not_hide_one_that_is(quote):
+    hidden = ".. image:: x\n   :alt: it restarts\n\n"
+    source = f"The server restarts\n\n{hidden}and stops.\n"
+    corpus = Corpus([Document(DocumentId("a.rst"), source)])
+    ((span,),) = QuoteLocator.of(corpus).locate(quote).places
+    assert (span.start, span.end) == (source.index("restarts"), len(source) - 1)

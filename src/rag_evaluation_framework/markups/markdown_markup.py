@@ -1,6 +1,7 @@
 """The blocks of Markdown, line by line: what a renderer hides at the lines' ends, and which text is inline."""
 
 import re
+from collections.abc import Iterator
 
 from rag_evaluation_framework.markups.html_markup import HIDDEN_ELEMENT, hide_html
 from rag_evaluation_framework.markups.markdown_inline import Inline
@@ -47,8 +48,7 @@ class _Blocks:
 
     def __init__(self, markup: Markup, text: str) -> None:
         self.markup, self.text = markup, text
-        labels = {_label(found["label"]) for found in _DEFINED.finditer(text)}
-        self.inline = Inline(markup, text, frozenset(labels))
+        self.inline = Inline(markup, text, frozenset(_labels(text)))
         self.paragraph = 0  # where the paragraph begins that is being read
         self.table = self.in_list = False
         self.blank_before, self.code_before = True, False
@@ -193,8 +193,9 @@ class _Blocks:
             self.markup.hide(start, found.end(), "footnotes", LINE_END)
             return None
         found = _DEFINITION.match(self.text, start)
-        if found is None:
-            return None
+        line = self.text.rfind("\n", 0, start) + 1
+        if found is None or _TEXT.search(self.text, self.paragraph, max(line, self.paragraph)):
+            return None  # within a paragraph it is text
         self.end_paragraph(start, min(found.end() + 1, len(self.text)))
         self.markup.hide(start, found.end(), "links", LINE_END)
         return found.end() + 1
@@ -213,6 +214,16 @@ class _Blocks:
         if self.paragraph < end:
             self.inline.read(self.paragraph, end, self.table)
         self.paragraph, self.table = min(following, len(self.text)), False
+
+
+def _labels(text: str) -> Iterator[str]:
+    """Yield the labels of the links that are defined in a text; what goes on a paragraph defines none."""
+    last = 0
+    for found in _DEFINED.finditer(text):
+        before = text[text.rfind("\n", 0, max(found.start() - 1, 0)) + 1 : found.start()].strip("> \t\n")
+        if not before or found.start() <= last + 1 or before.startswith("#") or _RULE.match(before):
+            yield _label(found["label"])
+            last = found.end()
 
 
 def _label(text: str) -> str:

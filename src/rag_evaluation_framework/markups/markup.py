@@ -147,6 +147,11 @@ class Markup:
         """Return whether any letter or number is shown between two offsets; not so in comments and attributes."""
         return any(map(key, self.shown(start, end)))
 
+    def hides(self, offset: int) -> bool:
+        """Return whether nothing is shown of a character, nor in its place; of those of an entity its character is."""
+        number = bisect_right(self.starts, offset) - 1
+        return number >= 0 and offset < self.ends[number] and not self._known[self._codes[number]][1].strip()
+
     def codes(self) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
         """Return the code of every shown character, and its offset; both of shape (characters shown,)."""
         codes = np.frombuffer(self.source.encode("utf-32-le", "surrogatepass"), dtype="<u4")

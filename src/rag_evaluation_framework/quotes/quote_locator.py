@@ -97,13 +97,13 @@ class QuoteLocator:
         if doc_id is not None and number is None:
             return Located(())
         spans = self._whole(quote, doc_id, limit)
-        if shown := [span for span in spans if self._is_shown(self.numbers[span.doc_id], span)]:
+        if shown := [span for span in spans if self._shows_ends(self.numbers[span.doc_id], span)]:
             return self._with_others(quote, shown, number, limit)
         effort = Effort()
         found = self._preferred(self._matches(quote, number, effort), limit)
         if effort.is_spent and len(found) == 1:  # whether it is the only one is not known
             return Located(())
-        if found and (not spans or self._is_shown(found[0].number, found[0])):
+        if found and (not spans or self._shows_ends(found[0].number, found[0])):
             return self._located([[match] for match in found])
         if spans:
             return _verbatim(quote, spans)
@@ -173,7 +173,7 @@ class QuoteLocator:
             for match in self._matches(quote, number, Effort(), (self.rendered,) if as_written else None)
             if not match.added
             and CAPITALS not in match.ignoring
-            and self._is_shown(match.number, match)
+            and self._shows_ends(match.number, match)
             and not (match.number in taken and taken[match.number].have(match.start, match.end))
         )
         others = self._located([[match] for match in islice(same, limit - len(spans))])
@@ -200,11 +200,18 @@ class QuoteLocator:
 
     def _rank(self, match: Match) -> int:
         """Return 0 for a match that is shown and has the capitals of the quote, 1 without these, 2 and 3 if hidden."""
-        return 2 * (not self._is_shown(match.number, match)) + (CAPITALS in match.ignoring)
+        return 2 * (not self._shows_ends(match.number, match)) + (CAPITALS in match.ignoring)
 
     def _is_shown(self, number: int, place: Match | CharacterSpan) -> bool:
         """Return whether a renderer shows anything of a place; not so in comments, scripts and attributes."""
         return self.markups[number].shows(place.start, place.end)
+
+    def _shows_ends(self, number: int, place: Match | CharacterSpan) -> bool:
+        """Return whether a renderer shows the first and the last letter or number of a place."""
+        markup = self.markups[number]
+        inside = range(place.start, place.end)
+        ends = [next((at for at in side if key(markup.source[at])), place.start) for side in (inside, reversed(inside))]
+        return not any(map(markup.hides, ends))
 
     def _matches(
         self, quote: str, number: int | None, effort: Effort, views: Sequence[KeyedTexts] | None = None
@@ -228,7 +235,7 @@ class QuoteLocator:
                         if match.number in earlier
                     ):
                         continue
-                    if self._is_shown(match.number, match):  # what is not may be within a place that is
+                    if self._shows_ends(match.number, match):  # what does not may be within a place that does
                         found.setdefault(match.number, Places()).add(match.start, match.end)
                     yield match
                 seen.append(found)
