@@ -122,6 +122,36 @@ def test_a_place_in_a_document_that_is_unchanged_since_the_label_was_lost_is_not
     assert found.counts()["back"] == 0
 
 
+def test_a_lost_label_is_not_back_in_a_document_that_had_the_same_text_all_along(tmp_path):
+    before = corpus_of(a=PAGE, twin=PAGE, b=OTHER)
+    dataset, found = updated(
+        dataset_of(("When?", FIRST), ("Who?", THIRD), corpus=before),
+        tmp_path,
+        corpus_of(twin=PAGE, b=OTHER),
+        corpus_of(twin=PAGE, b=OTHER, c="More.\n"),
+    )
+    assert (found.counts()["back"], len(dataset.skipped)) == (0, 1)
+    assert relabel(dataset, before).counts()["back"] == 1
+
+
+def test_a_document_that_is_there_again_takes_no_label_of_another(tmp_path):
+    """Its text is known by the label that was lost in it."""
+    text = "The retention period for audit logs is ninety days."
+    before = corpus_of(a=f"# A\n\n{text} Always.\n", b=f"# B\n\n{text} Never.\n")
+    entries = [
+        TokenLevelGroundTruth(Query.from_text(name), [CharacterSpan(DocumentId(f"{name}.md"), 5, 5 + len(text), text)])
+        for name in "ab"
+    ]
+    dataset, _ = updated(
+        Dataset(entries, TOKEN, corpus=before),
+        tmp_path,
+        corpus_of(b=before["b.md"].content),
+        corpus_of(a=before["a.md"].content, b="# B\n\nAll of it is new.\n"),
+    )
+    assert [entry.query.text for entry in dataset] == ["a"]
+    assert [label.query.text for label in dataset.skipped] == ["b"]
+
+
 def test_a_quote_that_never_had_a_place_stays_skipped():
     query = Query.from_text("Where?")
     dataset = dataset_of(("When?", FIRST))

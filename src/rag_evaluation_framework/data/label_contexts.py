@@ -9,11 +9,12 @@ from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 
-UniqueWith: TypeAlias = Literal["text", "context", "document", "nothing"]
+UniqueWith: TypeAlias = Literal["text", "text alone", "context", "document", "nothing"]
 """What made the place of a span the only one in the labelled corpus, white space aside.
 
-`text`: no other place had its text. `context`: none had its text between the same two contexts. `document`: none of its
-document had. `nothing`: another place of its document had.
+`text`: no other place had its text. `text alone`: nor had any, but others had other words between the same contexts, as
+pages of one template and rows of a table have. `context`: none had its text, or other words, between the same contexts.
+`document`: none of its document had its text between them. `nothing`: another place of its document had.
 """
 
 CONTEXT = 32

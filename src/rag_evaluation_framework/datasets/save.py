@@ -79,10 +79,16 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
 
 
 def _documents(dataset: Dataset[Any]) -> dict[str, dict[str, str]]:
-    """Return the hashes of the documents that hold spans, by which they are known again when they were renamed."""
+    """Return the hashes of the documents that hold spans, by which they are known again when they were renamed.
+
+    And those of documents that have the text of one with a lost label: they had it already, and are no new place of it.
+    """
     known = {str(doc_id): digest for doc_id, digest in dataset.contexts.documents.items()}
-    if known and dataset.labelled_corpus is not None:
-        known = known_documents(known, dataset.labelled_corpus)
+    corpus = dataset.labelled_corpus
+    if corpus is not None:
+        lost = {label.anchor.document for label in dataset.skipped if label.anchor is not None}
+        twins = [str(document.id) for document in corpus if document.content_hash in lost]
+        known = known_documents([*known, *twins], corpus)
     return {"documents": known} if known else {}
 
 

@@ -35,7 +35,7 @@ class LabelChecks:
         self._shown = None if corpus is None else ShownLabels(corpus)
         self._found: dict[str, list[CharacterSpan]] = {}
         recorded = texts.dataset.contexts.unique_with
-        self._were_several = {span for span, unique in recorded.items() if unique != "text"}
+        self._were_several = {span for span, unique in recorded.items() if unique not in ("text", "text alone")}
 
     def findings(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
         """Yield what is wrong with the labels of a question."""

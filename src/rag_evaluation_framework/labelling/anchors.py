@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from rapidfuzz import fuzz
+
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import span_problem
@@ -12,6 +14,9 @@ from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 TELLING = 16  # characters, up to white space, of which a context says more than a heading or a list marker does
+ALIKE = 80  # percent: one sentence with a changed word or number, not two sentences of one page
+_FARTHEST = 100  # characters more than twice as many as a label has, that may stand between its contexts elsewhere
+_MOST_LOOKED_AT = 50  # places of a context
 _LONG = 20  # letters and digits, about four words: what is shorter is written again elsewhere without being the same
 
 
@@ -52,13 +57,50 @@ def _anchor(span: CharacterSpan, corpus: Corpus, locator: TextLocator) -> Anchor
 
 def _unique_with(anchor: Anchor, locator: TextLocator) -> UniqueWith:
     if len(locator.places_in_context(anchor.text, limit=2)) == 1:
-        return "text"
+        return "text alone" if _has_siblings(anchor, locator, by_one_side=True) else "text"
     if not tells(anchor.before, anchor.after):
         return "nothing"
-    if len(locator.places_in_context(anchor.text, anchor.before, anchor.after, limit=2)) == 1:
+    in_context = locator.places_in_context(anchor.text, anchor.before, anchor.after, limit=2)
+    if len(in_context) == 1 and not _has_siblings(anchor, locator, by_one_side=False):
         return "context"
     in_own = locator.places_in_context(anchor.text, anchor.before, anchor.after, anchor.doc_id, limit=2)
     return "document" if len(in_own) == 1 else "nothing"
+
+
+def _has_siblings(anchor: Anchor, locator: TextLocator, by_one_side: bool) -> bool:
+    """Return whether other words stand elsewhere between what is nearest to a label on both of its sides.
+
+    Or beside one of them, if they are like the label: the neighbour may have a value of its own there, too.
+    """
+    before, after = nearest(anchor.before, before=True), nearest(anchor.after, before=False)
+    length, text = len(anchor.text), " ".join(anchor.text.split())
+    for place in locator.places_in_context(before, limit=_MOST_LOOKED_AT) if tells(anchor.before) else []:
+        content = locator.corpus[place.doc_id].content
+        is_own = place.doc_id == anchor.doc_id and 0 <= anchor.start - place.end <= len(anchor.before)
+        there = " ".join(content[place.end : place.end + 2 * (length + len(after)) + _FARTHEST].split())
+        if not is_own and (
+            (tells(anchor.after) and after.rstrip() in there)
+            or (by_one_side and fuzz.ratio(there[: len(text)], text) >= ALIKE)
+        ):
+            return True
+    for place in locator.places_in_context(after, limit=_MOST_LOOKED_AT) if by_one_side and tells(anchor.after) else []:
+        content = locator.corpus[place.doc_id].content
+        is_own = place.doc_id == anchor.doc_id and 0 <= place.start - anchor.start - length <= len(anchor.after)
+        there = " ".join(content[max(place.start - 2 * length - _FARTHEST, 0) : place.start].split())
+        if not is_own and fuzz.ratio(there[-len(text) :], text) >= ALIKE:
+            return True
+    return False
+
+
+def nearest(context: str, before: bool) -> str:
+    """Return those 16 characters of a context that are nearest to its label, up to white space.
+
+    Args:
+        context: The context.
+        before: Whether it is the one before the label.
+    """
+    whole = " ".join(context.split())
+    return whole[-TELLING:] if before else whole[:TELLING]
 
 
 def known_documents(doc_ids: Iterable[str], corpus: Corpus) -> dict[str, str]:

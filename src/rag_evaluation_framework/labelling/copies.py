@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Set
 from typing import TypeAlias
 
 from rapidfuzz import fuzz
@@ -12,11 +11,13 @@ from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import tells
-from rag_evaluation_framework.labelling.written_between import FARTHEST, nearest_form
+from rag_evaluation_framework.labelling.anchors import ALIKE, nearest, tells
+from rag_evaluation_framework.labelling.written_between import FARTHEST
+from rag_evaluation_framework.text.text_locator import TextLocator
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
-_ALIKE = 80  # percent: one sentence with a changed word or number, not two sentences of one page
+_TELLING = (None, "text", "text alone")  # what made labels the only ones that tell their documents
+_LIKE = 60  # percent: two answers to one question
 
 Places: TypeAlias = Iterable[tuple[Anchor, CharacterSpan | None]]
 
@@ -24,17 +25,37 @@ Places: TypeAlias = Iterable[tuple[Anchor, CharacterSpan | None]]
 def kept_and_other(found: Places) -> tuple[set[str], set[str]]:
     """Return the documents that are what they were, and the names that other documents have now: by their labels.
 
-    One is what it was if more of its own labels were found in it than of others, and another one if fewer: so it is
-    where documents swapped their names and were edited. Nothing is known of one in which as many were found, or none.
+    One is what it was if a label of its own was found in it, and another one if only labels of others were: so it is
+    where documents swapped their names and were edited. Nothing is known of one in which none was found. A label tells
+    which document it is in if its text stood in no other.
 
     Args:
         found: Labels and where they were found; None where they were not.
     """
-    votes: Counter[str] = Counter()
-    for anchor, span in found:
-        if span is not None:
-            votes[span.doc_id] += 1 if anchor.doc_id == span.doc_id else -1
-    return {doc_id for doc_id in votes if votes[doc_id] > 0}, {doc_id for doc_id in votes if votes[doc_id] < 0}
+    told = [(anchor.doc_id, span.doc_id) for anchor, span in found if span and anchor.unique_with in _TELLING]
+    kept: set[str] = {now for was, now in told if was == now}
+    return kept, {now for _, now in told if now not in kept}
+
+
+def new_names(found: Places, kept: Set[str]) -> dict[str, str]:
+    """Return the documents in which most labels of other ones, and at least two, were found: renamed, or joined.
+
+    Labels that overlap count as one.
+
+    Args:
+        found: Labels and where they were found; None where they were not.
+        kept: The documents that are what they were, and have no other name.
+    """
+    places: dict[str, Counter[str]] = {}
+    ends: dict[str, int] = {}
+    for anchor, span in sorted(found, key=lambda pair: (pair[0].doc_id, pair[0].start)):
+        if span is None or anchor.doc_id in kept or anchor.unique_with not in _TELLING:
+            continue
+        if anchor.start >= ends.get(anchor.doc_id, 0):
+            places.setdefault(anchor.doc_id, Counter())[span.doc_id] += 1
+            ends[anchor.doc_id] = anchor.start + len(anchor.text)
+    most = {doc_id: counts.most_common(1)[0] for doc_id, counts in places.items()}
+    return {doc_id: name for doc_id, (name, count) in most.items() if 2 <= count > places[doc_id].total() // 2}
 
 
 class Versions:
@@ -71,35 +92,47 @@ def _length(sentences: set[str]) -> int:
     return sum(map(len, sentences))
 
 
-def is_reworded(anchor: Anchor, content: str, span: CharacterSpan) -> bool:
+def is_reworded(anchor: Anchor, locator: TextLocator, doc_id: str, span: CharacterSpan) -> bool:
     """Return whether a document has something else between the contexts of a label, each of which it has once.
 
-    What stands beside only one of them, as the other is gone, has to be like the label; and so does what stands between
-    both, if the label itself is in the document, too: then it may have changed places with another.
+    What stands beside only one of them, as the other is gone, has to be like the label.
 
     Args:
         anchor: The label.
-        content: The text of its document as it is now.
+        locator: Locates texts in the documents.
+        doc_id: The document.
         span: Where the label was found, there or in another document.
     """
-    before, after = _places(anchor.before, content, before=True), _places(anchor.after, content, before=False)
-    length, is_elsewhere = len(anchor.text), span.doc_id != anchor.doc_id
+    before, after = (
+        locator.places_in_context(nearest(context, side), doc_id=doc_id, limit=2) if tells(context) else []
+        for context, side in ((anchor.before, True), (anchor.after, False))
+    )
+    content, length = locator.corpus[DocumentId(doc_id)].content, len(anchor.text)
     if len(before) == 1 and len(after) < 2:
-        start = before[0].end()
-        end = after[0].start() if after else start + length + 1
+        start = before[0].end
+        end = after[0].start if after else start + length + 1
     elif len(after) == 1 and not before:
-        end = after[0].start()
+        end = after[0].start
         start = max(end - length - 1, 0)
     else:
         return False
-    if end - start > length + FARTHEST or (not is_elsewhere and start < span.end and span.start < end):
+    if end - start > length + FARTHEST:
         return False
-    there, text = " ".join(content[start:end].split()), " ".join(anchor.text.split())
-    if not there or text in there:
+    if span.doc_id == doc_id and start <= span.start and span.end <= end:
+        return _goes_before(anchor, content[start : span.start])
+    if span.doc_id == doc_id and start < span.end and span.start < end:
         return False
-    return (is_elsewhere and len(before) == len(after)) or fuzz.ratio(there, text) >= _ALIKE
+    there, text = _collapsed(content[start:end]), _collapsed(anchor.text)
+    if not any(map(str.isalnum, there)) or text in there:
+        return False
+    return len(before) == len(after) or fuzz.ratio(there, text) >= ALIKE
 
 
-def _places(context: str, content: str, before: bool) -> "list[re.Match[str]]":
-    """Return up to two places of the 16 characters of a context beside its label; none of one too short to tell."""
-    return list(islice(nearest_form(context, before).finditer(content), 2)) if tells(context) else []
+def _goes_before(anchor: Anchor, between: str) -> bool:
+    """Return whether what was written between a label and the context before it is like it: its new text."""
+    parts = (_collapsed(part) for part in _SENTENCE_END.split(between))
+    return any(fuzz.ratio(part, _collapsed(anchor.text)) >= _LIKE for part in parts if part)
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split())

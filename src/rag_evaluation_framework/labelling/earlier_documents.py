@@ -28,9 +28,9 @@ class EarlierDocuments:
             names[digest].add(doc_id)
         for document in corpus:
             digest = document.content_hash
-            if known.get(document.id) == digest:
+            if document.id in names[digest]:
                 self._unchanged.add(document.id)
-            elif digest in names and document.id not in names[digest]:
+            elif names[digest]:
                 self._by_hash[digest].append(document)
         self.renamed = {document.id for found in self._by_hash.values() for document in found}
 

@@ -59,14 +59,14 @@ class LabelFinder:
         if not anchor.text.strip():
             return NOWHERE
         renamed = self._renamed(anchor)
-        if renamed is not None and anchor.unique_with not in ("text", "context"):
+        if renamed is not None and anchor.unique_with not in ("text", "text alone", "context"):
             return renamed, ()  # its old name may be that of another document, which has the same text
         own, ignoring = self.in_own(anchor)
         if own is not None and ignoring and renamed is not None:
             raise Several([own, renamed])
         if own is not None:
             return own, ignoring
-        return renamed or self._in_context(anchor, None) or self.text_alone(anchor), ()
+        return renamed or self.in_context(anchor, None) or self.text_alone(anchor), ()
 
     def in_own(self, anchor: Anchor) -> Found:
         """Return the one place of a span in its own document, as it stood or as it was shown, and what was ignored.
@@ -74,7 +74,7 @@ class LabelFinder:
         Raises:
             Several: More than one is possible.
         """
-        own = self._in_context(anchor, anchor.doc_id)
+        own = self.in_context(anchor, anchor.doc_id)
         return (own, ()) if own is not None else self._as_shown(anchor)
 
     def _renamed(self, anchor: Anchor) -> CharacterSpan | None:
@@ -82,7 +82,7 @@ class LabelFinder:
         found = self.earlier.under_another_name(anchor)
         return _at_offset(anchor, found[0]) if len(found) == 1 else None
 
-    def _in_context(self, anchor: Anchor, doc_id: str | None) -> CharacterSpan | None:
+    def in_context(self, anchor: Anchor, doc_id: str | None) -> CharacterSpan | None:
         """Return the one place with both contexts of a span or, if there is none, with one of them where that will do.
 
         Raises:
@@ -92,23 +92,32 @@ class LabelFinder:
             return None
         if tells(anchor.before, anchor.after):
             both = self._only(anchor, self._places(anchor, anchor.before, anchor.after, doc_id))
-            if both is not None and (anchor.unique_with == "text" or self._at_same_edges(anchor, both)):
+            if both is not None and (anchor.unique_with in ("text", "text alone") or self._at_same_edges(anchor, both)):
                 return both
         if anchor.unique_with in ("context", "document") or (
             anchor.unique_with is None and not self._stands_once(anchor)
         ):
             return None  # another copy may have come to stand beside the same words, or be left alone there
+        if doc_id is None and not _says_enough(anchor):
+            return None  # "3 days" stands beside the same words on another page
         before = self._places(anchor, anchor.before, "", doc_id) if tells(anchor.before) else []
         after = self._places(anchor, "", anchor.after, doc_id) if tells(anchor.after) else []
         one = self._only(anchor, list(dict.fromkeys([*before, *after])))
-        if one is None or is_long(anchor.text):
+        if one is None or _says_enough(anchor):
             return one
-        apart = is_written_between(anchor, self.corpus[one.doc_id].content, one.start, one.end)
-        return one if one.text == anchor.text and not apart else None
+        return one if one.text == anchor.text and not self._is_apart(anchor, one) else None
+
+    def _is_apart(self, anchor: Anchor, span: CharacterSpan) -> bool:
+        """Return whether a place is not behind what was before the label, or something stands between them."""
+        content, before = self.corpus[span.doc_id].content, " ".join(anchor.before.split())
+        if is_written_between(anchor, content, span.start, span.end):
+            return True
+        ahead = " ".join(content[max(span.start - CONTEXT, 0) : span.start].split())
+        return not tells(before) and not ahead.endswith(before)
 
     def text_alone(self, anchor: Anchor, doc_id: str | None = None) -> CharacterSpan | None:
         """Return the only place of a long text that was unique, or may have been; None if there is another."""
-        if anchor.unique_with not in (None, "text") or not is_long(anchor.text):
+        if anchor.unique_with not in (None, "text", "text alone") or not _says_enough(anchor):
             return None
         places = self.locator.places_in_context(anchor.text, doc_id=doc_id, limit=2)
         return self._only(anchor, places) if len(places) == 1 else None
@@ -121,9 +130,11 @@ class LabelFinder:
         Raises:
             Several: More than one is possible.
         """
-        if anchor.unique_with not in (None, "text"):
+        if anchor.unique_with not in (None, "text", "text alone"):
             return NOWHERE  # its copies may have been shown between the same contexts
         places = self.shown.places(anchor, MOST_PLACES, self._may_be)
+        if not _says_enough(anchor):
+            places = {span: names for span, names in places.items() if not self._is_apart(anchor, span)}
         if len(places) > 1:
             raise Several(list(places))
         return next(iter(places.items()), NOWHERE)
@@ -171,6 +182,11 @@ class LabelFinder:
         if start >= 0 and content.startswith(anchor.text, start):
             return CharacterSpan(span.doc_id, start, start + len(anchor.text), anchor.text)
         return span
+
+
+def _says_enough(anchor: Anchor) -> bool:
+    """Return whether the text of a label is the same wherever it stands, and no answer to a question before it."""
+    return is_long(anchor.text) and not anchor.before.rstrip().endswith("?")
 
 
 def _at_offset(anchor: Anchor, document: Document) -> CharacterSpan | None:

@@ -9,7 +9,7 @@ from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.copies import Versions, is_reworded, kept_and_other
+from rag_evaluation_framework.labelling.copies import Versions, is_reworded, kept_and_other, new_names
 from rag_evaluation_framework.labelling.earlier_documents import EarlierDocuments
 from rag_evaluation_framework.labelling.label_finder import NOWHERE, LabelFinder, Several
 from rag_evaluation_framework.labelling.losses import LossTeller, named
@@ -61,8 +61,11 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
     """
     work = _Reanchoring(anchors, corpus, known)
     found = {anchor: work.reanchored(anchor) for anchor in _with_progress([*dict.fromkeys(anchors)])}
-    kept, others = kept_and_other((anchor, result.span) for anchor, result in found.items())
-    return [work.settled(found[anchor], kept, others | work.earlier.renamed) for anchor in anchors]
+    places = [(anchor, result.span) for anchor, result in found.items()]
+    kept, others = kept_and_other(places)
+    others |= work.earlier.renamed
+    homes = new_names(places, kept - others)
+    return [work.settled(found[anchor], kept, others, homes) for anchor in anchors]
 
 
 def _with_progress(anchors: list[Anchor]) -> Iterable[Anchor]:
@@ -88,17 +91,25 @@ class _Reanchoring:
             return Reanchored(anchor, None, *self.losses.told(anchor))
         return _result(anchor, span, ignoring, "moved" if anchor.doc_id in self.corpus else "renamed")
 
-    def settled(self, result: Reanchored, kept: Set[str], others: Set[str]) -> Reanchored:
+    def settled(self, result: Reanchored, kept: Set[str], others: Set[str], homes: Mapping[str, str]) -> Reanchored:
         """Return a result unless it is a copy of what its document says no longer; then what its document itself has.
 
         Args:
             result: The result.
             kept: The documents that are what they were.
             others: The names that other documents have now.
+            homes: The new names of documents by their old ones, by the labels that they have.
         """
         anchor, span = result.anchor, result.span
-        if result.how == "unchanged" or anchor.doc_id not in self.corpus or anchor.doc_id in others:
+        if span is not None and anchor.unique_with == "text alone" and not self._is_certain(anchor, span, homes):
+            why = (
+                f"what stands in {named([span])} may be that of another page or row: the same words are around it there"
+            )
+            return Reanchored(anchor, None, f"lost: {why}", self.losses.text_at([span]))
+        if result.how == "unchanged" or anchor.doc_id not in self.corpus:
             return result
+        if anchor.doc_id in others:
+            return self._in_home(result, homes)
         doubtful = self.earlier.under_another_name(anchor) if span is None else self._is_copy(anchor, span, kept)
         if not doubtful:
             return result
@@ -117,24 +128,45 @@ class _Reanchoring:
         why = f"its document says something else now, and what it said stands in {named([span])}"
         return Reanchored(anchor, None, f"lost: {why}", self.losses.text_at([span]))
 
+    def _is_certain(self, anchor: Anchor, span: CharacterSpan, homes: Mapping[str, str]) -> bool:
+        """Return whether a place is in the document of a label, whose contexts may stand on other pages, too."""
+        if span.doc_id in (anchor.doc_id, homes.get(anchor.doc_id)):
+            return True
+        return any(document.id == span.doc_id for document in self.earlier.under_another_name(anchor))
+
+    def _in_home(self, result: Reanchored, homes: Mapping[str, str]) -> Reanchored:
+        """Return a result unless it is in another document that has its name now; then what its own one has."""
+        anchor, span = result.anchor, result.span
+        if span is None or span.doc_id != anchor.doc_id or anchor.unique_with in ("text", "text alone"):
+            return result
+        home = homes.get(anchor.doc_id)
+        try:
+            own = None if home is None else self.finder.in_context(anchor, home)
+        except Several as several:
+            return self._of_several(anchor, several.args[0])
+        if own is not None:
+            return _result(anchor, own, (), "moved")
+        why = f"its document has another name now, or is gone, and its text in {named([span])} is that of another one"
+        return Reanchored(anchor, None, f"lost: {why}", self.losses.text_at([span]))
+
     def _of_several(self, anchor: Anchor, places: list[CharacterSpan]) -> Reanchored:
         how = f"lost: it now stands in several places ({named(places)})"
         return Reanchored(anchor, None, how, self.losses.text_at(places))
 
     def _is_copy(self, anchor: Anchor, span: CharacterSpan, kept: Set[str]) -> bool:
         """Return whether a place may hold a copy of a label, as its document says something else instead."""
-        own, there = self.corpus[anchor.doc_id].content, self.corpus[span.doc_id]
+        there = self.corpus[span.doc_id]
         before, after = (
             there.content[max(span.start - CONTEXT, 0) : span.start],
             there.content[span.end : span.end + CONTEXT],
         )
         stands_as_it_did = (before.split(), after.split()) == (anchor.before.split(), anchor.after.split())
         if span.doc_id == anchor.doc_id:
-            return not stands_as_it_did and is_reworded(anchor, own, span)
+            return not stands_as_it_did and is_reworded(anchor, self.finder.locator, anchor.doc_id, span)
         archived = there.content_hash == self.earlier.hash_of(anchor) and anchor.doc_id in kept
         if archived or (stands_as_it_did and self.versions.are(anchor.doc_id, span.doc_id)):
             return True
-        return is_reworded(anchor, own, span)
+        return is_reworded(anchor, self.finder.locator, anchor.doc_id, span)
 
 
 def _result(anchor: Anchor, span: CharacterSpan, ignoring: tuple[str, ...], how: str) -> Reanchored:
