@@ -170,6 +170,46 @@ def test_evaluations_ask_questions_that_are_back_without_an_update(tmp_path):
     assert (kept.counts["questions"], len(kept.skipped)) == (2, 3)
 
 
+SECTION = f"# Support\n\n{THIRD} On Sundays, too.\n\n{FIRST}\n"
+
+
+@pytest.mark.parametrize(
+    ("labels", "corpora", "expected"),
+    [
+        (
+            [("Both?", FIRST, SECOND)],
+            [
+                corpus_of(a="# Billing\n\nNothing of it.\n", b=SECTION),
+                corpus_of(a=PAGE.replace(f"{FIRST} ", ""), b=SECTION),
+            ],
+            {"b.md": ("a.md",)},
+        ),
+        (
+            [("When?", FIRST), ("How long?", SECOND)],
+            [
+                corpus_of(a=PAGE.replace(f"{FIRST} ", ""), b=SECTION),
+                corpus_of(a=PAGE.replace(f"{FIRST} ", ""), b=OTHER),
+                corpus_of(a=PAGE.replace(f"{FIRST} ", ""), b=SECTION),
+            ],
+            {"b.md": ("a.md",)},
+        ),
+    ],
+    ids=["moved while another label was lost", "lost after it moved"],
+)
+def test_where_a_label_was_before_is_known_although_its_question_was_skipped(tmp_path, labels, corpora, expected):
+    dataset, _ = updated(dataset_of(*labels, ("Who?", THIRD)), tmp_path, *corpora)
+    assert dataset.was_in == {Query.from_text(labels[0][0]).id: expected}
+
+
+def test_labels_of_two_documents_that_became_one_are_known_to_have_been_in_either():
+    both = corpus_of(a=PAGE, b=PAGE)
+    first, second = (CharacterSpan(DocumentId(name), 11, 61, FIRST) for name in ("a.md", "b.md"))
+    asked = {"A": [first], "B": [second], "Both": [first, second]}
+    entries = [TokenLevelGroundTruth(Query(query_id, "When?"), spans) for query_id, spans in asked.items()]
+    found = relabel(Dataset(entries, TOKEN, corpus=both), corpus_of(c=PAGE)).dataset
+    assert found.was_in == {"A": {"c.md": ("a.md",)}, "B": {"c.md": ("b.md",)}, "Both": {"c.md": ("a.md", "b.md")}}
+
+
 def test_files_keep_what_a_skipped_label_is_found_again_by(tmp_path):
     updated(dataset_of(("How long?", SECOND), ("No answer?",)), tmp_path, corpus_of(b=OTHER))
     (kept,) = json.loads((tmp_path / "1.json").read_text())["skipped"]
@@ -198,6 +238,15 @@ def test_a_label_that_is_none_is_told_with_its_place(tmp_path, label, problem):
     with pytest.raises(DatasetError) as error:
         load_dataset(tmp_path / "d.json")
     assert f"$.skipped[0].{problem}" in str(error.value)
+
+
+@pytest.mark.parametrize("document", ["0" * 63, "x" * 64])
+def test_a_hash_of_the_document_of_a_label_that_is_none_is_told_with_its_place(tmp_path, document):
+    label = {"doc_id": "a.md", "start": 0, "document": document}
+    skipped = [{"query": {"id": "1", "query": "When?"}, "quote": "x", "reason": "lost", "label": label}]
+    (tmp_path / "d.json").write_text(json.dumps({"schema_version": 1, "skipped": skipped, "questions": []}))
+    with pytest.raises(DatasetError, match=r"\$\.skipped\[0\]\.label\.document"):
+        load_dataset(tmp_path / "d.json")
 
 
 def test_an_anchor_of_another_type_is_refused():

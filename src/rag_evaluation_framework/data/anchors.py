@@ -1,6 +1,6 @@
 """What is kept of a labelled span so that it can be found again after its document has changed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rag_evaluation_framework.data.label_contexts import UniqueWith
 
@@ -18,6 +18,7 @@ class Anchor:
         unique_with: What made its place the only one in the labelled corpus; None if nobody looked.
         document: `Document.content_hash` of the document when it was labelled; "" if that is told for all labels of the
             document together.
+        was_in: The documents that it was in before that one, first to last; not compared, as it is not found by them.
     """
 
     doc_id: str
@@ -27,3 +28,4 @@ class Anchor:
     after: str = ""
     unique_with: UniqueWith | None = None
     document: str = ""
+    was_in: tuple[str, ...] = field(default=(), compare=False)

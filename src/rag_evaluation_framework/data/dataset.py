@@ -160,12 +160,12 @@ class Dataset(Generic[U]):
     def was_in(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
         """The documents that labels were in before, by question and the document that they are in now."""
         found: dict[str, dict[str, tuple[str, ...]]] = {}
-        known = {} if self.recorded is None else self.recorded.was_in
+        known = LabelContexts().was_in if self.recorded is None else self.recorded.was_in
         for entry in self if known else ():
             for unit in entry.relevant:
-                if isinstance(unit, CharacterSpan) and unit in known:
+                if isinstance(unit, CharacterSpan) and (label := (entry.query.id, unit)) in known:
                     before = found.setdefault(entry.query.id, {})
-                    before[unit.doc_id] = tuple(dict.fromkeys((*before.get(unit.doc_id, ()), *known[unit])))
+                    before[unit.doc_id] = tuple(dict.fromkeys((*before.get(unit.doc_id, ()), *known[label])))
         return found
 
     @cached_property

@@ -29,8 +29,8 @@ class LabelContexts:
         documents: `Document.content_hash` of the documents that hold spans, by id.
         around: The text before and after each span, up to 32 characters each; less where the document begins or ends.
         unique_with: What made the place of a span the only one, as its file says; ignored when they are compared.
-        was_in: The documents that a span was in before it was found in the one that it is in, first to last; ignored
-            when they are compared.
+        was_in: The documents that a label was in before it was found in the one that it is in, first to last, by the id
+            of its question and its span; ignored when they are compared.
     """
 
     documents: Mapping[DocumentId, str] = field(default_factory=FrozenDict[DocumentId, str])
@@ -38,8 +38,8 @@ class LabelContexts:
     unique_with: Mapping[CharacterSpan, UniqueWith] = field(
         default_factory=FrozenDict[CharacterSpan, UniqueWith], compare=False
     )
-    was_in: Mapping[CharacterSpan, tuple[DocumentId, ...]] = field(
-        default_factory=FrozenDict[CharacterSpan, tuple[DocumentId, ...]], compare=False
+    was_in: Mapping[tuple[str, CharacterSpan], tuple[DocumentId, ...]] = field(
+        default_factory=FrozenDict[tuple[str, CharacterSpan], tuple[DocumentId, ...]], compare=False
     )
 
     @classmethod

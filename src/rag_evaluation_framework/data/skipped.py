@@ -49,7 +49,7 @@ class Skipped:
         query = {"id": self.query.id, "query": self.query.text, "metadata": dict(self.query.metadata)}
         known: dict[str, Any] = {} if self.anchor is None else asdict(self.anchor)
         known.pop("text", None)  # the quote
-        label = {key: value for key, value in known.items() if value is not None}
+        label = {key: value for key, value in known.items() if value not in (None, ())}
         return {"query": query, "quote": self.quote, "reason": self.reason, **({"label": label} if label else {})}
 
 

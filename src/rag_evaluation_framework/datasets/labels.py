@@ -48,7 +48,7 @@ class LabelReader:
     Attributes:
         around: The text before and after the spans that were read, where the file has it.
         unique_with: What made their places the only ones, where the file has it.
-        was_in: The documents that they were in before, where the file has them.
+        was_in: The documents that they were in before, by question and span, where the file has them.
 
     Raises:
         DatasetError: UTF-16 offsets without a corpus.
@@ -60,16 +60,16 @@ class LabelReader:
         self.records, self.corpus = records, corpus
         self.around: dict[CharacterSpan, tuple[str, str]] = {}
         self.unique_with: dict[CharacterSpan, UniqueWith] = {}
-        self.was_in: dict[CharacterSpan, tuple[DocumentId, ...]] = {}
+        self.was_in: dict[tuple[str, CharacterSpan], tuple[DocumentId, ...]] = {}
         self.resolver = DocumentResolver(corpus) if corpus is not None else None
         self._utf16 = _Utf16Offsets(corpus) if corpus is not None and utf16_offsets else None
 
     def token_level(self, query: Query, spans: Sequence[Any], where: str) -> TokenLevelGroundTruth:
         """Return token-level ground truth; `where` is the location of the spans in the file."""
-        found = [self.span(span, f"{where}[{number}]") for number, span in enumerate(spans)]
+        found = [self.span(query, span, f"{where}[{number}]") for number, span in enumerate(spans)]
         return TokenLevelGroundTruth(query, tuple(span for span in found if span is not None))
 
-    def span(self, item: Any, where: str) -> CharacterSpan | None:
+    def span(self, query: Query, item: Any, where: str) -> CharacterSpan | None:
         """Return the span of an object of the file, or None after recording what is wrong with it."""
         record = self.records.validate(SpanRecord, item, where, unknown="is ignored")
         if record is None:
@@ -90,7 +90,7 @@ class LabelReader:
         if record.unique_with is not None:
             self.unique_with[span] = record.unique_with
         if record.was_in:
-            self.was_in[span] = tuple(map(DocumentId, record.was_in))
+            self.was_in[query.id, span] = tuple(map(DocumentId, record.was_in))
         return span
 
     def _labelled_document(self, record: SpanRecord) -> DocumentId:

@@ -224,7 +224,7 @@ class ExampleReader:
     def _spans(self, item: Any, where: str, query: Query) -> list[CharacterSpan]:
         """Return the span of a record or a quote, or nothing after recording what is wrong with it."""
         if not isinstance(item, str):
-            span = self.labels.span(item, where)
+            span = self.labels.span(query, item, where)
             return [] if span is None else [span]
         if not item.strip():
             self.records.problem(where, "is blank; expected a quote")

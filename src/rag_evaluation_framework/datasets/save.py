@@ -97,18 +97,19 @@ def _add_what_is_known(questions: list[dict[str, Any]], dataset: Dataset[Any]) -
 
     That is what made its place the only one, and which documents it was in before.
     """
-    records = [record for question in questions for record in question.get("relevant_spans", ())]
+    asked = [(question["id"], record) for question in questions for record in question.get("relevant_spans", ())]
+    records = [record for _, record in asked]
     spans = [CharacterSpan(record["doc_id"], record["start"], record["end"]) for record in records]
     if dataset.labelled_corpus is None:
         unique = [dataset.contexts.unique_with.get(span) for span in spans]
     else:
         unique = [anchor.unique_with for anchor in anchors_of(spans, dataset.labelled_corpus)]
     was_in = dataset.contexts.was_in
-    for record, span, found in zip(records, spans, unique, strict=True):
+    for (query_id, record), span, found in zip(asked, spans, unique, strict=True):
         if found is not None:
             record["unique_with"] = found
-        if span in was_in:
-            record["was_in"] = list(was_in[span])
+        if (query_id, span) in was_in:
+            record["was_in"] = list(was_in[query_id, span])
 
 
 def _problems(entry: GroundTruth[Any], dataset: Dataset[Any]) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Set
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework._support.records import Record, RecordReader
@@ -28,11 +28,13 @@ class _Label(Record):
     before: str = ""
     after: str = ""
     unique_with: UniqueWith | None = None
-    document: str = ""
+    document: Annotated[str, StringConstraints(pattern="^([0-9a-f]{64})?$")] = ""
+    was_in: list[str] = Field(default=[])
 
     def anchor(self, text: str) -> Anchor:
         """Return what the label is found again by."""
-        return Anchor(self.doc_id, self.start, text, self.before, self.after, self.unique_with, self.document)
+        known = self.before, self.after, self.unique_with, self.document, tuple(self.was_in)
+        return Anchor(self.doc_id, self.start, text, *known)
 
 
 class _Skipped(Record):

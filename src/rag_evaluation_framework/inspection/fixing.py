@@ -1,18 +1,21 @@
 """Mending what is certain in a dataset: places of labels that moved, white space at their ends, copies."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ground_truth import (
     ChunkLevelGroundTruth,
     DocumentLevelGroundTruth,
     GroundTruth,
     TokenLevelGroundTruth,
 )
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -129,7 +132,8 @@ def fix_dataset(dataset: Dataset[Any], corpus: Corpus | None = None) -> FixedDat
     if not fixes:
         return FixedDataset(dataset, dataset, (), lost)
     kept = [entry for number, entry in enumerate(entries) if number not in again]
-    return FixedDataset(dataset, _copy(fixed, kept, fixed.corpus, fixed.corpus_hash), tuple(fixes), lost)
+    copy = _copy(fixed, kept, fixed.corpus, fixed.corpus_hash, fixed.recorded)
+    return FixedDataset(dataset, copy, tuple(fixes), lost)
 
 
 def _placed(dataset: Dataset[Any], corpus: Corpus, fixes: list[Fix]) -> tuple[Dataset[Any], int]:
@@ -148,7 +152,21 @@ def _placed(dataset: Dataset[Any], corpus: Corpus, fixes: list[Fix]) -> tuple[Da
     fixes += moved + trimmed
     if not moved and not trimmed:
         return dataset, 0
-    return _copy(found, entries, corpus, corpus.content_hash), 0
+    return _copy(found, entries, corpus, corpus.content_hash, _recorded(found, entries)), 0
+
+
+def _recorded(dataset: Dataset[Any], entries: Sequence[GroundTruth[CharacterSpan]]) -> LabelContexts | None:
+    """Return what is known of labels that were trimmed: the documents that they were in before."""
+    if dataset.recorded is None:
+        return None
+    known = dataset.recorded.was_in
+    was_in: dict[tuple[str, CharacterSpan], tuple[DocumentId, ...]] = {
+        (entry.query.id, now): known[entry.query.id, before]
+        for entry, trimmed in zip(dataset, entries, strict=True)
+        for before, now in zip(entry.relevant, trimmed.relevant, strict=True)
+        if (entry.query.id, before) in known
+    }
+    return replace(dataset.recorded, was_in=FrozenDict(was_in))
 
 
 def _nobody_knows_texts(dataset: Dataset[Any], corpus: Corpus) -> bool:
@@ -200,7 +218,11 @@ def _once(ids: Iterable[IdT]) -> tuple[IdT, ...]:
 
 
 def _copy(
-    dataset: Dataset[Any], entries: Iterable[GroundTruth[Any]], corpus: Corpus | None, corpus_hash: str | None
+    dataset: Dataset[Any],
+    entries: Iterable[GroundTruth[Any]],
+    corpus: Corpus | None,
+    corpus_hash: str | None,
+    recorded: LabelContexts | None,
 ) -> Dataset[Any]:
     return Dataset(
         entries,
@@ -211,5 +233,5 @@ def _copy(
         chunking=dataset.chunking,
         metadata=dataset.metadata,
         skipped=dataset.skipped,
-        recorded=dataset.recorded,
+        recorded=recorded,
     )

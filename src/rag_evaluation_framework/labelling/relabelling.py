@@ -88,14 +88,16 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     corpus = checked_corpus(corpus)
     known = _known(dataset, corpus)
     resolver = DocumentResolver(corpus)
-    labels = [(entry, span) for entry in dataset for span in entry.relevant]
-    anchors = _anchors([span for _, span in labels], dataset)
+    labels = [(entry.query, span) for entry in dataset for span in entry.relevant]
+    anchors = _anchors(labels, dataset)
     wanted = [_resolved(anchor, span, known, resolver) for anchor, (_, span) in zip(anchors, labels, strict=True)]
     once = _anchored(dataset.skipped)
-    found = reanchor([*wanted, *(anchor for _, anchor in once)], corpus, known)
-    changes = tuple(
-        LabelChange(entry.query, span, result) for (entry, span), result in zip(labels, found, strict=False)
-    )
+    asked = [*wanted, *(anchor for _, anchor in once)]
+    found = [
+        replace(result, anchor=anchor)  # labels of one place may have been in other documents before
+        for anchor, result in zip(asked, reanchor(asked, corpus, known), strict=True)
+    ]
+    changes = tuple(LabelChange(query, span, result) for (query, span), result in zip(labels, found, strict=False))
     back = _back([query for query, _ in once], found[len(labels) :])
     places: dict[str, list[CharacterSpan | None]] = {entry.query.id: [] for entry in dataset}
     for change in changes:
@@ -116,7 +118,7 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
             *(label for label in dataset.skipped if label.query.id not in {change.query.id for change in back}),
             *_skipped([change for change in changes if change.query.id in lost], corpus, known),
         ),
-        recorded=LabelContexts(was_in=_was_in([*changes, *back], dataset)),
+        recorded=LabelContexts(was_in=_was_in([*changes, *back])),
     )
     return Relabelled(updated, (*changes, *back), tuple(lost.values()))
 
@@ -160,22 +162,28 @@ def _skipped(changes: Sequence[LabelChange], corpus: Corpus, known: Mapping[str,
         if span is None:
             anchor = replace(anchor, document=anchor.document or known.get(anchor.doc_id, ""))
         else:
-            anchor = replace(anchors_of([span], corpus)[0], document=corpus[span.doc_id].content_hash)
+            now = replace(anchors_of([span], corpus)[0], document=corpus[span.doc_id].content_hash)
+            anchor = replace(now, was_in=_before(change))
         skipped.append(Skipped(change.query, anchor.text, change.reason, anchor))
     return skipped
 
 
-def _was_in(
-    changes: Sequence[LabelChange], dataset: Dataset[CharacterSpan]
-) -> FrozenDict[CharacterSpan, tuple[DocumentId, ...]]:
-    """Return the documents that spans were in before, by the spans as they are now."""
-    known = dataset.contexts.was_in
-    found: dict[CharacterSpan, tuple[DocumentId, ...]] = {}
+def _was_in(changes: Sequence[LabelChange]) -> FrozenDict[tuple[str, CharacterSpan], tuple[DocumentId, ...]]:
+    """Return the documents that labels were in before, by question and the span as it is now."""
+    found: dict[tuple[str, CharacterSpan], tuple[DocumentId, ...]] = {}
     for change in changes:
-        span, before = change.found.span, change.found.anchor.doc_id
-        if span is not None and (change.before in known or span.doc_id != before):
-            found[span] = tuple(dict.fromkeys((*known.get(change.before, ()), DocumentId(before))))
+        span, before = change.found.span, _before(change)
+        if span is not None and before:
+            label = change.query.id, span
+            found[label] = tuple(dict.fromkeys((*found.get(label, ()), *map(DocumentId, before))))
     return FrozenDict(found)
+
+
+def _before(change: LabelChange) -> tuple[str, ...]:
+    """Return the documents that a label that was found was in before."""
+    span, anchor = change.found.span, change.found.anchor
+    has_moved = span is not None and span.doc_id != anchor.doc_id
+    return tuple(dict.fromkeys((*anchor.was_in, anchor.doc_id))) if has_moved else anchor.was_in
 
 
 def _known(dataset: Dataset[CharacterSpan], corpus: Corpus) -> dict[str, str]:
@@ -186,13 +194,19 @@ def _known(dataset: Dataset[CharacterSpan], corpus: Corpus) -> dict[str, str]:
     return {str(doc_id): digest for doc_id, digest in dataset.contexts.documents.items()}
 
 
-def _anchors(spans: list[CharacterSpan], dataset: Dataset[CharacterSpan]) -> list[Anchor]:
-    if dataset.labelled_corpus is not None:
-        return anchors_of(spans, dataset.labelled_corpus)
+def _anchors(labels: Sequence[tuple[Query, CharacterSpan]], dataset: Dataset[CharacterSpan]) -> list[Anchor]:
     contexts = dataset.contexts
+    if dataset.labelled_corpus is not None:
+        anchors = anchors_of([span for _, span in labels], dataset.labelled_corpus)
+    else:
+        around, unique = contexts.around, contexts.unique_with
+        anchors = [
+            Anchor(span.doc_id, span.start, span.text, *around.get(span, ("", "")), unique.get(span))
+            for _, span in labels
+        ]
     return [
-        Anchor(span.doc_id, span.start, span.text, *contexts.around.get(span, ("", "")), contexts.unique_with.get(span))
-        for span in spans
+        replace(anchor, was_in=contexts.was_in.get((query.id, span), ()))
+        for anchor, (query, span) in zip(anchors, labels, strict=True)
     ]
 
 
