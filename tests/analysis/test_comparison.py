@@ -263,6 +263,26 @@ def corpus_of(files):
     return Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in files.items())
 
 
+def sections(folder):
+    """A dataset that was loaded: each section of the documents answers a question."""
+    corpus = corpus_of(FILES)
+    entries = [
+        TokenLevelGroundTruth(
+            Query(QueryId(text.split()[0]), QueryText(f"{text}?")),
+            [CharacterSpan(document.id, start, start + len(text.strip()), text.strip())],
+        )
+        for text in (REFUNDS, INVOICES, SUPPORT, PARCELS)
+        for document in corpus
+        if (start := document.content.find(text)) >= 0
+    ]
+    return load_dataset(save_dataset(Dataset(entries, TOKEN, corpus=corpus), folder / "old.json"))
+
+
+def sections_run(dataset, corpus, level):
+    config = TokenLevelExperimentConfig if level is TOKEN else DocumentLevelExperimentConfig
+    return run_experiment(config(lambda query, k: [], dataset, corpus=corpus, k=1))
+
+
 @pytest.mark.parametrize("how", ["in memory", "updated"])
 @pytest.mark.parametrize("level", [TOKEN, DOCUMENT])
 @pytest.mark.parametrize(
@@ -278,35 +298,34 @@ def corpus_of(files):
     ids=["moved", "moved to an edited one", "joined", "all joined", "names exchanged", "split"],
 )
 def test_runs_before_and_after_an_edit_compare_wherever_the_labels_went(tmp_path, files, level, how):
-    before, after = corpus_of(FILES), corpus_of(files)
-    entries = [
-        TokenLevelGroundTruth(
-            Query(QueryId(text.split()[0]), QueryText(f"{text}?")),
-            [CharacterSpan(document.id, start, start + len(text.strip()), text.strip())],
-        )
-        for text in (REFUNDS, INVOICES, SUPPORT, PARCELS)
-        for document in before
-        if (start := document.content.find(text)) >= 0
-    ]
-    dataset = load_dataset(save_dataset(Dataset(entries, TOKEN, corpus=before), tmp_path / "old.json"))
+    before, after, dataset = corpus_of(FILES), corpus_of(files), sections(tmp_path)
     edited = dataset
     if how == "updated":
         edited = load_dataset(save_dataset(relabel(dataset, after).dataset, tmp_path / "new.json"))
         edited = load_dataset(save_dataset(relabel(edited, after).dataset, tmp_path / "newer.json"))  # and once more
-
-    def retrieve(query, k):
-        return []
-
-    config = TokenLevelExperimentConfig if level is TOKEN else DocumentLevelExperimentConfig
-    runs = [
-        run_experiment(config(retrieve, asked[0], corpus=asked[1], k=1))
-        for asked in ((dataset, before), (edited, after))
-    ]
+    runs = [sections_run(*asked, level) for asked in ((dataset, before), (edited, after))]
     paths = [run.save(tmp_path / str(number)) for number, run in enumerate(runs)]
     for old, new in ([*runs], [load_result(path, level) for path in paths]):
         for comparison in (old.compare(new), new.compare(old)):
             assert (comparison.added, comparison.removed, comparison.changed) == ((), (), ())
             assert len(comparison.deltas[old.score_names[0]]) == 4
+
+
+@pytest.mark.parametrize("level", [TOKEN, DOCUMENT])
+@pytest.mark.parametrize(
+    "edits",
+    [
+        ({"x": FILES["a"]}, {"y": f"{FILES['a']}New.\n"}),
+        ({"a": f"# A\n\n{INVOICES}", "d": f"# D\n\n{REFUNDS}"}, {"a": f"# A\n\n{INVOICES}", "e": f"# E\n\n{REFUNDS}"}),
+    ],
+    ids=["renamed twice", "a section moved twice"],
+)
+def test_runs_after_two_edits_that_nobody_wrote_into_the_dataset_compare(tmp_path, edits, level):
+    dataset = sections(tmp_path)
+    others = {name: FILES[name] for name in ("b", "c")}
+    one, other = (sections_run(dataset, corpus_of({**files, **others}), level) for files in edits)
+    for comparison in (one.compare(other), other.compare(one)):
+        assert (comparison.changed, len(comparison.deltas[one.score_names[0]])) == ((), 4)
 
 
 def test_a_dataset_whose_spans_have_only_moved_is_the_same_dataset():

@@ -112,6 +112,19 @@ def test_where_a_label_was_before_is_known_of_either_result():
     assert renamed(results("a: One."), results("b: Two."), was_in=({}, known)) == {}
 
 
+def test_labels_that_came_from_one_document_in_both_results_are_the_same():
+    before, after = results("b: One. | b: Two.", "b: Three."), results("c: One. | d: Two.", "c: Three.")
+    earlier, later = {"0": {"b": ["z", "a"]}}, {"0": {"c": ["a"], "d": ["y", "z"]}, "1": {"c": ["a"]}}
+    known = (earlier, later)
+    assert renamed(before, after, others=False, was_in=known) == {0: [("b", "c"), ("b", "d")]}
+    assert renamed(before, after, others=False, was_in=({"0": {"b": ["a"]}}, later)) == {}  # "Two." was in another
+    before, after = results("b: One.", "b: Three."), results("c: One.", "c: Three.")
+    assert renamed(before, after, others=False, was_in=known) == {0: [("b", "c")]}
+    assert renamed(after, before, others=False, was_in=known[::-1]) == {0: [("c", "b")]}
+    assert renamed(of_ids("b", "b"), of_ids("c", "c"), was_in=known) == {0: [("b", "c")]}
+    assert renamed(of_ids("b"), of_ids("c d"), was_in=known) == {}
+
+
 def of_ids(*documents):
     found = results(*("" for _ in documents))
     found.relevant = tuple(tuple(map(DocumentId, names.split())) for names in documents)

@@ -60,8 +60,9 @@ class _Moves(NamedTuple):
     later: Mapping[str, Sequence[str]]
 
     def are(self, was: str, now: str) -> bool:
-        """Return whether labels are known to have come from one document to another."""
-        return was in self.later.get(now, ()) or now in self.earlier.get(was, ())
+        """Return whether labels are known to have come from one document to another, or to both from a third one."""
+        before, after = self.earlier.get(was, ()), self.later.get(now, ())
+        return was in after or now in before or not set(before).isdisjoint(after)
 
     def of_ids(self, before: Iterable[Any], after: Iterable[Any]) -> Names | None:
         """Return which ids of documents became which others; None unless all labels are known to have come along."""
