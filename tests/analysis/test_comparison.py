@@ -192,8 +192,11 @@ def test_runs_before_and_after_an_edit_are_compared_on_the_questions_that_both_s
 COPIED, OTHER = "Support answers within one day.", "Refunds take five days."
 
 
-def copies_run(labels, **texts):
-    """Evaluate questions, each of which has as its labels all places of a text in one document."""
+def copies_run(labels, file=None, **texts):
+    """Evaluate questions, each of which has as its labels all places of a text in one document.
+
+    The dataset is one in memory, or is written to a file and read from it.
+    """
     corpus = Corpus([Document(DocumentId(f"{name}.md"), text) for name, text in texts.items()])
     entries = [
         TokenLevelGroundTruth(
@@ -206,14 +209,34 @@ def copies_run(labels, **texts):
         for text, doc_id in labels.items()
     ]
     asked = Dataset(entries, TOKEN, corpus=corpus)
-    return evaluate(lambda query, k: [COPIED], asked, k=1, budgets=[], metrics=[SpanRecall()])
+    if file is not None:
+        asked = load_dataset(save_dataset(asked, file))
+    return evaluate(lambda query, k: [COPIED], asked, corpus=corpus, k=1, budgets=[], metrics=[SpanRecall()])
 
 
-@pytest.mark.parametrize("edited", ["", " Edited."], ids=["same documents", "another was edited"])
-def test_a_label_that_was_corrected_to_another_copy_is_not_taken_for_a_renamed_document(edited):
-    old = copies_run({COPIED: "a.md", OTHER: "c.md"}, a=f"{COPIED} Old.", b=f"{COPIED} New.", c=OTHER)
-    new = copies_run({COPIED: "b.md", OTHER: "c.md"}, a=f"{COPIED} Old.", b=f"{COPIED} New.", c=f"{OTHER}{edited}")
-    assert old.compare(new).changed == (COPIED,)
+@pytest.mark.parametrize("of_files", [False, True], ids=["in memory", "of files"])
+@pytest.mark.parametrize(
+    "edit",
+    [{}, {"c": f"{OTHER} Edited."}, {"d": "New."}, {"c": OTHER, "d": f"New. {COPIED}"}],
+    ids=["same documents", "another was edited", "another was added", "another copy was added"],
+)
+def test_a_label_that_was_corrected_to_another_copy_is_not_taken_for_a_renamed_document(tmp_path, edit, of_files):
+    texts = {"a": f"{COPIED} Old.", "b": f"{COPIED} New.", "c": OTHER}
+    files = [tmp_path / "1.json", tmp_path / "2.json"] if of_files else [None, None]
+    old = copies_run({COPIED: "a.md", OTHER: "c.md"}, files[0], **texts)
+    new = copies_run({COPIED: "b.md", OTHER: "c.md"}, files[1], **{**texts, **edit})
+    paths = [run.save(tmp_path / name) for run, name in ((old, "old"), (new, "new"))]
+    loaded = [load_result(path) for path in paths]
+    for comparison in (old.compare(new), new.compare(old), loaded[0].compare(loaded[1])):
+        assert comparison.changed == (COPIED,)
+
+
+@pytest.mark.parametrize("files", [(None, "2.json"), ("1.json", None), ("1.json", "2.json")])
+def test_a_text_that_stood_in_one_document_only_in_both_runs_came_from_the_one_to_the_other(tmp_path, files):
+    first, second = (None if name is None else tmp_path / name for name in files)
+    old = copies_run({COPIED: "a.md", OTHER: "c.md"}, first, a=COPIED, c=OTHER)
+    new = copies_run({COPIED: "b.md", OTHER: "c.md"}, second, b=COPIED, c=OTHER)
+    assert old.compare(new).changed == new.compare(old).changed == ()
 
 
 def test_one_of_two_labels_of_the_same_text_is_another_truth():

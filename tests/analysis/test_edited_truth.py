@@ -20,15 +20,17 @@ def results(*questions, gains=None):
     return SimpleNamespace(texts=texts, relevant=relevant, gains=gains or {}, table=table)
 
 
-def renamed(before, after, same=(), others=True, was_in=({}, {})):
+def renamed(before, after, same=(), others=True, was_in=({}, {}), copied=()):
     rows = [(row, row) for row in range(len(before.texts)) if row not in same]
-    return {row: sorted(names) for row, names in edited_rows(before, after, rows, others, was_in).items()}
+    may_be = {*before.table.query_ids} - {*copied} if others else ()
+    return {row: sorted(names) for row, names in edited_rows(before, after, rows, may_be, was_in).items()}
 
 
 def test_a_document_all_of_whose_labels_are_in_one_that_had_none_was_renamed():
     before, after = results("a: One.", "a: Two. | b: One.", "c: x"), results("z: One.", "z:  Two. | y: One.", "c: x")
     assert renamed(before, after, same=[2]) == {0: [("a", "z")], 1: [("a", "z"), ("b", "y")]}
     assert renamed(before, after, same=[2], others=False) == {}
+    assert renamed(before, after, same=[2], copied=["0"]) == {1: [("a", "z"), ("b", "y")]}
 
 
 def test_a_document_may_be_split_and_two_may_be_joined():

@@ -245,9 +245,13 @@ def _edited(
     if was["hash"] == now["hash"]:
         return {}
     rows = [(baseline.scores.rows[query_id], candidate.scores.rows[query_id]) for query_id in query_ids]
+    old, new = baseline.config["dataset"], candidate.config["dataset"]
     others = was.get("ids") is None or was.get("ids") != now.get("ids")
-    was_in = (baseline.config["dataset"].get("was_in") or {}, candidate.config["dataset"].get("was_in") or {})
-    return edited_rows(baseline.queries, candidate.queries, rows, others, was_in)
+    copied = [dataset.get("copied") or () for dataset in (old, new)]  # reports of earlier versions do not say
+    renamed = set(query_ids).difference(*copied) if others else set[str]()
+    return edited_rows(
+        baseline.queries, candidate.queries, rows, renamed, (old.get("was_in") or {}, new.get("was_in") or {})
+    )
 
 
 def _wordings(

@@ -4,7 +4,7 @@ Their labels quote the same texts, in documents that were renamed, split or join
 show.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple, TypeAlias
 
 from rag_evaluation_framework.data.identity import unit_key
@@ -18,20 +18,21 @@ WasIn: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 def edited_rows(
-    before: QueryResults[Any], after: QueryResults[Any], rows: Rows, renamed: bool, was_in: tuple[WasIn, WasIn]
+    before: QueryResults[Any], after: QueryResults[Any], rows: Rows, renamed: Set[str], was_in: tuple[WasIn, WasIn]
 ) -> dict[int, Names]:
     """Return the queries whose truth is the same to a reader: by their rows before, old and new names of documents.
 
     Texts are the same if they differ in nothing but markup, typography and white space. They came from one document to
-    another if it is known, as re-anchoring found them there. Where it is not, of labels in a table of quotes, no label
-    at all must be in the first any more, and none have been in the other: documents that were renamed, split or joined.
-    A text that came to a document with other labels may as well have been labelled anew.
+    another if it is known, as re-anchoring found them there. Where it is not, as of labels in a table of quotes, no
+    label at all must be in the first any more, and none have been in the other: documents that were renamed, split or
+    joined. A text that came to a document with other labels may as well have been labelled anew.
 
     Args:
         before: The baseline.
         after: The candidate.
         rows: The rows, in both, of the queries whose identities differ.
-        renamed: Whether documents may have been renamed: False if all have the ids that they had.
+        renamed: The ids of the queries whose documents may have been renamed: none if all have the ids that they had,
+            nor those whose texts stand in several places: another of them may have been labelled.
         was_in: The documents that labels of the baseline and of the candidate were in before, by question and document.
     """
     if not (before.texts and after.texts and before.relevant and after.relevant):
@@ -41,12 +42,13 @@ def edited_rows(
     for row, other in rows:
         if before.texts[row] != after.texts[other] or before.gains.get(row) != after.gains.get(other):
             continue
-        moves = _Moves(*(known.get(before.table.query_ids[row], {}) for known in was_in))
+        query_id = before.table.query_ids[row]
+        moves, may_be = _Moves(*(known.get(query_id, {}) for known in was_in)), query_id in renamed
         one, two = before.relevant[row], after.relevant[other]
         names = _names(one, two)
         if names is None:
             names = moves.of_ids(one, two)
-        elif not all(moves.are(*pair) or (renamed and pair[0] not in new and pair[1] not in old) for pair in names):
+        elif not all(moves.are(*pair) or (may_be and pair[0] not in new and pair[1] not in old) for pair in names):
             names = None
         if names is not None:
             found[row] = names

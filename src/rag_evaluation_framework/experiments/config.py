@@ -19,6 +19,7 @@ from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
+from rag_evaluation_framework.labelling.anchors import copied_labels
 from rag_evaluation_framework.labelling.edited_documents import relabel_edited, told_lost
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
@@ -143,6 +144,7 @@ class ExperimentConfig(Generic[U]):
     @property
     def record(self) -> dict[str, Any]:
         """The record kept with the result: the components and their parameters, dataset and corpus."""
+        copied = copied_labels(self.dataset, self.corpus) if self.level is TOKEN else []
         return {
             "retriever": describe(self.retriever),
             "metrics": [describe(metric) for metric in self.metrics],
@@ -159,6 +161,7 @@ class ExperimentConfig(Generic[U]):
                 "hash": self.dataset.content_hash,
                 "hash_of": HASH_OF,
                 **({"was_in": self.dataset.was_in} if self.dataset.was_in else {}),
+                **({"copied": copied} if copied else {}),
             },
             "corpus": {
                 "source": _source(self.corpus.metadata.get("source")),

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from rapidfuzz import fuzz
 
 from rag_evaluation_framework.data.anchors import Anchor
+from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import span_problem
-from rag_evaluation_framework.data.label_contexts import CONTEXT, UniqueWith
+from rag_evaluation_framework.data.label_contexts import CONTEXT, LabelContexts, UniqueWith
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.text.text_locator import TextLocator
@@ -101,6 +103,23 @@ def nearest(context: str, before: bool) -> str:
     """
     whole = " ".join(context.split())
     return whole[-TELLING:] if before else whole[:TELLING]
+
+
+def copied_labels(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
+    """Return the ids of the questions a label of which quotes a text that stands in several places, up to white space.
+
+    Args:
+        dataset: The dataset; what its file says of its labels is taken for granted.
+        corpus: The documents, in which its spans are.
+    """
+    locator, known = TextLocator.of(corpus), (dataset.recorded or LabelContexts()).unique_with
+
+    def stands_once(span: CharacterSpan) -> bool:
+        if span in known:
+            return known[span] in ("text", "text alone")
+        return len(locator.places_in_context(dataset.quoted(span).text, limit=2)) == 1
+
+    return [entry.query.id for entry in dataset if not all(map(stands_once, entry.relevant))]
 
 
 def known_documents(doc_ids: Iterable[str], corpus: Corpus) -> dict[str, str]:

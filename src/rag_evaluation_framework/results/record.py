@@ -117,7 +117,8 @@ class DatasetRecord:
     """What is read of the dataset in a configuration; `hash_of` is another in those of earlier versions.
 
     `quoted texts`: the identity of a question counted a text that is labelled twice once. None: hashes and identities
-    told spans by their offsets. `was_in`: the documents that labels were in before, by question and document.
+    told spans by their offsets. `was_in`: the documents that labels were in before, by question and document. `copied`:
+    the questions a label of which quotes a text that stood in several places.
     """
 
     name: str
@@ -125,6 +126,7 @@ class DatasetRecord:
     hash_of: Literal["each quoted text", "quoted texts"] | None = None
     skipped: Count = 0
     was_in: dict[str, dict[str, list[str]]] | None = None
+    copied: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
