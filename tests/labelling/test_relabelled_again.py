@@ -97,17 +97,41 @@ def test_other_labels_of_a_document_that_is_as_it_once_was_stay_in_it(tmp_path):
     }
 
 
-def test_a_question_stays_skipped_with_its_reasons_while_one_of_its_labels_is_not_there(tmp_path):
+def test_a_question_stays_skipped_while_one_of_its_labels_is_not_there(tmp_path):
     edited = corpus_of(a="# Billing\n\nNothing of it.\n", b=OTHER)
     half = corpus_of(a=f"# Billing\n\n{FIRST} Some words are between.\n", b=OTHER)
     dataset, found = updated(dataset_of(("Both?", FIRST, SECOND), ("No answer?",)), tmp_path, edited, half)
     assert [(label.quote, label.reason) for label in dataset.skipped] == [
-        (FIRST, "lost: its text is gone"),
+        (FIRST, "found, but another label of the question was lost"),
         (SECOND, "lost: its text is gone"),
     ]
     assert (len(dataset), found.changes) == (1, ())
     again = relabel(dataset, BEFORE).dataset.ground_truth[1]
     assert [span.start for span in again.relevant] == [PAGE.index(FIRST), PAGE.index(SECOND)]
+
+
+def test_each_update_tells_anew_why_a_question_is_skipped(tmp_path):
+    dataset = dataset_of(("How long?", SECOND), ("Both?", FIRST, SECOND), ("Who?", THIRD))
+    quoted = Skipped(Query.from_text("Where?"), "At home.", "missing: nothing similar in the corpus")
+    dataset = Dataset(dataset.ground_truth, TOKEN, corpus=BEFORE, skipped=[quoted])
+    gone, reworded = corpus_of(b=OTHER), corpus_of(a=PAGE.replace("five", "six"), b=OTHER)
+    first = relabel(dataset, reworded).dataset.skipped
+    skipped = updated(dataset, tmp_path, gone, reworded)[0].skipped
+    assert [(label.query.text, label.quote, label.reason) for label in skipped] == [
+        (label.query.text, label.quote, label.reason) for label in first
+    ]
+    assert (skipped[0], "six" in skipped[1].reason) == (quoted, True)
+    skipped = relabel(relabel(dataset, reworded).dataset, gone).dataset.skipped
+    assert {label.reason for label in skipped[1:]} == {"lost: its document a.md is gone and its text is in no other"}
+
+
+def test_labels_of_a_skipped_question_are_followed_from_edit_to_edit(tmp_path):
+    page = f"# First\n\nAn introduction. {FIRST} One more.\n"
+    edits = [corpus_of(**{"a": "# Billing\n\nNothing of it.\n", name: page, "b": OTHER}) for name in "cde"]
+    edits.append(corpus_of(a=f"# Billing\n\n{SECOND}\n", e=page, b=OTHER))
+    dataset, _ = updated(dataset_of(("Both?", FIRST, SECOND), ("Who?", THIRD)), tmp_path, *edits)
+    assert dataset.skipped == ()
+    assert dataset.was_in == {Query.from_text("Both?").id: {"e.md": ("a.md", "c.md", "d.md")}}
 
 
 def test_a_place_in_a_document_that_is_unchanged_since_the_label_was_lost_is_not_taken_for_it(tmp_path):

@@ -1,7 +1,7 @@
 """Datasets whose documents were edited: their spans found again."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.label_change import BACK, LOST, LabelChange
-from rag_evaluation_framework.labelling.reanchor import Reanchored, reanchor
+from rag_evaluation_framework.labelling.reanchor import reanchor
 from rag_evaluation_framework.text.line_places import LinePlaces
 
 _KINDS = ("unchanged", "moved", "renamed", "in normal form", BACK, LOST)
@@ -87,18 +87,9 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     check_dataset_level(dataset, TOKEN)
     corpus = checked_corpus(corpus)
     known = _known(dataset, corpus)
-    resolver = DocumentResolver(corpus)
-    labels = [(entry.query, span) for entry in dataset for span in entry.relevant]
-    anchors = _anchors(labels, dataset)
-    wanted = [_resolved(anchor, span, known, resolver) for anchor, (_, span) in zip(anchors, labels, strict=True)]
-    once = _anchored(dataset.skipped)
-    asked = [*wanted, *(anchor for _, anchor in once)]
-    found = [
-        replace(result, anchor=anchor)  # labels of one place may have been in other documents before
-        for anchor, result in zip(asked, reanchor(asked, corpus, known), strict=True)
-    ]
-    changes = tuple(LabelChange(query, span, result) for (query, span), result in zip(labels, found, strict=False))
-    back = _back([query for query, _ in once], found[len(labels) :])
+    changes, again = _changes(dataset, corpus, known)
+    missing = {change.query.id for change in again if change.found.span is None}
+    back = [change for change in again if change.query.id not in missing]
     places: dict[str, list[CharacterSpan | None]] = {entry.query.id: [] for entry in dataset}
     for change in changes:
         places[change.query.id].append(change.found.span)
@@ -115,12 +106,34 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
         corpus=corpus,
         metadata=dataset.metadata,
         skipped=(
-            *(label for label in dataset.skipped if label.query.id not in {change.query.id for change in back}),
+            *_still_skipped(dataset.skipped, again, missing, corpus),
             *_skipped([change for change in changes if change.query.id in lost], corpus, known),
         ),
         recorded=LabelContexts(was_in=_was_in([*changes, *back])),
     )
     return Relabelled(updated, (*changes, *back), tuple(lost.values()))
+
+
+def _changes(
+    dataset: Dataset[CharacterSpan], corpus: Corpus, known: Mapping[str, str]
+) -> tuple[tuple[LabelChange, ...], tuple[LabelChange, ...]]:
+    """Return what became of the labels of a dataset, and of those of the questions that it skipped."""
+    resolver = DocumentResolver(corpus)
+    labels = [(entry.query, span) for entry in dataset for span in entry.relevant]
+    anchors = _anchors(labels, dataset)
+    wanted = [_resolved(anchor, span, known, resolver) for anchor, (_, span) in zip(anchors, labels, strict=True)]
+    once = _anchored(dataset.skipped)
+    asked = [*wanted, *(anchor for _, anchor in once)]
+    found = [
+        replace(result, anchor=anchor)  # labels of one place may have been in other documents before
+        for anchor, result in zip(asked, reanchor(asked, corpus, known), strict=True)
+    ]
+    changes = tuple(LabelChange(query, span, result) for (query, span), result in zip(labels, found, strict=False))
+    again = tuple(
+        LabelChange(query, _span_of(anchor), result, was_skipped=True)
+        for (query, anchor), result in zip(once, found[len(labels) :], strict=True)
+    )
+    return changes, again
 
 
 def _anchored(skipped: Sequence[Skipped]) -> list[tuple[Query, Anchor]]:
@@ -131,13 +144,16 @@ def _anchored(skipped: Sequence[Skipped]) -> list[tuple[Query, Anchor]]:
     ]
 
 
-def _back(queries: Sequence[Query], found: Sequence[Reanchored]) -> list[LabelChange]:
-    """Return the labels of skipped questions of which all were found."""
-    missing = {query.id for query, result in zip(queries, found, strict=True) if result.span is None}
+def _still_skipped(
+    skipped: Sequence[Skipped], again: Sequence[LabelChange], missing: Set[str], corpus: Corpus
+) -> list[Skipped]:
+    """Return the labels of questions that are not back, in order: where they are now, and why they are skipped now."""
+    sought = {change.query.id for change in again}
+    told = iter(_skipped([change for change in again if change.query.id in missing], corpus, {}))
     return [
-        LabelChange(query, _span_of(result.anchor), result, was_skipped=True)
-        for query, result in zip(queries, found, strict=True)
-        if query.id not in missing
+        next(told) if label.query.id in sought else label
+        for label in skipped
+        if label.query.id in missing or label.query.id not in sought
     ]
 
 
