@@ -23,6 +23,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import LabelContexts, Skipped
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.inspection import MEANINGS, fix_dataset, lint_dataset
+from rag_evaluation_framework.labelling import relabel
 from rag_evaluation_framework.text.terms import words
 
 FIRST, SECOND = "Invoices are sent on the first day.", "Refunds take five working days in all countries."
@@ -381,6 +382,29 @@ def test_skipped_labels_are_told_one_by_one():
     assert report.counted() == "1 question checked: 1 warning, in 1 skipped question"
     report = lint(question("When?", FIRST), question("when", FIRST, query_id="q"), skipped=[label])
     assert report.counted() == "2 questions checked: 2 warnings, in 1 question and 1 that is skipped"
+
+
+def test_why_a_question_is_skipped_is_told_for_the_documents_as_they_are_now():
+    asked = question("When?", FIRST), question("Both?", FIRST, SECOND)
+    dataset = Dataset(asked, TOKEN, corpus=corpus_of(a=PAGE))
+    lost = relabel(dataset, corpus_of(b="Nothing of it.")).dataset
+    quoted = Skipped(Query.from_text("Why?"), "Because.", "missing: nothing similar")
+    lost = Dataset(lost, TOKEN, skipped=[quoted, *lost.skipped])
+    again = "is there again; `rag-eval dataset update` takes the question back"
+    assert [finding.what for finding in found(lint_dataset(lost, corpus_of(a=PAGE)), "skipped")] == [
+        "“Because.”: missing: nothing similar",
+        f"“{FIRST}” {again}",
+        f"“{FIRST}” {again}",
+        f"“{SECOND}” {again}",
+    ]
+    edited = corpus_of(a=PAGE.replace(SECOND, "Gone."))
+    assert [finding.what.partition("”")[2] for finding in found(lint_dataset(lost, edited), "skipped")] == [
+        ": missing: nothing similar",
+        f" {again}",
+        ": found, but another label of the question was lost",
+        ": lost: its text is gone",
+    ]
+    assert all("is gone" in finding.what for finding in found(lint_dataset(lost), "skipped")[1:])
 
 
 def test_documents_and_prefixes_that_the_corpus_lacks_are_told():

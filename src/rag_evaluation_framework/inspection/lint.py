@@ -19,6 +19,7 @@ from rag_evaluation_framework.inspection.labelled_text import LabelTexts
 from rag_evaluation_framework.inspection.lint_report import LintReport
 from rag_evaluation_framework.inspection.meanings import MEANINGS
 from rag_evaluation_framework.inspection.question_checks import asked_twice, copied_answer
+from rag_evaluation_framework.labelling.relabelling import relabel
 
 
 def lint_dataset(
@@ -60,6 +61,7 @@ def lint_dataset(
         copied = copied_answer(entry, labels)
         findings += [] if copied is None else [copied]
     findings += [finding for _, finding in asked_twice(questions)]
+    findings += _skipped(dataset, corpus)
     findings += _counted(dataset)
     rank = {kind: number for number, kind in enumerate(MEANINGS)}
     findings.sort(key=lambda finding: rank[finding.kind])
@@ -70,12 +72,27 @@ def _with_progress(questions: list[Any]) -> Iterable[Any]:
     return tqdm(questions, desc="Checking questions", unit="question", delay=2, disable=None, leave=False)
 
 
+def _skipped(dataset: Dataset[Any], corpus: Corpus | None) -> list[Finding]:
+    """Return the labels of questions that are skipped, and why they would be in the documents as they are now."""
+    now = dataset.skipped
+    if corpus is not None and any(label.anchor is not None for label in now):
+        alone = Dataset[CharacterSpan]((), TOKEN, skipped=now, recorded=dataset.recorded)
+        now = relabel(alone, corpus).dataset.skipped
+    skipped, told = {label.query.id for label in now}, iter(now)
+    again = "is there again; `rag-eval dataset update` takes the question back"
+    found: list[Finding] = []
+    for label in dataset.skipped:
+        why = f"{quotation(label.quote)} {again}"
+        if label.query.id in skipped:
+            label = next(told)
+            why = f"{quotation(label.quote)}: {one_line(label.reason)}"
+        found.append(Finding("skipped", why, label.query))
+    return found
+
+
 def _counted(dataset: Dataset[Any]) -> list[Finding]:
-    """Return what is told of the dataset as a whole, and of the questions that it skips."""
-    found = [
-        Finding("skipped", f"{quotation(label.quote)}: {one_line(label.reason)}", label.query)
-        for label in dataset.skipped
-    ]
+    """Return what is told of the dataset as a whole."""
+    found: list[Finding] = []
     unanswered = sum(not entry.relevant for entry in dataset)
     if unanswered == len(dataset):
         found.append(Finding("no answers", "no question has an answer" if unanswered else "there are no questions"))
