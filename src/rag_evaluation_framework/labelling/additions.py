@@ -67,10 +67,11 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     Raises:
         DatasetError: The id of a question in the table is that of another question in the dataset, scored or skipped.
     """
-    check = without_lost(check, dataset, corpus)
+    located, check = check, without_lost(check, dataset, corpus)
     known = {query.id: query for query in (*(label.query for label in dataset.skipped), *dataset.queries)}
     _check_ids(known.values(), check)
     given, unplaced = _labels(check, known)
+    unplaced = _with_lost(unplaced, _refused(located, check), dataset.skipped)
     before = {entry.query.id: entry for entry in dataset}
     corrected = {
         query_id for query_id, entry in given.items() if query_id in before and _differs(entry, before[query_id])
@@ -102,6 +103,20 @@ def _labels(
         entry.query.id: replace(entry, query=_merged(entry.query, known.get(entry.query.id))) for entry in located
     }
     return given, tuple(replace(label, query=_merged(label.query, known.get(label.query.id))) for label in unplaced)
+
+
+def _refused(located: QuoteCheck, check: QuoteCheck) -> frozenset[str]:
+    """Return the ids and wordings of the questions of which a quote was located, and is that of a lost label."""
+    rows = zip(located.rows, check.rows, strict=True)
+    return frozenset(row.key for before, row in rows if row.status != before.status)
+
+
+def _with_lost(unplaced: Sequence[Skipped], refused: frozenset[str], known: Sequence[Skipped]) -> tuple[Skipped, ...]:
+    """Return the quotes that have no place, those of lost labels as the dataset knows them: it may find them again."""
+    queries = {label.query.id: label.query for label in unplaced if {label.query.id, label.query.text} & refused}
+    lost = [replace(label, query=queries[label.query.id]) for label in known if label.query.id in queries]
+    kept = {label.query.id for label in lost}
+    return (*lost, *(label for label in unplaced if label.query.id not in kept))
 
 
 def _dataset(

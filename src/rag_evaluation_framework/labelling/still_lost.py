@@ -1,51 +1,102 @@
-"""Quotes of labels that were lost: located without its last sign, such a quote is a part of another sentence."""
+"""Quotes of labels that were lost: what stands elsewhere now, or is no longer shown, is no answer without a person."""
 
 import re
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 
-from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.label_change import LOST
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.quote_row import QuoteRow
+from rag_evaluation_framework.labelling.withdrawn import Withdrawn
+from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.quotes.ends import FINAL
+from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
 from rag_evaluation_framework.quotes.shown_text import ShownText
+from rag_evaluation_framework.quotes.suggestions import suggest_located
 
 _AHEAD = 60  # characters that are read behind a place
 _GOES_ON = re.compile(r"(?:[ \t]|\n(?!\s*\n))*[\w,;:]")
+_REFUSAL = "its label was lost"
 
 
 def without_lost(check: QuoteCheck, dataset: Dataset[CharacterSpan], corpus: Corpus) -> QuoteCheck:
-    """Return a check whose quotes are missing if a label of their question was lost, and the sentence goes on now.
+    """Return a check in which quotes of lost labels are missing where they are no answer without a person.
 
-    "Data is kept in memory." was lost as the document says "Data is kept in memory only."; that it holds all but the
-    full stop is no news.
+    A quote with the text of a lost label of its question is taken only if its row names the document, and never where
+    the text is hidden or struck out. "Data is kept in memory." was lost as the document says "Data is kept in memory
+    only."; that it holds all but the full stop is no news either.
 
     Args:
         check: The check of a table.
         dataset: The dataset that skips the questions whose labels were lost.
         corpus: The documents.
     """
-    lost = {label.query for label in dataset.skipped if label.reason.startswith(LOST)}
-    names = {query.id for query in lost} | {_words(query.text) for query in lost}
-    rows = tuple(_row(row, corpus) if (row.id or _words(row.question)) in names else row for row in check.rows)
-    return replace(check, rows=rows)
+    lost: dict[str, list[Skipped]] = defaultdict(list)
+    for label in dataset.skipped:
+        if label.reason.startswith(LOST):
+            for name in {label.query.id, _words(label.query.text)}:
+                lost[name].append(label)
+    lost_again = _LostAgain(corpus)
+    rows = [
+        lost_again.row(row, labels)
+        if row.status == "located" and (labels := lost.get(row.id or _words(row.question)))
+        else row
+        for row in check.rows
+    ]
+    return replace(check, rows=tuple(rows))
 
 
-def _row(row: QuoteRow, corpus: Corpus) -> QuoteRow:
-    if FINAL not in row.ignoring:
-        return row
-    behind = _behind(row.places[0][-1], corpus)
-    if not _GOES_ON.match(behind):
-        return row
-    advice = (
-        f"its label was lost, and where its last sign was the document goes on: “…{one_line(behind).rstrip()}…”; quote "
-        "what it says now"
-    )
-    return replace(row, status="missing", places=(), ignoring=(), advice=advice)
+class _LostAgain:
+    """Tells which quotes of lost labels are no answers."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus, self.withdrawn, self.locator = corpus, Withdrawn(corpus), QuoteLocator.of(corpus)
+
+    def row(self, row: QuoteRow, lost: Sequence[Skipped]) -> QuoteRow:
+        """Return a row that was located as missing if it is no answer; as it is, if it may be."""
+        for label in lost:
+            place = None if label.anchor is None else self._of_its_text(label.anchor, row)
+            if label.anchor is None or place is None:
+                continue
+            was = f"its label in {name_line(label.anchor.doc_id)} was {label.reason}"
+            if self.withdrawn.how(label.anchor, place):
+                return _missing(row, f"{was}; quote what the documents say now")
+            if not row.document.strip():
+                suggestion = suggest_located(Located(row.places), self.locator, was, _REFUSAL)
+                advice = f"to take {name_line(suggestion.place)} for its answer, name the document in the row; or quote"
+                return replace(_missing(row, f"{was}; {advice} another text"), suggestion=suggestion)
+        behind = _behind(row.places[0][-1], self.corpus) if FINAL in row.ignoring else ""
+        if not _GOES_ON.match(behind):
+            return row
+        return _missing(
+            row,
+            "its label was lost, and where its last sign was the document goes on: "
+            f"“…{one_line(behind).rstrip()}…”; quote what it says now",
+        )
+
+    def _of_its_text(self, anchor: Anchor, row: QuoteRow) -> CharacterSpan | None:
+        """Return the place of a row that shows the text of a lost label; None if it has another quote."""
+        text = _keys(anchor.doc_id, anchor.text)
+        for span in row.places[0]:
+            if _keys(span.doc_id, span.text) == text:
+                return span
+        return None
+
+
+def _missing(row: QuoteRow, advice: str) -> QuoteRow:
+    return replace(row, status="missing", places=(), ignoring=(), advice=advice, suggestion=None)
+
+
+def _keys(doc_id: str, source: str) -> str:
+    return "".join(map(key, markup_of(doc_id, source).shown(0, len(source))))
 
 
 def _behind(span: CharacterSpan, corpus: Corpus) -> str:
