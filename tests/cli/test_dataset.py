@@ -421,7 +421,7 @@ def test_the_questions_that_were_added_or_corrected_are_listed_and_the_skipped_o
         ",What comes first?,Install the agent\n"
     )
     said = rag_eval("dataset", "update", labelled, "--corpus", "docs", "--questions", "more.csv").out
-    assert "added          Who helps? (7)\n" in said
+    assert "added          Who helps? (7)\n  answer    docs/billing.md:3:1 “Invoices are sent on the second”\n" in said
     assert re.search(r"^corrected      What comes first\? \(query_\w+\)$", said, re.MULTILINE)
     assert "The dataset has 3 questions, 2 with an answer; 2 more are skipped\n" in said
     assert said.count(" skipped\n") == 1

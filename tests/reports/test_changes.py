@@ -58,6 +58,29 @@ def test_lines_are_as_long_as_the_terminal_is_wide_and_begin_below_each_other(wi
     assert all(line.startswith((*beginnings, " " * 12)) for line in lines)
 
 
+def asked_at(query_id, corpus, *texts):
+    content = corpus.documents[0].content
+    spans = [CharacterSpan("a.md", content.index(text), content.index(text) + len(text), text) for text in texts]
+    return TokenLevelGroundTruth(Query(query_id, query_id), spans)
+
+
+def test_questions_are_shown_with_the_places_of_their_answers_of_many_the_first_three():
+    corpus = corpus_of(f"# New\n\n{PAGE}", source="docs")
+    entries = [asked_at("both", corpus, FIRST, SECOND), asked_at("none", corpus), asked_at("many", corpus, *"acsno")]
+    assert shown(show_questions, "added", entries, corpus) == [
+        "added          both (both)",
+        f"  answer    docs/a.md:3:1 “{FIRST}”",
+        f"  answer    docs/a.md:3:37 “{SECOND}”",
+        "added          none (none)",
+        "  answer    none",
+        "added          many (many)",
+        f"  answer    docs/a.md:3:{PAGE.index('a') + 1} “a”",
+        f"  answer    docs/a.md:3:{PAGE.index('c') + 1} “c”",
+        f"  answer    docs/a.md:3:{PAGE.index('s') + 1} “s”",
+        "            … and 2 more",
+    ]
+
+
 def test_of_many_changes_and_questions_the_first_are_shown_and_the_others_counted():
     after = corpus_of(f"# New\n\n{PAGE}")
     many = changes(after, FIRST) * 1201
@@ -65,8 +88,8 @@ def test_of_many_changes_and_questions_the_first_are_shown_and_the_others_counte
         201,
         "… and 1,001 more; --changes FILE writes all of them",
     )
-    queries = [Query(f"q{number}", "Who?") for number in range(202)]
-    lines = shown(show_questions, "added", queries)
+    entries = [TokenLevelGroundTruth(Query(f"q{number}", "Who?"), []) for number in range(202)]
+    lines = shown(show_questions, "added", entries, after)
     assert (lines[0], lines[-1]) == (
         "added          Who? (q0)",
         "… and 2 more; --changes FILE writes all of them",
@@ -78,4 +101,4 @@ def test_nothing_of_it_acts_on_a_terminal():
     text = "\n".join(shown(show_changes, changes(after, FIRST, SECOND, asked=POISON), after, width=400))
     assert not HARMFUL.search(text)
     assert "[bold]b[/bold]" in text
-    assert not HARMFUL.search("\n".join(shown(show_questions, "added", [Query(POISON, POISON)], width=400)))
+    assert not HARMFUL.search("\n".join(shown(show_questions, "added", [asked_at(POISON, after, POISON)], after)))

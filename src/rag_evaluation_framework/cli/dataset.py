@@ -41,6 +41,7 @@ def update(
     """Find the labels of a dataset again in documents that were edited, and add questions.
 
     The dataset as it was is kept beside the new one; no file is overwritten.
+    Exit codes: 0 also if labels were lost, 2 if nothing was written, as no label would be left.
     """
     _check_free(dataset, output, changes)
     check_accept(accept)
@@ -84,8 +85,10 @@ class _Update:
         reports.show_changes(console, self.found.changed, documents)
         if self.additions is not None:
             reports.show_quotes(console, self.additions.check)
-            reports.show_questions(console, "added", self.additions.added)
-            reports.show_questions(console, "corrected", self.additions.corrected)
+            for kind, queries in (("added", self.additions.added), ("corrected", self.additions.corrected)):
+                ids = {query.id for query in queries}
+                entries = [entry for entry in self.dataset if entry.query.id in ids]
+                reports.show_questions(console, kind, entries, documents)
 
     def counted(self) -> list[str]:
         """Return what was done, and what the dataset has now."""

@@ -7,13 +7,16 @@ from rich.text import Text
 
 from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.label_change import LabelChange
 from rag_evaluation_framework.reports.quotes import folder_of, print_below, show_nearest
 from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted
 from rag_evaluation_framework.text.line_places import LinePlaces
 
 _MOST_SHOWN = 200
+_MOST_ANSWERS = 3  # places of one question
 _KINDS = 15  # characters of the first column
 
 
@@ -35,12 +38,20 @@ def show_changes(console: Console, changes: Sequence[LabelChange], corpus: Corpu
         console.print(Text(f"… and {len(changes) - _MOST_SHOWN:,} more; --changes FILE writes all of them"))
 
 
-def show_questions(console: Console, kind: str, queries: Sequence[Query]) -> None:
-    """Print the questions to which something was done, of many the first 200."""
-    for query in queries[:_MOST_SHOWN]:
-        print_wrapped(console, _question(query), _KINDS, kind)
-    if len(queries) > _MOST_SHOWN:
-        console.print(Text(f"… and {len(queries) - _MOST_SHOWN:,} more; --changes FILE writes all of them"))
+def show_questions(console: Console, kind: str, entries: Sequence[GroundTruth[CharacterSpan]], corpus: Corpus) -> None:
+    """Print the questions to which something was done, of many the first 200, and where their answers stand."""
+    lines, inside = LinePlaces(corpus), folder_of(corpus)
+    for entry in entries[:_MOST_SHOWN]:
+        print_wrapped(console, _question(entry.query), _KINDS, kind)
+        for span in entry.relevant[:_MOST_ANSWERS]:
+            where = (f"{name_line(inside)}{lines.named(span)}", "cyan")
+            print_below(console, "answer", Text.assemble(where, f" {quoted(span.text)}"))
+        if not entry.relevant:
+            print_below(console, "answer", Text("none"))
+        if len(entry.relevant) > _MOST_ANSWERS:
+            print_below(console, "", Text(f"… and {len(entry.relevant) - _MOST_ANSWERS:,} more"))
+    if len(entries) > _MOST_SHOWN:
+        console.print(Text(f"… and {len(entries) - _MOST_SHOWN:,} more; --changes FILE writes all of them"))
 
 
 def _show_lost(console: Console, change: LabelChange, inside: str) -> None:
