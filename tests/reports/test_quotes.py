@@ -13,10 +13,10 @@ PAGE = "Press OK. Then wait. Press OK. Then go.\n"
 
 @pytest.fixture
 def shown(tmp_path):
-    def lines(*quotes, width=120, **metadata):
+    def lines(*quotes, width=120, page=PAGE, **metadata):
         path = tmp_path / "questions.csv"
         path.write_text("\n".join(["question,quote", *(f'What?,"{quote}"' for quote in quotes), ""]))
-        corpus = Corpus([Document("a.md", PAGE), Document("b/a.md", PAGE)], metadata=metadata)
+        corpus = Corpus([Document("a.md", page), Document("b/a.md", PAGE)], metadata=metadata)
         console = Console(file=io.StringIO(), width=width, markup=False, emoji=False, highlight=False)
         show_quotes(console, check_quotes(path, corpus))
         return console.file.getvalue().splitlines()
@@ -41,3 +41,29 @@ def test_lines_end_where_the_terminal_does_and_have_no_space_there(shown, width)
     lines = shown("Press OK.", "Then wayt. Press OK. Then go.", "Wombats dig.", width=width, source="docs")
     assert max(map(len, lines)) <= width
     assert all(line == line.rstrip() for line in lines)
+
+
+PAGE_OF_OLD = (
+    "# Old\n\n<!-- Tapes are kept for ten years. -->\n\n~~Disks are kept for two years.~~\n\nKeep ~~four~~ five.\n"
+)
+
+
+def test_quotes_that_are_located_where_readers_see_nothing_or_something_struck_out_are_shown(shown):
+    quotes = ("Tapes are kept for ten years.", "Disks are kept for two years.", "Keep four five.", "Then go.")
+    assert shown(*quotes, page=PAGE_OF_OLD, source="docs") == [
+        "4 of 4 quotes located, 0 ambiguous, 0 missing; 0 questions without an answer",
+        "line 2  located, but not shown",
+        "  quote     “Tapes are kept for ten years.”",
+        "            docs/a.md:3:6 is not shown: it stands in a comment, a script or an attribute",
+        "line 3  located, but struck out",
+        "  quote     “Disks are kept for two years.”",
+        "            docs/a.md:5:3 is struck out",
+        "line 4  located, but struck out",
+        "  quote     “Keep four five.”",
+        "            docs/a.md:7:1 is struck out in part",
+    ]
+
+
+def test_of_many_quotes_that_are_not_shown_the_first_hundred_are_listed(shown):
+    lines = shown(*["Tapes are kept for ten years."] * 103, page=PAGE_OF_OLD)
+    assert (len(lines), lines[-1]) == (302, "… and 3 more such quotes, located but not shown or struck out")

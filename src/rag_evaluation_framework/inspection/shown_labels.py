@@ -3,7 +3,7 @@
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.markups.markup import Markup
-from rag_evaluation_framework.markups.text_effects import STRUCK_OUT, effects
+from rag_evaluation_framework.markups.text_effects import struck_out
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 
 _RAW = (".rst", ".rest")  # in which HTML and what directives hold may be shown, too
@@ -32,10 +32,7 @@ class ShownLabels:
 
     def struck_out(self, span: CharacterSpan) -> str:
         """Return how much of a span is struck out: "all" or "part"; "" if nothing is."""
-        found = [(place, STRUCK_OUT in names) for place, names in effects(self._markup(span), span.start, span.end)]
-        if not any(struck for _, struck in found):
-            return ""
-        return "all" if found[0] == (0, True) and all(struck for _, struck in found) else "part"
+        return struck_out(self._markup(span), span.start, span.end)
 
     def places(self, span: CharacterSpan, limit: int) -> list[CharacterSpan]:
         """Return where readers are shown the same as at a span, and it is not struck out: of many the first ones."""

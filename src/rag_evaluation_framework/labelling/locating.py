@@ -7,7 +7,7 @@ its id.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tqdm import tqdm
@@ -21,10 +21,16 @@ from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
-from rag_evaluation_framework.labelling.quote_row import QuoteRow, QuoteStatus
+from rag_evaluation_framework.labelling.quote_row import (
+    IS_STRUCK_OUT,
+    PARTLY_STRUCK_OUT,
+    QuoteRow,
+    QuoteStatus,
+)
 from rag_evaluation_framework.labelling.quote_table import COLUMNS, read_quote_table
+from rag_evaluation_framework.markups.text_effects import struck_out
 from rag_evaluation_framework.quotes.passages import LONGEST
-from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
+from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN, Located, QuoteLocator
 from rag_evaluation_framework.quotes.suggestions import Suggestion, lost_parts, suggest, suggest_located
 from rag_evaluation_framework.quotes.unique_contexts import told_places
 
@@ -144,7 +150,7 @@ def locate_quote(
         return _misplaced(quote, locator, verbatim_only, str(error), f"not in {name_line(document)}")
     located = locator.locate(quote, doc_id, _LIMIT, verbatim_only)
     if len(located.places) == 1:
-        return QuoteFate("located", located)
+        return QuoteFate("located", _with_effects(located, locator))
     if located.places:
         several = len({spans[0].doc_id for spans in located.places}) > 1
         advice = "name the document, or quote more" if several else "quote more of the passage"
@@ -153,6 +159,19 @@ def locate_quote(
         elsewhere = f"not in {name_line(str(doc_id))}"
         return _misplaced(quote, locator, verbatim_only, "correct the document", elsewhere)
     return _missing(quote, doc_id, locator, verbatim_only)
+
+
+def _with_effects(located: Located, locator: QuoteLocator) -> Located:
+    """Return a place, ignoring also that nothing of it is shown or that it is struck out, however it was located."""
+    spans = located.places[0]
+    markups = [locator.markups[locator.numbers[span.doc_id]] for span in spans]
+    ignored = list(located.ignoring)
+    if not all(markup.shows(span.start, span.end) for markup, span in zip(markups, spans, strict=True)):
+        ignored.append(NOT_SHOWN)
+    struck = [struck_out(markup, span.start, span.end) for markup, span in zip(markups, spans, strict=True)]
+    if any(struck):
+        ignored.append(IS_STRUCK_OUT if set(struck) == {"all"} else PARTLY_STRUCK_OUT)
+    return replace(located, ignoring=tuple(dict.fromkeys(ignored)))
 
 
 def _misplaced(quote: str, locator: QuoteLocator, verbatim_only: bool, advice: str, elsewhere: str) -> QuoteFate:

@@ -6,7 +6,15 @@ from typing import Literal
 
 from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN
 from rag_evaluation_framework.quotes.suggestions import Suggestion
+
+IS_STRUCK_OUT, PARTLY_STRUCK_OUT = "that it is struck out", "that part of it is struck out"
+_WARNINGS = {
+    NOT_SHOWN: "is not shown: it stands in a comment, a script or an attribute",
+    IS_STRUCK_OUT: "is struck out",
+    PARTLY_STRUCK_OUT: "is struck out in part",
+}
 
 QuoteStatus = Literal["located", "ambiguous", "missing", "no-answer"]
 
@@ -65,6 +73,11 @@ class QuoteRow:
         if self.status != "missing" or found is None or found.refusal or found.similarity < threshold:
             return self
         return replace(self, status="located", places=(found.spans,), advice="")
+
+    @property
+    def warning(self) -> str:
+        """Why the place of a located row is hardly an answer: "is struck out"; "" if nothing speaks against it."""
+        return next((_WARNINGS[name] for name in self.ignoring if name in _WARNINGS), "")
 
     @property
     def key(self) -> str:

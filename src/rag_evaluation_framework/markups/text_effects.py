@@ -47,6 +47,14 @@ def effects(markup: Markup, start: int, end: int) -> Effects:
     return tuple(found)
 
 
+def struck_out(markup: Markup, start: int, end: int) -> str:
+    """Return how much is struck out of what is shown between two offsets: "all" or "part"; "" if nothing is."""
+    found = [(place, STRUCK_OUT in names) for place, names in effects(markup, start, end)]
+    if not any(struck for _, struck in found):
+        return ""
+    return "all" if found[0] == (0, True) and all(struck for _, struck in found) else "part"
+
+
 def _keys(markup: Markup, start: int, end: int) -> int:
     return len("".join(map(key, markup.shown(start, end)))) if start < end else 0
 

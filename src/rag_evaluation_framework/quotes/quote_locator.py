@@ -24,7 +24,7 @@ from rag_evaluation_framework.quotes.rarity import WordRarity
 from rag_evaluation_framework.text.line_places import LinePlaces
 from rag_evaluation_framework.text.text_locator import TextLocator
 
-_HIDDEN = "that it is not shown: it stands in a comment, a script or an attribute"
+NOT_SHOWN = "that it is not shown: it stands in a comment, a script or an attribute"
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class QuoteLocator:
         spans = [span for place in located.places for span in place]
         if all(self._is_shown(self.numbers[span.doc_id], span) for span in spans):
             return located
-        return Located(located.places, (*located.ignoring, _HIDDEN))
+        return Located(located.places, (*located.ignoring, NOT_SHOWN))
 
     def _locate(self, quote: str, doc_id: str | None, limit: int) -> Located:
         number = None if doc_id is None else self.numbers.get(DocumentId(doc_id))

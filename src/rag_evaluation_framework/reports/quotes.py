@@ -20,9 +20,10 @@ _LABELS = 12  # characters of the first column
 
 
 def show_quotes(console: Console, check: QuoteCheck) -> None:
-    """Print how many quotes were located, which suggestions were accepted, and which quotes were not located.
+    """Print how many quotes were located, and what to look at, of each kind the first hundred.
 
-    Of both, the first hundred.
+    That is suggestions that were accepted, quotes located where nothing is shown or it is struck out, and quotes that
+    were not located.
     """
     counts = Counter(row.status for row in check.rows)
     quotes = len(check.rows) - counts["no-answer"]
@@ -32,18 +33,32 @@ def show_quotes(console: Console, check: QuoteCheck) -> None:
         f"{counts['missing']} missing; {unanswered} question{'s' * (unanswered != 1)} without an answer"
     )
     print_wrapped(console, told, 0)
-    accepted = [row for row in check.rows if row.accepted]
-    for rows, more in ((accepted, "accepted suggestions"), (check.problems, "such quotes")):
+    accepted, warned = [row for row in check.rows if row.accepted], [row for row in check.rows if row.warning]
+    for rows, more in (
+        (accepted, "accepted suggestions"),
+        (warned, "such quotes, located but not shown or struck out"),
+        (check.problems, "such quotes"),
+    ):
         for row in rows[:_MOST_QUOTES]:
-            console.print(Text(f"line {row.number}  {'accepted' if row.accepted else row.status}", style="yellow"))
+            console.print(Text(f"line {row.number}  {_status(row)}", style="yellow"))
             _show_row(console, row, check.corpus)
         if len(rows) > _MOST_QUOTES:
             print_wrapped(console, Text(f"… and {len(rows) - _MOST_QUOTES:,} more {more}", "yellow"), 0)
 
 
+def _status(row: QuoteRow) -> str:
+    if row.warning:
+        return f"located, but {'struck out' if 'struck out' in row.warning else 'not shown'}"
+    return "accepted" if row.accepted else row.status
+
+
 def _show_row(console: Console, row: QuoteRow, corpus: Corpus) -> None:
     """Print the quote of a row, and what it may mean or what to do about it."""
     print_below(console, "quote", Text(quoted(row.quote) if row.quote.strip() else "(empty)", "dim"))
+    if row.warning:
+        place = LinePlaces(corpus).named(row.places[0][0])
+        print_below(console, "", Text.assemble((f"{folder_of(corpus)}{place}", "cyan"), f" {row.warning}"))
+        return
     found = row.suggestion
     if found is None:
         print_below(console, "", Text(one_line(_with_folder(row, corpus), _LINE)))
