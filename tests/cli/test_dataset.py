@@ -300,6 +300,12 @@ def test_runs_and_lint_say_which_files_the_pattern_leaves_out(rag_eval, folder, 
     assert outcome.code == 2
     (label,) = json.loads(outcome.out)["skipped"]
     assert label["reason"].startswith("lost: its document faq.txt is left out by the pattern '**/*.md' and its text")
+    assert (
+        "error: 1 of 2 answerable questions was skipped (--allow-skipped allows 0): --glob leaves out faq.txt of "
+        f"{folder / 'docs'}; "
+        "give --glob '**/*.{md,txt}'; the run is saved in "
+    ) in outcome.err
+    assert "correct" not in outcome.err
     outcome = rag_eval("dataset", "lint", of_two_kinds, "--corpus", "docs")
     assert "faq.txt[0:57] is in a document that the pattern '**/*.md' leaves out" in outcome.out
 

@@ -12,11 +12,12 @@ import typer
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, labelling, reports
-from rag_evaluation_framework._outside import json_text, name_line
+from rag_evaluation_framework._outside import json_text
 from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.dataset_file import write_dataset
+from rag_evaluation_framework.cli.left_out import told_left_out
 from rag_evaluation_framework.cli.output import arriving, print_text
 from rag_evaluation_framework.cli.quote_suggestions import Accept, accepted, check_accept, options_of, save_suggestions
 from rag_evaluation_framework.errors import ConfigError, DatasetError
@@ -146,16 +147,10 @@ def _check_kept(dataset: Path, documents: rag.Corpus, found: labelling.Relabelle
     """Raise DatasetError if no label is left, or one would be lost in a file that the pattern leaves out."""
     folder, skipped = documents.metadata["source"], {label.query.id for label in updated.skipped}
     lost = [change for change in found.changes if change.found.span is None and change.query.id in skipped]
-    not_read = dict.fromkeys(
-        change.before.doc_id for change in lost if labelling.leaving_out(change.before.doc_id, documents) is not None
-    )
-    if not_read:
-        pattern = labelling.pattern_with(not_read, documents)
-        named = f"{name_line(next(iter(not_read)))}{f' and {len(not_read) - 1:,} more' if len(not_read) > 1 else ''}"
+    if left_out := told_left_out((change.before.doc_id for change in lost), documents):
         raise DatasetError(
-            f"{dataset}: labels would be lost, so nothing was written: --glob leaves out {named} of {folder}; give "
-            f"{'one that does not' if pattern is None else f'--glob {shlex.quote(pattern)}'}, or remove the questions "
-            "from the dataset"
+            f"{dataset}: labels would be lost, so nothing was written: {left_out}, or remove the questions from the "
+            "dataset"
         )
     if any(entry.relevant for entry in updated) or (len(updated) and not found.changes):
         return

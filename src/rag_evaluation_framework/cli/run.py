@@ -14,6 +14,7 @@ from rag_evaluation_framework import experiments, reports
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.left_out import told_left_out
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json
 from rag_evaluation_framework.data.failures import NOT_ASKED
 from rag_evaluation_framework.errors import ComponentExited, ConfigError, Interrupted, ResultError, SaveFailed
@@ -54,7 +55,7 @@ def run(
     run_file, folder = _run_file(config, options.settings(locals()))
     experiment, result, problem = _made(run_file, folder, imports=not no_import)
     _tell(result, problem, experiment.corpus, worst, as_json=as_json)
-    _check(result, allow_failures, allow_skipped)
+    _check(result, experiment.corpus, allow_failures, allow_skipped)
 
 
 def _made(
@@ -105,7 +106,7 @@ def _nothing_kept() -> Generator[None]:
         raise Interrupted("no question was answered, and nothing is saved") from interrupt
 
 
-def _check(result: rag.EvaluationResult[Any], allow_failures: int, allow_skipped: int) -> None:
+def _check(result: rag.EvaluationResult[Any], corpus: rag.Corpus, allow_failures: int, allow_skipped: int) -> None:
     """Raise ConfigError if the result cannot be relied on, saying everything that is more than was allowed."""
     failed, skipped = result.counts["failed"] + result.counts["metric_failed"], result.counts["skipped"]
     not_asked = sum(NOT_ASKED in failures for failures in result.failures.values())
@@ -119,15 +120,25 @@ def _check(result: rag.EvaluationResult[Any], allow_failures: int, allow_skipped
     problems: list[str] = []
     if failed > allow_failures:
         asked = result.counts["questions"]
-        problems.append(f"{failed} of {asked} questions failed, --allow-failures allows {allow_failures}")
+        problems.append(f"{failed} of {asked} questions failed (--allow-failures allows {allow_failures})")
     if skipped > allow_skipped:
-        problems.append(
-            f"{skipped} of {result.counts['answerable']} answerable questions were skipped, as their quotes have no "
-            f"certain place in the documents, --allow-skipped allows {allow_skipped}: correct the quotes, those of a "
-            "dataset file with `rag-eval dataset update`"
-        )
+        many = f"{skipped} of {result.counts['answerable']} answerable questions {'were' if skipped > 1 else 'was'}"
+        problems.append(f"{many} skipped (--allow-skipped allows {allow_skipped}){_why_skipped(result, corpus)}")
     if problems:
         raise ConfigError("; ".join([*problems, f"the run is saved in {result.folder}"]))
+
+
+def _why_skipped(result: rag.EvaluationResult[Any], corpus: rag.Corpus) -> str:
+    """Return why questions were skipped, and what to do about it."""
+    left_out = told_left_out((label.anchor.doc_id for label in result.skipped if label.anchor is not None), corpus)
+    if left_out:
+        return f": {left_out}"
+    if result.counts["skipped"] == 1:
+        whose, what = "a quote of its has", "the quote, that"
+    else:
+        whose, what = "their quotes have", "the quotes, those"
+    fix = "of a dataset file with `rag-eval dataset update`"
+    return f", as {whose} no certain place in the documents: correct {what} {fix}"
 
 
 def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.ConfigFile, Path]:
