@@ -42,6 +42,30 @@ def test_what_begins_before_a_part_counts():
     assert effects_of("<del><p>One</p> <p>Two</p></del><p>Three", "Three", "a.html") == []
 
 
+@pytest.mark.parametrize("far", ["", "word " * 3000])
+@pytest.mark.parametrize("name", ["del", "s", "strike"])
+def test_an_element_strikes_out_all_between_its_tags_however_far_they_are(name, far):
+    source = f"Before.\n\n<{name}>\n\n{far}\n\nTwo <{name}>inner</{name}> words.\n\n</{name}>\n\nAfter."
+    assert effects_of(source, "words") == [(0, "struck out")]
+    assert (effects_of(source, "Before"), effects_of(source, "After")) == ([], [])
+
+
+def test_a_tag_that_is_not_closed_counts_to_the_end_of_its_paragraph_or_page_and_one_that_is_not_open_for_nothing():
+    assert effects_of("a</del> <del>b c\n\nd") == [(1, "struck out"), (3,)]
+    assert effects_of("a <del>b c\n\nd", "d") == []
+    assert effects_of("<p>a <del>b</p><p>c", "c", "a.html") == [(0, "struck out")]
+
+
+@pytest.mark.parametrize("style", ["text-decoration: line-through", "color:red;text-decoration-line:LINE-THROUGH"])
+def test_a_style_strikes_out(style):
+    source = f"<span>a <span style='{style}'>b <span>c</span> d</span> e</span> f"
+    assert [(place, *names) for place, *names in effects_of(source)] == [(1, "struck out"), (4,)]
+
+
+def test_one_tilde_strikes_out_too():
+    assert effects_of("is ~not so~ it") == [(2, "struck out"), (7,)]
+
+
 def test_in_restructuredtext_roles_raise_and_lower():
     assert effects_of("10\\ :sup:`6`\\ rows and :func:`f`", name="a.rst") == [(2, "raised"), (3,)]
     assert effects_of("H\\ :subscript:`2`\\ O", name="a.rst") == [(1, "lowered"), (2,)]

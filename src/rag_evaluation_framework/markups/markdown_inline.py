@@ -167,7 +167,7 @@ class Inline:
         end = start + 1
         while end < self.end and self.text[end] == self.text[start]:
             end += 1
-        if self.text[start] != "~" or end - start == 2:
+        if self.text[start] != "~" or end - start <= 2:
             self.emphasis.add(start, end)
         return end
 

@@ -65,10 +65,10 @@ class Markup:
         before = self.parts(self._inline_starts[number], offset)
         return sum(what == CODE for _, _, what, _ in before) % 2 == 0
 
-    def read_from(self, offset: int) -> int:
-        """Return where the inline markup begins that is read in front of an offset; the offset if none is."""
+    def read_to(self, offset: int) -> int:
+        """Return where the inline markup ends that is read at an offset; the offset if none is."""
         number = bisect_right(self._inline_starts, offset) - 1
-        return self._inline_starts[number] if number >= 0 and offset <= self._inline_ends[number] else offset
+        return max(self._inline_ends[number], offset) if number >= 0 else offset
 
     def finish(self) -> "Markup":
         """Put the parts in order, none within another; return the markup."""

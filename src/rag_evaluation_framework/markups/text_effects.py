@@ -1,22 +1,33 @@
 """What is struck out, raised or lowered: the same letters, and something else."""
 
 import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.markups.markup import Markup
 
 STRUCK_OUT = "struck out"
-_TAG = re.compile(r"<(?P<end>/?)(?P<name>sup|sub|del|s|strike)(?=[\s/>])", re.IGNORECASE)
+_TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][A-Za-z0-9:-]*)")
+_NAMED = {
+    **dict.fromkeys(("del", "s", "strike"), STRUCK_OUT),
+    **dict.fromkeys(("sup", "superscript"), "raised"),
+    **dict.fromkeys(("sub", "subscript"), "lowered"),
+}
+_STYLE = re.compile(r"\bstyle\s*=[^>]*\bline-through\b", re.IGNORECASE)
 _ROLE = re.compile(r":(?P<name>sup|sub|superscript|subscript):`")
-_ANY = re.compile(rf"~~|{_TAG.pattern}|:(?:sup|sub)", re.IGNORECASE)
 
 Effects = tuple[tuple[int, frozenset[str]], ...]
+_Changes = tuple[list[int], list[frozenset[str]]]
 
 
 def effects(markup: Markup, start: int, end: int) -> Effects:
     """Return how the letters and digits that are shown between two offsets are struck out, raised or lowered.
 
-    What begins before the first offset counts if it does in the same paragraph; in HTML, on the same page.
+    What begins before the first offset counts as far as it goes: an element to its last tag or, without one, to the end
+    of the paragraph; in HTML, of the page.
 
     Args:
         markup: What is shown of a document.
@@ -27,17 +38,16 @@ def effects(markup: Markup, start: int, end: int) -> Effects:
         Of each change the number of letters and digits before it, and what they are from there on: "struck out",
         "raised", "lowered". Empty if they are nothing of that.
     """
-    begin = markup.read_from(start)
-    if not _ANY.search(markup.source, begin, end):
+    offsets, states = _changes_of(markup)
+    number = bisect_right(offsets, start)
+    behind = bisect_left(offsets, end)
+    changes = {0: states[number - 1]} if number else {0: frozenset[str]()}
+    if number >= behind and not changes[0]:
         return ()
-    active, at, count = frozenset[str](), start, 0
-    changes = {0: active}
-    for first, behind, what, _ in markup.parts(begin, end):
-        changed = _changed(active, what, markup.source[first:behind])
-        if changed != active:
-            count += _keys(markup, at, first)
-            active, at = changed, max(first, start)
-            changes[count] = active
+    count, at = 0, start
+    for offset, names in zip(offsets[number:behind], states[number:behind], strict=True):
+        count += _keys(markup, at, offset)
+        changes[count], at = names, offset
     total = count + _keys(markup, at, end)
     now, found = frozenset[str](), list[tuple[int, frozenset[str]]]()
     for place, names in changes.items():
@@ -59,18 +69,49 @@ def _keys(markup: Markup, start: int, end: int) -> int:
     return len("".join(map(key, markup.shown(start, end)))) if start < end else 0
 
 
-def _changed(active: frozenset[str], what: str, source: str) -> frozenset[str]:
-    """Return what is active behind a hidden part."""
-    if what == "strikethrough":
-        return active ^ {STRUCK_OUT}
-    if what == "roles":
-        role = _ROLE.match(source)
-        return active - {"raised", "lowered"} if role is None else active | {_named(role["name"])}
-    tag = _TAG.match(source) if what == "tags" else None
-    if tag is None:
-        return active
-    return active - {_named(tag["name"])} if tag["end"] else active | {_named(tag["name"])}
+_known: WeakKeyDictionary[Markup, _Changes] = WeakKeyDictionary()
 
 
-def _named(name: str) -> str:
-    return {"sup": "raised", "sub": "lowered"}.get(name.lower()[:3], STRUCK_OUT)
+def _changes_of(markup: Markup) -> _Changes:
+    """Return where in a document what is active changes, in order, and what is active from there on."""
+    if markup not in _known:
+        events = sorted(
+            (offset, step, name) for first, end, name in _ranges(markup) for offset, step in ((first, 1), (end, -1))
+        )
+        active, offsets, states = Counter[str](), list[int](), list[frozenset[str]]()
+        for offset, step, name in events:
+            active[name] += step
+            if not offsets or offsets[-1] != offset:
+                offsets.append(offset)
+                states.append(frozenset())
+            states[-1] = frozenset(+active)
+        _known[markup] = offsets, states
+    return _known[markup]
+
+
+def _ranges(markup: Markup) -> Iterator[tuple[int, int, str]]:
+    """Yield what is between signs or tags that strike out, raise or lower: first, end and effect."""
+    open_tags: dict[str, list[tuple[int, str]]] = {}
+    strike, role = -1, (-1, "")
+    for first, behind, what, _ in markup.parts(0, len(markup.source)):
+        if what == "strikethrough":
+            if strike >= 0:
+                yield strike, first, STRUCK_OUT
+            strike = -1 if strike >= 0 else behind
+        elif what == "roles":
+            if role[1]:
+                yield role[0], first, role[1]
+            found = _ROLE.match(markup.source, first, behind)
+            role = (behind, "" if found is None else _NAMED[found["name"]])
+        elif what == "tags" and (tag := _TAG.match(markup.source, first, behind)):
+            name = tag["name"].lower()
+            if not tag["end"]:
+                style = STRUCK_OUT if _STYLE.search(markup.source, first, behind) else ""
+                open_tags.setdefault(name, []).append((behind, _NAMED.get(name, style)))
+            elif opened := open_tags.get(name):
+                start, effect = opened.pop()
+                if effect:
+                    yield start, first, effect
+    for start, effect in (tag for opened in open_tags.values() for tag in opened):
+        if effect:
+            yield start, markup.read_to(start), effect
