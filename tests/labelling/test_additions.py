@@ -242,7 +242,7 @@ class TestQuotesThatAreTheTextOfALostLabel:
 
     @pytest.mark.parametrize("document", ["", "leave.md"])
     @pytest.mark.parametrize(
-        ("withdrawn", "how"), [("<!-- {} -->", "hidden, as in a comment"), ("~~{}~~", "struck out")]
+        ("withdrawn", "how"), [("<!-- {} -->", "hidden, as in a comment or an attribute"), ("~~{}~~", "struck out")]
     )
     def test_what_is_hidden_or_struck_out_is_not_taken_whatever_document_is_named(
         self, again, withdrawn, how, document

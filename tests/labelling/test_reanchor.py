@@ -567,6 +567,13 @@ def test_what_the_documents_show_is_read_once_for_all_labels_that_are_lost():
         ("html", "<script>/* {} */</script>"),
         ("rst", ".. {}"),
         ("rst", "..\n   Old, to be deleted:\n\n   {}\n"),
+        ("md", "[//]: # ({})"),
+        ("md", '[comment]: <> "{}"'),
+        ("md", "![A page](page.png '{}')"),
+        ("md", "[A page](page.html '{}')"),
+        ("md", "<p data-old='{}'>New.</p>"),
+        ("html", "<img alt='{}'>"),
+        ("html", "<a href='a.html' title='{}'>New</a>"),
     ],
 )
 def test_a_label_that_is_hidden_now_is_lost_and_one_that_was_is_not(suffix, hidden):
@@ -575,10 +582,32 @@ def test_a_label_that_is_hidden_now_is_lost_and_one_that_was_is_not(suffix, hidd
         Corpus([Document(DocumentId(f"a.{suffix}"), page.format(text))]) for text in (ANSWER, hidden.format(ANSWER))
     )
     lost = found_again(before, after, doc_id=f"a.{suffix}")
-    assert lost.how.startswith(f"lost: its text stands hidden, as in a comment (a.{suffix}["), lost.how
+    assert lost.how.startswith(f"lost: its text stands hidden, as in a comment or an attribute (a.{suffix}["), lost.how
     assert found_again(after, before, doc_id=f"a.{suffix}").span is not None
     moved = Corpus([Document(DocumentId(f"a.{suffix}"), f"One more line.\n\n{after[f'a.{suffix}'].content}")])
     assert found_again(after, moved, doc_id=f"a.{suffix}").span is not None
+
+
+FAR = "Some more words to fill the page.\n\n" * 200
+
+
+@pytest.mark.parametrize("suffix", ["md", "html"])
+def test_a_label_that_is_struck_out_from_afar_now_is_lost(suffix):
+    page = f"# Page\n\n{{}}{FAR}{ANSWER}\n\n{{}}Write to the help desk if one is late.\n"
+    documents = [
+        Document(DocumentId(f"a.{suffix}"), page.format(*tags)) for tags in (("", ""), ("<del>\n\n", "</del>"))
+    ]
+    before, after = (Corpus([document]) for document in documents)
+    assert found_again(before, after, doc_id=f"a.{suffix}").how.startswith("lost: its text stands struck out (")
+
+
+@pytest.mark.parametrize(
+    "start", [f"---\ntitle: Page\nintro: {FAR[:-2].replace(chr(10), ' ')}", "![A picture: " + "words " * 20]
+)
+def test_a_label_in_a_part_that_was_hidden_farther_away_than_its_context_stays(start):
+    page = f"{start} {ANSWER} {{}}\n---\n](a.png)\n\nThat was all.\n"
+    before, after = corpus_of(a=page.format("More.")), corpus_of(a=f"{page.format('More.')}\nNew.\n")
+    assert found_again(before, after).span is not None
 
 
 def test_what_looks_like_a_comment_in_code_is_shown():

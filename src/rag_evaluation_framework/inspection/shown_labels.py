@@ -26,8 +26,7 @@ class ShownLabels:
         markup = self._markup(span)
         if markup.shows(span.start, span.end):
             return ""
-        parts = markup.parts(0, span.start + 1)
-        what = next((what for _, behind, what, _ in parts if behind >= span.end), "markup")
+        what = markup.hidden_as(span.start) or "markup"
         return what if what == _COMMENTS or not span.doc_id.lower().endswith(_RAW) else ""
 
     def struck_out(self, span: CharacterSpan) -> str:

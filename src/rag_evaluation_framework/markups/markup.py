@@ -152,6 +152,11 @@ class Markup:
         number = bisect_right(self.starts, offset) - 1
         return number >= 0 and offset < self.ends[number] and not self._known[self._codes[number]][1].strip()
 
+    def hidden_as(self, offset: int) -> str:
+        """Return what the part is that a character is hidden in: "comments and scripts"; "" if it is in none."""
+        number = bisect_right(self.starts, offset) - 1
+        return self._known[self._codes[number]][0] if number >= 0 and offset < self.ends[number] else ""
+
     def codes(self) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
         """Return the code of every shown character, and its offset; both of shape (characters shown,)."""
         codes = np.frombuffer(self.source.encode("utf-32-le", "surrogatepass"), dtype="<u4")
