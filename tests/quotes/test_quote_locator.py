@@ -576,6 +576,30 @@ def test_the_mark_of_a_footnote_may_be_in_the_quote_as_it_is_shown(quote, spans)
     assert located(text, quote, "a.md") == (spans or [])
 
 
+@pytest.mark.parametrize(
+    ("quote", "span"),
+    [
+        ("EUR 45.50 per day1 for meals", "EUR 45.50 per day[^1] for meals"),
+        ("EUR 45.50 per day[1] for meals", "EUR 45.50 per day[^1] for meals"),
+        ("is 12.1 And so2 on", "is 12.[^1] And so[^2] on"),
+        ("is 12.2 And so2 on", None),
+    ],
+)
+def test_a_number_behind_a_point_is_the_mark_of_a_footnote_or_not(quote, span):
+    text = "It is EUR 45.50 per day[^1] for meals.\n\nThat is 12.[^1] And so[^2] on.\n\n[^1]: Half.\n[^2]: Of.\n"
+    assert located(text, quote, "a.md") == ([span] if span else [])
+
+
+@pytest.mark.parametrize("quote", ["in month1 and so", "in month[1] and so", "so in month1"])
+def test_the_mark_of_a_footnote_is_no_difference_in_capitals(quote):
+    assert ignoring("It is so in month[^1] and so on.\n\n[^1]: Note.\n", quote, "a.md") == ("footnotes",)
+
+
+def test_the_mark_of_a_footnote_hides_no_other_place():
+    text = "The version[^5] has bugs. Later version5 has bugs.\n\n[^5]: Note.\n"
+    assert located(text, "version5 has bugs", "a.md") == ["version[^5] has bugs", "version5 has bugs"]
+
+
 def test_the_locator_of_a_corpus_is_shared():
     corpus = Corpus([Document(DocumentId("a"), "one")])
     assert QuoteLocator.of(corpus) is not QuoteLocator.of(Corpus([Document(DocumentId("a"), "one")]))

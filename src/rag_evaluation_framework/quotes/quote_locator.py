@@ -220,7 +220,7 @@ class QuoteLocator:
         whole = QuotedText.of(quote)
         if not whole.key:
             return
-        others = (whole.without_numbers(), whole.without_note_marks(), whole.with_other_signs())
+        others = (whole.without_numbers(), *whole.without_note_marks(), whole.with_other_signs())
         forms = [whole, *(form for form in others if form and form.key)]
         seen: list[dict[int, Places]] = []
         for texts in views or dict.fromkeys((self._plain, self.rendered)):

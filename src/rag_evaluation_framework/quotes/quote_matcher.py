@@ -137,15 +137,23 @@ def _ignoring(
     """Return what was ignored: the markup, what differs within, and what was peeled off the ends."""
     (start, end), (first, last) = ends, letters
     markups = [what for _, _, what, _ in markup.parts(start.offset, end.offset)]
-    text, from_start, to_end = quote.text, quote.places[0], quote.places[-1] + 1
+    from_start, to_end = quote.places[0], quote.places[-1] + 1
     shown = markup.shown(start.offset if not start.ignoring else first, markup.end_of(last))
     shown += "" if end.ignoring else markup.shown(markup.end_of(last), end.offset)
-    given = text[0 if not start.ignoring else from_start : None if not end.ignoring else to_end].strip()
+    given = quote.between(0 if not start.ignoring else from_start, None if not end.ignoring else to_end).strip()
     if "hyphenation" in ignored:
         given, shown = (_DIVISION.sub("", text) for text in (given, shown))
     within = [] if "list markers" in ignored else differences(given, shown)
     peeled = [*start.ignoring, *end.ignoring]
+    notes = ["footnotes"] if quote.note else []
     return in_order(
-        [*markups, *within, *sorted(ignored), *quote.ignoring, *(name for name in peeled if name != OUTER_MARKS)]
+        [
+            *markups,
+            *within,
+            *sorted(ignored),
+            *quote.ignoring,
+            *notes,
+            *(name for name in peeled if name != OUTER_MARKS),
+        ]
         + ([OUTER_MARKS] if OUTER_MARKS in peeled else [])
     )

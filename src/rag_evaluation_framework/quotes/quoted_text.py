@@ -31,6 +31,7 @@ class QuotedText:
         places: Where each character of the key stands in the quote.
         ignoring: What the quote has otherwise than it was given.
         note: The mark of a footnote at its end, which is no part of the text; "" if there is none.
+        left_out: The places of numbers and marks that are in the quote and no part of its text.
     """
 
     text: str
@@ -38,12 +39,14 @@ class QuotedText:
     places: tuple[int, ...]
     ignoring: tuple[str, ...] = ()
     note: str = ""
+    left_out: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, text: str, without: frozenset[int] = frozenset(), note: str = "") -> "QuotedText":
         """Take a quote apart; what stands at the places `without` is no part of the key."""
         keyed = [(part, place) for place, sign in enumerate(text) if place not in without for part in key(sign)]
-        return cls(text, "".join(part for part, _ in keyed), tuple(place for _, place in keyed), note=note)
+        key_of_text, places = "".join(part for part, _ in keyed), tuple(place for _, place in keyed)
+        return cls(text, key_of_text, places, note=note, left_out=without)
 
     def without_numbers(self) -> "QuotedText | None":
         """Return the quote, the numbers of its list items no part of the key; None if it has none."""
@@ -61,14 +64,27 @@ class QuotedText:
         text = _JOINED_OR_APART.sub(lambda found: _OTHERS.get(found[0], found[0]), self.text)
         return replace(QuotedText.of(text), ignoring=("ligatures",)) if text != self.text else None
 
-    def without_note_marks(self) -> "QuotedText | None":
-        """Return the quote, what may be marks of footnotes no part of the key; None if nothing may be one."""
-        text, note, marks = self.text, "", list(_NOTE_MARK.finditer(self.text))
-        if marks and not any(map(key, text[marks[-1].end() :])):
-            mark = marks.pop()
+    def without_note_marks(self) -> "list[QuotedText]":
+        """Return the quote, what may be marks of footnotes no part of the key; empty if nothing may be one.
+
+        In "45.50 per day1" the first may be one, or the second only.
+        """
+        marks = list(_NOTE_MARK.finditer(self.text))
+        certain = [mark for mark in marks if not self.text[max(mark.start() - 2, 0) : mark.start()][:1].isdigit()]
+        return [self._without(found) for found in ([marks, certain] if certain != marks else [marks]) if found]
+
+    def _without(self, marks: "list[re.Match[str]]") -> "QuotedText":
+        text, note = self.text, ""
+        if not any(map(key, text[marks[-1].end() :])):
+            *marks, mark = marks
             text, note = f"{text[: mark.start()]}{text[mark.end() :]}", mark[0]
         places = frozenset(place for mark in marks for place in range(mark.start(), mark.end()))
-        return QuotedText.of(text, places, note) if note or places else None
+        return QuotedText.of(text, places, note)
+
+    def between(self, start: int, end: int | None) -> str:
+        """Return what stands between two places of the quote, without what is left out."""
+        stop = len(self.text) if end is None else end
+        return "".join(self.text[place] for place in range(start, stop) if place not in self.left_out)
 
     @property
     def before(self) -> str:
