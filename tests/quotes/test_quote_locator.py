@@ -485,7 +485,7 @@ def test_a_word_or_number_that_goes_on_as_shown_is_not_cut_by_markup(text, quote
         ("at 5 $HOME", "at 5", "a.txt"),
         ("Wow!important is it", "important", "a.txt"),
         ("the year 2020 100 people", "100 people", "a.txt"),
-        ("It is 5\n000 more", "It is 5", "a.txt"),
+        ("It is 5\n500 more", "It is 5", "a.txt"),
         ("It is 5. 3 more", "It is 5", "a.txt"),
         ("a two-step thing", "step thing", "a.txt"),
         ("서버를 다시", "서버", "a.txt"),

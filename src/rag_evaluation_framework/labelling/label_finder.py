@@ -162,9 +162,12 @@ class LabelFinder:
         if self.earlier.had_all(anchor, span.doc_id):
             return False
         content = self.corpus[span.doc_id].content
-        was = are_cut(anchor.before, anchor.text, anchor.after)
+        was = are_cut(anchor.doc_id, anchor.before, anchor.text, anchor.after)
         now = are_cut(
-            content[max(span.start - CONTEXT, 0) : span.start], span.text, content[span.end : span.end + CONTEXT]
+            span.doc_id,
+            content[max(span.start - CONTEXT, 0) : span.start],
+            span.text,
+            content[span.end : span.end + CONTEXT],
         )
         if any(here and not there for here, there in zip(now, was, strict=True)):
             return False

@@ -8,8 +8,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_evaluation_framework.markups.characters import CALL, flat, folded, is_key, is_mark, is_unspaced
+from rag_evaluation_framework.markups.characters import CALL, flat, folded, is_key
+from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import Markup
+from rag_evaluation_framework.quotes.cuts import NEAR, are_joined, compared, is_cut_before, is_cut_behind
 from rag_evaluation_framework.quotes.gaps import LIST_MARKER
 from rag_evaluation_framework.quotes.words import BRACKETED_ELLIPSIS, ELLIPSIS
 
@@ -27,28 +29,11 @@ _BEHIND = (
     (re.compile(rf"{_ELLIPSIS}\Z"), "ellipsis"),
     (re.compile(r"[.,;:]\Z"), FINAL),
 )
-_MONEY = "[$¢£¥₹\u20a0-\u20cf]"
-_PART_OF_NUMBER_BEFORE = re.compile(
-    rf"\d[-.,:/'*×·⋅÷_]\Z|(?<![\w.])\.\Z|(?:\^|{_MONEY})\Z|(?<!\w)[-+~#]\Z"
-    r"|(?<![-=<>])(?:[<>]=?|[!=]=|[≤≥≠±∓≈√]) ?\Z|\d [×·⋅÷] \Z"
-)
-_PART_OF_NUMBER_BEHIND = re.compile(rf"[-.,:/'*×·⋅÷_]\d|\^| ?[%‰°±℃℉]| ?{_MONEY}(?!\w)| [×·⋅÷] \d|<su[bp]\b[^<>]*>\d")
-_NEGATION_BEFORE = re.compile(r"(?<![\w!?¡])!\Z|¬\Z|(?<!\w)(?:non|un)-\Z")
-_DIGITS_BEFORE = re.compile(r"(?<!\d)\d{1,3} \Z")  # of 1 000
-_DIGITS_BEHIND = re.compile(r" \d{3}(?!\d)")
-_FIRST_DIGITS = re.compile(r"\d{3}(?!\d)")
-_LAST_DIGITS = re.compile(r"(?<!\d)\d{1,3}\Z")
-_RAISED = re.compile(r"<su[bp]\b[^<>]*>\w", re.IGNORECASE)
 _PART_OF_WORD_BEFORE = re.compile(r"\w[-‐‑'’@./][*_`]*\Z")
 _PART_OF_WORD_BEHIND = re.compile(r"[*_`]*[-‐‑'’@./][*_`]*\w")
-_NAME = re.compile(r"(?s)\A(?:.?\w\+\+|\W?\w#)(?!\w)")  # C++ and C#, but not the # behind a heading
-_SYMBOL = re.compile(r"([-+=<>&|*/~^%#@$\\])\1|[-+<>!*/%&|^~:]=|[-=]>")  # of two characters
-_GOES_ON_AS_NUMBER = re.compile(r"[-.,:/'×·]\d")
-_BEGUN_AS_NUMBER = re.compile(r"\d[-.,:/'×·]\Z")
 _GOES_ON = re.compile(r"[^\s.,;:\"')\]}-]")
 _WINDOW = 64
-_NEAR = 4  # characters, of which some may be invisible
-_BESIDE = 8
+_NEAREST = 4  # characters, of which some may be invisible
 
 
 @dataclass(frozen=True)
@@ -59,53 +44,48 @@ class End:
     ignoring: tuple[str, ...]
 
 
-def start_of(markup: Markup, first: int, symbols: str, sign: str) -> End | None:
+def start_of(markup: Markup, first: int, symbols: str) -> End | None:
     """Return where the span of a quote begins, or None if the quote does not begin there.
 
     Args:
         markup: What is shown of the document.
         first: The offset of the first letter or number.
         symbols: What stands before it in the quote.
-        sign: The first letter or number.
     """
     shown = markup.characters_before(first, 2 * len(symbols) + _WINDOW)
+    begun = _seen_from(markup, first)
     for rest, ignoring in _without_additions(flat(symbols), _BEFORE):
         if "list markers" in ignoring and not _begins_line(markup, shown, first, symbols):
             continue
         count = _matched(rest[::-1], shown)
         if count is None:
             continue
-        ahead = _text(character for character, _, _ in reversed(shown[count:]))
-        begun = f"{rest.lstrip()}{sign}{markup.source[first + 1 : first + _NEAR]}"
-        if is_key(begun[0]) and (_is_cut_before(ahead, begun) or (ahead and _joined(ahead[-1], begun[0]))):
-            return None
-        if _is_split(ahead, begun):
+        ahead = _seen(character for character, _, _ in reversed(shown[count:]))
+        if is_cut_before(ahead, f"{rest.lstrip()}{begun}"):
             continue
         return End(shown[count - 1][1] if count else first, ignoring)
     return None
 
 
-def end_of(markup: Markup, last: int, symbols: str, sign: str) -> End | None:
+def end_of(markup: Markup, last: int, symbols: str) -> End | None:
     """Return where the span of a quote ends, or None if the quote does not end there.
 
     Args:
         markup: What is shown of the document.
         last: The offset of the last letter or number.
         symbols: What stands behind it in the quote.
-        sign: The last letter or number.
     """
     behind = markup.end_of(last)
     shown = _first(markup, behind, 2 * len(symbols) + _WINDOW)
+    ended = _seen_up_to(markup, behind)
     for rest, ignoring in _without_additions(flat(symbols), _BEHIND):
         count = _matched(rest, shown)
         if count is None:
             continue
-        following = _text(character for character, _, _ in shown[count:])
-        if not rest.strip() and _is_cut_behind(f"{markup.source[max(last - _NEAR, 0) : last]}{sign}", following):
-            return None
-        if rest.strip() and _is_split(f"{sign}{rest.rstrip()}", following):
+        following = _seen(character for character, _, _ in shown[count:])
+        if is_cut_behind(f"{ended}{rest.rstrip()}", following):
             continue
-        if FINAL in ignoring and _GOES_ON.match(following):
+        if FINAL in ignoring and _GOES_ON.match(compared(following)):
             return None
         return End(_end_of_last(shown[:count]) if count else behind, ignoring)
     return None
@@ -113,7 +93,10 @@ def end_of(markup: Markup, last: int, symbols: str, sign: str) -> End | None:
 
 def is_whole(markup: Markup, first: int, last: int) -> bool:
     """Return whether no word goes on before the letter or number at one offset or behind the one at another."""
-    return not (_goes_on_before(markup, first, markup.source[first]) or _goes_on(markup, last, markup.source[last]))
+    before = [sign for sign, _, _ in markup.characters_before(first, _NEAREST) if folded(sign)]
+    behind = [sign for sign, _, _ in _first(markup, markup.end_of(last), _NEAREST) if folded(sign)]
+    begins, ends = markup.source[first], markup.source[last]
+    return not ((before and are_joined(before[0], begins)) or (behind and are_joined(ends, behind[0])))
 
 
 def is_cut(markup: Markup, start: int, end: int) -> bool:
@@ -121,89 +104,62 @@ def is_cut(markup: Markup, start: int, end: int) -> bool:
 
     What is shown there counts; beside a character that is not shown itself, what is written.
     """
-    text = markup.source[start:end]
-    seen, sign, first = _seen_at(markup, end - len(text.lstrip()))
-    if is_key(sign) and (_goes_on_before(seen, first, sign) or start_of(seen, first, "", sign) is None):
-        return True
-    if not is_key(sign) and _is_split(*_around(seen, first)):
-        return True
-    seen, sign, last = _seen_at(markup, start + len(text.rstrip()) - 1)
-    if not is_key(sign):
-        return _is_split(*_around(seen, seen.end_of(last)))
-    return _goes_on(seen, last, sign) or end_of(seen, last, "", sign) is None
+    return any(_cut(markup, start, end))
 
 
-def _around(markup: Markup, offset: int) -> tuple[str, str]:
-    """Return the nearest that is shown before an offset and behind it, as it is compared."""
-    before = _text(sign for sign, _, _ in reversed(markup.characters_before(offset, _NEAR)))
-    return before, _text(sign for sign, _, _ in _first(markup, offset, _NEAR))
-
-
-def _is_split(before: str, behind: str) -> bool:
-    """Return whether a symbol or a number goes on from one text to the other: -|-save, =|=, 1|.5, 5.|5."""
-    beside = f"{before[-1:]}{behind[:1]}"
-    return _SYMBOL.fullmatch(beside) is not None or (
-        (before[-1:].isdigit() and _GOES_ON_AS_NUMBER.match(behind) is not None)
-        or (behind[:1].isdigit() and _BEGUN_AS_NUMBER.search(before) is not None)
-    )
-
-
-def _seen_at(markup: Markup, offset: int) -> tuple[Markup, str, int]:
-    """Return what is shown, its character at an offset and where that begins; all as written if it is not shown."""
-    for sign, first, behind in markup.characters_before(offset + 1, 1):
-        if first <= offset < behind:
-            return markup, sign, first
-    return Markup(markup.source), markup.source[offset], offset
-
-
-def _goes_on_before(markup: Markup, first: int, sign: str) -> bool:
-    before = [other for other, _, _ in markup.characters_before(first, _NEAR) if folded(other)]
-    return bool(before) and _joined(before[0], sign)
-
-
-def _goes_on(markup: Markup, last: int, sign: str) -> bool:
-    behind = [other for other, _, _ in _first(markup, markup.end_of(last), _NEAR) if folded(other)]
-    return bool(behind) and _joined(sign, behind[0])
-
-
-def are_cut(before: str, text: str, behind: str) -> tuple[bool, bool]:
+def are_cut(doc_id: str, before: str, text: str, behind: str) -> tuple[bool, bool]:
     """Return whether the first word or number of a text goes on before it, and the last one behind it.
 
     Of a word, other than for quotes, so does one that is joined by a hyphen, an apostrophe or a sign of addresses.
+
+    Args:
+        doc_id: The id of its document; the suffix decides what is shown.
+        before: What stands before it.
+        text: The text; not blank.
+        behind: What stands behind it.
     """
-    first, last = text[:1], text[-1:]
-    ahead, following = _text(before[-_BESIDE:]), _text(behind[:_BESIDE])
-    begun = (bool(ahead) and _joined(ahead[-1], first)) or _is_cut_before(ahead, text[:_NEAR])
-    goes_on = (bool(following) and _joined(last, following[0])) or _is_cut_behind(text[-_NEAR:], following)
+    markup = markup_of(doc_id, f"{before}{text}{behind}")
+    start, end = len(before), len(before) + len(text)
+    begun, goes_on = _cut(markup, start, end)
+    ahead, following = _seen_up_to(markup, start), _seen_from(markup, end)
+    first, last = _seen_from(markup, start), _seen_up_to(markup, end)
     return (
-        begun or (is_key(first) and _PART_OF_WORD_BEFORE.search(before) is not None),
-        goes_on or (is_key(last) and (_PART_OF_WORD_BEHIND.match(behind) or _RAISED.match(behind)) is not None),
+        begun or (is_key(first[:1] or " ") and _PART_OF_WORD_BEFORE.search(ahead) is not None),
+        goes_on
+        or (is_key(last[-1:] or " ") and _PART_OF_WORD_BEHIND.match(following) is not None)
+        or (is_key(following[:1] or " ") and _PART_OF_WORD_BEFORE.search(last) is not None),
     )
 
 
-def _is_cut_before(before: str, text: str) -> bool:
-    """Return whether a text begins with a number or word of which a part, a sign or a negation stands before it."""
-    if not text[:1].isnumeric():
-        return text[:1].isalpha() and _NEGATION_BEFORE.search(before) is not None
-    grouped = _FIRST_DIGITS.match(text) and _DIGITS_BEFORE.search(before)
-    return grouped is not None or _PART_OF_NUMBER_BEFORE.search(before) is not None
+def _cut(markup: Markup, start: int, end: int) -> tuple[bool, bool]:
+    """Return whether the first word or number of a place goes on before it, and the last one behind it."""
+    text = markup.source[start:end]
+    seen, first, _ = _seen_at(markup, end - len(text.lstrip()))
+    begun = is_cut_before(_seen_up_to(seen, first), _seen_from(seen, first))
+    seen, _, last = _seen_at(markup, start + len(text.rstrip()) - 1)
+    return begun, is_cut_behind(_seen_up_to(seen, last), _seen_from(seen, last))
 
 
-def _is_cut_behind(text: str, behind: str) -> bool:
-    """Return whether a text ends with a number or name of which a part, a unit or an operator stands behind it."""
-    if _NAME.match(text[-2:] + behind):
-        return True
-    if not text[-1:].isnumeric():
-        return False
-    grouped = _LAST_DIGITS.search(text) and _DIGITS_BEHIND.match(behind)
-    return grouped is not None or _PART_OF_NUMBER_BEHIND.match(behind) is not None
+def _seen_at(markup: Markup, offset: int) -> tuple[Markup, int, int]:
+    """Return what is shown, and of its character at an offset the first and the end; all as written if it is not."""
+    for _, first, behind in markup.characters_before(offset + 1, 1):
+        if first <= offset < behind:
+            return markup, first, behind
+    return Markup(markup.source), offset, offset + 1
 
 
-def _joined(first: str, second: str) -> bool:
-    """Return whether two neighbouring characters are of one word."""
-    if not (is_key(first) and is_key(second)):
-        return False
-    return is_mark(second) or not (is_unspaced(first) or is_unspaced(second))
+def _seen_from(markup: Markup, offset: int) -> str:
+    """Return the nearest that is shown behind an offset, without what is invisible."""
+    return _seen(sign for sign, _, _ in _first(markup, offset, NEAR))
+
+
+def _seen_up_to(markup: Markup, offset: int) -> str:
+    """Return the nearest that is shown before an offset, without what is invisible."""
+    return _seen(sign for sign, _, _ in reversed(markup.characters_before(offset, NEAR)))
+
+
+def _seen(signs: Iterable[str]) -> str:
+    return "".join(sign for sign in signs if sign != CALL and folded(sign))
 
 
 def _first(markup: Markup, start: int, count: int) -> list[tuple[str, int, int]]:
@@ -219,11 +175,6 @@ def _end_of_last(shown: Shown) -> int:
     """Return one past the last character; parentheses that a renderer adds are not in the document."""
     sign, start, behind = shown[-1]
     return start if sign == CALL else behind
-
-
-def _text(signs: Iterable[str]) -> str:
-    """Return characters as they are compared; the ends of lines stay."""
-    return "".join("\n" if sign in "\n\r" else folded(sign) for sign in signs if sign != CALL)
 
 
 def _without_additions(

@@ -76,8 +76,8 @@ def matches(quote: QuotedText, texts: KeyedTexts, effort: Effort, number: int | 
         if any(_gap_difference(quote, markup, offsets, gap) is None for gap in suspects):
             continue
         effort.left -= len(quote.before) + len(quote.behind)
-        start = start_of(markup, first, quote.before, quote.text[quote.places[0]])
-        end = end_of(markup, last, quote.behind, quote.text[quote.places[-1]]) if start else None
+        start = start_of(markup, first, quote.before)
+        end = end_of(markup, last, quote.behind) if start else None
         if start is None or end is None or not _has_note(quote.note, markup, last, end):
             continue
         ignored = _gaps(quote, markup, offsets, suspects, effort)
