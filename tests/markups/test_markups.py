@@ -92,6 +92,30 @@ def test_html_shows(source, text):
 @pytest.mark.parametrize(
     ("source", "text"),
     [
+        ("at most 5<span hidden>0</span> users", "at most 5 users"),
+        ('may <span style="display:none">not </span>do it', "may do it"),
+        ("may <b style='color: red; DISPLAY : none !important'>not </b>do it", "may do it"),
+        ('may <b style="visibility:hidden">not </b>do it', "may do it"),
+        ("a <span hidden>b <span>c</span> d</span> e", "a e"),
+        ("a <div hidden=''>b <br> <p>c</p> d</div> e", "a e"),
+        ("<p>a</p><p hidden>b</p><p>c</p>", "a c"),
+        ("<p>a<p hidden>b <i>x</i><p>c <b hidden>d</b> e", "a c e"),
+        ("a <br hidden> b <img hidden src=x> c", "a b c"),
+        ("a <span hidden>b", "a"),
+        ("a <template>b</template> <!-- <b hidden> --> c", "a c"),
+        ('a <b class="hidden" title=" hidden ">b</b> <i data-hidden>c</i> is hidden > d', "a b c is hidden > d"),
+        ('a <b style="display:nonexistent">b</b> <i title="display:none">c</i>', "a b c"),
+        ("a <!--> b <!---> c --> d", "a b c --> d"),
+    ],
+)
+@pytest.mark.parametrize("read", [html_markup, markdown_markup])
+def test_elements_that_an_attribute_hides_are_not_shown(source, text, read):
+    assert shown(read, source) == text
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
         ("Some **bold**, *it* and ``code *x*``.", "Some bold, it and code *x*."),
         ("2*3*4, snake_case, * alone, **kwargs, C:\\\\x and \\*", "2*3*4, snake_case, * alone, **kwargs, C:\\x and *"),
         (":func:`~os.path.join`, :ref:`the text <x>`, :class:`!A`, `title`", "join(), the text, A, title"),

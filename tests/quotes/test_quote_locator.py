@@ -649,6 +649,9 @@ def test_a_quote_with_another_word_is_never_located(words, data, suffix):
         ("md", "Refunds:\n\n<!-- They take five days. -->\n"),
         ("md", '[Refunds](refunds.html "They take five days.")\n'),
         ("html", "<p title='They take five days.'>Refunds</p>"),
+        ("html", "<p>Refunds <span hidden>They take five days.</span></p>"),
+        ("md", '<p style="display: none">They take five days.</p>\n\nRefunds\n'),
+        ("md", "[//]: # (They take five days.)\n\nRefunds\n"),
         ("rst", "Refunds\n\n.. They take five days.\n"),
     ],
 )
@@ -656,7 +659,15 @@ def test_that_a_quote_is_not_shown_is_told(suffix, source):
     corpus = Corpus([Document(DocumentId(f"a.{suffix}"), source)])
     located = QuoteLocator.of(corpus).locate("They take five days.")
     assert located.places[0][0].text == "They take five days."
-    assert located.ignoring == ("that it is not shown: it stands in a comment, a script or an attribute",)
+    assert located.ignoring == (
+        "that it is not shown: it stands in a comment, a script, an attribute or a hidden element",
+    )
+
+
+def test_what_an_attribute_hides_is_no_part_of_a_quote():
+    text = '<p>at most 5<span hidden>0</span> users may <b style="display:none">not </b>stay</p>'
+    assert located(text, "at most 50 users", "a.html") == located(text, "may not stay", "a.html") == []
+    assert located(text, "at most 5 users may stay", "a.html") == [text[3:-4]]
 
 
 @pytest.mark.parametrize("quote", ["restarts and stops.", "“restarts and stops.”"])

@@ -3,6 +3,7 @@
 import html
 import re
 
+from rag_evaluation_framework.markups.hidden_elements import hide_elements
 from rag_evaluation_framework.markups.markup import LINE_END, Markup
 
 ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
@@ -12,7 +13,7 @@ TAG = re.compile(
 )
 _UNSHOWN = "script|style|title|template|svg|noscript|iframe"
 HIDDEN_ELEMENT = re.compile(  # "closed" unless it goes on to the end
-    rf"<(?:!--|(?P<name>{_UNSHOWN})\b[^>]{{0,5000}}>).*?(?:(?P<closed>(?(name)</(?P=name)\s*>|-->))|\Z)",
+    rf"<(?:!--|(?P<name>{_UNSHOWN})\b[^>]{{0,5000}}>).*?(?:(?P<closed>(?(name)</(?P=name)\s*>|(?:-->|(?<=<!--)-?>)))|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
 _ANY = re.compile(
@@ -34,7 +35,7 @@ def html_markup(source: str) -> Markup:
     """Return what a browser hides of an HTML page."""
     markup = Markup(source)
     hide_html(markup, 0, len(source))
-    return markup.finish()
+    return hide_elements(markup.finish())
 
 
 def hide_html(markup: Markup, start: int, end: int) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from rag_evaluation_framework.markups.hidden_elements import hide_elements
 from rag_evaluation_framework.markups.html_markup import HIDDEN_ELEMENT, hide_html
 from rag_evaluation_framework.markups.markdown_inline import Inline
 from rag_evaluation_framework.markups.markup import CODE, LINE_END, Markup
@@ -35,7 +36,7 @@ def markdown_markup(source: str) -> Markup:
     """Return what a renderer hides of Markdown: CommonMark with tables, footnotes, strikethrough and admonitions."""
     markup = Markup(source)
     _Blocks(markup, source.replace("\r\n", " \n")).read()
-    return markup.finish()
+    return hide_elements(markup.finish())
 
 
 class _Blocks:

@@ -24,7 +24,7 @@ from rag_evaluation_framework.quotes.rarity import WordRarity
 from rag_evaluation_framework.text.line_places import LinePlaces
 from rag_evaluation_framework.text.text_locator import TextLocator
 
-NOT_SHOWN = "that it is not shown: it stands in a comment, a script or an attribute"
+NOT_SHOWN = "that it is not shown: it stands in a comment, a script, an attribute or a hidden element"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class QuoteLocator:
     ligatures, divided words) and in the markup that a renderer of Markdown, HTML or reStructuredText does not show. If
     it is nowhere so, it is located without what people add to its ends, and up to capitals. Letters, numbers and the
     symbols between them have to be the same, and white space beside a symbol has to be on the same side of it. What is
-    in a comment, a script or an attribute counts only if nothing that is shown does, and is told.
+    in a comment, a script, an attribute or a hidden element counts only if nothing that is shown does, and is told.
 
     In a text that repeats itself a long quote has very many places that have to be compared. After 500,000 words of the
     quote and other places in it at which something stands between letters, no more places are looked for; of a quote
