@@ -664,6 +664,22 @@ def test_that_a_quote_is_not_shown_is_told(suffix, source):
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "quote", "name", "ignored"),
+    [
+        ("It is 10<sup>2</sup> days", "It is 102 days", "a.html", ("tags", "raised text")),
+        ("It is 10<sup>2</sup> days", "for … 102 days", "a.html", None),
+        ("It is H<sub>2</sub>O", "is H2O", "a.md", ("tags", "lowered text")),
+        ("It is 10\\ :sup:`2` days", "It is 102 days", "a.rst", ("escapes", "roles", "raised text")),
+        ("It is <del>5</del> 6 days", "5 6 days", "a.html", ("tags",)),
+        ("It is <del>5</del> 6 days", "It is 5 6 days", "a.html", ("tags", "strikethrough")),
+        ("It is ~~5~~ 6 days", "It is 5 6 days", "a.md", ("strikethrough",)),
+    ],
+)
+def test_that_letters_are_raised_lowered_or_struck_out_is_told(text, quote, name, ignored):
+    assert ignoring(text, quote, name) == (ignored or ())
+
+
 def test_what_an_attribute_hides_is_no_part_of_a_quote():
     text = '<p>at most 5<span hidden>0</span> users may <b style="display:none">not </b>stay</p>'
     assert located(text, "at most 50 users", "a.html") == located(text, "may not stay", "a.html") == []

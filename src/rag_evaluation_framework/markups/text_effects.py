@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from weakref import WeakKeyDictionary
 
 from rag_evaluation_framework.markups.characters import key
@@ -63,6 +64,17 @@ def struck_out(markup: Markup, start: int, end: int) -> str:
     if not any(struck for _, struck in found):
         return ""
     return "all" if found[0] == (0, True) and all(struck for _, struck in found) else "part"
+
+
+def effects_begun(markup: Markup, start: int, end: int) -> list[str]:
+    """Return what begins between two offsets: "raised text", "lowered text", "strikethrough"."""
+    offsets, states = _changes_of(markup)
+    first, behind = bisect_left(offsets, start), bisect_left(offsets, end)
+    before = states[first - 1] if first else frozenset[str]()
+    begun = dict.fromkeys(
+        name for last, names in pairwise([before, *states[first:behind]]) for name in sorted(names - last)
+    )
+    return ["strikethrough" if name == STRUCK_OUT else f"{name} text" for name in begun]
 
 
 def _keys(markup: Markup, start: int, end: int) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_evaluation_framework.markups.markup import Markup
+from rag_evaluation_framework.markups.text_effects import effects_begun
 from rag_evaluation_framework.quotes.differences import differences, in_order
 from rag_evaluation_framework.quotes.ends import OUTER_MARKS, End, end_of, is_whole, start_of
 from rag_evaluation_framework.quotes.gaps import are_notes, gap_difference
@@ -137,6 +138,7 @@ def _ignoring(
     """Return what was ignored: the markup, what differs within, and what was peeled off the ends."""
     (start, end), (first, last) = ends, letters
     markups = [what for _, _, what, _ in markup.parts(start.offset, end.offset)]
+    markups += effects_begun(markup, start.offset, end.offset)
     from_start, to_end = quote.places[0], quote.places[-1] + 1
     shown = markup.shown(start.offset if not start.ignoring else first, markup.end_of(last))
     shown += "" if end.ignoring else markup.shown(markup.end_of(last), end.offset)
