@@ -38,3 +38,10 @@ def test_what_was_not_compared_everywhere_is_not_said_to_be_at_its_only_place(mo
     assert located("It’s (one). It’s (one). It’s (one).", "it's (one) … it's (one)") == ()
     monkeypatch.setattr(quote_matcher, "MOST_COMPARED", 9)
     assert len(located("It’s (one). It’s (one). It’s (one). It’s (one)", "It's (one)")) > 1
+
+
+def test_a_verbatim_place_may_have_others_that_were_not_compared():
+    quote = "b, " * 1_000 + "b"
+    for count, places in ((1_000, 2), (150_000, 0)):
+        text = f"X {quote}. End.\n\n{'b; ' * count}\n\nX *b*, {'b, ' * 999}b. Tail"
+        assert len(located(text, quote, "a.md")) == places

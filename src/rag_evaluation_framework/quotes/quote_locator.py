@@ -160,7 +160,11 @@ class QuoteLocator:
         return "".join(map(key, shown)) == "".join(map(key, text))
 
     def _with_others(self, quote: str, spans: list[CharacterSpan], number: int | None, limit: int) -> Located:
-        """Return verbatim places and those that only look the same, in order; capitals and all at the ends count."""
+        """Return verbatim places and those that only look the same, in order; capitals and all at the ends count.
+
+        If not all places were compared, whether there are others of the single one is not known: then there is none.
+        """
+        effort = Effort()
         verbatim = _verbatim(quote, spans)
         taken: dict[int, Places] = {}
         for span in spans:
@@ -170,13 +174,15 @@ class QuoteLocator:
         )
         same = (
             match
-            for match in self._matches(quote, number, Effort(), (self.rendered,) if as_written else None)
+            for match in self._matches(quote, number, effort, (self.rendered,) if as_written else None)
             if not match.added
             and CAPITALS not in match.ignoring
             and self._shows_ends(match.number, match)
             and not (match.number in taken and taken[match.number].have(match.start, match.end))
         )
         others = self._located([[match] for match in islice(same, limit - len(spans))])
+        if effort.is_spent and len(spans) + len(others.places) == 1:
+            return Located(())
         places = sorted(
             [*verbatim.places, *others.places], key=lambda place: (self.numbers[place[0].doc_id], place[0].start)
         )
