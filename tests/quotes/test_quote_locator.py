@@ -292,6 +292,37 @@ def test_a_list_number_may_stand_within_what_people_put_around_a_quote(quote):
     assert located(text, quote.replace("1", "3"), "a.md") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "quote", "name"),
+    [
+        ("The sum of x\n5 is y", "The sum of x\n- 5 is y", "a.txt"),
+        ("The sum of x\n5 is y", "The sum of x\n+ 5 is y", "a.md"),
+        ("The sum of x\n5 is y", "The sum of x\n* 5 is y", "a.rst"),
+        ("The sum of x<br>5 is y", "The sum of x\n· 5 is y", "a.html"),
+        ("5 is y", "- 5 is y", "a.txt"),
+        ("The sum is\n\n5 is y", "+ 5 is y", "a.md"),
+        ("<p>The sum is</p>\n\n<p>5 is y</p>", "“* 5 is y”", "a.html"),
+    ],
+)
+def test_a_sign_is_no_list_marker_where_the_document_has_no_list(text, quote, name):
+    assert located(text, quote, name) == []
+
+
+@pytest.mark.parametrize("marker", ["-", "*", "+", "•", "·"])
+@pytest.mark.parametrize(
+    ("text", "name", "span"),
+    [
+        ("<ul>\n  <li>One <i>it</i>\n <li>\n<b>Two</b></ul>", "a.html", "One <i>it</i>\n <li>\n<b>Two"),
+        ("Text:\n\n- One *it*\n- **Two**\n", "a.md", "One *it*\n- **Two"),
+        ("> * One *it*\n> * **Two**\n", "a.md", "One *it*\n> * **Two"),
+        ("#. One *it*\n#. **Two**\n", "a.rst", "One *it*\n#. **Two"),
+    ],
+)
+def test_items_of_lists_may_be_quoted_with_any_marker(marker, text, name, span):
+    assert located(text, f"{marker} One it\n{marker} Two", name) == [span]
+    assert located(text, f"“{marker} Two”", name) == ["Two"]
+
+
 def test_a_list_number_has_to_be_that_of_the_item():
     text = "12. *One* thing\n2. Two *things*\n\n16.1. *Three* things (7. of them)\n"
     assert located(text, "12. One thing", "a.md") == ["One* thing"]

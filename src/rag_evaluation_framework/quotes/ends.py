@@ -12,7 +12,7 @@ from rag_evaluation_framework.markups.characters import CALL, flat, folded, is_k
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.cuts import NEAR, are_joined, compared, is_cut_before, is_cut_behind
-from rag_evaluation_framework.quotes.gaps import LIST_MARKER
+from rag_evaluation_framework.quotes.gaps import LIST_MARKER, SIGNS
 from rag_evaluation_framework.quotes.words import BRACKETED_ELLIPSIS, ELLIPSIS
 
 Shown = Sequence[tuple[str, int, int]]  # characters, each with its first and end in the source
@@ -31,6 +31,7 @@ _BEHIND = (
 )
 _PART_OF_WORD_BEFORE = re.compile(r"\w[-‐‑'’@./][*_`]*\Z")
 _PART_OF_WORD_BEHIND = re.compile(r"[*_`]*[-‐‑'’@./][*_`]*\w")
+_ITEM = re.compile(r"<li\b", re.IGNORECASE)
 _GOES_ON = re.compile(r"[^\s.,;:\"')\]}-]")
 _WINDOW = 64
 _NEAREST = 4  # characters, of which some may be invisible
@@ -223,13 +224,20 @@ def _matched(wanted: str, shown: Shown) -> int | None:
 
 
 def _begins_line(markup: Markup, shown: Shown, first: int, symbols: str) -> bool:
-    """Return whether a text begins a line or a block, with the list number that the quote has before it."""
-    marker = re.search(r"\d{1,3}[.)]", symbols)
-    line = markup.source.rfind("\n", 0, first) + 1
+    """Return whether a text begins a line or a block, with the list number that the quote has before it.
+
+    What may be a sign is a marker only where the document has one.
+    """
+    before = next((end for sign, _, end in shown if not sign.isspace()), shown[-1][1] if shown else 0)
     markers = [
-        markup.source[start:end].strip() for start, end, what, _ in markup.parts(line, first) if what == "list markers"
+        markup.source[start:end].strip()
+        for start, end, what, _ in markup.parts(before, first)
+        if what == "list markers" or _ITEM.match(markup.source, start)
     ]
-    if marker and not any(there.startswith(marker[0]) for there in markers):
+    marker = LIST_MARKER.search(symbols)
+    if marker and marker["number"] and not any(there.startswith(marker[0]) for there in markers):
+        return False
+    if marker and marker[0] in SIGNS and not markers:
         return False
     for sign, _, _ in shown:
         if sign == "\n":

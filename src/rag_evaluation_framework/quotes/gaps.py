@@ -16,6 +16,8 @@ from unicodedata import normalize
 from rag_evaluation_framework.markups.characters import ANCHOR, CALL, flat, folded, is_unspaced
 
 LIST_MARKER = re.compile(r"(?:[•·◦▪‣●○■*+-]|(?P<number>\d{1,3}[.)]))(?=\s)")
+SIGNS = "-+*·"  # that mark items of lists, too
+_ITEM = re.compile(r"<li\b|\n[ \t>]*(?:[-+*•]|\d{1,9}[.)]|#\.)\s", re.IGNORECASE)
 _MARKER_IN_GAP = re.compile(rf"(?<=[\n\t])[ \t]*{LIST_MARKER.pattern}\s+|(?<=\s)[•◦▪‣●○■]\s+")
 _SOFT_HYPHEN = "\u00ad"
 _HYPHEN = f"[-‐‑{_SOFT_HYPHEN}]"
@@ -107,9 +109,14 @@ def _ends_a_line(gap: str) -> bool:
 
 
 def _without_list_markers(quote: str, shown: str, source: str) -> str | None:
-    """Compare gaps without the list markers of the quote; a number must be the one in the document."""
+    """Compare gaps without the list markers of the quote; a number must be the one in the document.
+
+    What may be a sign is a marker only where the document has one.
+    """
     for marker in _MARKER_IN_GAP.finditer(quote):
         if marker["number"] and marker["number"] not in source:
+            return None
+        if marker[0].lstrip()[0] in SIGNS and not _ITEM.search(source):
             return None
     without = _MARKER_IN_GAP.sub("", quote)
     return "list markers" if without != quote and _unified(without) == _unified(shown) else None
