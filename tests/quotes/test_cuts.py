@@ -124,9 +124,21 @@ def test_what_is_whole_is_located(text: str, quote: str, name: str) -> None:
     assert located(text, quote, name) == [quote]
 
 
-@pytest.mark.parametrize("text", ["So it ends — there", "So it ends”, he said", "So it ends’ there"])
+@pytest.mark.parametrize(
+    "text", ["So it ends — there", "So it ends”, he said", "So it ends’ there", "So it ends! (Or not.)"]
+)
 def test_final_punctuation_of_a_quote_may_stand_where_the_document_has_other(text: str) -> None:
     assert located(text, "So it ends.", "a.txt") == ["So it ends"]
+
+
+@pytest.mark.parametrize("text", ["So it is 5! there", "So it is 5? there", "So it is 5!=6 there"])
+def test_but_not_where_it_has_what_changes_the_meaning(text: str) -> None:
+    assert located(text, "So it is 5.", "a.txt") == []
+
+
+def test_a_place_with_another_final_symbol_is_another_place() -> None:
+    assert located("Pay now. Pay now!", "Pay now;", "a.txt") == ["Pay now", "Pay now"]
+    assert located("Pay now. Pay now!", "Pay now.", "a.txt") == ["Pay now."]
 
 
 def test_nothing_is_cut_off_beside_an_ellipsis_of_the_quote() -> None:

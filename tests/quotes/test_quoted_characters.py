@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rag_evaluation_framework.markups.characters import folded, is_key, is_unspaced, key
+from rag_evaluation_framework.markups.characters import flat, folded, is_key, is_unspaced, key
 from rag_evaluation_framework.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.differences import differences, in_order
@@ -52,6 +52,12 @@ def test_every_character_is_all_key_or_has_none(character):
 def test_composed_and_decomposed_text_have_one_key(text):
     forms = [QuotedText.of(unicodedata.normalize(form, text)).key for form in ("NFC", "NFD")]
     assert forms[0] == forms[1]
+
+
+@pytest.mark.parametrize("letters", ["gbeng", "gbsct"])
+def test_the_letters_of_a_flag_are_seen(letters):
+    flag = "".join(map(chr, [0x1F3F4, *(0xE0000 + ord(letter) for letter in letters), 0xE007F]))
+    assert flat(flag) == flag
 
 
 def test_scripts_without_spaces():

@@ -17,8 +17,8 @@ CALL = "\ufdd0"  # no character of any text: parentheses that a renderer adds to
 _UNSEEN = re.compile(  # letters and marks that show nothing: fillers, joiners and variation selectors
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-_SEEN = re.compile(  # numbers and verses of Arabic and other scripts are in these: formats that show something
-    "[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd]"
+_SEEN = re.compile(  # formats that show something: numbers and verses of Arabic and other scripts, letters of flags
+    "[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd\U000e0020-\U000e007f]"
 )
 STRUCK_OUT = "\u0338\u20d2"  # combining marks that negate a symbol: ≠ is = and the first
 _NO_KEYS = {*QUOTATION_MARKS, *STRUCK_OUT}

@@ -32,7 +32,8 @@ _BEHIND = (
 _PART_OF_WORD_BEFORE = re.compile(r"\w[-‐‑'’@./][*_`]*\Z")
 _PART_OF_WORD_BEHIND = re.compile(r"[*_`]*[-‐‑'’@./][*_`]*\w")
 _ITEM = re.compile(r"<li\b", re.IGNORECASE)
-_GOES_ON = re.compile(r"[^\s.,;:\"')\]}-]")
+_FACTORIAL = re.compile(r"\d!")
+_GOES_ON = re.compile(r"(?!!(?:[\s\"')\]}]|\Z))[^\s.,;:\"')\]}-]")
 _WINDOW = 64
 _NEAREST = 4  # characters, of which some may be invisible
 
@@ -86,7 +87,7 @@ def end_of(markup: Markup, last: int, symbols: str) -> End | None:
         following = _seen(character for character, _, _ in shown[count:])
         if is_cut_behind(f"{ended}{rest.rstrip()}", following):
             continue
-        if FINAL in ignoring and _GOES_ON.match(compared(following)):
+        if FINAL in ignoring and (_GOES_ON.match(compared(following)) or _FACTORIAL.match(ended[-1:] + following)):
             return None
         return End(_end_of_last(shown[:count]) if count else behind, ignoring)
     return None
