@@ -702,7 +702,7 @@ def test_that_a_quote_is_not_shown_is_told(suffix, source):
         ("It is 10<sup>2</sup> days", "for … 102 days", "a.html", None),
         ("It is H<sub>2</sub>O", "is H2O", "a.md", ("tags", "lowered text")),
         ("It is 10\\ :sup:`2` days", "It is 102 days", "a.rst", ("escapes", "roles", "raised text")),
-        ("It is <del>5</del> 6 days", "5 6 days", "a.html", ("tags",)),
+        ("It is <del>5</del> 6 days", "5 6 days", "a.html", ("tags", "strikethrough")),
         ("It is <del>5</del> 6 days", "It is 5 6 days", "a.html", ("tags", "strikethrough")),
         ("It is ~~5~~ 6 days", "It is 5 6 days", "a.md", ("strikethrough",)),
     ],
