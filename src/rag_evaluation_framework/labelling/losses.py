@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.left_out import leaving_out
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
@@ -47,8 +48,24 @@ class LossTeller:
         several = "its text now stands in several places" if len(places) > 1 else "its text stands"
         withdrawn = {self.withdrawn.how(anchor, place) for place in places}
         how = withdrawn.pop() if len(withdrawn) == 1 else ""
-        why = f"{gone}{gone and ', and '}{several} {how or 'with another context'} ({named(places)})"
+        why = f"{gone}{gone and ', and '}{several}{self._where(anchor, places, how)} ({named(places)})"
         return f"lost: {why}", self.text_at(places)
+
+    def _where(self, anchor: Anchor, places: Sequence[CharacterSpan], how: str) -> str:
+        """Return what is around the places of a text that was lost, if it is not struck out or hidden there."""
+        if how:
+            return f" {how}"
+        same = sum(self._has_context(anchor, place) for place in places)
+        if not same:
+            return " with another context"
+        if len(places) == 1:
+            return " with the same context, but may be another one"
+        return f"{', some' if same < len(places) else ''} with the same context"
+
+    def _has_context(self, anchor: Anchor, place: CharacterSpan) -> bool:
+        content = self.corpus[place.doc_id].content
+        before, after = content[max(place.start - CONTEXT, 0) : place.start], content[place.end : place.end + CONTEXT]
+        return (before.split(), after.split()) == (anchor.before.split(), anchor.after.split())
 
     def text_at(self, places: Sequence[CharacterSpan]) -> Suggestion:
         """Return the text of a label that was lost where it stands, for people to look at."""
