@@ -252,11 +252,28 @@ def test_in_the_wrong_folder_nothing_is_written_also_if_a_question_has_no_answer
     for more in ([], ["--questions", "more.csv"]):
         outcome = rag_eval("dataset", "update", labelled, "--corpus", "other", *more)
         assert outcome.code == 2
-        assert "2 labelled spans: 0 unchanged, 2 lost; 2 questions skipped: question" in outcome.err
-        assert "its document billing.md is gone and its text is in no other" in outcome.err
+        assert outcome.out.startswith(
+            "lost           billing.md[11:46]: its document billing.md is gone and its text is"
+        )
+        assert "2 labelled spans: 0 unchanged, 2 lost\n" in outcome.out
         assert "so nothing was written; is it the right folder?" in outcome.err
     assert labelled.read_bytes() == before
     assert [path.name for path in labelled.parent.iterdir()] == ["questions.json"]
+
+
+def test_where_all_labels_are_lost_update_shows_them_and_run_names_the_nearest_text(rag_eval, folder, labelled):
+    edit(folder, "billing.md", "the first day", "the second day")
+    edit(folder, "guides/start.md", "agent first", "agent last")
+    outcome = rag_eval("dataset", "update", labelled, "--corpus", "docs")
+    assert "            docs/billing.md:3:1, 87 % similar\n  differs   “first” for “second”\n" in outcome.out
+    assert outcome.out.count("\nlost ") + outcome.out.startswith("lost ") == 2
+    assert outcome.err.strip() == (
+        f"error: {labelled}: no question keeps its labels in docs, so nothing was written; is it the right folder? If "
+        "the documents were rewritten, give a table of new quotes with --questions"
+    )
+    outcome = rag_eval("run", "--corpus", "docs", "--dataset", labelled)
+    assert "2 labelled spans: 0 unchanged, 2 lost. Question 'query_" in outcome.err
+    assert ": its text is gone; nearest (87 % similar): billing.md:3:1 “Invoices are sent on the second" in outcome.err
 
 
 def test_where_all_texts_were_rewritten_a_table_of_new_quotes_is_enough(rag_eval, folder, labelled):

@@ -50,7 +50,8 @@ def update(
         raise ConfigError("--accept takes suggestions for quotes of a table: give --questions, too")
     documents = rag.Corpus.from_folder(corpus, glob)
     update = _updated(dataset, documents, questions, accept)
-    _check_kept(dataset, documents, update.found, update.dataset)
+    _check_read(dataset, documents, update)
+    _check_labels_left(dataset, documents, update)
     written = [write_dataset(update.dataset, dataset, output)]
     if changes is not None:
         _write_changes(changes, update.record(dataset), written[0])
@@ -143,20 +144,28 @@ def _check_free(dataset: Path, output: Path | None, changes: Path | None) -> Non
         raise ConfigError(f"{dataset}: only .json and .jsonl are written; give --output NEW.json")
 
 
-def _check_kept(dataset: Path, documents: rag.Corpus, found: labelling.Relabelled, updated: rag.Dataset[Any]) -> None:
-    """Raise DatasetError if no label is left, or one would be lost in a file that the pattern leaves out."""
-    folder, skipped = documents.metadata["source"], {label.query.id for label in updated.skipped}
-    lost = [change for change in found.changes if change.found.span is None and change.query.id in skipped]
+def _check_read(dataset: Path, documents: rag.Corpus, update: _Update) -> None:
+    """Raise DatasetError if a label would be lost in a file that the pattern leaves out."""
+    skipped = {label.query.id for label in update.dataset.skipped}
+    lost = [change for change in update.found.changes if change.found.span is None and change.query.id in skipped]
     if left_out := told_left_out((change.before.doc_id for change in lost), documents):
         raise DatasetError(
             f"{dataset}: labels would be lost, so nothing was written: {left_out}, or remove the questions from the "
             "dataset"
         )
+
+
+def _check_labels_left(dataset: Path, documents: rag.Corpus, update: _Update) -> None:
+    """Raise DatasetError if no label is left, after showing what became of them."""
+    updated, found = update.dataset, update.found
     if any(entry.relevant for entry in updated) or (len(updated) and not found.changes):
         return
-    told = f" {labelling.told_lost(found, documents)}" if found.changes else ""
+    update.show(documents)
+    if found.changes:
+        print_text(found.counted_spans())
     raise DatasetError(
-        f"{dataset}: no question keeps its labels in {folder}, so nothing was written; is it the right folder?{told}"
+        f"{dataset}: no question keeps its labels in {documents.metadata['source']}, so nothing was written; is it the "
+        "right folder? If the documents were rewritten, give a table of new quotes with --questions"
     )
 
 

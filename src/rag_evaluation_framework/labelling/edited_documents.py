@@ -8,7 +8,7 @@ from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth, sp
 from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.label_change import LabelChange
+from rag_evaluation_framework.labelling.label_change import LOST, LabelChange
 from rag_evaluation_framework.labelling.reanchor import Reanchored
 from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel
 
@@ -58,15 +58,15 @@ def displaced(dataset: Dataset[Any], corpus: Corpus) -> dict[CharacterSpan, Rean
 def told_lost(again: Relabelled, corpus: Corpus) -> str:
     """Return in words how many labels of a dataset were lost in a corpus, and why the first five were."""
     lost = [change for change in again.changes if change.found.span is None]
-    told = "; ".join(f"question {change.query.id!r}: {_why(change, corpus)}" for change in lost[:_MOST_LOST])
-    more = f"; and {len(lost) - _MOST_LOST} more" if len(lost) > _MOST_LOST else ""
-    return f"{again.counted()}: {told}{more}"
+    told = ". ".join(f"Question {change.query.id!r}: {_why(change, corpus)}" for change in lost[:_MOST_LOST])
+    more = f". And {len(lost) - _MOST_LOST} more" if len(lost) > _MOST_LOST else ""
+    return f"{again.counted_spans()}. {told}{more}"
 
 
 def _why(change: LabelChange, corpus: Corpus) -> str:
-    """Return why a label was lost; of one whose document is there, what this holds instead."""
-    held = change.before.doc_id in corpus
-    return (span_problem(change.before, corpus) if held else None) or change.reason
+    """Return why a label was lost; where nothing is like it, what its document holds instead."""
+    held = change.before.doc_id in corpus and change.found.nearest is None
+    return (span_problem(change.before, corpus) if held else None) or change.reason.removeprefix(f"{LOST}: ")
 
 
 def _in_edited(dataset: Dataset[Any], corpus: Corpus) -> list[CharacterSpan]:
