@@ -5,9 +5,11 @@ are spans as they are shown, changed by any mix of what is to be ignored (copied
 `pytest tests/quotes/test_any_span.py --hypothesis-profile many` tries 20,000.
 
 What is not promised, and not drawn: spans that begin or end with a number beside a dash, which may be its sign or that
-of a range, or behind the ">" of a tag in code, which may compare it; numbers of list items where the lines of the quote
+of a range, or behind the ">" of a tag in code, which may compare it, or one part of "5 ½"; numbers of list items where the lines of the quote
 were joined; "A … B" over an ellipsis of the document.
 """
+
+import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,7 +55,9 @@ class Case:
         self._add(rng)
 
     def _is_part(self, start, end):
-        """Whether a number has a dash beside it, as in "5–10" and "-5", or ">" before it: those are not found."""
+        """Whether a number has a dash beside it, as in "5–10" and "-5", or ">" before it, or is of "5 ½": not found."""
+        if re.search(r"\d\s½", self.page.text(max(start - 2, 0), end + 2)):
+            return True
         word, around = self.page.text(start, end), (self.page.text(start - 1, start), self.page.text(end, end + 1))
         return any(sign in tuple("—->") and word[at].isnumeric() for at, sign in zip((0, -1), around, strict=True))
 

@@ -40,6 +40,9 @@ CUT = [
     ("It has 1\n000 users.", "It has 1"),
     ("It has 5 ½ cups.", "It has 5"),
     ("It has 5 1/2 cups.", "1/2 cups"),
+    ("It has 5 1/2 cups.", "It has 5"),
+    ("It has 5 ½ cups.", "½ cups"),
+    ("It has 5½ cups.", "It has 5"),
     ("It is 5′ long.", "It is 5"),
     ("It has 5+ users.", "It has 5"),
     ("It is 5 × 10 units.", "10 units"),
@@ -85,6 +88,9 @@ MARKED_UP = [
     ("<p>It is now un&shy;safe to use</p>", "safe to use", "a.html"),
 ]
 WHOLE = [
+    ("At 1,5 ½ of it", "½ of it"),
+    ("At 10:30 ½ of it", "At 10:30"),
+    ("On 3/4 1/2 of it", "On 3/4"),
     ("It is 5.5 to 7 days... 3 of it", "It is 5.5 to 7 days"),
     ("Free plan - 5 users", "5 users"),
     ("See the list (5 users) there", "(5 users) there"),

@@ -27,16 +27,18 @@ _COUNTRY = re.compile(r"(?<!\w)[a-z]{1,3}\Z")  # of US$
 _BEFORE_DIGIT = re.compile(
     rf"\d{_STRONG}[-.,:/'*×·⋅÷_٫٬]?{_STRONG}\Z|(?<![\w.])\.\Z|\^[({{]*\Z|{_MONEY} ?{_STRONG}\Z|\d[e][-+]\Z"
 )
-_GROUP_BEFORE = re.compile(r"(?<!\d)\d{1,3} \Z")  # of 1 000 and 5 1/2
+_GROUP_BEFORE = re.compile(r"(?<!\d)\d{1,3} \Z")  # of 1 000
 _GROUP_ENDED = re.compile(r"(?<!\d)\d{1,3}\n\Z")
-_GROUP = re.compile(r"\d{3}(?!\d)|\d{1,2}/\d")
+_GROUP = re.compile(r"\d{3}(?!\d)")
+_WHOLE_NUMBER = re.compile(r"(?<![\d.,:/])\d{1,3} ?\Z")
+_PARTS = re.compile(rf" (?:{_FRACTION}|\d{{1,2}}/\d)")
 _NEGATED = re.compile(r"(?<![\w!?¡])!\Z|¬\s?\Z")
 _NEGATED_WORD = re.compile(r"(?<!\w)(?:(?:non|un|not|no|anti|dis|mis)-\n?|n')\Z")
 _NEGATED_SIGN = re.compile("[不没沒未勿]\\Z")
 
 _BEHIND_NUMBER = re.compile(
     rf"{_STRONG}[-.,:/'*×·⋅÷_٫٬]?{_STRONG}\d|\^|\s?[%‰‱°±℃℉]| ?{_MONEY}(?!\w)|\n(?!\$){_MONEY}(?!\w)| [×·⋅÷*x] \d"
-    rf"|<su[bp]\b|[′″⁺⁻⁼₊₋]|/[^\W\d_]|{_POINTS}\d| ?{_FRACTION}| \d{{1,2}}/\d|\+(?![\w+])"
+    rf"|<su[bp]\b|[′″⁺⁻⁼₊₋]|/[^\W\d_]|{_POINTS}\d|{_FRACTION}|\+(?![\w+])"
 )
 _GROUP_BEHIND = re.compile(r" \d{3}(?!\d)|\n0\d\d(?!\d)")
 _LAST_DIGITS = re.compile(r"(?<!\d)\d{1,3}\Z")
@@ -95,7 +97,8 @@ def is_cut_behind(text: str, behind: str) -> bool:
         return True
     if ended[-1:].isnumeric():
         grouped = _LAST_DIGITS.search(ended) and _GROUP_BEHIND.match(following)
-        return grouped is not None or _BEHIND_NUMBER.match(following) is not None
+        mixed = _WHOLE_NUMBER.search(ended) and _PARTS.match(following)
+        return bool(grouped or mixed or _BEHIND_NUMBER.match(following))
     if not is_key(ended[-1:] or " "):
         return False
     return (
@@ -134,7 +137,7 @@ def _is_negated(ahead: str, begun: str) -> bool:
 
 def _is_number_cut_before(ahead: str, begun: str) -> bool:
     grouped = _GROUP.match(begun) and (_GROUP_BEFORE.search(ahead) or (begun[0] == "0" and _GROUP_ENDED.search(ahead)))
-    mixed = re.match(_FRACTION, begun) and _GROUP_BEFORE.search(ahead)
+    mixed = ahead[-1:] == " " and _PARTS.match(f" {begun}") and _WHOLE_NUMBER.search(ahead)
     return bool(grouped or mixed or _BEFORE_DIGIT.search(ahead) or _BEFORE_AMOUNT.search(ahead))
 
 
