@@ -267,7 +267,9 @@ class TestQuotesThatAreTheTextOfALostLabel:
         corpus = additions.check.corpus
         path = tmp_path / "table.csv"
         twice = add_questions(relabel(additions.dataset, corpus).dataset, check_quotes(path, corpus), corpus)
-        assert (len(twice.dataset), twice.dataset.skipped) == (0, (label,))
+        (kept,) = twice.dataset.skipped
+        assert (len(twice.dataset), kept.query, kept.anchor) == (0, label.query, label.anchor)
+        assert kept.reason.startswith("lost: ")
         restored = Corpus([Document(DocumentId("leave.md"), f"# New\n\n{self.PAGE}")])
         assert [change.kind for change in relabel(twice.dataset, restored).changes] == ["back"]
 

@@ -46,6 +46,8 @@ def test_the_dataset_has_the_new_places_the_new_corpus_and_all_else_as_it_was():
     assert found.dataset.corpus_hash == after.content_hash
     assert found.counts() == {"unchanged": 0, "moved": 1, "renamed": 0, "in normal form": 0, "back": 0, "lost": 0}
     assert repr(found) == "Relabelled(1 labelled span: 0 unchanged, 1 moved, 0 lost)"
+    moved = relabel(dataset_of(("When?", FIRST)), corpus_of(a="# Billing\n\nNone.\n", b=f"# More\n\n{FIRST} So.\n"))
+    assert repr(moved) == "Relabelled(1 labelled span: 0 unchanged, 1 moved (1 to another document), 0 lost)"
 
 
 def test_a_question_that_lost_a_label_is_skipped_with_all_of_its_texts():

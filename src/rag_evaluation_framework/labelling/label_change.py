@@ -35,6 +35,11 @@ class LabelChange:
         return BACK if self.was_skipped else self.found.how.partition(":")[0].partition(",")[0]
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether it was found in another document than it was in."""
+        return self.found.span is not None and self.found.span.doc_id != self.found.anchor.doc_id
+
+    @property
     def particulars(self) -> str:
         """Why it was lost, or what was ignored to find it: "ignoring: emphasis"; "" if nothing was."""
         how = self.found.how

@@ -22,7 +22,8 @@ from rag_evaluation_framework.labelling.label_change import BACK, LOST, LabelCha
 from rag_evaluation_framework.labelling.reanchor import reanchor
 from rag_evaluation_framework.text.line_places import LinePlaces
 
-_KINDS = ("unchanged", "moved", "renamed", "in normal form", BACK, LOST)
+_MOVED = "moved"
+_KINDS = ("unchanged", _MOVED, "renamed", "in normal form", BACK, LOST)
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,7 +54,10 @@ class Relabelled:
     def counted_spans(self) -> str:
         """Return the counts in words."""
         counts = self.counts()
-        told = ", ".join(f"{counts[kind]} {kind}" for kind in _KINDS if counts[kind] or kind in ("unchanged", LOST))
+        gone = sum(change.kind == _MOVED and change.is_elsewhere for change in self.changes)
+        where = {_MOVED: f" ({gone} to another document)"} if gone else {}
+        kinds = [kind for kind in _KINDS if counts[kind] or kind in ("unchanged", LOST)]
+        told = ", ".join(f"{counts[kind]} {kind}{where.get(kind, '')}" for kind in kinds)
         return f"{len(self.changes)} labelled span{'s' * (len(self.changes) != 1)}: {told}"
 
     @property
