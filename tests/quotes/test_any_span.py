@@ -5,8 +5,8 @@ are spans as they are shown, changed by any mix of what is to be ignored (copied
 `pytest tests/quotes/test_any_span.py --hypothesis-profile many` tries 20,000.
 
 What is not promised, and not drawn: spans that begin or end with a number beside a dash, which may be its sign or that
-of a range, behind the ">" of a tag in code, which may compare it, or with one part of "5 ½"; numbers of list items
-where the lines of the quote were joined; "A … B" over an ellipsis.
+of a range, or behind the ">" of a tag in code, which may compare it; one part of "5 ½"; numbers of list items where the
+lines of the quote were joined; "A … B" over an ellipsis of the document.
 """
 
 import re

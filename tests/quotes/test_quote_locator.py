@@ -44,6 +44,8 @@ def ignoring(text, quote, name="a.txt"):
         ("One (1) – “two” ends.", 'One (1) --- "two" ends.', "dashes"),
         ("One [x] -- 2, “two” ends.", "One [x] – 2, “two” ends.", "dashes"),
         ("Wait… for it.", "Wait... for it.", "ellipsis"),
+        ("Wait … for it.", "Wait . . . for it.", "ellipsis"),
+        ("One two three, and four.", "One two three . . .", "ellipsis"),
         ("A sof\u00adt hyphen\u200b.", "A soft hyphen.", "invisible characters"),
         ("A re\u0301sume\u0301 here.", "A résumé here.", "Unicode composition"),
         ("If a =\u0338 b then.", "If a ≠ b then.", "Unicode composition"),
@@ -77,6 +79,9 @@ def ignoring(text, quote, name="a.txt"):
         ("One two three, and four.", "One two three.", "final punctuation"),
         ("Text.\nOne two three", "• One two three", "list markers"),
         ("First thing\n\nSecond thing", "First thing\n• Second thing", "list markers"),
+        ("weighs 10 ㎏ net", "weighs 10 kg net", "ligatures"),
+        ("weighs 10kg net", "weighs 10㎏ net", "ligatures"),
+        ("a Trademark™ is", "a TrademarkTM is", "ligatures"),
     ],
 )
 def test_what_a_keyboard_or_a_printer_changes_is_ignored_and_named(text, quote, ignored):

@@ -71,8 +71,8 @@ def are_notes(marks: Sequence[str], source: str) -> bool:
 
 
 def _unified(gap: str) -> str:
-    """Return a gap as it is compared, and two apostrophes around words as a quotation mark."""
-    return _TYPED_MARKS.sub('"', flat(gap))
+    """Return a gap as it is compared, two apostrophes around words as a quotation mark, points as an ellipsis."""
+    return _TYPED_MARKS.sub('"', flat(gap)).replace(". . .", "...")
 
 
 def _is_typed_dash(quote: str, shown: str, before: str, after: str) -> bool:

@@ -17,8 +17,14 @@ _NOTE_MARK = re.compile(  # behind a word
     rf"(?:(?<=[^\W\d_])|(?<=\w[.,;:!?)\"'”’»]))(?:{NOTE_MARK.pattern})(?!\w|[.,]\d)"
 )
 _JOINED = "℃℉¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
-_OTHERS = {pair[at]: pair[1 - at] for sign in _JOINED for pair in [(sign, normalize("NFKC", sign))] for at in (0, 1)}
-_JOINED_OR_APART = re.compile(rf"(?<!\d)(?:\d{{1,2}}⁄\d{{1,2}}(?!\d)|[{_JOINED[2:]}])|°[CF](?!\w)|[{_JOINED[:2]}]")
+_UNITS = "㎏㎎㎜㎝㎞™"
+_OTHERS = {
+    pair[at]: pair[1 - at] for sign in _JOINED + _UNITS for pair in [(sign, normalize("NFKC", sign))] for at in (0, 1)
+}
+_JOINED_OR_APART = re.compile(
+    rf"(?<!\d)(?:\d{{1,2}}⁄\d{{1,2}}(?!\d)|[{_JOINED[2:]}])|°[CF](?!\w)|[{_JOINED[:2]}{_UNITS}]"
+    r"|(?:(?<=\d)|(?<=\d\s))(?:[kmc]m|[km]g)(?!\w)|(?<=[^\W\d_])TM(?!\w)"
+)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from functools import cache
 from rag_evaluation_framework.markups.characters import DASHES, flat, folded, is_key, is_unspaced
 
 SIMILAR = 70  # in 100: a word with another letter, not another word
-ELLIPSIS = r"(?:…|\.{3})"  # as a pattern
+ELLIPSIS = r"(?:…|\.{3}|\.\s\.\s\.)"  # as a pattern
 BRACKETED_ELLIPSIS = rf"(?:\[{ELLIPSIS}\]|\({ELLIPSIS}\))"
 _AROUND = rf"(?:\s|[\"“”„‟″«»‹›'‘’‚‛]|{ELLIPSIS}|{BRACKETED_ELLIPSIS})"
 _WORD = re.compile(r"u|k(?:i*j?i*k)*|d{2,3}(?![kud])|[djs]")
