@@ -79,6 +79,7 @@ def ignoring(text, quote, name="a.txt"):
         ("One two three, and four.", "One two three.", "final punctuation"),
         ("Text.\nOne two three", "• One two three", "list markers"),
         ("First thing\n\nSecond thing", "First thing\n• Second thing", "list markers"),
+        ("Say hello there.", "「hello there」", "outer quotation marks"),
         ("weighs 10 ㎏ net", "weighs 10 kg net", "ligatures"),
         ("weighs 10kg net", "weighs 10㎏ net", "ligatures"),
         ("a Trademark™ is", "a TrademarkTM is", "ligatures"),
@@ -311,6 +312,20 @@ def test_a_list_number_may_stand_within_what_people_put_around_a_quote(quote):
 )
 def test_a_sign_is_no_list_marker_where_the_document_has_no_list(text, quote, name):
     assert located(text, quote, name) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "name", "span"),
+    [
+        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | -10", "a.html", "Basic</td><td>-10"),
+        ("<tr><td>Basic</td>\n<td>10</td></tr>", "“| Basic | 10 |”", "a.html", None),
+        ("| It’s **Basic** | 10 |\n|---|---|\n| a | b |", "It's Basic | 10", "a.md", "It’s **Basic** | 10"),
+        ("<tr><td>Basic</td><td>-10</td></tr>", "Basic | 10", "a.html", None),
+        ("<p>Basic</p><p>10</p>", "Basic | 10", "a.html", None),
+    ],
+)
+def test_cells_may_be_quoted_with_lines_between(text, quote, name, span):
+    assert located(text, quote, name) == ([span] if span else [])
 
 
 @pytest.mark.parametrize("marker", ["-", "*", "+", "•", "·"])

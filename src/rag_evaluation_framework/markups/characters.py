@@ -9,7 +9,7 @@ import re
 from functools import cache
 from unicodedata import category, decomposition, normalize
 
-QUOTATION_MARKS = dict.fromkeys("'‘’‚‛′ʼ`´‹›", "'") | dict.fromkeys('"“”„‟″«»', '"')
+QUOTATION_MARKS = dict.fromkeys("'‘’‚‛′ʼ`´‹›", "'") | dict.fromkeys('"“”„‟″«»「」『』', '"')
 DASHES = frozenset("-‐‑‒–—―−﹘﹣－")
 ELLIPSIS = "…"
 ANCHOR = "¶"  # beside headings, shown or not

@@ -9,7 +9,7 @@ from rag_evaluation_framework.markups.characters import DASHES, flat, folded, is
 SIMILAR = 70  # in 100: a word with another letter, not another word
 ELLIPSIS = r"(?:…|\.{3}|\.\s\.\s\.)"  # as a pattern
 BRACKETED_ELLIPSIS = rf"(?:\[{ELLIPSIS}\]|\({ELLIPSIS}\))"
-_AROUND = rf"(?:\s|[\"“”„‟″«»‹›'‘’‚‛]|{ELLIPSIS}|{BRACKETED_ELLIPSIS})"
+_AROUND = rf"(?:\s|[\"“”„‟″«»「」『』‹›'‘’‚‛]|{ELLIPSIS}|{BRACKETED_ELLIPSIS})"
 _WORD = re.compile(r"u|k(?:i*j?i*k)*|d{2,3}(?![kud])|[djs]")
 _OPENING = re.compile(rf"{_AROUND}*")
 _OUTER = re.compile(rf"\A{_AROUND}+|{_AROUND}+\Z")
