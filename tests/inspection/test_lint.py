@@ -1,5 +1,7 @@
 """What a check of a dataset finds: of each kind, a dataset that has it, and one that nearly has it and does not."""
 
+from dataclasses import replace
+
 import pytest
 
 from rag_evaluation_framework import (
@@ -405,6 +407,18 @@ def test_why_a_question_is_skipped_is_told_for_the_documents_as_they_are_now():
         ": lost: its text is gone",
     ]
     assert all("is gone" in finding.what for finding in found(lint_dataset(lost), "skipped")[1:])
+
+
+def test_in_the_documents_in_which_a_question_was_lost_it_is_told_why_as_then():
+    edited = corpus_of(a=PAGE.replace(SECOND, "Gone."))
+    (label,) = relabel(
+        Dataset([question("How long?", SECOND)], TOKEN, corpus=corpus_of(a=PAGE)), edited
+    ).dataset.skipped
+    told = replace(label, reason="lost: as was told then")
+    for known, expected in ((edited.content_hash, "lost: as was told then"), (None, "lost: its text is gone")):
+        lost = Dataset([question("When?", FIRST)], TOKEN, corpus_hash=known, skipped=[told])
+        (finding,) = found(lint_dataset(lost, edited), "skipped")
+        assert finding.what == f"“{SECOND}”: {expected}"
 
 
 def test_documents_and_prefixes_that_the_corpus_lacks_are_told():

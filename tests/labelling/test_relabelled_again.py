@@ -125,6 +125,16 @@ def test_each_update_tells_anew_why_a_question_is_skipped(tmp_path):
     assert {label.reason for label in skipped[1:]} == {"lost: its document a.md is gone and its text is in no other"}
 
 
+def test_in_the_documents_in_which_a_question_was_lost_the_same_is_told_of_it(tmp_path):
+    """Told anew, it would be less: where its document was reworded, and what it said is in another, that was there."""
+    edited = corpus_of(a=PAGE.replace("five", "six"), b=OTHER, archive=PAGE)
+    once = relabel(dataset_of(("How long?", SECOND), ("Who?", THIRD)), edited).dataset
+    assert once.skipped[0].reason.startswith("lost: its document says something else now")
+    loaded = load_dataset(save_dataset(once, tmp_path / "once.json"))
+    for dataset in (once, loaded):
+        assert relabel(dataset, edited).dataset.skipped == once.skipped
+
+
 def test_labels_of_a_skipped_question_are_followed_from_edit_to_edit(tmp_path):
     page = f"# First\n\nAn introduction. {FIRST} One more.\n"
     edits = [corpus_of(**{"a": "# Billing\n\nNothing of it.\n", name: page, "b": OTHER}) for name in "cde"]

@@ -76,7 +76,8 @@ def _skipped(dataset: Dataset[Any], corpus: Corpus | None) -> list[Finding]:
     """Return the labels of questions that are skipped, and why they would be in the documents as they are now."""
     now = dataset.skipped
     if corpus is not None and any(label.anchor is not None for label in now):
-        alone = Dataset[CharacterSpan]((), TOKEN, skipped=now, recorded=dataset.recorded)
+        known, recorded = dataset.corpus_hash, dataset.recorded
+        alone = Dataset[CharacterSpan]((), TOKEN, skipped=now, corpus_hash=known, recorded=recorded)
         now = relabel(alone, corpus).dataset.skipped
     skipped, told = {label.query.id for label in now}, iter(now)
     again = "is there again; `rag-eval dataset update` takes the question back"

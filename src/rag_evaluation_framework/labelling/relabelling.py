@@ -110,7 +110,7 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
         corpus=corpus,
         metadata=dataset.metadata,
         skipped=(
-            *_still_skipped(dataset.skipped, again, missing, corpus),
+            *_still_skipped(dataset, again, missing, corpus),
             *_skipped([change for change in changes if change.query.id in lost], corpus, known),
         ),
         recorded=LabelContexts(was_in=_was_in([*changes, *back])),
@@ -149,14 +149,16 @@ def _anchored(skipped: Sequence[Skipped]) -> list[tuple[Query, Anchor]]:
 
 
 def _still_skipped(
-    skipped: Sequence[Skipped], again: Sequence[LabelChange], missing: Set[str], corpus: Corpus
+    dataset: Dataset[CharacterSpan], again: Sequence[LabelChange], missing: Set[str], corpus: Corpus
 ) -> list[Skipped]:
     """Return the labels of questions that are not back, in order: where they are now, and why they are skipped now."""
     sought = {change.query.id for change in again}
+    if dataset.corpus_hash == corpus.content_hash:  # they were told in these documents, and of more than is known now
+        return [label for label in dataset.skipped if label.query.id not in sought - missing]
     told = iter(_skipped([change for change in again if change.query.id in missing], corpus, {}))
     return [
         next(told) if label.query.id in sought else label
-        for label in skipped
+        for label in dataset.skipped
         if label.query.id in missing or label.query.id not in sought
     ]
 
