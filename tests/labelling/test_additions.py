@@ -96,6 +96,29 @@ def test_a_wording_that_is_there_under_another_id_is_added_and_told(add):
     assert query.id.startswith("query_")
 
 
+def test_a_wording_without_an_id_is_the_skipped_question_that_has_it(add):
+    """Else both would be there as soon as the lost label is found again."""
+    reworded = CORPUS["a.md"].content.replace(FIRST, "Gone.")
+    lost = relabel(dataset_of(truth("1", "Invoice?", FIRST)), Corpus([Document(DocumentId("a.md"), reworded)])).dataset
+    for row in (f"Invoice?,{SECOND}", f" Invoice? ,{SECOND}"):
+        again = add(lost, "question,quote", row)
+        assert (asked(again.dataset), again.dataset.skipped, again.repeated) == ({"1": ("Invoice?", [SECOND])}, (), ())
+        assert [query.id for query in again.added] == ["1"]
+    again = add(lost, "question,quote", "Invoice?,Nowhere.")
+    assert {label.query.id for label in again.dataset.skipped} == {"1"}
+
+
+@pytest.mark.parametrize("others", [{"2": True, "1": False}, {"1": False, "2": False}], ids=["scored, too", "twice"])
+def test_a_wording_without_an_id_that_several_questions_have_is_a_new_one(add, others):
+    scored = [truth(query_id, "Invoice?", FIRST) for query_id, has_place in others.items() if has_place]
+    skipped = [
+        Skipped(Query(query_id, "Invoice?"), "x", "lost") for query_id, is_there in others.items() if not is_there
+    ]
+    dataset = Dataset(scored, TOKEN, corpus=CORPUS, skipped=skipped)
+    (query,) = add(dataset, "question,quote", f"Invoice?,{SECOND}").added
+    assert query.id.startswith("query_")
+
+
 def test_of_many_wordings_that_are_there_three_ids_are_told(add):
     again = add(
         dataset_of(truth("1", "Invoice?", FIRST)),

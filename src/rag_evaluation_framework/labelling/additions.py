@@ -60,14 +60,16 @@ class Additions:
 def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Corpus) -> Additions:
     """Add the questions of a table of quotes to a dataset in the same corpus.
 
-    A question is known by its id: that of the table or, without one, the one that its wording has. A new one is skipped
-    if a quote of its is not located, or is one of a lost label and only part of another sentence now. Metadata that the
-    table does not have stays.
+    A question is known by its id: that of the table or, without one, that of the skipped question with its wording, if
+    no other question has that, or else the one that is generated of its wording. A new one is skipped if a quote of its
+    is not located, or is one of a lost label and only part of another sentence now. Metadata that the table does not
+    have stays.
 
     Raises:
         DatasetError: The id of a question in the table is that of another question in the dataset, scored or skipped.
     """
-    located, check = check, without_lost(check, dataset, corpus)
+    located = _of_skipped(check, dataset)
+    check = without_lost(located, dataset, corpus)
     known = {query.id: query for query in (*(label.query for label in dataset.skipped), *dataset.queries)}
     _check_ids(known.values(), check)
     given, unplaced = _labels(check, known)
@@ -92,6 +94,17 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
         tuple(query for query in new if query.id not in known and _words(query) in wordings),
         check,
     )
+
+
+def _of_skipped(check: QuoteCheck, dataset: Dataset[CharacterSpan]) -> QuoteCheck:
+    """Return a table in which rows without an id have that of the skipped question whose wording they alone have."""
+    ids: dict[tuple[str, ...], set[str]] = {}
+    for query in (*(label.query for label in dataset.skipped), *dataset.queries):
+        ids.setdefault(_words(query), set()).add(query.id)
+    skipped = {label.query.id for label in dataset.skipped}
+    own = {words: found.pop() for words, found in ids.items() if len(found) == 1 and found <= skipped}
+    rows = [row if row.id else replace(row, id=own.get(tuple(row.question.split()), "")) for row in check.rows]
+    return replace(check, rows=tuple(rows))
 
 
 def _labels(
