@@ -182,17 +182,28 @@ def test_fix_mends_the_file_keeps_it_as_it_was_and_says_what_it_did(rag_eval, fo
     before = labelled.read_bytes()
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix")
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.splitlines()[1:4] == [
+    moved = f"billing.md[11:46] → billing.md:5:1 “{content['questions'][0]['relevant_spans'][0]['text']}”"
+    lines = outcome.out.splitlines()
+    assert f"{lines[0]} {lines[1].strip()}" == (
+        f"fixed: label moved: {content['questions'][0]['id']} “{QUESTION}”: {moved}"
+    )
+    assert lines[2:5] == [
         f"fixed: asked twice: again “What comes first?”: removed: it is asked with the same truth as {first}",
         "2 fixes; its identity changed",
-        f"Wrote {labelled}; as it was it is {labelled.with_name('questions.1.json')}",
+        f"Wrote {labelled}; the earlier version is {labelled.with_name('questions.1.json')}",
     ]
-    assert outcome.out.startswith(f"fixed: label moved: {content['questions'][0]['id']} “{QUESTION}”: moved ")
     assert labelled.with_name("questions.1.json").read_bytes() == before
     assert rag_eval("run", ".rag-eval/questions.yaml").code == 0
     outcome = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix")
     assert outcome.out.startswith(f"nothing fixed\n{labelled} is as it was\n")
     assert sorted(path.name for path in labelled.parent.iterdir()) == ["questions.1.json", "questions.json"]
+
+
+def test_fixes_are_wrapped_where_the_screen_ends(rag_eval, folder, labelled):
+    (folder / "docs/billing.md").rename(folder / "docs/a file with a long name.md")
+    said = rag_eval("dataset", "lint", labelled, "--corpus", "docs", "--fix").out
+    assert said.startswith("fixed: label moved: query_")
+    assert "”: renamed billing.md[11:46] → a file with a long name.md:3:1\n       “Invoices are sent on" in said
 
 
 def test_what_was_not_fixed_is_still_found(rag_eval, folder, labelled):

@@ -64,7 +64,7 @@ def test_labels_that_moved_are_found_again():
         PAGE.index(text) + 5 for text in (FIRST, SECOND)
     ]
     assert (fixed.dataset.corpus, fixed.dataset.corpus_hash) == (after, after.content_hash)
-    assert fixed.fixes[0].what == f"moved          a.md[11:46] → a.md:4:1 “{FIRST}”"
+    assert fixed.fixes[0].what == f"a.md[11:46] → a.md:4:1 “{FIRST}”"
     assert fixed.counted() == "2 fixes; its identity is the same"
     assert lint_dataset(fixed.dataset, after).findings == ()
 

@@ -37,7 +37,7 @@ def test_what_was_ignored_is_told_in_lines_and_records():
 def test_what_moved_has_its_new_place_and_no_particulars():
     change, lines = changed(corpus_of(b=f"New.\n{PAGE}"), ("When?", FIRST))
     assert (change.kind, change.particulars, change.was) == ("renamed", "", "a.md[11:46]")
-    assert change.line(lines) == f"renamed        a.md[11:46] → b.md:4:1 “{FIRST}”"
+    assert change.line(lines) == f"renamed a.md[11:46] → b.md:4:1 “{FIRST}”"
     record = change.record(lines)
     assert record["to"] == {"doc_id": "b.md", "start": 16, "end": 51, "line": 4, "text": FIRST}
     assert (record["from"], record["nearest"]) == ({"doc_id": "a.md", "start": 11, "end": 46}, None)
@@ -47,7 +47,7 @@ def test_what_was_lost_is_told_with_the_nearest_text_its_similarity_and_in_what_
     change, lines = changed(corpus_of(b=f"New.\n{PAGE.replace('five', 'six')}"), ("How\nlong?", SECOND))
     nearest = "nearest (94 % similar): b.md:4:37 “Refunds take six working days in all countries.”; “five” for “six”"
     why = "its document a.md is gone and its text is in no other"
-    assert change.line(lines) == f"lost           a.md[47:95] “{SECOND}” of “How long?”: {why}; {nearest}"
+    assert change.line(lines) == f"lost a.md[47:95] “{SECOND}” of “How long?”: {why}; {nearest}"
     assert change.reason == f"lost: {why}; {nearest}"
     told = change.record(lines)["nearest"]
     assert (told["doc_id"], told["line"], told["difference"]) == ("b.md", 4, "“five” for “six”")

@@ -588,6 +588,22 @@ def test_a_label_that_is_hidden_now_is_lost_and_one_that_was_is_not(suffix, hidd
     assert found_again(after, moved, doc_id=f"a.{suffix}").span is not None
 
 
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<p style='color: red; display: none'>{}</p>",
+        "<div hidden><p>Some old paragraph or another.</p><p>{}</p></div>",
+        "<!-- <p>Some old paragraph or another.</p><p>{}</p> -->",
+    ],
+)
+def test_a_label_that_is_hidden_from_farther_away_than_its_context_is_lost(hidden):
+    page = "<p>Invoices are sent on the first day.</p>\n{}\n<p>Write to the help desk if one is late.</p>\n"
+    before, after = (
+        Corpus([Document(DocumentId("a.html"), page.format(form.format(ANSWER)))]) for form in ("<p>{}</p>", hidden)
+    )
+    assert found_again(before, after, doc_id="a.html").how.startswith("lost: its text stands hidden, as in a comment")
+
+
 FAR = "Some more words to fill the page.\n\n" * 200
 
 

@@ -70,4 +70,4 @@ def write_dataset(updated: rag.Dataset[Any], dataset: Path, output: Path | None 
     except OSError as error:
         advice = "`rag-eval dataset update --output NEW.json` writes another file"
         raise DatasetError(f"{dataset}: cannot be replaced ({error.strerror}); {advice}") from error
-    return f"Wrote {dataset}; as it was it is {kept}"
+    return f"Wrote {dataset}; the earlier version is {kept}"

@@ -18,8 +18,6 @@ from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.output import arriving, print_json, print_text
 from rag_evaluation_framework.errors import ConfigError
 
-_MOST_SHOWN = 200
-
 
 def lint(
     dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")],
@@ -51,7 +49,8 @@ def lint(
             print_json({"dataset": str(dataset), "fixed": told, **report.record()})
         else:
             if fixed is not None:
-                _show_fixes(fixed, written)
+                reports.show_fixes(stdout(), fixed)
+                print_text(written)
             reports.show_lint(stdout(), report)
     if report.problems:
         raise Found
@@ -73,12 +72,3 @@ def _fixed(
         )
     fixed = inspection.fix_dataset(loaded, documents)
     return fixed, write_dataset(fixed.dataset, dataset) if fixed.fixes else f"{dataset} is as it was"
-
-
-def _show_fixes(fixed: inspection.FixedDataset, written: str) -> None:
-    for fix in fixed.fixes[:_MOST_SHOWN]:
-        print_text(f"fixed: {fix}")
-    if len(fixed.fixes) > _MOST_SHOWN:
-        print_text(f"… and {len(fixed.fixes) - _MOST_SHOWN:,} more; --json lists all of them")
-    print_text(fixed.counted())
-    print_text(written)

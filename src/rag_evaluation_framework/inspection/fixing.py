@@ -145,7 +145,9 @@ def _placed(dataset: Dataset[Any], corpus: Corpus, fixes: list[Fix]) -> tuple[Da
         if lost := relabelled.counts()["lost"]:
             return dataset, lost
         lines = LinePlaces(corpus)
-        moved = [Fix("label moved", change.query, change.line(lines)) for change in relabelled.changed]
+        moved = [
+            Fix("label moved", change.query, change.line(lines).removeprefix("moved ")) for change in relabelled.changed
+        ]
         found = relabelled.dataset
     trimmed: list[Fix] = []
     entries = [_trimmed(entry, corpus, texts, trimmed) for entry in found]

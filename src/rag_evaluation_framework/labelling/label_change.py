@@ -55,9 +55,9 @@ class LabelChange:
         text = f"“{one_line(self.before.text, _SHOWN)}”"
         if self.found.span is not None:
             ignored = f" ({self.particulars})" if self.particulars else ""
-            return f"{self.kind:<14} {self.was} → {lines.named(self.found.span)} {text}{ignored}"
+            return f"{self.kind} {self.was} → {lines.named(self.found.span)} {text}{ignored}"
         nearest = self._nearest() or "nothing similar in the corpus"
-        return f"{LOST:<14} {self.was} {text} of “{one_line(self.query.text, _SHOWN)}”: {self.particulars}; {nearest}"
+        return f"{LOST} {self.was} {text} of “{one_line(self.query.text, _SHOWN)}”: {self.particulars}; {nearest}"
 
     @property
     def reason(self) -> str:

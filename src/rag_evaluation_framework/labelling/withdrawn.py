@@ -6,10 +6,11 @@ from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.markups.formats import markup_of
+from rag_evaluation_framework.markups.hidden_elements import WHAT
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.markups.text_effects import STRUCK_OUT, effects
 
-_MANY_LINES = ("comments", "directives")  # what is hidden as such, may be so from far away
+_MANY_LINES = ("comments", "directives", WHAT)  # what is hidden as such, may be so from far away
 
 
 class Withdrawn:

@@ -1,6 +1,7 @@
 from .changes import show_changes as show_changes
 from .changes import show_questions as show_questions
 from .datasets import show_dataset as show_dataset
+from .datasets import show_fixes as show_fixes
 from .datasets import show_lint as show_lint
 from .quotes import show_quotes as show_quotes
 from .tables import Column as Column

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework.inspection.dataset_info import Coverage, DatasetInfo, Spread, WordOverlap
+from rag_evaluation_framework.inspection.fixing import FixedDataset
 from rag_evaluation_framework.inspection.lint_report import LintReport
 from rag_evaluation_framework.inspection.meanings import MEANINGS
 from rag_evaluation_framework.reports.wrapped import print_wrapped
@@ -15,6 +16,8 @@ _UNDEFINED = "–"
 _MOST_COLUMNS = 10
 _NAMES = 21  # characters of the first column
 _DIGITS = 12  # of a hash
+_MOST_FIXES = 200
+_FIXED = "fixed: "
 _LONGEST = 500  # characters of metadata
 _COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
 
@@ -32,6 +35,15 @@ def show_lint(console: Console, report: LintReport) -> None:
     for text in report.not_checked:
         print_wrapped(console, Text(f"not checked: {text}", "dim"), 0)
     print_wrapped(console, Text(report.counted(), "bold"), 0)
+
+
+def show_fixes(console: Console, fixed: FixedDataset) -> None:
+    """Print what was mended in a dataset, of much the first two hundred, and how much it was."""
+    for fix in fixed.fixes[:_MOST_FIXES]:
+        print_wrapped(console, str(fix), len(_FIXED), _FIXED)
+    if len(fixed.fixes) > _MOST_FIXES:
+        print_wrapped(console, f"… and {len(fixed.fixes) - _MOST_FIXES:,} more; --json lists all of them", 0)
+    print_wrapped(console, fixed.counted(), 0)
 
 
 def show_dataset(console: Console, info: DatasetInfo) -> None:
