@@ -340,6 +340,36 @@ def test_labels_that_are_ids_and_tables_of_quotes_are_refused(rag_eval, folder):
     assert "give --output NEW.json" in table.err
 
 
+FIRST = "Invoices are sent on the first day."
+
+
+def test_a_file_of_another_format_is_not_replaced_and_may_become_a_native_one_with_another_name(rag_eval, folder):
+    example = {
+        "inputs": {"query": "When?"},
+        "outputs": {"relevant_spans": [{"doc_id": "billing.md", "start": 11, "end": 46, "text": FIRST}]},
+    }
+    path = folder / "examples.json"
+    path.write_text(json.dumps([example]))
+    before = path.read_bytes()
+    edit(folder, "billing.md", "# Billing", "# Billing\n\nNew.")
+    outcome = rag_eval("dataset", "update", "examples.json", "--corpus", "docs")
+    assert outcome.code == 2
+    assert (
+        "error: examples.json: no native file of a dataset, so it is not replaced; give --output NEW.json"
+        in outcome.err
+    )
+    assert path.read_bytes() == before
+    rag_eval("dataset", "update", "examples.json", "--corpus", "docs", "--output", "new.json")
+    assert load_dataset(folder / "new.json").recorded is not None
+
+
+def test_a_document_of_which_the_file_has_another_name_is_renamed(rag_eval, folder, labelled):
+    labelled.write_text(labelled.read_text().replace('"billing.md"', '"../billing.md"'))
+    said = rag_eval("dataset", "update", labelled, "--corpus", "docs").out
+    assert "renamed        ../billing.md[11:46] → docs/billing.md:3:1 “Invoices are" in said
+    assert "2 labelled spans: 1 unchanged, 1 renamed, 0 lost" in said
+
+
 def test_contexts_and_hashes_of_the_file_tell_copies_apart(rag_eval, folder):
     page = "# {}\n\nThe first of all lines of this page.\n\nSupport helps.\n\nThe last line of this page.\n"
     for name in ("one", "two"):

@@ -200,13 +200,17 @@ def test_the_headline_counts_skipped_and_failed_questions_among_the_answerable_o
     assert f"<br>{expected}, 1 without an answer<table>" in result._repr_html_()
 
 
-def test_of_many_skipped_labels_the_first_ten_are_shown(tmp_path):
-    labels = [Skipped(Query.from_text(f"Why {number}?"), "", "not\x1b[31m there") for number in range(12)]
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(11, "1 more label that could not be placed"), (12, "2 more labels that could not be placed")],
+)
+def test_of_many_skipped_labels_the_first_ten_are_shown(tmp_path, count, told):
+    labels = [Skipped(Query.from_text(f"Why {number}?"), "", "not\x1b[31m there") for number in range(count)]
     result = evaluate(search, Dataset(dataset(TRUTH).ground_truth, TOKEN, corpus=CORPUS, skipped=labels), k=1)
     heading, first, *_, last, more = repr(result).splitlines()[-12:]
     assert heading == "Skipped questions"
     assert first == f"  Why 0? ({labels[0].query.id}): not\N{REPLACEMENT CHARACTER}[31m there"
-    assert (last[:8], more) == ("  Why 9?", "  2 more labels that could not be placed")
+    assert (last[:8], more) == ("  Why 9?", f"  {told}")
     assert (result.save(tmp_path / "run") / "summary.md").read_text().count("\n- Why ") == 10
 
 

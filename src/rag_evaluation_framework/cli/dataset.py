@@ -48,8 +48,11 @@ def update(
     check_accept(accept)
     if accept is not None and questions is None:
         raise ConfigError("--accept takes suggestions for quotes of a table: give --questions, too")
+    loaded = rag.load_dataset(dataset)
+    if output is None and loaded.recorded is None:
+        raise ConfigError(f"{dataset}: no native file of a dataset, so it is not replaced; give --output NEW.json")
     documents = rag.Corpus.from_folder(corpus, glob)
-    update = _updated(dataset, documents, questions, accept)
+    update = _updated(loaded, documents, questions, accept)
     _check_read(dataset, documents, update)
     _check_labels_left(dataset, documents, update)
     written = [write_dataset(update.dataset, dataset, output)]
@@ -106,8 +109,10 @@ class _Update:
         return record
 
 
-def _updated(dataset: Path, documents: rag.Corpus, questions: Path | None, accept: float | None) -> _Update:
-    found = labelling.relabel(rag.load_dataset(dataset), documents)
+def _updated(
+    dataset: rag.Dataset[rag.CharacterSpan], documents: rag.Corpus, questions: Path | None, accept: float | None
+) -> _Update:
+    found = labelling.relabel(dataset, documents)
     if questions is None:
         return _Update(found)
     check = accepted(rag.check_quotes(questions, documents), accept)

@@ -32,7 +32,7 @@ class LabelChange:
     @property
     def kind(self) -> str:
         """One of `unchanged`, `moved`, `renamed`, `in normal form`, `lost` and, of a skipped question, `back`."""
-        return BACK if self.was_skipped else self.found.how.partition(":")[0].partition(",")[0]
+        return BACK if self.was_skipped else self._how.partition(":")[0].partition(",")[0]
 
     @property
     def is_elsewhere(self) -> bool:
@@ -42,8 +42,14 @@ class LabelChange:
     @property
     def particulars(self) -> str:
         """Why it was lost, or what was ignored to find it: "ignoring: emphasis"; "" if nothing was."""
-        how = self.found.how
+        how = self._how
         return how.removeprefix("unchanged" if self.was_skipped else self.kind).lstrip(":, ")
+
+    @property
+    def _how(self) -> str:
+        """How it was found; what is under another name than its file has is renamed, also if nothing else changed."""
+        span, how = self.found.span, self.found.how
+        return "renamed" if span is not None and how == "unchanged" and span.doc_id != self.before.doc_id else how
 
     @property
     def was(self) -> str:
@@ -65,7 +71,7 @@ class LabelChange:
         if self.found.span is not None:
             return "found, but another label of the question was lost"
         nearest = self.found.nearest
-        return f"{self.found.how}; {self._nearest()}" if nearest is not None and nearest.difference else self.found.how
+        return f"{self._how}; {self._nearest()}" if nearest is not None and nearest.difference else self._how
 
     def _nearest(self) -> str:
         found = self.found.nearest
@@ -79,7 +85,7 @@ class LabelChange:
         nearest = self.found.nearest
         return {
             "query": {"id": self.query.id, "query": self.query.text},
-            "how": f"{BACK}: {self.found.how}" if self.was_skipped else self.found.how,
+            "how": f"{BACK}: {self._how}" if self.was_skipped else self._how,
             "text": self.before.text,
             "from": {"doc_id": self.before.doc_id, "start": self.before.start, "end": self.before.end},
             "to": None if self.found.span is None else _span_record(self.found.span, lines),

@@ -55,11 +55,11 @@ class Summary:
             "headline": tuple(map(_told, self.headline)),
             "header": tuple(map(name_line, self.header)),
             "rows": tuple(tuple(map(name_line, row)) for row in self.rows),
-            "notes": _first(self.notes, _MOST_NOTES, "notes"),
+            "notes": _first(self.notes, _MOST_NOTES, "note{}"),
             "worst_title": _told(self.worst_title),
             "worst": tuple((*map(name_line, row[:-1]), one_line(row[-1], _LINE)) for row in self.worst),
             "facts": tuple(map(_told, self.facts)),
-            "skipped": _first(self.skipped, _MOST_SKIPPED, "labels that could not be placed"),
+            "skipped": _first(self.skipped, _MOST_SKIPPED, "label{} that could not be placed"),
         }
         for name, value in fit.items():
             object.__setattr__(self, name, value)
@@ -140,9 +140,9 @@ def _table(header: Row, rows: tuple[Row, ...]) -> list[str]:
 
 
 def _first(texts: tuple[str, ...], most: int, what: str) -> tuple[str, ...]:
-    """Return texts fit to be shown, of many the first ones and how many more there are."""
+    """Return texts fit to be shown, of many the first ones and how many more there are: "{}" is where an s is due."""
     more = len(texts) - most
-    return (*map(_told, texts[:most]), *([f"{more:,} more {what}"] if more > 0 else []))
+    return (*map(_told, texts[:most]), *([f"{more:,} more {what.format('s' * (more > 1))}"] if more > 0 else []))
 
 
 def _html_list(texts: tuple[str, ...]) -> str:
