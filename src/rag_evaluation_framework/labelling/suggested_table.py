@@ -72,7 +72,8 @@ def _form_of(source: Path) -> tuple[str, str]:
 def _written(rows: Sequence[QuoteRow], columns: Sequence[str], source: Path, delimiter: str) -> str:
     """Return the table as CSV, after reading it again: what is read has to be what is meant."""
     named = any(row.suggestion for row in rows) and "document" not in columns
-    header = [*columns, *(["document"] if named else []), *TOLD]
+    known = any(row.id for row in rows) and "id" not in columns  # of the skipped question that a row answers
+    header = [*columns, *(["id"] if known else []), *(["document"] if named else []), *TOLD]
     records = [{**dict.fromkeys(header, ""), **_record(row)} for row in rows]
     file = io.StringIO(newline="")
     writer = csv.writer(file, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
