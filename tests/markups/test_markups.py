@@ -231,6 +231,12 @@ def test_what_may_begin_or_end_at_many_places_is_read_once(read, first, repeated
         read(source)
 
 
+@pytest.mark.parametrize("repeated", ["<!---->", "<svg></svg>", "<pre></pre>"])
+def test_hidden_elements_on_one_line_are_read_once(repeated):
+    with cpu_seconds_below(4):
+        markdown_markup(repeated * 128_000)
+
+
 def test_brackets_in_brackets_are_read_once():
     with cpu_seconds_below(4):
         markdown_markup("[" * 60_000 + "]" * 60_000)

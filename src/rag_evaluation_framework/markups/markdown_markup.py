@@ -30,6 +30,7 @@ _BLANKS = " \t"
 _TEXT = re.compile(r"\S")
 _INDENTED = re.compile(r"(?:[ ]{4}|[ ]{0,3}\t)")
 _PREFORMATTED = re.compile(r"<pre\b.*?(?:</pre\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+_NEXT_HTML = re.compile(rf"[ \t]*(?:{HIDDEN_ELEMENT.pattern}|{_PREFORMATTED.pattern})", HIDDEN_ELEMENT.flags)
 
 
 def markdown_markup(source: str) -> Markup:
@@ -206,9 +207,12 @@ class _Blocks:
         found = HIDDEN_ELEMENT.match(self.text, start)
         if found is None and (found := _PREFORMATTED.match(self.text, start)) is None:
             return None
-        self.end_paragraph(start, found.end())
-        hide_html(self.markup, start, found.end())
-        return found.end()
+        end = found.end()
+        while found := _NEXT_HTML.match(self.text, end):  # alone, each would read the line to its end
+            end = found.end()
+        self.end_paragraph(start, end)
+        hide_html(self.markup, start, end)
+        return end
 
     def end_paragraph(self, end: int, following: int) -> None:
         """Read the inline markup of the paragraph that ends here; the next one begins at what follows."""
