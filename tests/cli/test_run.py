@@ -52,8 +52,10 @@ def test_skipped_questions_are_shown_with_quote_and_reason_wherever_people_look(
         "“Support helps.” ambiguous: billing.md:3:37 (behind “day.”), guides/start.md:3:26 (behind “first.”): "
         "name the document, or quote more"
     )
-    assert re.search(rf"Who helps\? \(query_\w+\): {re.escape(ambiguous)}", shown)
-    assert re.search(r"How do I upgrade\? \(query_\w+\): “Upgrade the agent first.” missing: nearest passage", shown)
+    assert re.search(rf"Who helps\? \(query_\w+\) {re.escape(ambiguous)}", shown)
+    assert re.search(r"How do I upgrade\? \(query_\w+\) “Upgrade the agent first.” missing: nearest passage", shown)
+    lines = outcome.out[outcome.out.index("Skipped questions") :].splitlines()
+    assert [line[:9] for line in lines[1:4]] == ["  Who hel", "    “Supp", "    ambig"]
     (run,) = (folder / ".rag-eval/runs").iterdir()
     page = (run / "summary.md").read_text()
     assert re.search(r"## Skipped questions\n\n- Who helps\? .*\n- How do I upgrade\? .*\n\n## Weakest", page)

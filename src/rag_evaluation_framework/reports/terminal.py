@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework._outside import fit_to_keep, name_line, one_line
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.levels.catalogue import RULES
@@ -21,6 +21,7 @@ from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import SKIPPED, number
 
 _LINE = 1000
+_MOST_SKIPPED = 10
 _DETECTABLE = 0.85
 
 Result = EvaluationResult[Any]
@@ -39,10 +40,22 @@ def show_result(console: Console, result: Result) -> None:
     show_table(console, [names], means)
     for note in summary.notes:
         print_wrapped(console, Text(note, "yellow"), 2, "! ", "yellow")
-    if summary.skipped:
+    _show_skipped(console, result)
+
+
+def _show_skipped(console: Console, result: Result) -> None:
+    """Print the labels that could not be placed, of many the first ten: question, quote and reason."""
+    if result.skipped:
         console.print(Text(SKIPPED, style="bold"))
-    for label in summary.skipped:
-        print_wrapped(console, Text(label, "yellow"), 2)
+    for label in result.skipped[:_MOST_SKIPPED]:
+        asked = f"{one_line(fit_to_keep(label.query.text), _LINE)} ({name_line(label.query.id)})"
+        print_wrapped(console, Text(asked, "yellow"), 2)
+        if label.quote:
+            print_wrapped(console, Text(quoted(fit_to_keep(label.quote)), "dim"), 4)
+        print_wrapped(console, one_line(fit_to_keep(label.reason), _LINE), 4)
+    more = len(result.skipped) - _MOST_SKIPPED
+    if more > 0:
+        print_wrapped(console, f"{more:,} more label{'s' * (more > 1)} that could not be placed", 2)
 
 
 def show_comparison(console: Console, results: Sequence[tuple[str, str, Result]], scores: Sequence[str]) -> None:
