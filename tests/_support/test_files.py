@@ -224,6 +224,11 @@ def test_a_table_that_is_not_csv_is_an_error_with_its_line(text):
         list(table_rows(text))
 
 
+def test_a_cell_that_is_too_long_for_csv_says_so():
+    with pytest.raises(csv.Error, match=r"^line 2: a cell has more than 131,072 characters; shorten it$"):
+        list(table_rows('a,b\n1,"' + "x" * 140_000 + '"\n'))
+
+
 def test_a_name_that_is_too_long_is_refused_before_its_folder_is_made(tmp_path):
     with pytest.raises(DatasetError, match="File name too long"):
         write_new(tmp_path / "new" / ("x" * 256), "text")

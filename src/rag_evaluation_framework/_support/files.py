@@ -202,7 +202,11 @@ def table_rows(text: str, delimiter: str = ",", *, skip_initial_space: bool = Fa
             yield first, cells
             first = reader.line_num + 1
     except csv.Error as error:
-        raise csv.Error(f"line {first}: {error}; is there an unclosed quotation mark?") from error
+        if "field limit" in str(error) and text.count('"') % 2 == 0:  # as many marks are opened as closed
+            told = f"a cell has more than {csv.field_size_limit():,} characters; shorten it"
+        else:
+            told = f"{error}; is there an unclosed quotation mark?"
+        raise csv.Error(f"line {first}: {told}") from error
 
 
 def folder_size(folder: Path) -> int:
