@@ -25,7 +25,7 @@ from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.quotes.suggestions import suggest
 
-HELD_OUT = Path(__file__).resolve().parent.parent / "tests" / "quotes" / "pages" / "held_out"
+HELD_OUT = Path(__file__).resolve().parent.parent / "tests" / "quotes" / "pages" / "regression"
 KINDS = ("markdown", "html", "rst", "pdf", "man")
 SUFFIXES = {".md", ".html", ".rst", ".txt", ".py"}
 OTHER_WORDS = ("river", "lantern", "because", "window", "painted", "often", "bridge", "quickly", "their", "copper")

@@ -19,7 +19,7 @@ from tests.quotes.pages.marks import MARK
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 
-SET = Path(__file__).parent / "pages" / "held_out"
+SET = Path(__file__).parent / "pages" / "regression"
 KINDS = ("markdown", "html", "rst", "pdf", "man")
 
 CHANGES = ("word", "digit", "sign", "comparison", "decimal mark", "negation", "word order", "another row")
