@@ -9,17 +9,25 @@ of a range, or behind the ">" of a tag in code, which may compare it; one part o
 lines of the quote were joined; "A … B" over an ellipsis of the document.
 """
 
+import random
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.quotes.copied import ELLIPSES, FINAL, OUTER, WITHIN, unified
 from tests.quotes.rendered import FORMATS, Writer
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
-from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
 
 EXAMPLES = 5 * settings().max_examples
+
+
+def core(text):
+    """A text without what may differ between a quote and what is shown, nor symbols at its ends."""
+    return re.sub(r"\A[\W_]+|[\W_]+\Z", "", unified(text).casefold())
 
 
 class Case:
@@ -109,13 +117,34 @@ class Case:
         corpus = Corpus(Document(DocumentId(name), page.source) for name, page in self.pages.items())
         located = QuoteLocator(corpus).locate(self.quote, limit=1_000).places
         found = [[(span.doc_id, span.start, span.end) for span in place] for place in located]
-        if self.place in found or self._with_marker() in found:
-            return ""
         if not found:
             return "missing"
-        if any(self._is_as_quoted(place) for place in found):
+        wrong = [place for place in found if not self._is_place(place)]
+        if wrong:
+            return f"elsewhere: {[[self._source(*span) for span in place] for place in wrong]}"
+        if self.place in found or self._with_marker() in found or any(self._is_as_quoted(place) for place in found):
             return ""
-        return f"elsewhere: {[[span.text for span in place] for place in located]}"
+        return f"not at its place: {[[self._source(*span) for span in place] for place in found]}"
+
+    def _source(self, name, start, end):
+        return self.pages[name].source[start:end]
+
+    def _is_place(self, place):
+        """Whether the same is shown there, or what is quoted: a quote may be of several places, and of no others."""
+        if place in (self.place, self._with_marker()):
+            return True
+        there = [unified(self._shown_between(*span)).casefold() for span in place]
+        here = [unified(self.page.text(*part)).casefold() for part in self.shown]
+        quote = unified(self.quote).casefold()
+        if there == here or (len(there) == 1 and there[0] == core(quote)):
+            return all(self._is_exact(*span) for span in place)
+        return list(map(core, there)) == list(map(core, here)) and all(part in quote for part in there)
+
+    def _is_exact(self, name, start, end):
+        """Whether the first and the last character of a span are shown, and no blanks."""
+        shown = self.pages[name].shown
+        begun = any(first == start and not sign.isspace() for sign, first, _ in shown)
+        return begun and any(behind == end and not sign.isspace() for sign, _, behind in shown)
 
     def _with_marker(self):
         """The place with the number of its list item, if the quote has it as it stands in the source."""
@@ -149,3 +178,21 @@ def test_any_span_is_located_exactly_or_said_to_be_ambiguous(rng):
     case = Case(rng)
     wrong = case.wrong()
     assert not wrong, f"{wrong}\n{case.told()}"
+
+
+@pytest.mark.parametrize("found_besides", [lambda start, end: (0, 1), lambda start, end: (max(start - 1, 0), end)])
+def test_a_place_that_is_none_of_the_quote_is_noticed_beside_the_true_one(monkeypatch, found_besides):
+    locate = QuoteLocator.locate
+
+    def with_another(locator, *arguments, **options):
+        located = locate(locator, *arguments, **options)
+        others = []
+        for place in located.places:
+            text = next(page.content for page in locator.corpus.documents if page.id == place[0].doc_id)
+            start, end = found_besides(place[0].start, place[0].end)
+            others.append((CharacterSpan(place[0].doc_id, start, end, text[start:end]), *place[1:]))
+        return Located(located.places + tuple(others), located.ignoring)
+
+    monkeypatch.setattr(QuoteLocator, "locate", with_another)
+    cases = [case for seed in range(100) if (case := Case(random.Random(seed))).place[0][1] > 0]
+    assert sum(case.wrong() != "" for case in cases) >= 0.9 * len(cases)

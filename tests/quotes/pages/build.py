@@ -131,7 +131,7 @@ def _write(kind: str, pages: list[PageOfQuotes], rng: random.Random, into: Path)
     quotes, misses, dropped = [], [], Counter()
     for page in pages:
         once = [q for q in page.quotes if joined.count(letters(q.text)) == 1]
-        several = [q for q in page.quotes if q not in once and _copies(q.text, pages) > 1]
+        several = [q for q in page.quotes if q not in once and len(_copies(q.text, pages)) > 1]
         dropped["neither once nor several"] += len(page.quotes) - len(once) - len(several)
         rows = [line for line in page.now.text.split("\n") if "\t" in line]
         others = sorted(set(re.findall(r"[A-Za-z]{4,}", page.now.text)))
@@ -155,7 +155,9 @@ def _write(kind: str, pages: list[PageOfQuotes], rng: random.Random, into: Path)
     half = _rare_first(list({row["quote"]: row for row in misses}.values()), -(-2 * len(quotes) // 3))
     pages = [page for page in pages if not page.left_out]
     kept = {page.name for page in pages}
-    quotes = [q for q in quotes if q["document"] in kept and (q["spans"] or _copies(q["quote"], pages) > 1)]
+    for row in [row for row in quotes if not row["spans"]]:
+        row["copies"] = _copies(row["quote"], pages)
+    quotes = [q for q in quotes if q["document"] in kept and (q["spans"] or len(q["copies"]) > 1)]
     half = [miss for miss in half if miss["document"] in kept]
     parts = [f'"{name}": [\n{_a_row_a_line(rows)}\n]' for name, rows in (("quotes", quotes), ("near_misses", half))]
     (into / f"{kind}.json").write_text("{" + ",\n".join(parts) + "}\n", "utf-8")
@@ -173,8 +175,8 @@ def _row(text: str, page: PageOfQuotes, parts: list[Quote], done: list[str], sha
     return {"quote": text, "document": page.name, "spans": spans, "shape": shape, "changed": done}
 
 
-def _copies(quote: str, pages: list[PageOfQuotes]) -> int:
-    """How often the quote stands in the renderings, counted where marks tell that the source holds it there."""
+def _copies(quote: str, pages: list[PageOfQuotes]) -> list[tuple[str, int]]:
+    """Where marks tell that the pages hold the quote: the page, and where in its text a word of the quote begins."""
     found = set()
     pattern = as_pattern(quote)
     for page in pages:
@@ -184,8 +186,8 @@ def _copies(quote: str, pages: list[PageOfQuotes]) -> int:
         for match in pattern.finditer(plain(text)):
             number = next((marked[at] for at in range(match.start(), match.end()) if at in marked), None)
             if number is not None:
-                found.add((page.name, number))
-    return len(found)
+                found.add((page.name, page.now.corpus_places[number]))
+    return sorted(found)
 
 
 def _pair(once: list[Quote], rng: random.Random) -> list[Quote] | None:
