@@ -277,3 +277,17 @@ def test_another_word_is_no_slip_though_the_corpus_does_not_have_it(pair):
 def test_another_word_of_the_corpus_is_no_slip():
     assert refusal("the contral pays", "the contrail pays") == ""
     assert refusal("the contral pays", "the contrail pays", beside="A contral is small.") != ""
+
+
+BEFORE = ["≤ €", "> $", "< -", "≦ ", "≲ ", "=< ", "≪ ", "≮ ", "-.", "not "]
+
+
+@pytest.mark.parametrize("before", BEFORE)
+def test_a_comparison_or_a_sign_before_the_passage_is_not_left_out_of_it(before):
+    sentence = "5 per month whatever the plan that {} choose."
+    text = f"Each subscriber pays {before}{sentence.format('subscribers')}\n\nOther rules.\n"
+    locator = QuoteLocator(Corpus([Document(DocumentId("a.txt"), text)]))
+    for begin in {"", before.split()[-1].strip("not. ")}:
+        found = suggest(begin + sentence.format("subscriber"), locator)
+        assert found is not None
+        assert found.refusal != ""

@@ -95,4 +95,4 @@ def _is_sign(text: str, word: Word) -> bool:
         return behind.isdigit()
     if word.form == "!":
         return behind.isalnum() or behind == "="
-    return word.form in _SIGNS or (len(word.form) == 1 and category(word.form)[0] == "S")
+    return word.form in _SIGNS or category(word.form[0])[0] == "S"  # ≮ is < with a mark

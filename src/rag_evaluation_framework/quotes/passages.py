@@ -25,7 +25,8 @@ _STOPS = ".!?…。！？．"
 _OPENING = " \t\r\n\"'“‘„«([*_"
 _CLOSING = " \t\r\n\"'”’»›)]}」』）*_"
 _APART = "\"'“”‘’„«»‹›()[]{},;:.!?…。，、；：！？（）「」『』"  # are no part of the word beside them
-_COMPARISON = re.compile(r"(?:[<>]=?|[!=]=|[≤≥≠]) ?\Z")
+_NUMBER = re.compile(r"[-+−±]?[$€£¥]?\.?[\d½¼¾²³]")
+_COMPARISON = re.compile(r"(?:[<>]=?|[!=]=|=<|[≤≥≠≦≧≪≫≲≳⩽⩾≮≯]|\bnot)\s?\Z")
 
 
 @dataclass(frozen=True)
@@ -222,7 +223,7 @@ def _unbroken(text: str, start: int, end: int) -> tuple[int, int]:
         and (not _breaks(text[end], text[end - 1]) or _in_number(text, end) or _in_number(text, end - 1))
     ):
         end += 1
-    if text[start].isnumeric() and (compared := _COMPARISON.search(text, max(start - 4, 0), start)):
+    if _NUMBER.match(text, start) and (compared := _COMPARISON.search(text, max(start - 4, 0), start)):
         start = compared.start()
     return start, end
 

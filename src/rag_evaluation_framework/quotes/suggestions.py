@@ -118,6 +118,8 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
     span = _span(passage, locator)
     copies = locator.locate(span.text, doc_id, _LIMIT).places
     similarity, refusal = _similarity(given, passage), _refusal(found, locator.rarity)
+    if not any(place[0] == span for place in copies):  # up to 20 of a text that is repeated
+        refusal = refusal or ("" if len(copies) > 1 else "a word, a number or a sign goes on beside the passage")
     shown = read_as(span.doc_id, given)
     if shown != given and (as_shown := _similarity(shown, passage)) > similarity:
         similarity, found = as_shown, WordDifferences(shown, passage.text)
