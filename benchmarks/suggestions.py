@@ -2,7 +2,7 @@
 
     python benchmarks/suggestions.py [--shared /path/to/shared/data] [--megabytes 10] [--quotes 250] [--seed 1]
 
-Quotes are those of the held-out pages in `tests/quotes/pages` and of Chroma's chunking questions, each set searched
+Quotes are those of the pages in `tests/quotes/pages/regression` and of Chroma's chunking questions, each set searched
 in its own documents and about so many megabytes of others, from the installed packages and /usr/share/doc. A damaged
 quote has a word left out, one or two words misspelt, two words swapped, a digit changed, or half or a third of its
 words replaced by words that have nothing to do with it. Of the strangers, the quotes of the other set, none should get
@@ -25,7 +25,7 @@ from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 from rag_evaluation_framework.quotes.suggestions import suggest
 
-HELD_OUT = Path(__file__).resolve().parent.parent / "tests" / "quotes" / "pages" / "regression"
+PAGES = Path(__file__).resolve().parent.parent / "tests" / "quotes" / "pages" / "regression"
 KINDS = ("markdown", "html", "rst", "pdf", "man")
 SUFFIXES = {".md", ".html", ".rst", ".txt", ".py"}
 OTHER_WORDS = ("river", "lantern", "because", "window", "painted", "often", "bridge", "quickly", "their", "copper")
@@ -33,10 +33,10 @@ ACCEPTED = 0.95
 Quote = tuple[str, str, int, int]  # text, document, first character, one past the last
 
 
-def held_out() -> tuple[list[Document], list[Quote]]:
-    """Return the held-out pages and their quotes of one span."""
-    pages = [path for kind in KINDS for path in sorted((HELD_OUT / kind).iterdir())]
-    rows = [row for kind in KINDS for row in json.loads((HELD_OUT / f"{kind}.json").read_text("utf-8"))["quotes"]]
+def real_pages() -> tuple[list[Document], list[Quote]]:
+    """Return the pages and their quotes of one span."""
+    pages = [path for kind in KINDS for path in sorted((PAGES / kind).iterdir())]
+    rows = [row for kind in KINDS for row in json.loads((PAGES / f"{kind}.json").read_text("utf-8"))["quotes"]]
     documents = [Document(DocumentId(page.name), page.read_bytes().decode()) for page in pages]
     return documents, [(row["quote"], row["document"], *row["spans"][0]) for row in rows if len(row["spans"]) == 1]
 
@@ -169,7 +169,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     random.seed(options.seed)
-    sets = {"held-out pages": held_out(), "chunking questions": chunking(options.shared / "chunking_questions")}
+    sets = {"real pages": real_pages(), "chunking questions": chunking(options.shared / "chunking_questions")}
     filler = others(options.megabytes)
     for name, (documents, quotes) in sets.items():
         strangers = [quote for other, (_, rows) in sets.items() if other != name for quote in rows]

@@ -1,5 +1,7 @@
 """Which suggestions `--accept` may take: those that differ from the quote in nothing but likely slips."""
 
+import re
+
 import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId
@@ -291,3 +293,22 @@ def test_a_comparison_or_a_sign_before_the_passage_is_not_left_out_of_it(before)
         found = suggest(begin + sentence.format("subscriber"), locator)
         assert found is not None
         assert found.refusal != ""
+
+
+@pytest.mark.parametrize(
+    ("there", "looks"),
+    [
+        ("for 10<sup>2</sup> days", "part of it is raised"),
+        ("for H<sub>2</sub> days", "part of it is lowered"),
+        ("for ~~all~~ days", "part of it is struck out"),
+        ("for <del>all</del> 10<sup>2</sup> days", "part of it is raised and struck out"),
+    ],
+)
+def test_what_is_struck_out_raised_or_lowered_is_told_and_refused(there, looks):
+    shown = re.sub("<.*?>|~~", "", there)
+    text = f"# Guide\n\nKeep the originals in the office of the department {there}.\n\nRivers follow.\n"
+    locator = QuoteLocator(Corpus([Document(DocumentId("guide.md"), text)]))
+    found = suggest(f"Keep the orginals in the office of the department {shown}.", locator)
+    assert found is not None
+    assert found.difference == f"“orginals” for “originals”, {looks}"
+    assert found.refusal == looks

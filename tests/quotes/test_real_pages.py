@@ -1,10 +1,12 @@
-"""Quotes of real pages that nobody looked at while the locator was built; how they were made: pages/build.py.
+"""Quotes of real pages of five kinds; how they were made: pages/build.py.
+
+Two sets: `held_out` was drawn after the locator had been written, and it was not run on it until then
+(pages/held_out/FIRST_RUN.md has what it did); on `regression` it was mended.
 
 Near misses are of two draws: a few of each page (pages/near_misses.py), and as many of each change as half of the
-quotes of a kind (pages/misses.py), inside and at both ends, or as many as there are: signs, comparisons and decimal
-marks are few in some kinds, and the pages of `rst` and `pdf` show no rows of tables, those of `man` hardly any.
+quotes of a kind (pages/misses.py), inside and at both ends, or as many as there are.
 
-A picture of 60 quotes beside their spans was looked at: pages/held_out/SEEN.md, made by pages/pictures.py.
+A picture of 60 quotes beside their spans was looked at: pages/regression/SEEN.md, made by pages/pictures.py.
 """
 
 import json
@@ -19,28 +21,39 @@ from tests.quotes.pages.marks import MARK
 from rag_evaluation_framework import Corpus, Document, DocumentId
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
 
-SET = Path(__file__).parent / "pages" / "regression"
-KINDS = ("markdown", "html", "rst", "pdf", "man")
+PAGES = Path(__file__).parent / "pages"
+SETS = ("held_out", "regression")
+KINDS = [f"{name}/{kind}" for name in SETS for kind in ("markdown", "html", "rst", "pdf", "man")]
 
+LIMIT = 20  # places of a quote
 CHANGES = ("word", "digit", "sign", "comparison", "decimal mark", "negation", "word order", "another row")
+
+FEW = {  # the pages hold no more, or none
+    ("held_out/rst", "comparison"),
+    *(("regression/markdown", change) for change in ("comparison", "another row")),
+    ("regression/html", "another row"),
+    *(("regression/rst", change) for change in ("sign", "comparison", "another row")),
+    *(("regression/pdf", change) for change in ("sign", "another row")),
+    *(("regression/man", change) for change in ("sign", "decimal mark", "another row")),
+}
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 @cache
 def texts(kind):
-    return {DocumentId(page.name): page.read_bytes().decode() for page in sorted((SET / kind).iterdir())}
+    return {DocumentId(page.name): page.read_bytes().decode() for page in sorted((PAGES / kind).iterdir())}
 
 
 @cache
 def rows(kind):
-    return json.loads((SET / f"{kind}.json").read_text("utf-8"))
+    return json.loads((PAGES / f"{kind}.json").read_text("utf-8"))
 
 
 @cache
 def drawn(kind):
     """Near misses of every change; and how many there were of each, inside and at the ends."""
-    return json.loads((SET / f"{kind}.near_misses.json").read_text("utf-8"))
+    return json.loads((PAGES / f"{kind}.near_misses.json").read_text("utf-8"))
 
 
 def once(kind):
@@ -59,7 +72,7 @@ def locator(kind):
 @cache
 def places(kind, quote):
     """Every place of the quote in all pages of its kind: (document, start, end) of each of its spans."""
-    found = locator(kind).locate(quote).places
+    found = locator(kind).locate(quote, limit=LIMIT).places
     return [[(span.doc_id, span.start, span.end) for span in place] for place in found]
 
 
@@ -89,6 +102,23 @@ def test_a_quote_that_occurs_several_times_is_always_said_to(kind):
 
 
 @every_kind
+def test_of_a_quote_that_occurs_several_times_all_places_are_found_and_no_others(kind):
+    wrong = {}
+    for row in [row for row in several(kind) if "copies" in row]:
+        found = [place for (place,) in places(kind, row["quote"])]
+        missed = [(name, at) for name, at in row["copies"] if not any(holds(place, name, at) for place in found)]
+        others = [place for place in found if not any(holds(place, name, at) for name, at in row["copies"])]
+        if (missed and len(found) < LIMIT) or others:
+            wrong[row["quote"]] = (missed, others)
+    assert not wrong
+
+
+def holds(place, name, at):
+    document, start, end = place
+    return document == name and start <= at < end
+
+
+@every_kind
 def test_no_near_miss_is_accepted(kind):
     accepted = {
         row["quote"]: (row["change"], found)
@@ -114,11 +144,8 @@ def test_of_every_change_there_are_half_as_many_near_misses_as_quotes_inside_and
         assert len(places) >= min(len(once(kind)) / 2, sum(there_were.values()))
         for where, count in there_were.items():
             assert places.count(where) >= min(len(once(kind)) / 6, count)
-        if change in ("word", "digit", "negation", "word order"):
+        if (kind, change) not in FEW:
             assert len(places) >= len(once(kind)) / 2
-        elif change != "another row":
-            assert len(places) >= 25
-    assert bool(drawn(kind)["there_were"].get("another row")) == (kind in ("markdown", "html", "man"))
 
 
 @every_kind
@@ -138,18 +165,21 @@ def test_near_misses_stand_in_no_page(kind):
 
 
 def test_twelve_quotes_of_each_kind_that_were_looked_at_have_the_spans_that_were_seen():
-    seen = re.findall(r"(?m)^\| \d+ \| `(\w+)/(.+?)` \| .*? \| ([\d–, ]+) \|", (SET / "SEEN.md").read_text("utf-8"))
-    assert [kind for kind, _, _ in seen] == [kind for kind in KINDS for _ in range(12)]
+    table = (PAGES / "regression" / "SEEN.md").read_text("utf-8")
+    seen = re.findall(r"(?m)^\| \d+ \| `(\w+)/(.+?)` \| .*? \| ([\d–, ]+) \|", table)
+    assert [f"regression/{kind}" for kind, _, _ in seen] == [kind for kind in KINDS[5:] for _ in range(12)]
     for kind, document, spans in seen:
         recorded = [[int(offset) for offset in span.split("–")] for span in spans.split(", ")]
-        assert any((row["document"], row["spans"]) == (document, recorded) for row in once(kind))
+        assert any((row["document"], row["spans"]) == (document, recorded) for row in once(f"regression/{kind}"))
 
 
-def test_every_page_is_listed_with_its_licence():
-    listed = (SET / "LICENCES.md").read_text("utf-8")
-    pages = [page for kind in KINDS for page in (SET / kind).iterdir()]
+@pytest.mark.parametrize("name", SETS)
+def test_every_page_is_listed_with_its_licence(name):
+    listed = (PAGES / name / "LICENCES.md").read_text("utf-8")
+    pages = [page for kind in KINDS if kind.startswith(name) for page in (PAGES / kind).iterdir()]
     assert [page.name for page in pages if f"`{page.parent.name}/{page.name}`" not in listed] == []
 
 
-def test_all_pages_are_small_together():
-    assert sum(file.stat().st_size for file in SET.rglob("*.*")) < 2_000_000
+@pytest.mark.parametrize("name", SETS)
+def test_all_pages_are_small_together(name):
+    assert sum(file.stat().st_size for file in (PAGES / name).rglob("*.*")) < 2_000_000

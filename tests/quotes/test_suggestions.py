@@ -307,6 +307,11 @@ class TestOtherForms:
         assert (row.similarity, row.difference) == (1, "it stands there only ignoring: emphasis, links")
 
 
+def test_of_signs_with_two_frequent_words_no_sentence_is_suggested():
+    text = "# Expenses\n\nOther rules apply in the office.\n\nThe limit is **up to** 45 euros.\n"
+    assert suggest("****up to** **", QuoteLocator(Corpus([Document(DocumentId("a.md"), text)]))) is None
+
+
 def overlap(spans, place):
     """Whether spans hold more than half of the characters of a place."""
     shared = sum(
@@ -341,14 +346,18 @@ def test_no_near_miss_of_any_change_is_accepted_at_any_threshold(kind):
 
 @every_kind
 def test_quotes_of_other_kinds_of_pages_get_hardly_any_suggestion(kind):
-    others = [row["quote"] for other in KINDS if other != kind for row in once(other)[::7]]
+    others = [row["quote"] for other in KINDS if other != kind and other[:4] == kind[:4] for row in once(other)[::7]]
     found = [(quote, given.quote) for quote in others if (given := suggest(quote, locator(kind)))]
     assert len(found) <= 0.05 * len(others), "\n".join(map(repr, found))
 
 
-@given(st.sampled_from([row["quote"] for kind in ("markdown", "man") for row in once(kind)]), st.data())
+@given(
+    st.sampled_from([row["quote"] for kind in ("regression/markdown", "regression/man") for row in once(kind)]),
+    st.data(),
+)
 def test_a_suggestion_is_located_by_its_own_text(quote, data):
-    kind = "markdown" if any(quote == row["quote"] for row in once("markdown")) else "man"
+    is_markdown = any(quote == row["quote"] for row in once("regression/markdown"))
+    kind = "regression/markdown" if is_markdown else "regression/man"
     words = quote.split()
     place = data.draw(st.integers(0, len(words) - 1))
     changed = " ".join(

@@ -14,6 +14,7 @@ from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.markups.characters import flat
+from rag_evaluation_framework.markups.text_effects import effects
 from rag_evaluation_framework.quotes.copied_markup import read_as
 from rag_evaluation_framework.quotes.decisive_words import doubt
 from rag_evaluation_framework.quotes.likely_slips import other_than_slips
@@ -27,6 +28,7 @@ from rag_evaluation_framework.quotes.words import peeled
 # How many times what it takes to tell one word of the corpus from all others the shared words have to tell, and which
 # share of what the quote tells (benchmarks/suggestions.py).
 _LEAST = ((2.0, 0.55), (4.0, 0.4))
+_LEAST_ALIKE = 0.4
 _RIVAL = 0.02  # passages whose similarities are as near to each other may both be meant
 _MOST_PARTS = 10
 _MOST_DOCUMENTS = 5
@@ -47,8 +49,9 @@ class Suggestion:
         similarity: How similar quote and passage are, without markup, typography and capitals; in [0, 1].
         difference: In what they differ, in words.
         refusal: Why no threshold is enough to accept it: a number, a sign, a negation or a word differs by more than a
-            likely slip, the quote has markup that may be text, it has copies, another passage is about as similar, or
-            it is in another document than the one that was named; "" if nothing speaks against it.
+            likely slip, the quote has markup that may be text, part of the passage is struck out, raised or lowered,
+            it has copies, another passage is about as similar, or it is in another document than the one that was
+            named; "" if nothing speaks against it.
     """
 
     quote: str
@@ -113,7 +116,7 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
     if passage is None:
         return None
     found = WordDifferences(given, passage.text)
-    if _is_noise(found, locator.rarity):
+    if _is_noise(found, locator.rarity) or _similarity(given, passage) < _LEAST_ALIKE:
         return None
     span = _span(passage, locator)
     copies = locator.locate(span.text, doc_id, _LIMIT).places
@@ -126,7 +129,16 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
         refusal = refusal and (_refusal(found, locator.rarity) or "the quote has markup, which may be text")
     if not refusal and len(copies) < 2:
         refusal = _rival(given, passage, locator, number)
+    if looks := _looks(span, locator):
+        return _suggestion((span,), copies, locator, similarity, f"{found.told()}, {looks}", refusal or looks)
     return _suggestion((span,), copies, locator, similarity, found.told(), refusal)
+
+
+def _looks(span: CharacterSpan, locator: QuoteLocator) -> str:
+    """Return how letters of a span are written that a quote does not show: "part of it is struck out"; "" if none."""
+    markup = locator.markups[locator.numbers[span.doc_id]]
+    names = {name for _, names in effects(markup, span.start, span.end) for name in names}
+    return f"part of it is {' and '.join(sorted(names))}" if names else ""
 
 
 def _similarity(quote: str, passage: Passage) -> float:

@@ -4,10 +4,11 @@
     python -m venv /tmp/pages-venv
     /tmp/pages-venv/bin/pip install playwright markdown-it-py linkify-it-py mdit-py-plugins docutils sphinx \
         pypdf pypdfium2 fonttools pyphen
-    PYTHONPATH=. /tmp/pages-venv/bin/python -m tests.quotes.pages.build held_out --pages FOLDER --seed 13
+    PYTHONPATH=. /tmp/pages-venv/bin/python -m tests.quotes.pages.build held_out --pages FOLDER --seed 31
 
 FOLDER holds, unpacked as FOLDER/NAME, each package that sources.json names: `apt-get download NAME` and `dpkg -x` for
-those of Debian, `pip download --no-deps --no-binary NAME` for source distributions.
+those of Debian, `pip download --no-deps --no-binary NAME` for source distributions, `git archive COMMIT` for those of
+GitHub. The set `regression` was drawn in the same way, with seed 13.
 Another set: list other pages in sources.json under another name, give that name, --seed and --into.
 
 No locator has part in it. Words of the source are marked, each with a character of its own, and the page is rendered;

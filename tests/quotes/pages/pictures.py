@@ -1,11 +1,11 @@
 r"""Pictures of quotes for people to check: the page as it is rendered beside the text that is searched; run by hand:
 
-    PYTHONPATH=. /tmp/pages-venv/bin/python -m tests.quotes.pages.pictures held_out \
+    PYTHONPATH=. /tmp/pages-venv/bin/python -m tests.quotes.pages.pictures regression \
         --pages FOLDER --seed 60 --into PICTURES
 
 Needs what build.py needs, and Pillow. Draws 12 quotes of each kind that occur once. In each picture, left is the page:
 in Chromium, as printed, or in a terminal; the letters of the quote are marked where they stand. Right is the text of
-the corpus, the recorded span marked. What was seen is in held_out/SEEN.md.
+the corpus, the recorded span marked. What was seen is in SEEN.md of the set.
 """
 
 import argparse
