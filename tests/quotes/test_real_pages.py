@@ -6,7 +6,7 @@ Two sets: `held_out` was drawn after the locator had been written, and it was no
 Near misses are of two draws: a few of each page (pages/near_misses.py), and as many of each change as half of the
 quotes of a kind (pages/misses.py), inside and at both ends, or as many as there are.
 
-A picture of 60 quotes beside their spans was looked at: pages/regression/SEEN.md, made by pages/pictures.py.
+Of each set a picture of 60 quotes beside their spans was looked at: SEEN.md of the set, made by pages/pictures.py.
 """
 
 import json
@@ -164,13 +164,16 @@ def test_near_misses_stand_in_no_page(kind):
     assert [row["quote"] for row in rows(kind)["near_misses"] if folded(row["quote"]) in standing] == []
 
 
-def test_twelve_quotes_of_each_kind_that_were_looked_at_have_the_spans_that_were_seen():
-    table = (PAGES / "regression" / "SEEN.md").read_text("utf-8")
+@pytest.mark.parametrize("name", SETS)
+def test_twelve_quotes_of_each_kind_that_were_looked_at_have_the_spans_that_were_seen(name):
+    table = (PAGES / name / "SEEN.md").read_text("utf-8")
     seen = re.findall(r"(?m)^\| \d+ \| `(\w+)/(.+?)` \| .*? \| ([\d–, ]+) \|", table)
-    assert [f"regression/{kind}" for kind, _, _ in seen] == [kind for kind in KINDS[5:] for _ in range(12)]
+    of_set = [kind for kind in KINDS if kind.startswith(name)]
+    assert [f"{name}/{kind}" for kind, _, _ in seen] == [kind for kind in of_set for _ in range(12)]
     for kind, document, spans in seen:
         recorded = [[int(offset) for offset in span.split("–")] for span in spans.split(", ")]
-        assert any((row["document"], row["spans"]) == (document, recorded) for row in once(f"regression/{kind}"))
+        rows_of_kind = once(f"{name}/{kind}")
+        assert any((row["document"], row["spans"]) == (document, recorded) for row in rows_of_kind)
 
 
 @pytest.mark.parametrize("name", SETS)
