@@ -251,7 +251,7 @@ def test_blank_lines_between_rows_do_not_shift_their_numbers(tmp_path, corpus):
         ('question,quote\nA?,x\nB?,"never closed\n', "line 3: unexpected end of data; is there an unclosed"),
         ('question,quote\nWhen "x?,"unclosed\n', "line 2: unexpected end of data"),
         ('question,quote\n\n"Over\ntwo lines?",x\nB?,"never\n\nclosed\n', "line 5: unexpected end of data"),
-        (f"question,quote\nA?,{'x' * 200_000}\n", "line 2: field larger than field limit"),
+        (f"question,quote\nA?,{'x' * 200_000}\n", "line 2: a cell has more than 131,072 characters"),
         ('question,"quote\nA?,x\n', "line 1: unexpected end of data"),
         ('question,quote\n"A\r?",x\n,That.\n', "line 4: the question is empty"),
         ('question,quote\nA?,x\n"","That\rand that."\n', "line 3: the question is empty"),

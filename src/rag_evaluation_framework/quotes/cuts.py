@@ -38,7 +38,7 @@ _NEGATED_SIGN = re.compile("[不没沒未勿]\\Z")
 
 _BEHIND_NUMBER = re.compile(
     rf"{_STRONG}[-.,:/'*×·⋅÷_٫٬]?{_STRONG}\d|\^|\s?[%‰‱°±℃℉]| ?{_MONEY}(?!\w)|\n(?!\$){_MONEY}(?!\w)| [×·⋅÷*x] \d"
-    rf"|<su[bp]\b|[′″⁺⁻⁼₊₋]|/[^\W\d_]|{_POINTS}\d|{_FRACTION}|\+(?![\w+])"
+    rf"|<su[bp]\b|[′″⁺⁻⁼₊₋]|/[^\W\d_]|\.x(?!\w)|{_POINTS}\d|{_FRACTION}|\+(?![\w+])"
 )
 _GROUP_BEHIND = re.compile(r" \d{3}(?!\d)|\n0\d\d(?!\d)")
 _LAST_DIGITS = re.compile(r"(?<!\d)\d{1,3}\Z")

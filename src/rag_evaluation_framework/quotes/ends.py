@@ -144,7 +144,7 @@ def _cut(markup: Markup, start: int, end: int) -> tuple[bool, bool]:
 
 def _seen_at(markup: Markup, offset: int) -> tuple[Markup, int, int]:
     """Return what is shown, and of its character at an offset the first and the end; all as written if it is not."""
-    for _, first, behind in markup.characters_before(offset + 1, 1):
+    for _, first, behind in [] if markup.hides(offset) else markup.characters_before(offset + 1, 1):
         if first <= offset < behind:
             return markup, first, behind
     return Markup(markup.source), offset, offset + 1
