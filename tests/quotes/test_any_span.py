@@ -136,6 +136,8 @@ class Case:
         there = [unified(self._shown_between(*span)).casefold() for span in place]
         here = [unified(self.page.text(*part)).casefold() for part in self.shown]
         quote = unified(self.quote).casefold()
+        if any(re.search(r"\n\s*- ", self._source(*span)) for span in place):  # a dash may be the marker of an item
+            there, here = ([part.replace("-", "") for part in parts] for parts in (there, here))
         if there == here or (len(there) == 1 and there[0] == core(quote)):
             return all(self._is_exact(*span) for span in place)
         return list(map(core, there)) == list(map(core, here)) and all(part in quote for part in there)
