@@ -744,3 +744,19 @@ def test_a_place_that_begins_in_what_is_not_shown_does_not_hide_one_that_is(quot
     corpus = Corpus([Document(DocumentId("a.rst"), source)])
     ((span,),) = QuoteLocator.of(corpus).locate(quote).places
     assert (span.start, span.end) == (source.index("restarts"), len(source) - 1)
+
+
+@pytest.mark.parametrize(
+    ("source", "quote", "span"),
+    [
+        ("Here is an ![alt text](u.png) image.", "an alt text image", "an ![alt text](u.png) image"),
+        ("[![Build](x.svg)](y) status is ok", "Build status is ok", "Build](x.svg)](y) status is ok"),
+        ("See ![the *new* map][m] of it.\n\n[m]: map.png\n", "“the new map of it”", "the *new* map][m] of it"),
+        ("Here is an ![alt text](u.png) image.", "an image", "an ![alt text](u.png) image"),
+        ("Here is an ![alt text](u.png) image.", "an other text image", None),
+    ],
+)
+def test_images_are_read_as_nothing_or_as_their_text(source, quote, span):
+    located = QuoteLocator.of(Corpus([Document(DocumentId("a.md"), source)])).locate(quote)
+    assert [place[0].text for place in located.places] == ([span] if span else [])
+    assert not span or "images" in located.ignoring

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from rag_evaluation_framework.markups.html_markup import html_markup
+from rag_evaluation_framework.markups.markdown_inline import IMAGES
 from rag_evaluation_framework.markups.markdown_markup import markdown_markup
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.markups.rst_markup import rst_markup
@@ -19,3 +20,11 @@ def markup_of(doc_id: str, content: str) -> Markup:
     """Return what a renderer hides of a document; nothing unless the suffix of its id names a format."""
     read = _MARKUPS.get(PurePosixPath(doc_id).suffix.lower())
     return Markup(content) if read is None else read(content)
+
+
+def with_image_texts(doc_id: str, markup: Markup) -> Markup | None:
+    """Return what is shown of a document whose images are not shown, but their texts; None if it has no images."""
+    if not any(what == IMAGES for _, _, what, _ in markup.parts(0, len(markup.source))):
+        return None
+    is_markdown = _MARKUPS.get(PurePosixPath(doc_id).suffix.lower()) is markdown_markup
+    return markdown_markup(markup.source, image_texts=True) if is_markdown else None

@@ -20,6 +20,7 @@ _DESTINATION = re.compile(
 )
 _REFERENCE = re.compile(r"\[(?P<label>[^\[\]]{0,999})\]")
 _LONGEST_LABEL = 999
+IMAGES = "images"
 _PIPE = re.compile(r"\\\|")
 
 
@@ -30,10 +31,11 @@ class Inline:
         markup: Where what is not shown is hidden.
         text: The source, its lines ended by line feeds only.
         labels: The links that are defined somewhere in the document, case folded.
+        image_texts: Whether the texts of images are shown.
     """
 
-    def __init__(self, markup: Markup, text: str, labels: frozenset[str]) -> None:
-        self.markup, self.text, self.labels = markup, text, labels
+    def __init__(self, markup: Markup, text: str, labels: frozenset[str], image_texts: bool) -> None:
+        self.markup, self.text, self.labels, self.image_texts = markup, text, labels, image_texts
         self.emphasis, self.table, self.end = Emphasis(markup), False, 0
         self.brackets: list[int] = []
         self.unclosed: set[int | str] = set()  # runs of back quotes by their width, elements by their name
@@ -145,11 +147,12 @@ class Inline:
         behind = self._destination(text, start)
         if behind is None:
             return start + 1
-        if image:
-            self.markup.hide(first, behind, "images")
+        what = IMAGES if image else "links"
+        if image and not self.image_texts:
+            self.markup.hide(first, behind, what)
         else:
-            self.markup.hide(first, text, "links")
-            self.markup.hide(start, behind, "links")
+            self.markup.hide(first, text, what)
+            self.markup.hide(start, behind, what)
         return behind
 
     def _destination(self, text: int, close: int) -> int | None:

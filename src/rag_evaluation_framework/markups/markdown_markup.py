@@ -33,10 +33,15 @@ _PREFORMATTED = re.compile(r"<pre\b.*?(?:</pre\s*>|\Z)", re.DOTALL | re.IGNORECA
 _NEXT_HTML = re.compile(rf"[ \t]*(?:{HIDDEN_ELEMENT.pattern}|{_PREFORMATTED.pattern})", HIDDEN_ELEMENT.flags)
 
 
-def markdown_markup(source: str) -> Markup:
-    """Return what a renderer hides of Markdown: CommonMark with tables, footnotes, strikethrough and admonitions."""
+def markdown_markup(source: str, image_texts: bool = False) -> Markup:
+    """Return what a renderer hides of Markdown: CommonMark with tables, footnotes, strikethrough and admonitions.
+
+    Args:
+        source: The text.
+        image_texts: Whether the texts of images are shown, as where these are not.
+    """
     markup = Markup(source)
-    _Blocks(markup, source.replace("\r\n", " \n")).read()
+    _Blocks(markup, source.replace("\r\n", " \n"), image_texts).read()
     return hide_elements(markup.finish())
 
 
@@ -46,11 +51,12 @@ class _Blocks:
     Args:
         markup: Where what is not shown is hidden.
         text: The source, its lines ended by line feeds only.
+        image_texts: Whether the texts of images are shown.
     """
 
-    def __init__(self, markup: Markup, text: str) -> None:
+    def __init__(self, markup: Markup, text: str, image_texts: bool) -> None:
         self.markup, self.text = markup, text
-        self.inline = Inline(markup, text, frozenset(_labels(text)))
+        self.inline = Inline(markup, text, frozenset(_labels(text)), image_texts)
         self.paragraph = 0  # where the paragraph begins that is being read
         self.table = self.in_list = False
         self.blank_before, self.code_before = True, False

@@ -10,7 +10,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.markups.characters import key
-from rag_evaluation_framework.markups.formats import markup_of
+from rag_evaluation_framework.markups.formats import markup_of, with_image_texts
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.differences import CAPITALS, differences, in_order
 from rag_evaluation_framework.quotes.ends import is_cut
@@ -101,6 +101,8 @@ class QuoteLocator:
             return self._with_others(quote, shown, number, limit)
         effort = Effort()
         found = self._preferred(self._matches(quote, number, effort), limit)
+        if not found and not spans:
+            found = self._preferred(self._matches(quote, number, effort, (self._with_image_texts,)), limit)
         if effort.is_spent and len(found) == 1:  # whether it is the only one is not known
             return Located(())
         if found and (not spans or self._shows_ends(found[0].number, found[0])):
@@ -230,10 +232,10 @@ class QuoteLocator:
         forms = [whole, *(form for form in others if form and form.key)]
         seen: list[dict[int, Places]] = []
         for texts in views or dict.fromkeys((self._plain, self.rendered)):
-            for form in forms if texts is self.rendered else forms[:1]:
+            for form in forms[:1] if texts is self._plain is not self.rendered else forms:
                 found: dict[int, Places] = {}
                 for match in matches(form, texts, effort, number):
-                    if texts is not self.rendered and self._is_other_as_shown(match, whole):
+                    if texts is self._plain is not self.rendered and self._is_other_as_shown(match, whole):
                         continue
                     if any(
                         earlier[match.number].have(match.start, match.end)
@@ -290,6 +292,12 @@ class QuoteLocator:
         if not any(markup.starts for markup in self.markups):
             return self._plain
         return KeyedTexts(self.markups)
+
+    @cached_property
+    def _with_image_texts(self) -> KeyedTexts:
+        """The documents with images, which are not shown there, but their texts."""
+        documents = zip(self.corpus, self.markups, strict=True)
+        return KeyedTexts([with_image_texts(document.id, markup) or Markup("") for document, markup in documents])
 
     @cached_property
     def markups(self) -> list[Markup]:
