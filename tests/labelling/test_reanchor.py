@@ -630,3 +630,39 @@ def test_what_looks_like_a_comment_in_code_is_shown():
     page = "# Comments\n\n```html\n<!-- {} -->\n```\n"
     before, after = corpus_of(a=f"# Comments\n\n{ANSWER}\n"), corpus_of(a=page.format(ANSWER))
     assert place(found_again(before, after)) == place_of(after, "a.md")
+
+
+BACKUPS = "# FAQ\n\n## How long are the backups kept?\n\n{}\n\n## Where are they kept, and by whom?\n\nIn Europe.\n"
+KEPT = "Backups are kept for thirty days in the same region."
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        BACKUPS.format(f"{KEPT} Ask support to restore one."),
+        BACKUPS.format(KEPT).replace("How long are", "For how many days are").replace("kept, and by whom", "stored"),
+        BACKUPS.format(f"{KEPT}\n\n## May I see them?\n\nNo."),
+    ],
+    ids=["more of it", "questions reworded", "another question"],
+)
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_a_long_answer_is_found_unless_its_question_has_another_one(page, name):
+    after = corpus_of(**{name: page})
+    assert place(found_again(corpus_of(a=BACKUPS.format(KEPT)), after, KEPT)) == place_of(after, f"{name}.md", KEPT)
+
+
+@pytest.mark.parametrize(
+    ("label", "new"),
+    [
+        ("Payments are due in fourteen days.", "Reminders are sent in ten days. Payments are due in fourteen days."),
+        ("- Storage: up to 5 GB per user", "- Archives: up to 9 GB per user\n- Storage: up to 5 GB per user"),
+        ("fourteen days", "**fourteen days**"),
+        ("fourteen days", "[fourteen days](t.md)"),
+        ("fourteen days", "fourteen days[^1]"),
+    ],
+)
+def test_what_is_written_beside_or_around_a_label_loses_no_label(label, new):
+    page = "Invoices are sent on day five of a month.\n{}\nLate payments cost three percent of the sum.\n"
+    line = f"Payments are due in {label}. Late" if label == "fourteen days" else label
+    before, after = (corpus_of(a=page.format(text)) for text in (line, line.replace(label, new)))
+    assert place(found_again(before, after, label)) == place_of(after, "a.md", label)

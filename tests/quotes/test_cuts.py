@@ -182,3 +182,17 @@ def test_a_word_of_a_label_goes_on_behind_a_hyphen_and_in_an_address(
     before: str, text: str, behind: str, expected: tuple[bool, bool]
 ) -> None:
     assert are_cut("a.txt", before, text, behind) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "quote"),
+    [
+        ("We use C#, always.", "We use C#"),
+        ("Pro   20   100\nTeam  30   200", "Pro   20"),
+        ("Pro   20   100\nTeam  30   200", "200"),
+        ("Chapter 5\n\n000 is the code.", "000 is the code."),
+    ],
+)
+def test_columns_and_paragraphs_are_no_thousands_and_a_name_is_whole_with_its_sign(source, quote):
+    corpus = Corpus([Document(DocumentId("a.txt"), source)])
+    assert [place[0].text for place in QuoteLocator.of(corpus).locate(quote).places] == [quote]

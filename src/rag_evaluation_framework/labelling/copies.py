@@ -17,7 +17,6 @@ from rag_evaluation_framework.text.text_locator import TextLocator
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
 _TELLING = (None, "text", "text alone")  # what made labels the only ones that tell their documents
-_LIKE = 60  # percent: two answers to one question
 
 Places: TypeAlias = Iterable[tuple[Anchor, CharacterSpan | None]]
 
@@ -118,20 +117,12 @@ def is_reworded(anchor: Anchor, locator: TextLocator, doc_id: str, span: Charact
         return False
     if end - start > length + FARTHEST:
         return False
-    if span.doc_id == doc_id and start <= span.start and span.end <= end:
-        return _goes_before(anchor, content[start : span.start])
     if span.doc_id == doc_id and start < span.end and span.start < end:
         return False
     there, text = _collapsed(content[start:end]), _collapsed(anchor.text)
     if not any(map(str.isalnum, there)) or text in there:
         return False
     return len(before) == len(after) or fuzz.ratio(there, text) >= ALIKE
-
-
-def _goes_before(anchor: Anchor, between: str) -> bool:
-    """Return whether what was written between a label and the context before it is like it: its new text."""
-    parts = (_collapsed(part) for part in _SENTENCE_END.split(between))
-    return any(fuzz.ratio(part, _collapsed(anchor.text)) >= _LIKE for part in parts if part)
 
 
 def _collapsed(text: str) -> str:

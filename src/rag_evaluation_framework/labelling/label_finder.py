@@ -7,7 +7,7 @@ from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import is_long, tells
+from rag_evaluation_framework.labelling.anchors import is_long, nearest, tells
 from rag_evaluation_framework.labelling.earlier_documents import EarlierDocuments
 from rag_evaluation_framework.labelling.losses import MOST_PLACES
 from rag_evaluation_framework.labelling.shown_places import ShownPlaces
@@ -98,29 +98,38 @@ class LabelFinder:
             anchor.unique_with is None and not self._stands_once(anchor)
         ):
             return None  # another copy may have come to stand beside the same words, or be left alone there
-        if doc_id is None and not _says_enough(anchor):
+        if doc_id is None and not is_long(anchor.text):
             return None  # "3 days" stands beside the same words on another page
         before = self._places(anchor, anchor.before, "", doc_id) if tells(anchor.before) else []
         after = self._places(anchor, "", anchor.after, doc_id) if tells(anchor.after) else []
         one = self._only(anchor, list(dict.fromkeys([*before, *after])))
-        if one is None or _says_enough(anchor):
-            return one
-        return one if one.text == anchor.text and not self._is_apart(anchor, one) else None
+        if one is None or self._is_apart(anchor, one):
+            return None
+        return one if is_long(anchor.text) or one.text == anchor.text else None
 
     def _is_apart(self, anchor: Anchor, span: CharacterSpan) -> bool:
-        """Return whether a place is not behind what was before the label, or something stands between them."""
+        """Return whether a place is not that of a label that is told by what stands before it.
+
+        Of a short text, as it is not behind that, or something stands between them; of an answer, as its question is
+        there and has another one.
+        """
         content, before = self.corpus[span.doc_id].content, " ".join(anchor.before.split())
+        ahead = " ".join(content[max(span.start - CONTEXT, 0) : span.start].split())
+        if is_long(anchor.text):
+            if not before.endswith("?") or not tells(before) or ahead.endswith(nearest(before, before=True)):
+                return False
+            return bool(self.locator.places_in_context(nearest(before, before=True), doc_id=span.doc_id, limit=1))
         if is_written_between(anchor, content, span.start, span.end):
             return True
-        ahead = " ".join(content[max(span.start - CONTEXT, 0) : span.start].split())
         return not tells(before) and not ahead.endswith(before)
 
     def text_alone(self, anchor: Anchor, doc_id: str | None = None) -> CharacterSpan | None:
         """Return the only place of a long text that was unique, or may have been; None if there is another."""
-        if anchor.unique_with not in (None, "text", "text alone") or not _says_enough(anchor):
+        if anchor.unique_with not in (None, "text", "text alone") or not is_long(anchor.text):
             return None
         places = self.locator.places_in_context(anchor.text, doc_id=doc_id, limit=2)
-        return self._only(anchor, places) if len(places) == 1 else None
+        one = self._only(anchor, places) if len(places) == 1 else None
+        return None if one is None or self._is_apart(anchor, one) else one
 
     def _as_shown(self, anchor: Anchor) -> Found:
         """Return the one place in its document at which a unique text is shown as it was, and what was ignored.
@@ -133,8 +142,7 @@ class LabelFinder:
         if anchor.unique_with not in (None, "text", "text alone"):
             return NOWHERE  # its copies may have been shown between the same contexts
         places = self.shown.places(anchor, MOST_PLACES, self._may_be)
-        if not _says_enough(anchor):
-            places = {span: names for span, names in places.items() if not self._is_apart(anchor, span)}
+        places = {span: names for span, names in places.items() if not self._is_apart(anchor, span)}
         if len(places) > 1:
             raise Several(list(places))
         return next(iter(places.items()), NOWHERE)
@@ -185,11 +193,6 @@ class LabelFinder:
         if start >= 0 and content.startswith(anchor.text, start):
             return CharacterSpan(span.doc_id, start, start + len(anchor.text), anchor.text)
         return span
-
-
-def _says_enough(anchor: Anchor) -> bool:
-    """Return whether the text of a label is the same wherever it stands, and no answer to a question before it."""
-    return is_long(anchor.text) and not anchor.before.rstrip().endswith("?")
 
 
 def _at_offset(anchor: Anchor, document: Document) -> CharacterSpan | None:

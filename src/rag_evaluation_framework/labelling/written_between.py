@@ -6,6 +6,7 @@ from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.labelling.anchors import nearest, tells
 
 _BLOCK_END = re.compile(r"\n\s*(?:\n|[-*+#>|:]|\d{1,3}[.)]\s|\w+:\s)")
+_HIDDEN = re.compile(r"\]\([^()\s]*\)|\[\^[^\]\n]*\]|<[^<>\n]*>")  # markup with letters, around a text
 FARTHEST = 2_000  # characters: more than what is written between two questions
 
 
@@ -30,8 +31,8 @@ def is_written_between(anchor: Anchor, content: str, start: int, end: int) -> bo
         return False
     behind = content[end : end + FARTHEST]
     found = _form(nearest(anchor.after, before=False)).search(behind)
-    between = behind[: found.start()].rstrip() if found else ""
-    return bool(between) and not _BLOCK_END.search(between)
+    between = behind[: found.start()] if found else ""
+    return any(map(str.isalnum, _HIDDEN.sub("", between))) and not _BLOCK_END.search(between)
 
 
 def _form(text: str) -> "re.Pattern[str]":

@@ -53,6 +53,7 @@ _GOES_ON_AS_NUMBER = re.compile(r"[-.,:/'×·٫٬]\d")
 _BEGUN_AS_NUMBER = re.compile(r"(?:\d[-.,:/'×·٫٬]|(?<!\w)[-+~±])\Z")
 _EXPONENT_BEGUN = re.compile(r"\de\Z")
 _EXPONENT = re.compile(r"[-+]\d")
+_BLANKS = re.compile(r"\s+")
 _DEGREES = re.compile(r"[cf](?!\w)")
 
 
@@ -89,7 +90,8 @@ def is_cut_behind(text: str, behind: str) -> bool:
     if text and behind and are_joined(text[-1], behind[0]):
         return True
     ended, following = compared(text[-NEAR:]), compared(behind[:NEAR])
-    if _is_split(ended, following) or _NAME.match(ended[-2:] + following):
+    name = _NAME.match(ended[-2:] + following)
+    if _is_split(ended, following) or (name and name.end() > len(ended[-2:])):
         return True
     if (_EXPONENT_BEGUN.search(ended) and _EXPONENT.match(following)) or (
         ended[-1:] == "°" and _DEGREES.match(following)
@@ -118,12 +120,12 @@ def are_joined(first: str, second: str) -> bool:
 
 
 def compared(text: str) -> str:
-    """Return a text as it is compared, of each run of white space one blank, or one line feed if a line ends there.
+    """Return a text as it is compared: of each run of blanks a tab, of line ends one or two.
 
     Minutes and seconds are no quotation marks here.
     """
     signs = "".join("\n" if sign in "\n\r" else sign if sign in "′″" else folded(sign) for sign in text)
-    return re.sub(r"\s+", lambda blank: "\n" if "\n" in blank[0] else " ", signs)
+    return _BLANKS.sub(lambda run: "\n" * min(run[0].count("\n"), 2) or ("\t" if len(run[0]) > 1 else run[0]), signs)
 
 
 def _is_negated(ahead: str, begun: str) -> bool:
