@@ -666,3 +666,25 @@ def test_what_is_written_beside_or_around_a_label_loses_no_label(label, new):
     line = f"Payments are due in {label}. Late" if label == "fourteen days" else label
     before, after = (corpus_of(a=page.format(text)) for text in (line, line.replace(label, new)))
     assert place(found_again(before, after, label)) == place_of(after, "a.md", label)
+
+
+@pytest.mark.parametrize(
+    ("page", "label", "new"),
+    [
+        (
+            "| Plan | Price |\n|---|---|\n| Basic | 10 EUR |\n{}\n| All | 30 EUR |\n",
+            "| Pro | 20 EUR |",
+            "| Plus | 15 EUR |",
+        ),
+        (
+            "Prices of all plans are as follows\n\n- Basic: 10 EUR\n{}\n- All of them: 30 EUR\n",
+            "- Pro: 20 EUR",
+            "- Plus: 15 EUR",
+        ),
+        ("Everything has been said about them.\n\n{}\n\nThere are none of them at all.\n", "## Limits", "More of it."),
+    ],
+)
+def test_a_row_is_found_behind_a_new_one(page, label, new):
+    between = "\n\n" if label.startswith("#") else "\n"
+    before, after = corpus_of(a=page.format(label)), corpus_of(a=page.format(f"{new}{between}{label}"))
+    assert place(found_again(before, after, label)) == place_of(after, "a.md", label)
