@@ -1,13 +1,16 @@
 """What the commands say of labelled files that the pattern of files leaves out."""
 
+from __future__ import annotations
+
 import shlex
 from collections.abc import Iterable
 
-from rag_evaluation_framework import Corpus, labelling
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import labelling
 from rag_evaluation_framework._outside import name_line, one_line
 
 
-def told_left_out(doc_ids: Iterable[str], documents: Corpus) -> str:
+def told_left_out(doc_ids: Iterable[str], documents: rag.Corpus) -> str:
     """Return which of some documents are files that the pattern leaves out, and a pattern that does not; "" if none is.
 
     Args:
