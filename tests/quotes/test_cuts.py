@@ -131,6 +131,13 @@ def test_what_is_whole_is_located(text: str, quote: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "quote"), [("Pay 5 and/or leave", "Pay 5 and"), ("Wait 5 min/max there", "Wait 5 min")]
+)
+def test_words_beside_a_slash_are_no_units(text: str, quote: str) -> None:
+    assert located(text, quote, "a.txt") == [quote]
+
+
+@pytest.mark.parametrize(
     "text", ["So it ends — there", "So it ends”, he said", "So it ends’ there", "So it ends! (Or not.)"]
 )
 def test_final_punctuation_of_a_quote_may_stand_where_the_document_has_other(text: str) -> None:

@@ -139,6 +139,17 @@ class TestWhatIsSuggested:
         found = suggested("workflow run release.yml -f version=4", corpus_of(a=text, b=OTHER, c=GUIDE))
         assert (found.quote, found.refusal) == ("workflow run release.yml -f version=4.16.0", "a number differs")
 
+    @pytest.mark.parametrize(
+        ("quote", "passage", "difference"),
+        [
+            ("The fee is 5", "The fee is 5 000 000", "“000 000” left out"),
+            ("000 euros for the paper", "5 000 000 euros for the paper", "“5 000” left out"),
+        ],
+    )
+    def test_nor_does_it_cut_a_number_in_groups(self, quote, passage, difference):
+        found = suggested(quote, corpus_of(a="The fee is 5 000 000 euros for the paper.", b=OTHER))
+        assert (found.quote, found.difference) == (passage, difference)
+
     def test_no_text_of_another_table_cell_is_taken_in(self):
         assert suggested("big 1.60", corpus_of(a=GUIDE)) is None or "price" not in suggested("big 1.60").quote
 

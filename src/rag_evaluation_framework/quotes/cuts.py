@@ -45,7 +45,7 @@ _LAST_DIGITS = re.compile(r"(?<!\d)\d{1,3}\Z")
 _BEHIND_WORD = re.compile(r"\^[\w({-]|[⁺⁻⁼₊₋]|-(?:free|less)(?!\w)|<su[bp]\b")
 _NOT = re.compile(r"'t(?!\w)")  # of can't
 _UNIT = re.compile(r"\d ?[a-zμω°]{1,4}\Z")
-_PER_UNIT = re.compile(r"[/·⋅][a-zμω]")
+_PER_UNIT = re.compile(r"[/·⋅](?!(?:or|max)(?!\w))[a-zμω]")  # not so in "5 and/or", "5 min/max"
 _NAME = re.compile(rf"(?s)(?:.?\w{_STRONG}\+\+|\W?\w{_STRONG}#){_STRONG}(?!\w)")  # C++ and C#, not a heading's #
 
 _SYMBOL = re.compile(r"([-+=<>&|*/~^%#@$\\])\1|[-+<>!*/%&|^~:]=|[-=]>")  # of two characters

@@ -10,6 +10,7 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
 from rag_evaluation_framework.markups.characters import is_key, is_unspaced, key
+from rag_evaluation_framework.quotes.cuts import NEAR, is_cut_before, is_cut_behind
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
 from rag_evaluation_framework.quotes.shown_text import ShownText
 from rag_evaluation_framework.quotes.words import SIMILAR, Word, words_of
@@ -20,6 +21,7 @@ _LONGEST_COMPARED = 500  # characters; the time of RapidFuzz grows with their sq
 _AROUND = 300  # characters on each side in which a sentence may begin and end
 _MOST_MOVED = 40  # words
 _FEWEST_OF_A_SENTENCE = 4
+_MOST_CUT = 3  # words that one cut number is
 _LONGEST_WIDENING = 30  # characters, or a third of the passage
 _STOPS = ".!?…。！？．"
 _OPENING = " \t\r\n\"'“‘„«([*_"
@@ -189,6 +191,12 @@ def _widened(quote: str, given: list[Word], text: str, words: list[Word], ends: 
     """Return the first and last character of a passage: of its words, of what they are part of, or of sentences."""
     first, last = words[ends[0]], words[ends[1]]
     start, end = _unbroken(text, first.start, last.end)
+    for word in words[ends[1] + 1 : ends[1] + 1 + _MOST_CUT]:  # of 5 000 000
+        if is_cut_behind(text[start:end], text[end : end + NEAR]):
+            end = _unbroken(text, start, max(end, word.end))[1]
+    for word in reversed(words[max(ends[0] - _MOST_CUT, 0) : ends[0]]):
+        if is_cut_before(text[max(start - NEAR, 0) : start], text[start:end]):
+            start = _unbroken(text, min(start, word.start), end)[0]
     if len(given) < _FEWEST_OF_A_SENTENCE:
         return start, end
     most = max(_LONGEST_WIDENING, (end - start) // 3)
