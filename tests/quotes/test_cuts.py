@@ -50,6 +50,11 @@ CUT = [
     ("A speed of 5 m/s is safe.", "A speed of 5 m"),
     ("A rate of 10 MB/s is safe.", "A rate of 10 MB"),
     ("A rate of 5/day is safe.", "A rate of 5"),
+    ("A price of 5 €/month is fair.", "A price of 5 €"),
+    ("A price of 5€/kWh is fair.", "A price of 5€"),
+    ("In the versions 7.* it is so.", "In the versions 7"),
+    ("In version 5.2-rc1 it is so.", "In version 5.2"),
+    ("In version 5.2+build it is so.", "In version 5.2"),
     ("An area of 5 m^2 is needed.", "An area of 5 m"),
     ("A rate of 5 m⁻¹ is safe.", "A rate of 5 m"),
     ("It is 5 °C warm.", "It is 5 °"),
@@ -104,6 +109,9 @@ WHOLE = [
     ("用五日以内", "日以内"),
     ("Version 12\n\n* 10 items", "10 items"),
     ("서버API 를", "API"),
+    ("Pro\t20\t100\nTeam\t30\t200", "Pro\t20"),
+    ("Pro\t20\t100\nTeam\t30\t200", "100"),
+    ("Of 5.2 - rc1 came later", "Of 5.2"),
 ]
 
 

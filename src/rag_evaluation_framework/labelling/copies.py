@@ -12,10 +12,10 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import ALIKE, nearest, tells
-from rag_evaluation_framework.labelling.written_between import FARTHEST
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
+_FARTHEST = 2_000  # characters: more than what is written between two questions
 _TELLING = (None, "text", "text alone")  # what made labels the only ones that tell their documents
 
 Places: TypeAlias = Iterable[tuple[Anchor, CharacterSpan | None]]
@@ -94,7 +94,7 @@ def _length(sentences: set[str]) -> int:
 def is_reworded(anchor: Anchor, locator: TextLocator, doc_id: str, span: CharacterSpan) -> bool:
     """Return whether a document has something else between the contexts of a label, each of which it has once.
 
-    What stands beside only one of them, as the other is gone, has to be like the label.
+    What stands beside only one of them, as the other is gone or stands in several places, has to be like the label.
 
     Args:
         anchor: The label.
@@ -107,22 +107,23 @@ def is_reworded(anchor: Anchor, locator: TextLocator, doc_id: str, span: Charact
         for context, side in ((anchor.before, True), (anchor.after, False))
     )
     content, length = locator.corpus[DocumentId(doc_id)].content, len(anchor.text)
-    if len(before) == 1 and len(after) < 2:
+    is_between = len(before) == len(after) == 1
+    if len(before) == 1:
         start = before[0].end
-        end = after[0].start if after else start + length + 1
-    elif len(after) == 1 and not before:
+        end = after[0].start if is_between else start + length + 1
+    elif len(after) == 1:
         end = after[0].start
         start = max(end - length - 1, 0)
     else:
         return False
-    if end - start > length + FARTHEST:
+    if end - start > length + _FARTHEST:
         return False
     if span.doc_id == doc_id and start < span.end and span.start < end:
         return False
     there, text = _collapsed(content[start:end]), _collapsed(anchor.text)
     if not any(map(str.isalnum, there)) or text in there:
         return False
-    return len(before) == len(after) or fuzz.ratio(there, text) >= ALIKE
+    return is_between or fuzz.ratio(there, text) >= ALIKE
 
 
 def _collapsed(text: str) -> str:

@@ -7,12 +7,13 @@ from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import is_long, nearest, tells
+from rag_evaluation_framework.labelling.anchors import is_long, tells
 from rag_evaluation_framework.labelling.earlier_documents import EarlierDocuments
 from rag_evaluation_framework.labelling.losses import MOST_PLACES
 from rag_evaluation_framework.labelling.shown_places import ShownPlaces
+from rag_evaluation_framework.labelling.shown_words import ShownWords
+from rag_evaluation_framework.labelling.surroundings import Surroundings, is_written_behind
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
-from rag_evaluation_framework.labelling.written_between import is_written_between
 from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.text.text_locator import TextLocator
 
@@ -36,6 +37,7 @@ class LabelFinder:
     def __init__(self, corpus: Corpus, earlier: EarlierDocuments, withdrawn: Withdrawn) -> None:
         self.corpus, self.earlier, self.withdrawn = corpus, earlier, withdrawn
         self.locator, self.shown = TextLocator.of(corpus), ShownPlaces(corpus)
+        self._words: dict[DocumentId, ShownWords] = {}
 
     def where_it_was(self, anchor: Anchor) -> CharacterSpan | None:
         """Return the place of a span by its offset, if its document is not known to have changed."""
@@ -90,38 +92,53 @@ class LabelFinder:
         """
         if anchor.unique_with == "nothing" or (anchor.unique_with == "document" and doc_id is None):
             return None
+        is_unique, is_short = anchor.unique_with in ("text", "text alone"), not is_long(anchor.text)
+        if is_unique and is_short and doc_id is not None:
+            return self._of_short(anchor, doc_id)
         if tells(anchor.before, anchor.after):
             both = self._only(anchor, self._places(anchor, anchor.before, anchor.after, doc_id))
-            if both is not None and (anchor.unique_with in ("text", "text alone") or self._at_same_edges(anchor, both)):
-                return both
-        if anchor.unique_with in ("context", "document") or (
-            anchor.unique_with is None and not self._stands_once(anchor)
-        ):
+            if both is not None and (is_unique or self._at_same_edges(anchor, both)):
+                return None if is_short and both.doc_id == anchor.doc_id != doc_id else both
+        if not is_unique and (anchor.unique_with is not None or not self._stands_once(anchor)):
             return None  # another copy may have come to stand beside the same words, or be left alone there
-        if doc_id is None and not is_long(anchor.text):
-            return None  # "3 days" stands beside the same words on another page
+        if is_short:  # "3 days" stands beside the same words on another page
+            return None if doc_id is None else self._of_short(anchor, doc_id)
         before = self._places(anchor, anchor.before, "", doc_id) if tells(anchor.before) else []
         after = self._places(anchor, "", anchor.after, doc_id) if tells(anchor.after) else []
         one = self._only(anchor, list(dict.fromkeys([*before, *after])))
-        if one is None or self._is_apart(anchor, one):
-            return None
-        return one if is_long(anchor.text) or one.text == anchor.text else None
+        return None if one is None or self._is_another(anchor, one) else one
 
-    def _is_apart(self, anchor: Anchor, span: CharacterSpan) -> bool:
-        """Return whether a place is not that of a label that is told by what stands before it.
+    def _of_short(self, anchor: Anchor, doc_id: str) -> CharacterSpan | None:
+        """Return the one place of a short text at which that is before it which says what it is about.
 
-        Of a short text, as it is not behind that, or something stands between them; of an answer, as its question is
-        there and has another one.
+        Raises:
+            Several: More than one is possible.
         """
-        content, before = self.corpus[span.doc_id].content, " ".join(anchor.before.split())
-        ahead = " ".join(content[max(span.start - CONTEXT, 0) : span.start].split())
+        if not tells(anchor.before, anchor.after):
+            return None
+        places = self._places(anchor, "", "", doc_id)
+        return self._only(anchor, [span for span in places if not self._is_another(anchor, span)])
+
+    def _is_another(self, anchor: Anchor, span: CharacterSpan) -> bool:
+        """Return whether a place is not that of a label, by what is around it.
+
+        That of a short text is told by what is before it; that of a long one is another if it is in another row, or
+        answers another question, and its own is still there.
+        """
+        markup, shown = self.withdrawn.markup(span.doc_id), self._shown(span.doc_id)
+        then, now = Surroundings.of_anchor(anchor), Surroundings.of_place(markup, span)
         if is_long(anchor.text):
-            if not before.endswith("?") or not tells(before) or ahead.endswith(nearest(before, before=True)):
-                return False
-            return bool(self.locator.places_in_context(nearest(before, before=True), doc_id=span.doc_id, limit=1))
-        if is_written_between(anchor, content, span.start, span.end):
+            return then.are_of_another(now, shown)
+        if then.are_of_another_row(now) or is_written_behind(then, now, markup, span.end):
             return True
-        return not tells(before) and not ahead.endswith(before)
+        if then.are_told_by_before(now, shown) or then.are_told_by_row(now, shown):
+            return False
+        return not (then.are_whole(now) if anchor.unique_with == "text alone" else then.are_told_by_both(now, shown))
+
+    def _shown(self, doc_id: DocumentId) -> ShownWords:
+        if doc_id not in self._words:
+            self._words[doc_id] = ShownWords(self.withdrawn.markup(doc_id))
+        return self._words[doc_id]
 
     def text_alone(self, anchor: Anchor, doc_id: str | None = None) -> CharacterSpan | None:
         """Return the only place of a long text that was unique, or may have been; None if there is another."""
@@ -129,7 +146,7 @@ class LabelFinder:
             return None
         places = self.locator.places_in_context(anchor.text, doc_id=doc_id, limit=2)
         one = self._only(anchor, places) if len(places) == 1 else None
-        return None if one is None or self._is_apart(anchor, one) else one
+        return None if one is None or self._is_another(anchor, one) else one
 
     def _as_shown(self, anchor: Anchor) -> Found:
         """Return the one place in its document at which a unique text is shown as it was, and what was ignored.
@@ -142,7 +159,7 @@ class LabelFinder:
         if anchor.unique_with not in (None, "text", "text alone"):
             return NOWHERE  # its copies may have been shown between the same contexts
         places = self.shown.places(anchor, MOST_PLACES, self._may_be)
-        places = {span: names for span, names in places.items() if not self._is_apart(anchor, span)}
+        places = {span: names for span, names in places.items() if not self._is_another(anchor, span)}
         if len(places) > 1:
             raise Several(list(places))
         return next(iter(places.items()), NOWHERE)

@@ -31,7 +31,7 @@ class Withdrawn:
             anchor: The label.
             span: A place that holds its text, or shows it.
         """
-        now = self._markup(span.doc_id)
+        now = self.markup(span.doc_id)
         start = len(anchor.before)
         end = start + len(anchor.text)
         then = markup_of(anchor.doc_id, f"{anchor.before}{anchor.text}{anchor.after}")
@@ -43,7 +43,8 @@ class Withdrawn:
         from_afar = now.hidden_as(span.start).startswith(_MANY_LINES)
         return "hidden, as in a comment or an attribute" if from_afar or _hides_itself(now, span) else ""
 
-    def _markup(self, doc_id: DocumentId) -> Markup:
+    def markup(self, doc_id: DocumentId) -> Markup:
+        """Return what is shown of a document."""
         if doc_id not in self._markups:
             self._markups[doc_id] = markup_of(doc_id, self.corpus[doc_id].content)
         return self._markups[doc_id]

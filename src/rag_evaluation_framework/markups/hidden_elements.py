@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from rag_evaluation_framework.markups.markup import Markup
+from rag_evaluation_framework.markups.markup import LINE_END, Markup
 
 _MAY_HIDE = re.compile(r"\shidden(?=[\s=/>])|display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _ATTRIBUTE = re.compile(
@@ -61,7 +61,7 @@ def hide_elements(markup: Markup) -> Markup:
     for first, behind, what, shown in list(markup.parts(0, len(markup.source))):
         tag = _NAME.match(markup.source, first, behind) if what == "tags" else None
         name, is_end = (tag["name"].lower(), bool(tag["end"])) if tag else ("", False)
-        if hidden and (end := hidden.end(name, is_end, bool(shown), first, behind)):
+        if hidden and (end := hidden.end(name, is_end, shown == LINE_END, first, behind)):
             markup.hide(hidden.start, end, WHAT)
             hidden = None
             if end == behind:

@@ -38,13 +38,15 @@ _NEGATED_SIGN = re.compile("[不没沒未勿]\\Z")
 
 _BEHIND_NUMBER = re.compile(
     rf"{_STRONG}[-.,:/'*×·⋅÷_٫٬]?{_STRONG}\d|\^|\s?[%‰‱°±℃℉]| ?{_MONEY}(?!\w)|\n(?!\$){_MONEY}(?!\w)| [×·⋅÷*x] \d"
-    rf"|<su[bp]\b|[′″⁺⁻⁼₊₋]|/[^\W\d_]|\.x(?!\w)|{_POINTS}\d|{_FRACTION}|\+(?![\w+])"
+    rf"|<su[bp]\b|[′″⁺⁻⁼₊₋]|/[^\W\d_]|\.(?:x|\*)(?![\w*])|{_POINTS}\d|{_FRACTION}|\+(?![\w+])"
 )
+_VERSION = re.compile(r"\d\.\d+\Z")
+_STAGE = re.compile(r"[-+][a-z]")  # of 5.2-rc1
 _GROUP_BEHIND = re.compile(r" \d{3}(?!\d)|\n0\d\d(?!\d)")
 _LAST_DIGITS = re.compile(r"(?<!\d)\d{1,3}\Z")
 _BEHIND_WORD = re.compile(r"\^[\w({-]|[⁺⁻⁼₊₋]|-(?:free|less)(?!\w)|<su[bp]\b")
 _NOT = re.compile(r"'t(?!\w)")  # of can't
-_UNIT = re.compile(r"\d ?[a-zμω°]{1,4}\Z")
+_UNIT = re.compile(rf"\d ?(?:[a-zμω°]{{1,4}}|{_MONEY})\Z")
 _PER_UNIT = re.compile(r"[/·⋅](?!(?:or|max)(?!\w))[a-zμω]")  # not so in "5 and/or", "5 min/max"
 _NAME = re.compile(rf"(?s)(?:.?\w{_STRONG}\+\+|\W?\w{_STRONG}#){_STRONG}(?!\w)")  # C++ and C#, not a heading's #
 
@@ -100,14 +102,13 @@ def is_cut_behind(text: str, behind: str) -> bool:
     if ended[-1:].isnumeric():
         grouped = _LAST_DIGITS.search(ended) and _GROUP_BEHIND.match(following)
         mixed = _WHOLE_NUMBER.search(ended) and _PARTS.match(following)
-        return bool(grouped or mixed or _BEHIND_NUMBER.match(following))
+        staged = _VERSION.search(ended) and _STAGE.match(following)
+        return bool(grouped or mixed or staged or _BEHIND_NUMBER.match(following))
+    if _UNIT.search(ended) and _PER_UNIT.match(following):
+        return True
     if not is_key(ended[-1:] or " "):
         return False
-    return (
-        _BEHIND_WORD.match(following) is not None
-        or (ended.endswith("n") and _NOT.match(following) is not None)
-        or (_UNIT.search(ended) is not None and _PER_UNIT.match(following) is not None)
-    )
+    return _BEHIND_WORD.match(following) is not None or (ended.endswith("n") and _NOT.match(following) is not None)
 
 
 def are_joined(first: str, second: str) -> bool:
@@ -120,11 +121,11 @@ def are_joined(first: str, second: str) -> bool:
 
 
 def compared(text: str) -> str:
-    """Return a text as it is compared: of each run of blanks a tab, of line ends one or two.
+    """Return a text as it is compared: of line ends one or two, a tab of several blanks, as these part columns.
 
     Minutes and seconds are no quotation marks here.
     """
-    signs = "".join("\n" if sign in "\n\r" else sign if sign in "′″" else folded(sign) for sign in text)
+    signs = "".join("\n" if sign in "\n\r" else sign if sign in "\t′″" else folded(sign) for sign in text)
     return _BLANKS.sub(lambda run: "\n" * min(run[0].count("\n"), 2) or ("\t" if len(run[0]) > 1 else run[0]), signs)
 
 

@@ -1,0 +1,237 @@
+"""What readers are shown around a label: by it a text is known again whose neighbours were edited."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+
+from rag_evaluation_framework.data.anchors import Anchor
+from rag_evaluation_framework.data.label_contexts import CONTEXT
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.shown_words import ShownWords, words
+from rag_evaluation_framework.markups.characters import key
+from rag_evaluation_framework.markups.formats import markup_of
+from rag_evaluation_framework.markups.markup import LINE_END, Markup
+
+_TELLING = 12  # letters and digits: about as many as 16 characters have
+_FEWEST = 2  # that name a row: "FR"
+_FEWEST_BESIDE = 8  # that begin a sentence
+_READ = 4 * CONTEXT  # characters that are shown beside a place
+_FARTHEST = 2_000  # characters: more than what is written between a text and what stood behind it
+_CELL = re.compile(r"\||</?t[dh]\b", re.IGNORECASE)
+_ROW = re.compile(
+    r"\s*(?:[-*+•>#|]|\d{1,3}[.)]\s|<(?:li|tr|t[dh]|option)\b|:\w[^:\n]*:\s|[\w\"'][\w\"' .-]{0,40}[:=])", re.IGNORECASE
+)
+_QUESTION = re.compile(r"[?？؟](?:[\W_]|\{#[\w-]+\})*\Z")
+_INTRODUCES = re.compile(r"[?:？：][\W_]*\Z")
+_CUT_BEFORE = re.compile(r"\A(?:[^<>\n]*[\w\"'/]>|[^\s()\[\]]*\))")  # the end of a tag, or of the address of a link
+_CUT_BEHIND = re.compile(r"(?:<[^<>]*|\]\([^()\s]*)\Z")
+_LINE = re.compile(r"(?<![.!?])[ \t]*\r?\n[ \t]*[^\s]")
+_ROW_END = re.compile(
+    r"(?:[*_`.,;\"']|\]\([^()\s]*\)|\[\^[^\]\n]*\]|</\w+>|[ \t])*(?:\r?\n|\||<(?!su[bp])|\Z)", re.IGNORECASE
+)
+_ROW_BELOW = re.compile(rf"[^\n]*\n(?![ \t\r]*\n){_ROW.pattern}", re.IGNORECASE)
+_RULE = re.compile(r"[\s|:+]*[-=][\s|:+=-]*")
+_HTML = re.compile(r"\.x?html?\Z", re.IGNORECASE)
+_BLOCK_END = re.compile(r"\n\s*(?:\n|[-*+#>|:]|\d{1,3}[.)]\s|\w+:\s)|</?(?:p|li|tr|div|h\d|d[dt])\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is shown around a place; of texts, the letters and digits.
+
+    Attributes:
+        before: What is before it, as far as it is known.
+        after: What is behind it.
+        beside: The words before it in its line: in a row of a table, an item of a list, a setting.
+        begins_line: Whether that is all of it.
+        question: What is before it in its line, or the line above, if it is a question; "" if it is none.
+        row: What of its line says that it is one of several, each about something else: "marker" of a row, an item or
+            a setting, "line" if the place is all of a line between others, and no sentence; "" if nothing does.
+        ends_row: Whether its cell or its line ends behind it.
+        is_first: Whether the line above ends with a colon or a question mark, or rules off the heads of a table, and no
+            row is below.
+    """
+
+    before: str
+    after: str
+    beside: str
+    begins_line: bool
+    question: str
+    row: Literal["", "line", "marker"]
+    ends_row: bool
+    is_first: bool
+
+    @classmethod
+    def of_anchor(cls, anchor: Anchor) -> "Surroundings":
+        """Return what a label stood between, as far as its contexts tell.
+
+        What is left of markup that the ends of the contexts cut is not among it.
+        """
+        before = _CUT_BEFORE.sub("", anchor.before) if len(anchor.before) == CONTEXT else anchor.before
+        after = _CUT_BEHIND.sub("", anchor.after) if len(anchor.after) == CONTEXT else anchor.after
+        markup = markup_of(anchor.doc_id, f"{before}{anchor.text}{after}")
+        start = len(before)
+        return cls._of(markup, anchor.doc_id, start, start + len(anchor.text), len(anchor.before) < CONTEXT)
+
+    @classmethod
+    def of_place(cls, markup: Markup, span: CharacterSpan) -> "Surroundings":
+        """Return what a place stands between.
+
+        Args:
+            markup: What is shown of its document.
+            span: The place.
+        """
+        return cls._of(markup, span.doc_id, span.start, span.end, True)
+
+    @classmethod
+    def _of(cls, markup: Markup, doc_id: str, start: int, end: int, is_whole: bool) -> "Surroundings":
+        lines = _lines_before(markup, start, ends_lines=_HTML.search(doc_id) is None)
+        beside, above = lines[0], next((line for line in lines[1:] if _keys(line)), "")
+        asking = beside if len(_keys(beside)) >= _FEWEST else above
+        return cls(
+            _keys(sign for line in reversed(lines) for sign in line),
+            _keys(sign for sign, _, _ in islice(markup.characters(end, len(markup.source)), _READ)),
+            words(beside).replace(LINE_END, " "),
+            is_whole or len(lines) > 1,
+            _keys(asking[: asked.start()]) if (asked := _QUESTION.search(asking)) else "",
+            _row(markup.source, start, end),
+            _ROW_END.match(markup.source, end) is not None,
+            (_INTRODUCES.search(above) or _RULE.fullmatch(_line_above(markup.source, start))) is not None
+            and not _ROW_BELOW.match(markup.source, end),
+        )
+
+    def are_of_another_row(self, now: "Surroundings") -> bool:
+        """Return whether the row of a place begins with something else than that of a label: with BE, not with FR."""
+        return self._are_of_rows(now) and self.beside != now.beside
+
+    def are_told_by_row(self, now: "Surroundings", shown: ShownWords) -> bool:
+        """Return whether the row of a place begins as that of a label did, and no other row of the document does."""
+        named = self._are_of_rows(now) and len(self.beside) >= _FEWEST
+        return named and self.beside == now.beside and shown.lines_begun(self.beside) == 1
+
+    def are_told_by_both(self, now: "Surroundings", shown: ShownWords) -> bool:
+        """Return whether what was behind a label is behind a place, and what was before it is before it.
+
+        Of a row that begins with the text only the rows below it need be there.
+
+        Args:
+            now: What is around the place.
+            shown: The words of its document; nothing else stands between both sides in it.
+        """
+        tail = self.after[:_TELLING]
+        if not tail or _agreed(tail, now.after) < len(tail):
+            return False
+        if self._agreed_before(now) >= min(_TELLING, len(self.before)):
+            return shown.has_once_between(self.before[-_TELLING:], tail)
+        if self._are_of_rows(now):
+            return self.row == now.row and not (self.is_first or now.is_first)
+        is_begun = self.begins_line and self.beside == now.beside and len(self.beside) >= _FEWEST_BESIDE
+        return is_begun and shown.has_once_between(self.beside.replace(" ", ""), tail)
+
+    def are_told_by_before(self, now: "Surroundings", shown: ShownWords) -> bool:
+        """Return whether what was before a label is before a place, at least 12 letters and digits, and nowhere else.
+
+        Args:
+            now: What is around the place.
+            shown: The words of its document.
+        """
+        agreed = self._agreed_before(now)
+        lead = self.before[-agreed:]
+        return agreed >= _TELLING and not shown.has_twice(lead)
+
+    def _are_of_rows(self, now: "Surroundings") -> bool:
+        return self.begins_line and self.row != "" != now.row
+
+    def _agreed_before(self, now: "Surroundings") -> int:
+        return _agreed(self.before[::-1], now.before[::-1])
+
+    def are_whole(self, now: "Surroundings") -> bool:
+        """Return whether all that is known of what was around a label is around a place."""
+        return now.before.endswith(self.before) and now.after.startswith(self.after)
+
+    def are_of_another(self, now: "Surroundings", shown: ShownWords) -> bool:
+        """Return whether a place is in another row, or answers another question, than a label, and its own is there.
+
+        Args:
+            now: What is around the place.
+            shown: The words of its document; a question or the begin of a row that is not among them was reworded.
+        """
+        if self.question and now.question:
+            return not _ends_alike(self.question, now.question) and shown.has(self.question)
+        is_named = len(self.beside) >= _FEWEST and self.are_of_another_row(now)
+        return is_named and shown.lines_begun(self.beside) > 0
+
+
+def is_written_behind(then: Surroundings, now: Surroundings, markup: Markup, end: int) -> bool:
+    """Return whether something was written between a label and what stood behind it, in the same paragraph or row.
+
+    Args:
+        then: What the label stood between.
+        now: What is around its place.
+        markup: What is shown of the document.
+        end: One past the last character of the place.
+    """
+    if then.row and now.row and then.ends_row:
+        return not now.ends_row
+    tail = then.after[:_TELLING]
+    signs = [
+        (part, first)
+        for sign, first, _ in islice(markup.characters(end, len(markup.source)), _FARTHEST)
+        for part in key(sign)
+    ]
+    at = "".join(part for part, _ in signs).find(tail)
+    return len(tail) == _TELLING and at > 0 and not _is_parted(markup.source, end, signs[at][1])
+
+
+def _is_parted(source: str, start: int, end: int) -> bool:
+    """Return whether a block ends between two offsets."""
+    found = _BLOCK_END.search(source, start, end + CONTEXT)
+    return found is not None and found.start() < end
+
+
+def _lines_before(markup: Markup, start: int, ends_lines: bool) -> list[str]:
+    """Return what is shown before a place, by lines, the nearest first; the cells of a row are in one line.
+
+    Args:
+        markup: What is shown of the document.
+        start: The first character of the place.
+        ends_lines: Whether a line ends where one ends in the source.
+    """
+    lines: list[list[str]] = [[]]
+    for sign, first, behind in markup.characters_before(start, _READ):
+        hidden = markup.source[first:behind] != sign
+        if sign == LINE_END and (hidden or ends_lines) and not (hidden and _CELL.match(markup.source, first)):
+            lines.append([])
+        else:
+            lines[-1].append(sign)
+    return ["".join(reversed(line)) for line in lines]
+
+
+def _row(source: str, start: int, end: int) -> Literal["", "line", "marker"]:
+    """Return what says that the line of a place is one of several."""
+    line = source.rfind("\n", 0, start) + 1
+    if _ROW.match(source, line, end):
+        return "marker"
+    begins = not source[max(line, start - _READ) : start].strip()
+    return "line" if begins and _line_above(source, start).strip() and _LINE.match(source, end) else ""
+
+
+def _line_above(source: str, start: int) -> str:
+    line = source.rfind("\n", 0, start) + 1
+    return source[max(source.rfind("\n", 0, max(line - 1, 0)) + 1, line - _READ) : line]
+
+
+def _keys(signs: Iterable[str]) -> str:
+    return "".join(map(key, signs))
+
+
+def _agreed(first: str, second: str) -> int:
+    """Return how many characters two texts begin with that are the same."""
+    pairs = zip(first, second, strict=False)
+    return next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))
+
+
+def _ends_alike(first: str, second: str) -> bool:
+    return first.endswith(second) or second.endswith(first)

@@ -1,0 +1,251 @@
+"""Whether a label is found by what stands around it now, edit by edit.
+
+⟦…⟧ marks a label where it was and where it has to be found; an edit without marks has to lose it.
+"""
+
+import re
+
+import pytest
+
+from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
+from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
+from rag_evaluation_framework.labelling.reanchor import reanchor
+
+MARKED = re.compile(r"⟦(.*?)⟧", re.DOTALL)
+
+
+def found_again(name, before, after):
+    """The offset at which a label is found, and that at which it has to be; None for lost."""
+    expected = MARKED.search(after)
+    label = MARKED.search(before)
+    was, now = (
+        Corpus([Document(DocumentId(name), text.replace("⟦", "").replace("⟧", ""))]) for text in (before, after)
+    )
+    span = CharacterSpan(DocumentId(name), label.start(), label.start() + len(label[1]), label[1])
+    (result,) = reanchor(anchors_of([span], was), now, known_documents([name], was))
+    return result.span and result.span.start, expected and expected.start()
+
+
+PLANS = (
+    "| Plan | Price | Users |\n|---|---|---|\n| Free | 0 EUR | 1 |\n| Basic | 9 EUR | 5 |\n| Team | ⟦29 EUR⟧ | 25 |\n"
+    "| Large | 99 EUR | 100 |\n\nAll without tax.\n"
+)
+PLANS_HTML = (
+    "<table>\n<tr><td>Basic</td><td>9 EUR</td></tr>\n<tr><td>Team</td><td>⟦29 EUR⟧</td></tr>\n"
+    "<tr><td>Large</td><td>99 EUR</td></tr>\n</table>\n"
+)
+LIMITS = (
+    "Limits as of today:\n\n- Requests per minute: ⟦60⟧\n- Size of a file: 20 MB\n- Files per project: 500\n"
+    "- Projects per account: 10\n\nWrite to the sales team to have them raised.\n"
+)
+SETTINGS = "```\nhost: db.example.org\nport: ⟦5432⟧\nuser: reader\ntimeout: 30\n```\n"
+FAQ = (
+    "# FAQ\n\n## Can I pay by invoice?\n\nNo.\n\n## How long are backups kept?\n\n⟦30 days⟧\n\n"
+    "## Is there an app for phones?\n\nYes.\n"
+)
+DELIVERY = (
+    "# Delivery\n\nWe ship from our own warehouse. The standard delivery takes ⟦four days⟧ in the whole country. "
+    "Express delivery takes one day and costs 9 EUR.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "page", "old", "new"),
+    [
+        ("a.md", PLANS, "⟦29 EUR⟧", "**⟦29 EUR⟧**"),
+        ("a.md", PLANS, "⟦29 EUR⟧", "[⟦29 EUR⟧](p.md)"),
+        ("a.md", PLANS, "⟦29 EUR⟧", "`⟦29 EUR⟧`[^1]"),
+        ("a.md", PLANS, "| Team | ⟦29 EUR⟧ | 25 |", "| Start | 19 EUR | 9 |\n| **Team** | ⟦29 EUR⟧ | 30 |"),
+        ("a.md", PLANS, "⟦29 EUR⟧ | 25 |\n", "⟦29 EUR⟧ | 25 |\n| Huge | 29 EUR | 900 |\n"),
+        ("a.html", PLANS_HTML, "⟦29 EUR⟧", "<b>⟦29 EUR⟧</b>"),
+        ("a.html", PLANS_HTML, "<tr><td>Large", "<tr><td>Plus</td><td>39 EUR</td></tr>\n<tr><td>Large"),
+        ("a.md", LIMITS, "- Requests", "- Calls per second: 2\n- Requests"),
+        ("a.md", LIMITS, "- Size of", "- Uploads: 60\n- Size of"),
+        ("a.md", LIMITS, "- Size of a file: 20 MB", "- Size of files: 30 MB"),
+        ("a.md", SETTINGS, "port", "database: main\nport"),
+        ("a.md", SETTINGS, "⟦5432⟧\nuser: reader\ntimeout: 30\n", "⟦5432⟧,\ntimeout: 30\nuser: reader\n"),
+        ("a.md", FAQ, "## Is there an app", "## How long are logs kept?\n\n30 days\n\n## Is there an app"),
+        (
+            "a.md",
+            FAQ,
+            "# FAQ\n",
+            "# FAQ\n\n- Can I pay by invoice?\n- How long are backups kept?\n- Is there an app for phones?\n",
+        ),
+        ("a.md", FAQ, "## How long are backups kept?", "**How long are backups kept?**"),
+        ("a.md", DELIVERY, "We ship from our own warehouse. ", ""),
+        ("a.md", DELIVERY, "standard delivery takes ⟦four days⟧", "standard delivery\ntakes\n**⟦four days⟧**"),
+    ],
+)
+def test_a_short_label_is_found_where_what_says_what_it_is_about_is_there(name, page, old, new):
+    assert old in page
+    got, expected = found_again(name, page, page.replace(old, new))
+    assert got == expected is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "page", "old", "new"),
+    [
+        ("a.md", PLANS, "Team", "Gold"),
+        ("a.md", PLANS, "⟦29 EUR⟧", "29 EUR to 39 EUR"),
+        ("a.md", PLANS, "⟦29 EUR⟧ | 25 |\n", "39 EUR | 25 |\n| Huge | 29 EUR | 900 |\n"),
+        ("a.md", LIMITS, "Requests per minute: ⟦60⟧", "Uploads: 60"),
+        ("a.md", LIMITS, "⟦60⟧", "60 to 90"),
+        ("a.md", LIMITS, "⟦60⟧", "120\n- Uploads: 60"),
+        (
+            "a.md",
+            LIMITS.replace("Write", "{}Write"),
+            "⟦60⟧",
+            "120",
+        ),
+        ("a.md", SETTINGS, "port", "debug_port"),
+        ("a.md", FAQ, "How long are backups kept?", "How long is the trial?"),
+        ("a.md", FAQ, "⟦30 days⟧", "60 days\n\n## How long are logs kept?\n\n30 days"),
+        ("a.md", DELIVERY, "takes ⟦four days⟧", "never takes four days"),
+        ("a.md", DELIVERY, "The standard delivery takes", "A refund needs"),
+        (
+            "a.md",
+            DELIVERY,
+            "⟦four days⟧ in the whole country.",
+            "three days in the whole country. Until March the standard delivery takes four days in the whole country.",
+        ),
+    ],
+)
+def test_and_lost_where_it_is_not(name, page, old, new):
+    history = "Before March:\n\n- Requests per minute: 60\n- Size of a file: 20 MB\n\n"
+    was, now = page.format(""), page.replace(old, new).format(history).replace("⟦", "").replace("⟧", "")
+    assert found_again(name, was, now) == (None, None)
+
+
+LINES = [
+    ("a.md", "```\nhost: db.example.org\n⟦port: 5432⟧\nuser: reader\n```\n", "database: main\n"),
+    ("a.py", 'host = "db.example.org"\n⟦port = 5432⟧\nuser = "reader"\nconnect()\n', 'schema = "main"\n'),
+    ("a.txt", "Name: Acme Limited of Ghent\n⟦Phone: 555-0100⟧\nMail: info@example.org\n", "Founded: 1999\n"),
+    ("a.csv", "plan,price,users\nBasic plan,9 EUR,5\n⟦Team,29 EUR,25⟧\nLarge,99 EUR,100\n", "Start,19 EUR,10\n"),
+    (
+        "a.rst",
+        "Fields\n\n:Name: Acme Limited of Ghent\n⟦:Phone: 555-0100⟧\n:Mail: info@example.org\n",
+        ":Founded: 1999\n",
+    ),
+    (
+        "a.html",
+        "<ul>\n<li>Name: Acme Limited of Ghent</li>\n<li>⟦Phone: 555-0100⟧</li>\n<li>Mail: a@example.org</li>\n</ul>\n",
+        "Founded: 1999</li>\n<li>",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "page", "inserted"), LINES)
+def test_a_row_that_is_a_label_is_found_behind_a_new_one(name, page, inserted):
+    got, expected = found_again(name, page, page.replace("⟦", f"{inserted}⟦"))
+    assert got == expected is not None
+
+
+def test_a_sentence_on_a_line_of_its_own_is_no_row():
+    page = "Refunds are made daily.\n⟦Not on Sundays.⟧\nAll of this holds until the end of the year.\n"
+    assert found_again("a.txt", page, page.replace("daily", "weekly; calls are taken, too").replace("⟦", "")) == (
+        None,
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("a.html", "<h3>{}</h3>\n\n{}\n\n"),
+        ("a.md", "- {}\n\n  {}\n\n"),
+        ("a.md", "{}\n\n{}\n\n"),
+        ("a.md", "{}\n{}\n\n"),
+        ("a.md", "__{}__\n\n{}\n\n"),
+        ("a.md", "> {}\n\n{}\n\n"),
+        ("a.md", "| {} |\n|---|\n| {} |\n\n"),
+    ],
+)
+def test_a_short_value_is_not_that_of_what_was_inserted_below(name, form):
+    pages = [
+        "".join(form.format(*pair) for pair in pairs)
+        for pairs in (
+            [("What the Basic costs", "⟦5 EUR⟧"), ("What the Large costs", "9 EUR")],
+            [
+                ("What the Basic costs", "7 EUR"),
+                ("Fee of a Medium one", "5 EUR"),
+                ("What the Large costs you", "9 EUR"),
+            ],
+        )
+    ]
+    assert found_again(name, *pages) == (None, None)
+
+
+QUESTION, ANSWER = "Is there an app for phones?", "There are apps for Android and for iOS."
+QUESTIONS = f"# FAQ\n\n## {QUESTION}\n\n⟦{ANSWER}⟧\n\n## Can I pay by invoice?\n\nNo.\n"
+FORMS = [
+    ("a.md", "## {}\n\n{}\n\n"),
+    ("a.md", "**{}**\n\n{}\n\n"),
+    ("a.md", "Q: {}\nA: {}\n\n"),
+    ("a.md", "## {} {{#x}}\n\n{}\n\n"),
+    ("a.md", "- {}\n  - {}\n"),
+    ("a.md", "| {} | {} |\n"),
+    ("a.md", "{}\n: {}\n\n"),
+    ("a.rst", "{}\n-----------\n\n{}\n\n"),
+    ("a.html", "<h2>{}</h2>\n<p>{}</p>\n"),
+    ("a.html", "<dt>{}</dt>\n<dd>{}</dd>\n"),
+]
+
+
+@pytest.mark.parametrize(("name", "form"), FORMS)
+def test_a_long_answer_that_was_given_to_another_question_is_lost(name, form):
+    first, last = ("Who writes all of this?", "We."), ("Can I pay by invoice?", "No.")
+    pages = [
+        "".join(form.format(*pair) for pair in (first, *pairs, last))
+        for pairs in (
+            [(QUESTION, f"⟦{ANSWER}⟧")],
+            [(QUESTION, "No, but one is planned."), ("Is there an app for tablets?", ANSWER)],
+        )
+    ]
+    assert found_again(name, *pages) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("⟦", "- ⟦"),
+        ("⟦", "> ⟦"),
+        (f"⟦{ANSWER}⟧", f"**⟦{ANSWER}⟧**"),
+        ("⟦", "<!-- checked -->\n⟦"),
+        (f"## {QUESTION}", f"**{QUESTION}**"),
+        ("phones?", "phones? ##"),
+        ("phones?", "phones? {#app}"),
+        (f"## {QUESTION}", f"{QUESTION}\n-----"),
+        (QUESTION, "Do you have an application for mobile devices?"),
+        ("⟦", "Of course! ⟦"),
+        ("⟦", "We are often asked this.\n\n⟦"),
+    ],
+)
+def test_a_long_answer_is_found_below_its_question_whatever_is_written_around_it(old, new):
+    got, expected = found_again("a.md", QUESTIONS, QUESTIONS.replace(old, new))
+    assert got == expected is not None
+
+
+ROWS = "| Region | Delivery | Note |\n|---|---|---|\n| DE | {} | - |\n| FR | ⟦{}⟧ | - |\n| ES | {} | - |\n"
+VALUES = ["four working days with the train", "six working days by the lorry", "nine working days by the ship"]
+
+
+@pytest.mark.parametrize("order", [(0, 2, 1), (1, 0, 2), (2, 0, 1)])
+def test_a_long_value_that_was_exchanged_with_that_of_another_row_is_lost(order):
+    after = ROWS.format(*(VALUES[number] for number in order)).replace("⟦", "").replace("⟧", "")
+    assert found_again("a.md", ROWS.format(*VALUES), after) == (None, None)
+
+
+def test_values_of_sections_with_the_same_headings_that_were_exchanged_are_lost():
+    page = "".join(
+        f"## {name}\n\n| Price | Weight in all |\n|---|---|\n| {{}} | {weight} kg |\n\n"
+        for name, weight in (("Alpha", 2), ("Beta", 3))
+    )
+    assert found_again("a.md", page.format("⟦10 EUR⟧", "25 EUR"), page.format("25 EUR", "10 EUR")) == (None, None)
+
+
+@pytest.mark.parametrize("cut", range(6))
+def test_markup_that_the_context_cuts_loses_no_label(cut):
+    tag = f'<p{" " * cut} class="a note of it">'
+    page = f'<p>The whole of it is told.</p>\n{tag}Fee: ⟦5 EUR⟧</p><p class="another one">x</p>\n'
+    got, expected = found_again("a.html", page, f"<p>New.</p>\n{page}")
+    assert got == expected is not None
