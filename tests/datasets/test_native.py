@@ -407,6 +407,15 @@ def test_with_the_corpus_documents_may_be_named_by_their_stem(tmp_path, corpus):
     ]
 
 
+@pytest.mark.parametrize("name", ["stop.md", "old/stop.md"])
+@pytest.mark.parametrize("more", [{}, {"before": "", "after": " "}], ids=["hash", "context"])
+def test_an_id_that_was_written_with_its_hash_or_context_is_exact(tmp_path, corpus, more, name):
+    header = {} if more else {"documents": {name: "0" * 64}}
+    span = {"doc_id": name, "start": 0, "end": 3, "text": "One", **more}
+    (entry,) = load_dataset(written(tmp_path, question(relevant_spans=[span]), **header), corpus=corpus)
+    assert [span.doc_id for span in entry.relevant] == [name]
+
+
 def test_with_the_corpus_an_unknown_document_is_refused_with_its_location(tmp_path, corpus):
     path = written(tmp_path, question(relevant_spans=[{"doc_id": "prices.md", "start": 0, "end": 3}]))
     with pytest.raises(

@@ -257,6 +257,12 @@ def test_at_token_level_a_hit_with_only_a_document_is_the_whole_document():
     assert result.counts["unlocated_hits"] == 0
 
 
+def test_a_relevant_document_that_is_found_in_another_folder_is_told():
+    result = evaluate(lambda query, k: ranked("guides/b.md"), dataset("old/b.md"), k=1, metrics=[MRR()])
+    assert result.metrics["mrr@1"] == 1.0
+    assert any("no document 'old/b.md': 'guides/b.md' is taken for it" in note for note in result.notes)
+
+
 def test_a_prefix_is_found_by_what_begins_with_it_and_a_document_by_itself():
     found = RULES["document-level"].found
     assert found("guide/*", "guide/a.md")

@@ -156,6 +156,13 @@ class Dataset(Generic[U]):
         found = LabelContexts.of((unit for entry in self for unit in entry.relevant), self.labelled_corpus)
         return found if self.recorded is None else replace(found, was_in=self.recorded.was_in)
 
+    def exact_ids(self, corpus: Corpus) -> frozenset[str]:
+        """Return the ids of documents that were exact when they were written: in a corpus without them they are gone.
+
+        There are none if the corpus is the labelled one: what that never had may be a part of an id, written by hand.
+        """
+        return frozenset() if corpus.content_hash == self.corpus_hash else self.contexts.exact_ids
+
     @property
     def was_in(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
         """The documents that labels were in before, by question and the document that they are in now."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from rag_evaluation_framework.data.documents import Corpus
@@ -41,6 +42,11 @@ class LabelContexts:
     was_in: Mapping[tuple[str, CharacterSpan], tuple[DocumentId, ...]] = field(
         default_factory=FrozenDict[tuple[str, CharacterSpan], tuple[DocumentId, ...]], compare=False
     )
+
+    @cached_property
+    def exact_ids(self) -> frozenset[str]:
+        """The ids that were written with what is known of their documents: as the labelled corpus had them."""
+        return frozenset((*self.documents, *(span.doc_id for span in self.around)))
 
     @classmethod
     def of(cls, units: Iterable[Any], corpus: Corpus) -> "LabelContexts":

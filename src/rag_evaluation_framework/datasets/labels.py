@@ -23,6 +23,8 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 
+_AROUND = ("before", "after")
+
 
 class SpanRecord(Record):
     """Span of a document, as files store it."""
@@ -42,10 +44,12 @@ class LabelReader:
 
     Args:
         records: Collects problems.
-        corpus: The documents; if given, documents may be named by their stem alone, and must exist.
+        corpus: The documents; if given, they may be named by a part of their id, and must exist, unless ids are exact.
         utf16_offsets: Whether offsets count UTF-16 units, as in JavaScript.
 
     Attributes:
+        hashed: The documents of which the file has hashes: their ids were exact when they were written.
+        labelled_here: Whether the corpus is the one that was labelled: what it lacks was no exact id.
         around: The text before and after the spans that were read, where the file has it.
         unique_with: What made their places the only ones, where the file has it.
         was_in: The documents that they were in before, by question and span, where the file has them.
@@ -58,6 +62,8 @@ class LabelReader:
         if utf16_offsets and corpus is None:
             raise DatasetError(f"{records.source}: UTF-16 offsets can only be converted with the corpus; pass corpus=")
         self.records, self.corpus = records, corpus
+        self.hashed: Set[str] = frozenset()
+        self.labelled_here = False
         self.around: dict[CharacterSpan, tuple[str, str]] = {}
         self.unique_with: dict[CharacterSpan, UniqueWith] = {}
         self.was_in: dict[tuple[str, CharacterSpan], tuple[DocumentId, ...]] = {}
@@ -85,7 +91,7 @@ class LabelReader:
         except ValueError as error:
             self.records.problem(where, error)
             return None
-        if not record.model_fields_set.isdisjoint(("before", "after")):
+        if not record.model_fields_set.isdisjoint(_AROUND):
             self.around[span] = record.before, record.after
         if record.unique_with is not None:
             self.unique_with[span] = record.unique_with
@@ -94,14 +100,19 @@ class LabelReader:
         return span
 
     def _labelled_document(self, record: SpanRecord) -> DocumentId:
-        """Return the id of the document of a span; as it is written if it may have been renamed since.
+        """Return the id of the document of a span; as it is written if it is exact, or may have been renamed since.
 
         Raises:
             DatasetError: There is a corpus, the name matches more than one document or, without a text by which the
                 span can be found again, none.
         """
-        renamed = record.text and self._utf16 is None and not (self.resolver and self.resolver.alike(record.doc_id))
-        return DocumentId(record.doc_id) if renamed else self.document(record.doc_id)
+        if self._utf16 is None:
+            is_exact = record.doc_id in self.hashed or not record.model_fields_set.isdisjoint(_AROUND)
+            if (is_exact and not self.labelled_here) or (
+                record.text and not (self.resolver and self.resolver.alike(record.doc_id))
+            ):
+                return DocumentId(record.doc_id)
+        return self.document(record.doc_id)
 
     def chunk_level(
         self, query: Query, ids: Any, gains: Any, where: str, gains_at: str

@@ -69,7 +69,8 @@ def load_dataset(
     Args:
         path: The file.
         level: The evaluation type to load: `TOKEN`, `CHUNK` or `DOCUMENT`.
-        corpus: The documents that the dataset refers to. With it, documents may be named by their stem alone.
+        corpus: The documents that the dataset refers to. With it, documents may be named by a part of their id, unless
+            the file keeps hashes of them, or the texts around its spans.
         utf16_offsets: Whether span offsets count UTF-16 units, as in JavaScript.
         registry: Where position-aware chunks are in the documents, for examples that list chunk ids instead of spans.
         query_key: The key of `inputs` that holds the question; by default `query`.

@@ -143,6 +143,9 @@ def _read(
     header = records.validate(_Header, first, where)
     if header is None and not _is_of_this_version(first):
         raise records.error()
+    if header is not None:
+        labels.hashed = header.documents.keys()
+        labels.labelled_here = labels.corpus is not None and labels.corpus.content_hash == header.corpus_hash
     found, rows = _told(first, rows)
     if header is not None:
         check_level(str(path), found, level)

@@ -71,6 +71,7 @@ class LabelTexts:
         self.dataset, self.corpus, self.registry = dataset, corpus, registry
         self.resolver = None if corpus is None else DocumentResolver(corpus)
         self.lines = None if corpus is None else LinePlaces(corpus)
+        self._exact_ids = frozenset[str]() if corpus is None else dataset.exact_ids(corpus)
         self._displaced = {} if corpus is None else displaced(dataset, corpus)
 
     def labels(self, entry: GroundTruth[Any]) -> tuple[Label, ...]:
@@ -89,10 +90,17 @@ class LabelTexts:
         return self.lines.named(span)
 
     def known_as(self, doc_id: DocumentId) -> DocumentId:
-        """Return the id of a document as the corpus has it: files may name a document by its stem."""
+        """Return the id of a document as the corpus has it: files may name a document by its stem.
+
+        An id that was exact when it was written is that of the same text seen from another folder up or down, unless
+        this was there beside it.
+        """
         if self.resolver is None or doc_id in self.resolver.corpus:
             return doc_id
-        return self.resolver.find(doc_id) or doc_id
+        if doc_id not in self._exact_ids:
+            return self.resolver.find(doc_id) or doc_id
+        same = self.resolver.same(doc_id, self.dataset.contexts.documents.get(doc_id, ""))
+        return doc_id if same is None or same in self._exact_ids else same
 
     def _span(self, labelled: CharacterSpan) -> Label:
         span = replace(self.dataset.quoted(labelled), doc_id=self.known_as(labelled.doc_id))

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from rag_evaluation_framework.data.anchors import Anchor
+from rag_evaluation_framework.data.document_resolver import is_same_path
 from rag_evaluation_framework.data.documents import Corpus, Document
 
 
@@ -39,8 +40,12 @@ class EarlierDocuments:
         return anchor.document or self._known.get(anchor.doc_id, "")
 
     def under_another_name(self, anchor: Anchor) -> list[Document]:
-        """Return the documents that have the text of that of a label under names that it did not have."""
-        return self._by_hash.get(self.hash_of(anchor), [])
+        """Return the documents that have the text of that of a label under names that it did not have.
+
+        Those that have its path from another folder up or down, if there are any.
+        """
+        found = self._by_hash.get(self.hash_of(anchor), [])
+        return [document for document in found if is_same_path(anchor.doc_id, document.id)] or found
 
     def had_all(self, anchor: Anchor, doc_id: str) -> bool:
         """Return whether all that is in a document was in another one than that of a label already."""

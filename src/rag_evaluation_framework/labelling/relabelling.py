@@ -125,7 +125,10 @@ def _changes(
     resolver = DocumentResolver(corpus)
     labels = [(entry.query, span) for entry in dataset for span in entry.relevant]
     anchors = _anchors(labels, dataset)
-    wanted = [_resolved(anchor, span, known, resolver) for anchor, (_, span) in zip(anchors, labels, strict=True)]
+    exact = dataset.exact_ids(corpus) | known.keys()
+    wanted = [
+        _resolved(anchor, span, known, exact, resolver) for anchor, (_, span) in zip(anchors, labels, strict=True)
+    ]
     once = _anchored(dataset.skipped)
     asked = [*wanted, *(anchor for _, anchor in once)]
     found = [
@@ -232,13 +235,15 @@ def _anchors(labels: Sequence[tuple[Query, CharacterSpan]], dataset: Dataset[Cha
     ]
 
 
-def _resolved(anchor: Anchor, span: CharacterSpan, known: Mapping[str, str], resolver: DocumentResolver) -> Anchor:
+def _resolved(
+    anchor: Anchor, span: CharacterSpan, known: Mapping[str, str], exact: Set[str], resolver: DocumentResolver
+) -> Anchor:
     """Return the anchor with what a file written by hand may leave out: the whole name of its document, and the text.
 
     The text is that of a document that is unchanged; of another one nobody knows what it was.
     """
     corpus = resolver.corpus
-    if anchor.doc_id not in known and anchor.doc_id not in corpus:
+    if anchor.doc_id not in exact and anchor.doc_id not in corpus:
         anchor = replace(anchor, doc_id=resolver.find(anchor.doc_id) or anchor.doc_id)
     if not anchor.text and anchor.doc_id in corpus:
         content = corpus[anchor.doc_id].content

@@ -1,0 +1,88 @@
+"""Which document a name refers to: never one in another folder than it says without a word."""
+
+import warnings
+
+import pytest
+
+from rag_evaluation_framework import Corpus, Document, DocumentId
+from rag_evaluation_framework.data.document_resolver import DocumentResolver, is_same_path, names_fully
+from rag_evaluation_framework.errors import DatasetError
+
+
+def resolver(*ids):
+    return DocumentResolver(Corpus(Document(DocumentId(name), f"The text of {name}.") for name in ids))
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("guides/start.md", ["guides/start.md"]),
+        (" guides/start.md ", ["guides/start.md"]),
+        ("start.md", ["guides/start.md"]),
+        ("start", ["guides/start.md"]),
+        ("guides/start", ["guides/start.md"]),
+        ("docs/guides/start.md", ["guides/start.md"]),
+        ("/home/me/docs/guides/start", ["guides/start.md"]),
+        (r"C:\docs\guides\start.md", ["guides/start.md"]),
+        ("v1/limits.md", ["api/v1/limits.md"]),
+        ("limits.md", ["api/v1/limits.md", "api/v2/limits.md"]),
+        ("docs/deep/notes.md", ["deep/notes.md"]),
+        ("other/notes.md", ["notes.md"]),
+        ("x/deep/notes.md", ["deep/notes.md", "lib/x/deep/notes.md"]),
+        ("api/start.md", []),
+        ("ides/start.md", []),
+        ("v3/limits.md", []),
+        ("stop.md", []),
+        ("", []),
+        ("/", []),
+    ],
+)
+def test_a_name_refers_to_what_ends_with_it_or_what_it_ends_with(name, found):
+    known = (
+        "guides/start.md",
+        "api/v1/limits.md",
+        "api/v2/limits.md",
+        "deep/notes.md",
+        "notes.md",
+        "lib/x/deep/notes.md",
+    )
+    assert sorted(resolver(*known).named(name)) == sorted(found)
+
+
+def test_a_document_in_another_folder_is_taken_where_that_is_asked_for_and_told_once():
+    documents = resolver("b/index.md", "c/start.md")
+    assert documents.alike("a/index.md") == ["b/index.md"]
+    with pytest.warns(UserWarning, match=r"no document 'a/index.md': 'b/index.md' is taken for it, .* another folder"):
+        assert documents.find("a/index.md") == "b/index.md"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert documents.resolve("a/start.md") == "c/start.md"
+        assert resolver("b/index.md").resolve("docs/b/index.md") == "b/index.md"
+
+
+def test_where_the_folder_counts_the_document_in_another_one_is_named():
+    with pytest.raises(
+        DatasetError, match=r"^the corpus has no document 'a/index.md', but b/index.md in another folder$"
+    ):
+        resolver("b/index.md").resolve_named("a/index.md")
+    with pytest.raises(DatasetError, match=r"^document 'index' is ambiguous: a/index.md or b/index.md; write the full"):
+        resolver("a/index.md", "b/index.md").resolve_named("index")
+    with pytest.raises(DatasetError, match=r"^the corpus has no document 'start.md' \(it has b/index.md\)$"):
+        resolver("b/index.md").resolve_named("start.md")
+
+
+def test_the_same_document_has_the_same_path_from_another_folder_and_the_same_text():
+    documents = resolver("docs/a.md", "docs/b.md")
+    known = documents.corpus["docs/a.md"].content_hash
+    assert documents.same("a.md", known) == "docs/a.md"
+    assert [documents.same(name, known) for name in ("b.md", "archive/a.md")] == [None, None]
+
+
+def test_paths_are_compared_by_whole_parts():
+    assert is_same_path("a.md", "docs/a.md")
+    assert is_same_path("/home/docs/a.md", "docs/a.md")
+    assert not is_same_path("aa.md", "a.md")
+    assert not is_same_path("b/a.md", "docs/a.md")
+    assert not is_same_path("", "a.md")
+    assert names_fully("docs/guides/a.md", "guides/a.md")
+    assert not names_fully("a.md", "guides/a.md")
