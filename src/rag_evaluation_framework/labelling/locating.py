@@ -133,7 +133,7 @@ def locate_quote(
 
     Args:
         quote: The quote; blank for a question without an answer.
-        document: The document that contains it; blank if unknown.
+        document: The document that contains it, by its id, a part of that, or a longer path; blank if unknown.
         locator: Locates quotes in the corpus.
         resolver: Finds the document by its name.
         answered: Whether the question has other quotes that are not blank.
@@ -145,7 +145,7 @@ def locate_quote(
             return QuoteFate("missing", advice=advice)
         return QuoteFate("no-answer")
     try:
-        doc_id = resolver.resolve(document) if document.strip() else None
+        doc_id = resolver.resolve_named(document) if document.strip() else None
     except DatasetError as error:
         return _misplaced(quote, locator, verbatim_only, str(error), f"not in {name_line(document)}")
     located = locator.locate(quote, doc_id, _LIMIT, verbatim_only)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.document_resolver import names_fully
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -30,9 +31,9 @@ _REFUSAL = "its label was lost"
 def without_lost(check: QuoteCheck, dataset: Dataset[CharacterSpan], corpus: Corpus) -> QuoteCheck:
     """Return a check in which quotes of lost labels are missing where they are no answer without a person.
 
-    A quote with the text of a lost label of its question is taken only if its row names the document, and never where
-    the text is hidden or struck out. "Data is kept in memory." was lost as the document says "Data is kept in memory
-    only."; that it holds all but the full stop is no news either.
+    A quote with the text of a lost label of its question is taken only if its row names the document, in full if that
+    is not the one of the label, and never where the text is hidden or struck out. "Data is kept in memory." was lost as
+    the document says "Data is kept in memory only."; that it holds all but the full stop is no news either.
 
     Args:
         check: The check of a table.
@@ -69,9 +70,10 @@ class _LostAgain:
             was = f"its label in {name_line(label.anchor.doc_id)} was {label.reason}"
             if self.withdrawn.how(label.anchor, place):
                 return _missing(row, f"{was}; quote what the documents say now")
-            if not row.document.strip():
+            if not _is_named(row.document, label.anchor, place):
                 suggestion = suggest_located(Located(row.places), self.locator, was, _REFUSAL)
-                advice = f"to take {name_line(suggestion.place)} for its answer, name the document in the row; or quote"
+                document = name_line(place.doc_id) if row.document.strip() else "the document"
+                advice = f"to take {name_line(suggestion.place)} for its answer, name {document} in the row; or quote"
                 return replace(_missing(row, f"{was}; {advice} another text"), suggestion=suggestion)
         behind = _behind(row.places[0][-1], self.corpus) if FINAL in row.ignoring else ""
         if not _GOES_ON.match(behind):
@@ -84,18 +86,27 @@ class _LostAgain:
 
     def _of_its_text(self, anchor: Anchor, row: QuoteRow) -> CharacterSpan | None:
         """Return the place of a row that shows the text of a lost label; None if it has another quote."""
-        text = _keys(anchor.doc_id, anchor.text)
+        text = shown_keys(anchor.doc_id, anchor.text)
         for span in row.places[0]:
-            if _keys(span.doc_id, span.text) == text:
+            if shown_keys(span.doc_id, span.text) == text:
                 return span
         return None
+
+
+def _is_named(name: str, anchor: Anchor, place: CharacterSpan) -> bool:
+    """Return whether a row names the document of a place, and not that of a lost label, which may be gone."""
+    if place.doc_id == anchor.doc_id:
+        return bool(name.strip())
+    is_own = names_fully(name, anchor.doc_id) and names_fully(anchor.doc_id, place.doc_id)
+    return names_fully(name, place.doc_id) and not is_own
 
 
 def _missing(row: QuoteRow, advice: str) -> QuoteRow:
     return replace(row, status="missing", places=(), ignoring=(), advice=advice, suggestion=None)
 
 
-def _keys(doc_id: str, source: str) -> str:
+def shown_keys(doc_id: str, source: str) -> str:
+    """Return what a part of a document shows, as quotes are compared."""
     return "".join(map(key, markup_of(doc_id, source).shown(0, len(source))))
 
 

@@ -1,0 +1,147 @@
+"""Labelled documents that are gone, while another folder has a file of the same name: every command says the same."""
+
+import json
+
+import pytest
+
+from rag_evaluation_framework import BM25Retriever, Corpus, evaluate, load_dataset, load_result
+
+REFUND = "Refunds take 5 working days in every case."
+PAGE = (
+    "# Pricing\n\nTeam is {} euros.\n\nHere are the conditions of all our plans, as they are.\n\n"
+    f"{REFUND}\n\nThe conditions are the same in every country of the world.\n"
+)
+KEYS = "Keys are rotated every 90 days."
+
+
+def dataset_of(rag_eval, folder, documents, table):
+    """Label a table of question, quote and document in these documents; return the file."""
+    for name, text in documents.items():
+        path = folder / "docs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (folder / "q.csv").write_text(f"question,quote,document\n{table}How often are keys rotated?,{KEYS},\n")
+    assert rag_eval("init", "--corpus", "docs", "--questions", "q.csv").code == 0
+    return folder / ".rag-eval/datasets/q.json"
+
+
+@pytest.fixture(params=[PAGE.format(39), PAGE.format(49)], ids=["edited", "identical"])
+def archived(request, rag_eval, tmp_path):
+    """A dataset with a label in a page that is gone, and an older or the same version of it in the archive."""
+    documents = {
+        "pricing.md": PAGE.format(49),
+        "archive/pricing.md": request.param,
+        "keys.md": f"# Keys\n\n{KEYS}\n",
+    }
+    path = dataset_of(rag_eval, tmp_path, documents, f"How long is a refund?,{REFUND},pricing.md\n")
+    (span,) = load_dataset(path).ground_truth[0].relevant
+    assert span.doc_id == "pricing.md"
+    (tmp_path / "docs/pricing.md").unlink()
+    return path
+
+
+@pytest.mark.parametrize("title", ["Pricing", "Pricing in 2023, archived and no longer valid"])
+def test_an_archived_copy_is_not_the_document_that_is_gone(rag_eval, tmp_path, archived, title):
+    archive = tmp_path / "docs/archive/pricing.md"
+    archive.write_text(archive.read_text().replace("Pricing", title))
+    ran = rag_eval("run", ".rag-eval/q.yaml")
+    assert ran.code == 2
+    assert "2 labelled spans: 1 unchanged, 1 lost; 1 question skipped" in " ".join(ran.out.split())
+    assert "lost: its document pricing.md is gone" in ran.out
+    linted = rag_eval("dataset", "lint", archived, "--corpus", "docs")
+    assert (linted.code, linted.out.startswith("error: document missing (1)")) == (1, True)
+    assert "pricing.md[86:128] is in a document that the corpus does not have" in linted.out
+    assert "1 label does not match them" in " ".join(
+        rag_eval("dataset", "info", archived, "--corpus", "docs").out.split()
+    )
+    corpus = Corpus.from_folder(tmp_path / "docs")
+    result = evaluate(BM25Retriever(), load_dataset(archived, corpus=corpus), corpus=corpus)
+    assert result.counts["skipped"] == 1
+    updated = rag_eval("dataset", "update", archived, "--corpus", "docs", "--output", "new.json")
+    assert "2 labelled spans: 1 unchanged, 1 lost" in updated.out
+
+
+@pytest.mark.parametrize("document", ["pricing.md", "pricing", "docs/pricing.md", "", "/home/me/pricing.md"])
+def test_a_row_that_names_the_document_that_is_gone_does_not_name_its_copy(rag_eval, tmp_path, archived, document):
+    (tmp_path / "again.csv").write_text(f"question,quote,document\nHow long is a refund?,{REFUND},{document}\n")
+    update = "dataset", "update", archived, "--corpus", "docs", "--output", "new.json", "--questions"
+    said = rag_eval(*update, "again.csv").out
+    assert "0 questions added" in said
+    assert "archive/pricing.md:7:1" in (tmp_path / "again.suggested.csv").read_text()
+    (label,) = load_dataset(tmp_path / "new.json").skipped
+    assert (label.quote, label.reason.startswith("lost: its document pricing.md is gone")) == (REFUND, True)
+    (tmp_path / "docs/pricing.md").write_text(PAGE.format(49))
+    assert "1 back" in rag_eval("dataset", "update", "new.json", "--corpus", "docs", "--output", "again.json").out
+
+
+@pytest.mark.parametrize("document", ["archive/pricing.md", "docs/archive/pricing.md"])
+def test_a_row_that_names_the_copy_in_full_is_taken(rag_eval, tmp_path, archived, document):
+    (tmp_path / "again.csv").write_text(f"question,quote,document\nHow long is a refund?,{REFUND},{document}\n")
+    update = "dataset", "update", archived, "--corpus", "docs", "--output", "new.json", "--questions"
+    assert "1 question added" in rag_eval(*update, "again.csv").out
+
+
+def test_another_version_of_a_page_is_not_the_one_that_is_gone(rag_eval, tmp_path):
+    page = "# Limits\n\nRequests have a limit of 600 in a minute.\n\nTokens expire after {} days.\n"
+    documents = {"v1/limits.md": page.format(90), "v2/limits.md": page.format(45), "keys.md": f"# Keys\n\n{KEYS}\n"}
+    row = "How many requests?,Requests have a limit of 600 in a minute.,v1/limits.md\n"
+    path = dataset_of(rag_eval, tmp_path, documents, row)
+    (tmp_path / "docs/v1/limits.md").unlink()
+    assert rag_eval("dataset", "lint", path, "--corpus", "docs").code == 1
+    ran = rag_eval("run", ".rag-eval/q.yaml")
+    assert (ran.code, "lost: its document v1/limits.md is gone" in ran.out) == (2, True)
+    update = "dataset", "update", path, "--corpus", "docs", "--output", "new.json", "--questions", "q.csv"
+    assert "0 questions added" in rag_eval(*update).out
+
+
+LIMITS = "# Limits\n\nRequests have a limit of 600 in a minute.\n\nTokens expire after 90 days.\n"
+ROWS = "How long are tokens valid?,90 days,limits\nHow many requests?,Requests have a limit of 600 in a minute.,\n"
+
+
+def test_run_and_update_count_the_same_after_a_folder_was_renamed_and_the_runs_compare(rag_eval, tmp_path):
+    path = dataset_of(rag_eval, tmp_path, {"api/limits.md": LIMITS, "keys.md": f"# Keys\n\n{KEYS}\n"}, ROWS)
+    assert rag_eval("run", ".rag-eval/q.yaml").code == 0
+    (tmp_path / "docs/api").rename(tmp_path / "docs/reference")
+    told = "3 labelled spans: 1 unchanged, 2 renamed, 0 lost"
+    assert told in " ".join(rag_eval("run", ".rag-eval/q.yaml").out.split())
+    assert told in rag_eval("dataset", "update", path, "--corpus", "docs", "--output", "new.json").out
+    before, after = (load_result(run) for run in sorted((tmp_path / ".rag-eval/runs").iterdir()))
+    comparison = before.compare(after)
+    assert (len(comparison.deltas["span_recall@5"]), comparison.changed) == (3, ())
+
+
+def test_the_same_documents_seen_from_the_folder_above_are_told_by_their_paths_and_hashes(rag_eval, tmp_path):
+    twice = {"api/limits.md": LIMITS, "old/limits.md": LIMITS, "keys.md": f"# Keys\n\n{KEYS}\n"}
+    path = dataset_of(rag_eval, tmp_path, twice, "How many requests?,Requests have a limit,api/limits\n")
+    told = "2 labelled spans: 0 unchanged, 2 renamed, 0 lost"
+    assert told in " ".join(rag_eval("run", ".rag-eval/q.yaml", "--corpus", ".").out.split())
+    assert rag_eval("dataset", "lint", path, "--corpus", ".").out.endswith("nothing is wrong\n")
+    assert told in rag_eval("dataset", "update", path, "--corpus", ".", "--output", "new.json").out
+    (span,) = load_dataset(tmp_path / "new.json").ground_truth[0].relevant
+    assert span.doc_id == "docs/api/limits.md"
+
+
+def test_a_row_with_another_folder_is_not_located_and_the_document_that_has_its_quote_is_named(rag_eval, tmp_path):
+    (tmp_path / "docs/b").mkdir(parents=True)
+    (tmp_path / "docs/b/index.md").write_text(f"# Keys\n\n{KEYS}\n")
+    (tmp_path / "q.csv").write_text(
+        f"question,quote,document\nHow often?,{KEYS},a/index.md\nHow often then?,{KEYS},index\n"
+    )
+    said = rag_eval("init", "--corpus", "docs", "--questions", "q.csv").out
+    assert "1 of 2 quotes located, 0 ambiguous, 1 missing" in said
+    assert "in b/index.md, not in a/index.md" in said
+
+
+def test_ids_of_a_file_that_knows_nothing_of_its_documents_are_found_in_another_folder_and_that_is_told(
+    rag_eval, tmp_path
+):
+    path = dataset_of(rag_eval, tmp_path, {"api/limits.md": LIMITS, "keys.md": f"# Keys\n\n{KEYS}\n"}, ROWS)
+    content = json.loads(path.read_text())
+    content.pop("documents"), content.pop("corpus_hash")
+    for span in (span for question in content["questions"] for span in question["relevant_spans"]):
+        for key in ("before", "after", "unique_with"):
+            span.pop(key)
+    path.write_text(json.dumps(content))
+    (tmp_path / "docs/api").rename(tmp_path / "docs/reference")
+    with pytest.warns(UserWarning, match=r"'reference/limits.md' is taken for it, which is in another folder"):
+        load_dataset(path, corpus=Corpus.from_folder(tmp_path / "docs"))
