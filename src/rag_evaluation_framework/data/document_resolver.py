@@ -107,7 +107,7 @@ def is_same_path(name: str, doc_id: str) -> bool:
 
 
 def names_fully(name: str, doc_id: str) -> bool:
-    """Return whether a name ends with all of an id: `guides/a.md` or `docs/guides/a.md`, but not `a.md`."""
+    """Return whether a name ends with all of an id: `guides/a.md` or `/guides/a.md`, but not `a.md`."""
     return is_same_path(name, doc_id) and len(_named_parts(name)) >= len(_parts(PurePosixPath(doc_id)))
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.columns import Numbering
@@ -38,7 +38,7 @@ class DocumentRules(LevelRules[DocumentId]):
     def check(
         self, dataset: Dataset[Any], corpus: Corpus, retriever: Retriever, chunk_id: NameChunk | None
     ) -> Iterable[str]:
-        """Return how many relevant documents are not in the corpus, if any.
+        """Return how many relevant documents are not in the corpus, if any, and if one is in another folder.
 
         Raises:
             DatasetError: None of them is in the corpus.
@@ -114,7 +114,7 @@ def in_documents(dataset: Dataset[CharacterSpan]) -> tuple[DocumentLevelGroundTr
 
 
 def resolve_documents(dataset: Dataset[DocumentId], corpus: Corpus) -> tuple[DocumentLevelGroundTruth, ...]:
-    """Return the ground truth with the ids of the corpus, where it names documents by file name or stem alone."""
+    """Return the ground truth with the ids of the corpus, where it names documents by parts of them."""
     names = DocumentResolver(corpus)
 
     def known(doc_id: DocumentId) -> DocumentId:
@@ -133,7 +133,9 @@ def resolve_documents(dataset: Dataset[DocumentId], corpus: Corpus) -> tuple[Doc
 
 def _absent(dataset: Dataset[DocumentId], corpus: Corpus) -> Iterator[str]:
     ids = sorted(document.id for document in corpus)
-    units = [(entry, unit) for entry in resolve_documents(dataset, corpus) for unit in entry.relevant]
+    with collected() as told:
+        units = [(entry, unit) for entry in resolve_documents(dataset, corpus) for unit in entry.relevant]
+    yield from told
     missing = [(entry, unit) for entry, unit in units if unit not in corpus and not _is_prefix_of_any(unit, ids)]
     if not missing:
         return
