@@ -26,6 +26,29 @@ def test_the_nearest_passage_has_whole_words():
     assert nearest("efunds take six working day", **texts) == ("b", 0, 30, "Refunds take five working days")
 
 
+@pytest.mark.parametrize(
+    ("quote", "passage"),
+    [
+        ("512 MB of memory", "768 MB of memory"),
+        ("512 MB of memory - 200 MB of disk space", "768 MB of memory\n- 200 MB of disk space"),
+        ("MB of memory and 9", "MB of memory"),
+        ("daily copies are kept for ninety days", "Weekly copies are kept for ninety days"),
+        ("copies are kept for ninety hours", "copies are kept for ninety days"),
+        ("copies are kept for ninety hours. Never", "copies are kept for ninety days."),
+        ("8 of 9 of 10 copies are kept for ninety days", "copies are kept for ninety days"),
+        ("one |\n\n40 seats", "two | 40 seats"),
+        ("one 40 seats", "40 seats"),
+        ("40 seats\n\n7", "40 seats | 9"),
+    ],
+)
+def test_a_word_that_was_changed_at_the_ends_is_part_of_the_passage(quote, passage):
+    text = (
+        "# Needs\n\n- 768 MB of memory\n- 200 MB of disk space\n\nWeekly copies are kept for ninety days. "
+        "The end.\n\n| Plan | Seats | Rooms |\n|-|-|-|\n| two | 40 seats | 9 |\n"
+    )
+    assert nearest(quote, **{"a.md": text, "b.md": "Something else."})[3] == passage
+
+
 def test_offsets_count_characters():
     texts = {"a": "🚀🚀 Refunds take five working days.", "b": "Other words."}
     assert nearest("Refunds take ten working days", **texts)[1:] == (3, 33, "Refunds take five working days")

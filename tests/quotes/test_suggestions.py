@@ -26,6 +26,24 @@ Then remove the old agent from every node of the cluster.
 """
 OTHER = "The office opens at nine. Nobody answers the telephone before the first coffee of the day.\n"
 
+PLANS = """# Plans
+
+Run `cat x | grep y` first. Use left || right instead.
+
+| Plan | Price | Users | Support |
+|------|-------|-------|---|
+| Solo | €9 | one user | mail |
+| Team | €59 | ten users | chat |
+| read | `cat x \\| grep y` | uniq | - |
+"""
+ROW = "<table><tr><td>Solo<td>€9<td>one user</tr><tr><td>Team</td><td>€59<td>ten users</tr></table>"
+GRID = """+------+------+-----------+
+| Plan | Cost | Users     |
++======+======+===========+
+| Team | €59  | ten users |
++------+------+-----------+
+"""
+
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -72,6 +90,45 @@ class TestWhatIsSuggested:
         found = suggested(quote)
         assert found.quote.rstrip(".") == passage.rstrip(".")
         assert difference in found.difference
+
+    @pytest.mark.parametrize(
+        ("quote", "name", "text", "passage", "difference"),
+        [
+            ("Team | €49 | ten users | chat", "a.md", PLANS, "Team | €59 | ten users | chat", "“49” for “59”"),
+            ("| Team | €49 | ten users | chat |", "a.md", PLANS, "Team | €59 | ten users | chat", "“49” for “59”"),
+            ("Team €49 ten users chat", "a.md", PLANS, "Team | €59 | ten users | chat", "“49” for “59”"),
+            ("Team | €59 | ten users | mail", "a.md", PLANS, "Team | €59 | ten users | chat", "“mail” for “chat”"),
+            ("Crew | €59 | ten users | chat", "a.md", PLANS, "Team | €59 | ten users | chat", "“Crew” for “Team”"),
+            (
+                "Team | €49 ten | users | chat",
+                "a.md",
+                PLANS,
+                "Team | €59 | ten users | chat",
+                "“49” for “59”, “|” added",
+            ),
+            ("read | cat x | sort y | uniq", "a.md", PLANS, "read | `cat x \\| grep y` | uniq", "“sort” for “grep”"),
+            ("Run cat x | sort y first", "a.md", PLANS, "Run `cat x | grep y` first", "“sort” for “grep”"),
+            ("Use left && right instead", "a.md", PLANS, "Use left || right instead", "“&&” for “||”"),
+            ("Team | €49 | ten users", "a.html", ROW, "Team</td><td>€59<td>ten users", "“49” for “59”"),
+            ("Team | €49 | ten users", "a.rst", GRID, "Team | €59  | ten users", "“49” for “59”"),
+            ("Team | €49 | ten users", "a.txt", "x\nTeam | €59 | ten users", "Team | €59 | ten users", "“49” for “59”"),
+            (
+                "Team | €49 | ten users",
+                "a.txt",
+                "x\nTeam €59 ten users",
+                "Team €59 ten users",
+                "“|” added, “49 |” for “59”",
+            ),
+        ],
+    )
+    def test_borders_of_cells_are_no_difference_where_cells_end(self, quote, name, text, passage, difference):
+        found = suggested(quote, Corpus([Document(DocumentId(name), text)]))
+        assert (found.quote, found.difference) == (passage, difference)
+
+    def test_borders_of_cells_count_for_no_similarity(self):
+        corpus = corpus_of(a=PLANS)
+        with_borders, without = (suggested(f"Team{sign}€49{sign}ten users", corpus) for sign in (" | ", " "))
+        assert with_borders == without
 
     def test_markup_capitals_and_quotation_marks_are_no_difference(self):
         found = suggested("“a REFUND takes five working days after we had received the parcel.”")

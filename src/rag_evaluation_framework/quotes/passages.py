@@ -1,19 +1,17 @@
 """The passage of a corpus that is most similar to a quote, from its first word to its last."""
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from rapidfuzz import fuzz
-from rapidfuzz.distance import Indel
 
-from rag_evaluation_framework.markups.characters import is_key, is_unspaced, key
+from rag_evaluation_framework.markups.characters import is_unspaced, key
 from rag_evaluation_framework.quotes.cuts import NEAR, is_cut_before, is_cut_behind
 from rag_evaluation_framework.quotes.keyed_texts import KeyedTexts
+from rag_evaluation_framework.quotes.passage_ends import alike, settled_ends
 from rag_evaluation_framework.quotes.shown_text import ShownText
-from rag_evaluation_framework.quotes.words import SIMILAR, Word, words_of
+from rag_evaluation_framework.quotes.words import Word, words_of
 from rag_evaluation_framework.text.sentence_boundaries import sentence_places
 
 LONGEST = 20_000  # characters of a quote; nobody labels as much by quoting it
@@ -77,7 +75,7 @@ def nearest_passage(
     )
     words = words_of(shown.text)
     ends = _ends(given, words, shown, (int(offsets[first]), int(offsets[end - 1])))
-    ends = _trimmed(given, words, shown.text, ends)
+    ends = settled_ends(quote, given, shown.text, words, ends)
     start, end = _widened(quote, given, shown.text, words, ends)
     passage = Passage(found, shown.starts[start], shown.ends[end - 1], shown.text[start:end])
     return None if apart_from and _overlap(passage, apart_from) else passage
@@ -152,41 +150,6 @@ class _Joined:
         return fuzz.ratio(quote, text)
 
 
-def _trimmed(given: list[Word], words: list[Word], text: str, ends: tuple[int, int]) -> tuple[int, int]:
-    """Return the first and last word without words of another sentence or block that are not those of the quote."""
-    first, last = ends
-    mine, others = [word.form for word in given], [word.form for word in words[first : last + 1]]
-    same = [
-        (step.src_start + at, first + step.dest_start + at)
-        for step in Indel.opcodes(mine, others)
-        if step.tag == "equal"
-        for at in range(step.src_end - step.src_start)
-        if is_key(mine[step.src_start + at][0])
-    ]
-    if not same:
-        return ends
-    begins = [begin for begin, _ in sentence_places(text)]
-    opening = [at for at in range(first + 1, same[0][1] + 1) if _begins_between(begins, words[at - 1], words[at])]
-    closing = [at for at in range(same[-1][1], last) if _begins_between(begins, words[at], words[at + 1])]
-    if opening and not _any_alike(given[: same[0][0]], words[first : opening[-1]]):
-        first = opening[-1]
-    if closing and not _any_alike(given[same[-1][0] + 1 :], words[closing[0] + 1 : last + 1]):
-        last = closing[0]
-    return first, last
-
-
-def _begins_between(begins: list[int], word: Word, other: Word) -> bool:
-    """Return whether a sentence begins behind a word and before or at the next one."""
-    at = bisect_right(begins, other.start)
-    return at > 0 and begins[at - 1] > word.start
-
-
-def _any_alike(words: list[Word], others: list[Word]) -> bool:
-    """Return whether a word is similar to one of the others; of many, the first are compared."""
-    pairs = product(words[:_MOST_MOVED], others[:_MOST_MOVED])
-    return any(_alike(word, other) for word, other in pairs if is_key(word.form[0]))
-
-
 def _widened(quote: str, given: list[Word], text: str, words: list[Word], ends: tuple[int, int]) -> tuple[int, int]:
     """Return the first and last character of a passage: of its words, of what they are part of, or of sentences."""
     first, last = words[ends[0]], words[ends[1]]
@@ -202,19 +165,15 @@ def _widened(quote: str, given: list[Word], text: str, words: list[Word], ends: 
     most = max(_LONGEST_WIDENING, (end - start) // 3)
     places = sentence_places(text)
     opening = quote.lstrip(_OPENING)[:1]
-    if not _alike(given[0], first) and (opening.isupper() or is_unspaced(opening)):
+    if not alike(given[0], first) and (opening.isupper() or is_unspaced(opening)):
         begin = max(first for first, _ in places if first <= start)
         begin += len(text[begin:start]) - len(text[begin:start].lstrip())
         start = begin if begin > 0 and start - begin <= most else start
-    if not _alike(given[-1], last) and quote.rstrip(_CLOSING)[-1:] in tuple(_STOPS):
+    if not alike(given[-1], last) and quote.rstrip(_CLOSING)[-1:] in tuple(_STOPS):
         behind = min(last for _, last in places if last >= end)
         behind = end + len(text[end:behind].rstrip())
         end = behind if behind < len(text) and behind - end <= most else end
     return start, end
-
-
-def _alike(word: Word, other: Word) -> bool:
-    return fuzz.ratio(word.form, other.form) >= SIMILAR
 
 
 def _unbroken(text: str, start: int, end: int) -> tuple[int, int]:

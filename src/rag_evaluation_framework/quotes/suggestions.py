@@ -15,6 +15,7 @@ from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.markups.characters import flat
 from rag_evaluation_framework.markups.text_effects import effects
+from rag_evaluation_framework.quotes.cell_borders import with_cells_apart
 from rag_evaluation_framework.quotes.copied_markup import read_as
 from rag_evaluation_framework.quotes.decisive_words import doubt
 from rag_evaluation_framework.quotes.likely_slips import other_than_slips
@@ -115,6 +116,9 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
     passage = nearest_passage(given, locator.rendered, number)
     if passage is None:
         return None
+    row = with_cells_apart(given, passage, locator.markups[passage.number])
+    if row != given:
+        given, passage = row, nearest_passage(row, locator.rendered, number) or passage
     found = WordDifferences(given, passage.text)
     if _is_noise(found, locator.rarity) or _similarity(given, passage) < _LEAST_ALIKE:
         return None
