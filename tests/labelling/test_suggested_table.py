@@ -250,3 +250,13 @@ class TestAccepting:
     def test_accepted_quotes_are_in_the_file_of_suggestions(self, check):
         path = check(f'question,quote\nWhat?,"{MISSING}"\n').accepting(0.95).save_suggestions()
         assert [(row["quote_check"], row["quote"]) for row in read(path)] == [("accepted", FOUND)]
+
+
+def test_what_is_located_and_hardly_an_answer_is_told_as_such(check):
+    corpus = Corpus([Document(DocumentId("a.md"), f"{TEXT}\n~~Cats are free.~~\n\n<!-- Dogs cost nine euros. -->\n")])
+    rows = f'question,quote\nWhat?,"{MISSING}"\nCats?,Cats are free.\nDogs?,Dogs cost nine euros.\n'
+    assert [row["quote_check"] for row in read(check(rows, corpus=corpus).save_suggestions())] == [
+        "suggestion",
+        "located, but it is struck out",
+        "located, but it is not shown: it stands in a comment, a script, an attribute or a hidden element",
+    ]

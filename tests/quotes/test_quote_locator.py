@@ -731,6 +731,40 @@ def test_that_letters_are_raised_lowered_or_struck_out_is_told(text, quote, name
     assert ignoring(text, quote, name) == (ignored or ())
 
 
+@pytest.mark.parametrize(
+    ("suffix", "source", "quote", "place", "ignored"),
+    [
+        (
+            "html",
+            "<p hidden>It takes <b>five</b> days.</p>",
+            "It takes five days.",
+            "It takes <b>five</b> days.",
+            "tags",
+        ),
+        ("html", "<p hidden>It takes <b>five</b> days.</p>", "takes five", "takes <b>five", "tags"),
+        ("html", "<div hidden><p>five &amp; six</p></div>", "five & six", "five &amp; six", "entities"),
+        ("md", "<div hidden>\n\nIt is **five** now.\n\n</div>\n", "It is five now.", "It is **five** now.", "emphasis"),
+        ("md", "a <span hidden>b *c* d</span> e", "b c d", "b *c* d", "emphasis"),
+        ("html", "<p hidden>It is <b>five</b>.</p>It is <b>five</b>.", "It is five", "It is <b>five", None),
+    ],
+)
+def test_a_hidden_element_is_read_with_its_markup_and_that_it_is_not_shown_is_told(
+    suffix, source, quote, place, ignored
+):
+    found = QuoteLocator.of(Corpus([Document(DocumentId(f"a.{suffix}"), source)])).locate(quote)
+    ((span,),) = found.places
+    assert span.text == place
+    told = "that it is not shown: it stands in a comment, a script, an attribute or a hidden element"
+    assert found.ignoring == ((ignored, told) if ignored else ("tags",))
+
+
+def test_a_quote_does_not_run_from_what_is_shown_into_a_hidden_element_or_over_one():
+    text = "<p>It is <span hidden>not <b>yet</b></span> done <i>here</i>.</p>"
+    for quote in ("It is not yet", "not yet done", "It is not yet done here"):
+        assert located(text, quote, "a.html") == []
+    assert located(text, "not yet", "a.html") == ["not <b>yet"]
+
+
 def test_what_an_attribute_hides_is_no_part_of_a_quote():
     text = '<p>at most 5<span hidden>0</span> users may <b style="display:none">not </b>stay</p>'
     assert located(text, "at most 50 users", "a.html") == located(text, "may not stay", "a.html") == []

@@ -54,7 +54,7 @@ def test_quotes_that_are_located_where_readers_see_nothing_or_something_struck_o
         "4 of 4 quotes located, 0 ambiguous, 0 missing; 0 questions without an answer",
         "line 2  located, but not shown",
         "  quote     “Tapes are kept for ten years.”",
-        "            docs/a.md:3:6 is not shown: it stands in a comment, a script or an attribute",
+        "            docs/a.md:3:6 is not shown: it stands in a comment, a script, an attribute or a hidden element",
         "line 3  located, but struck out",
         "  quote     “Disks are kept for two years.”",
         "            docs/a.md:5:3 is struck out",

@@ -11,7 +11,7 @@ from rag_evaluation_framework.quotes.suggestions import Suggestion
 
 IS_STRUCK_OUT, PARTLY_STRUCK_OUT = "that it is struck out", "that part of it is struck out"
 _WARNINGS = {
-    NOT_SHOWN: "is not shown: it stands in a comment, a script or an attribute",
+    NOT_SHOWN: "is not shown: it stands in a comment, a script, an attribute or a hidden element",
     IS_STRUCK_OUT: "is struck out",
     PARTLY_STRUCK_OUT: "is struck out in part",
 }

@@ -100,7 +100,8 @@ def _record(row: QuoteRow) -> Record:
     given = {name: value for name, value in given.items() if value}
     found = row.suggestion
     if found is None:
-        return {**given, "quote_check": row.reason or row.status}
+        warned = f", but it {row.warning}" if row.warning else ""
+        return {**given, "quote_check": row.reason or f"{row.status}{warned}"}
     told = (
         "accepted" if row.accepted else f"suggestion{found.refusal and f': {found.refusal}'}",
         row.quote,

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
+from rag_evaluation_framework.markups.hidden_elements import WHAT
 from rag_evaluation_framework.markups.html_markup import html_markup
 from rag_evaluation_framework.markups.markdown_inline import IMAGES
 from rag_evaluation_framework.markups.markdown_markup import markdown_markup
@@ -28,3 +29,11 @@ def with_image_texts(doc_id: str, markup: Markup) -> Markup | None:
         return None
     is_markdown = _MARKUPS.get(PurePosixPath(doc_id).suffix.lower()) is markdown_markup
     return markdown_markup(markup.source, image_texts=True) if is_markdown else None
+
+
+def with_hidden_elements(doc_id: str, markup: Markup) -> Markup | None:
+    """Return what is shown of a document if its hidden elements are; None if it has none."""
+    if not any(what == WHAT for _, _, what, _ in markup.parts(0, len(markup.source))):
+        return None
+    is_markdown = _MARKUPS.get(PurePosixPath(doc_id).suffix.lower()) is markdown_markup
+    return (markdown_markup if is_markdown else html_markup)(markup.source, hidden_elements=True)

@@ -33,16 +33,17 @@ _PREFORMATTED = re.compile(r"<pre\b.*?(?:</pre\s*>|\Z)", re.DOTALL | re.IGNORECA
 _NEXT_HTML = re.compile(rf"[ \t]*(?:{HIDDEN_ELEMENT.pattern}|{_PREFORMATTED.pattern})", HIDDEN_ELEMENT.flags)
 
 
-def markdown_markup(source: str, image_texts: bool = False) -> Markup:
+def markdown_markup(source: str, image_texts: bool = False, hidden_elements: bool = False) -> Markup:
     """Return what a renderer hides of Markdown: CommonMark with tables, footnotes, strikethrough and admonitions.
 
     Args:
         source: The text.
         image_texts: Whether the texts of images are shown, as where these are not.
+        hidden_elements: Whether elements are shown of which an attribute says that they are hidden.
     """
     markup = Markup(source)
     _Blocks(markup, source.replace("\r\n", " \n"), image_texts).read()
-    return hide_elements(markup.finish())
+    return markup.finish() if hidden_elements else hide_elements(markup.finish())
 
 
 class _Blocks:

@@ -10,7 +10,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.markups.characters import key
-from rag_evaluation_framework.markups.formats import markup_of, with_image_texts
+from rag_evaluation_framework.markups.formats import markup_of, with_hidden_elements, with_image_texts
 from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.quotes.differences import CAPITALS, differences, in_order
 from rag_evaluation_framework.quotes.ends import is_cut
@@ -103,6 +103,7 @@ class QuoteLocator:
         found = self._preferred(self._matches(quote, number, effort), limit)
         if not found and not spans:
             found = self._preferred(self._matches(quote, number, effort, (self._with_image_texts,)), limit)
+            found = found or self._preferred(self._in_hidden_elements(quote, number, effort), limit)
         if effort.is_spent and len(found) == 1:  # whether it is the only one is not known
             return Located(())
         if found and (not spans or self._shows_ends(found[0].number, found[0])):
@@ -248,6 +249,12 @@ class QuoteLocator:
                     yield match
                 seen.append(found)
 
+    def _in_hidden_elements(self, quote: str, number: int | None, effort: Effort) -> Iterator[Match]:
+        """Yield the places of a quote in hidden elements, as these would be shown; not where other text is, too."""
+        for match in self._matches(quote, number, effort, (self._with_hidden_elements,)):
+            if not self._is_shown(match.number, match):
+                yield match
+
     def _is_other_as_shown(self, match: Match, quote: QuotedText) -> bool:
         """Return whether a place in the source is none as shown: a word goes on, or it ends in markup of another sign.
 
@@ -298,6 +305,12 @@ class QuoteLocator:
         """The documents with images, which are not shown there, but their texts."""
         documents = zip(self.corpus, self.markups, strict=True)
         return KeyedTexts([with_image_texts(document.id, markup) or Markup("") for document, markup in documents])
+
+    @cached_property
+    def _with_hidden_elements(self) -> KeyedTexts:
+        """The documents with hidden elements, which are shown there."""
+        documents = zip(self.corpus, self.markups, strict=True)
+        return KeyedTexts([with_hidden_elements(document.id, markup) or Markup("") for document, markup in documents])
 
     @cached_property
     def markups(self) -> list[Markup]:
