@@ -135,6 +135,7 @@ def test_added_removed_and_changed_queries_are_listed_and_not_compared():
     assert list(comparison.questions) == ["a", "moved", "reworded", "answered"]
     assert "the dataset is not the same" in comparison.notes
     text = repr(comparison)
+    assert comparison.notes == comparison.summary().notes
     assert "questions of the candidate only, not compared: 1 (fresh)" in text
     assert "questions of the baseline only, not compared: 1 (gone)" in text
     assert "questions whose wording or truth changed, not compared: 3 (moved, reworded, answered)" in text

@@ -607,6 +607,31 @@ def test_an_unknown_key_of_any_kind_is_named(key):
     assert str(caught.value).isprintable()
 
 
+def test_a_slip_in_a_key_is_told_what_was_meant():
+    with pytest.raises(ConfigError) as caught:
+        parse_config({"corpus": "docs", "datset": "d", "Metric": ["x"]}, "test")
+    assert str(caught.value) == (
+        "test: $.dataset: field required; $.datset: unknown key; did you mean dataset?; "
+        "$.Metric: unknown key; did you mean metrics?"
+    )
+
+
+def test_of_several_unknown_keys_one_lists_those_that_there_are():
+    with pytest.raises(ConfigError) as caught:
+        parse_config({"corpus": "docs", "dataset": "d", "pages": 1, "url": 2}, "test")
+    assert str(caught.value).count("there are corpus, glob, dataset") == 1
+    assert str(caught.value).endswith("; $.url: unknown key")
+
+
+@pytest.mark.parametrize("key", ["questions", "queries"])
+def test_a_dataset_is_no_configuration(key):
+    with pytest.raises(ConfigError) as caught:
+        parse_config({"schema_version": 1, "name": "q", key: []}, "q.json")
+    assert str(caught.value) == (
+        "q.json: this is a dataset, no configuration; name it by `dataset:` in one, or --dataset"
+    )
+
+
 def test_of_many_problems_the_first_are_told():
     with pytest.raises(ConfigError) as caught:
         parse_config({"corpus": "docs", "dataset": "d", **{f"k{number}": 1 for number in range(20_000)}}, "test")

@@ -44,7 +44,7 @@ class Comparison:
             however it writes what it shows.
         skipped: Ids of queries that the baseline has and the candidate skipped, as a label could not be placed.
         placed: Ids of queries that the candidate has and the baseline skipped.
-        notes: Notes shown with the comparison.
+        notes: All notes shown with the comparison.
     """
 
     baseline: str
@@ -75,7 +75,7 @@ class Comparison:
         unchanged = set(_same(baseline, candidate, shared))
         edited = _edited(baseline, candidate, [query_id for query_id in shared if query_id not in unchanged])
         same = [query_id for query_id in shared if query_id in unchanged or before[query_id] in edited]
-        compared = set(same)
+        taken = set(same)
         names = [
             name
             for name in baseline.score_names
@@ -87,7 +87,7 @@ class Comparison:
         old, new = _paired(baseline.scores, candidate.scores, names, same)
         was_skipped, now_skipped = ({label.query.id for label in run.skipped} for run in (baseline, candidate))
         change = replace(old, columns={name: new.columns[name] - old.columns[name] for name in names})
-        return cls(
+        compared = cls(
             baseline=baseline.name,
             candidate=candidate.name,
             before=old,
@@ -99,13 +99,16 @@ class Comparison:
             removed=tuple(query_id for query_id in before if query_id not in after and query_id not in now_skipped),
             skipped=tuple(query_id for query_id in before if query_id not in after and query_id in now_skipped),
             placed=tuple(query_id for query_id in after if query_id not in before and query_id in was_skipped),
-            changed=tuple(query_id for query_id in shared if query_id not in compared),
-            notes=(
-                *_notes(baseline, candidate, names),
-                *_of_edited(edited),
-                *_of_failed(baseline.scores, candidate.scores, change),
-            ),
+            changed=tuple(query_id for query_id in shared if query_id not in taken),
+            notes=(),
         )
+        notes = (
+            *_notes(baseline, candidate, names),
+            *_of_edited(edited),
+            *_named(compared),
+            *_of_failed(baseline.scores, candidate.scores, change),
+        )
+        return replace(compared, notes=notes)
 
     @cached_property
     def deltas(self) -> Mapping[str, Mapping[str, float]]:
@@ -183,7 +186,7 @@ class Comparison:
             headline=(f"before: {self.headlines[0]}", f"after: {self.headlines[1]}"),
             header=("", "in both", "before", "after", "delta", "better", "worse"),
             rows=tuple(self._row(name) for name in self.deltas),
-            notes=(*self.notes, *_named(self)),
+            notes=self.notes,
             worst_title=f"Greatest losses by {first}",
             worst=tuple((f"{value:+.3f}", query_id, self.questions[query_id] or "–") for query_id, value in lost),
             facts=(),
@@ -347,6 +350,7 @@ def _of_failed(baseline: ScoreTable, candidate: ScoreTable, change: ScoreTable) 
 
 
 def _named(comparison: Comparison) -> list[str]:
+    """Return how many questions are not compared, and why; the first three of each kind by id."""
     groups = (
         ("questions of the candidate only", comparison.added),
         ("questions of the baseline only", comparison.removed),

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 from pydantic import FailFast, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.records import Record, RecordReader
 from rag_evaluation_framework._support.strict_json import Json
@@ -140,6 +141,7 @@ def _read(
     first: Json, where: str, rows: Iterable[tuple[str, Any]], path: Path, level: Level[Any], labels: LabelReader
 ) -> Dataset[Any]:
     records = labels.records
+    _check_version(first, where, path)
     header = records.validate(_Header, first, where)
     if header is None and not _is_of_this_version(first):
         raise records.error()
@@ -175,6 +177,17 @@ def _read(
             FrozenDict(labels.was_in),
         ),
     )
+
+
+def _check_version(first: Any, where: str, path: Path) -> None:
+    """Refuse the header of a later version, with what helps."""
+    for key in ("schema_version", "schemaVersion") if is_object(first) else ():
+        version = first.get(key)
+        if isinstance(version, int) and version > SCHEMA_VERSION:
+            raise DatasetError(
+                f"{path}: {where}.schema_version: {shown(version, 60)} is of a later version of "
+                f"rag-evaluation-framework than this, which reads {SCHEMA_VERSION}: update it"
+            )
 
 
 def _is_of_this_version(first: Any) -> bool:

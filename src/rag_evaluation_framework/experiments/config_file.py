@@ -1,7 +1,8 @@
 """Configuration files: experiments in YAML or JSON, parsed and validated."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import partial
 from itertools import chain
 from os.path import normpath
@@ -39,6 +40,8 @@ ComponentConfig = str | dict[str, Any]
 _LARGEST = 300_000  # bytes; YAML of this size takes some 6 s to read
 _DEEPEST = 50  # levels: enough for every pipeline, and few enough for whatever walks through it
 _MOST_PROBLEMS = 10
+_NEAR = 0.8  # of a key to what was meant; chunk_size is no slip of chunk_id
+_OF_DATASETS = frozenset({"questions", "queries"})
 
 
 def _not_empty(given: str) -> str:
@@ -215,7 +218,7 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
         options: The keys that were given otherwise, and what messages call them: `{"on_error": "--on-error"}`.
 
     Raises:
-        ConfigError: It is not a mapping, or holds an unknown key or a wrong value.
+        ConfigError: It is not a mapping, is a dataset, or holds an unknown key or a wrong value.
     """
     if not isinstance(content, dict):
         raise ConfigError(
@@ -223,6 +226,8 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
         )
     if _is_deeper(cast("object", content), _DEEPEST):
         raise ConfigError(f"{source}: nested too deeply; expected at most {_DEEPEST} levels")
+    if not _OF_DATASETS.isdisjoint(content) and {"corpus", "dataset"}.isdisjoint(content):
+        raise ConfigError(f"{source}: this is a dataset, no configuration; name it by `dataset:` in one, or --dataset")
     try:
         return ConfigFile.model_validate(content)
     except ValidationError as error:
@@ -233,9 +238,9 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
             places.setdefault(name or _path(item["loc"]), []).append(item)
         where = "" if all(names) else f"{source}: "
         around = {place.rpartition("[")[0] for place in places}  # what is wrong inside of them says more
-        problems = [
+        problems = _keys_once(
             f"{place}: {_message(alternatives)}" for place, alternatives in places.items() if place not in around
-        ]
+        )
         more = f"; and {len(problems) - _MOST_PROBLEMS} more" if len(problems) > _MOST_PROBLEMS else ""
         raise ConfigError(f"{where}{'; '.join(problems[:_MOST_PROBLEMS])}{more}") from error
 
@@ -271,11 +276,22 @@ _TYPES = {
 """What values of these types are called, by the type of the error that another one makes."""
 
 
+_KEYS = f"; there are {', '.join(ConfigFile.model_fields)}"
+
+
+def _keys_once(problems: Iterable[str]) -> list[str]:
+    """Return problems of which only the first that tells which keys there are does."""
+    listed = list(problems)
+    first = next((number for number, problem in enumerate(listed) if problem.endswith(_KEYS)), 0)
+    return [problem if number == first else problem.removesuffix(_KEYS) for number, problem in enumerate(listed)]
+
+
 def _message(alternatives: list[ErrorDetails]) -> str:
     """Return what is wrong with a value, which each of the types that it may have refuses."""
     item = alternatives[0]
     if item["type"] == "extra_forbidden":
-        return f"unknown key; there are {', '.join(ConfigFile.model_fields)}"
+        near = get_close_matches(str(item["loc"][0]).lower(), ConfigFile.model_fields, n=1, cutoff=_NEAR)
+        return f"unknown key; did you mean {near[0]}?" if near else f"unknown key{_KEYS}"
     types = [_TYPES[kind["type"]] for kind in alternatives if kind["type"] in _TYPES]
     message = f"expected {' or '.join(types)}" if types else item["msg"][0].lower() + item["msg"][1:]
     return message if item["type"] == "missing" else f"{message}, got {shown(item['input'], 60)}"
