@@ -43,3 +43,41 @@ def told(**texts):
 )
 def test_context_is_another_one_only_if_it_is(texts, expected):
     assert told(**texts) == f"lost: its document gone.md is gone, and {expected}"
+
+
+ROWS = "Copies are kept like this:\n\n| kind | kept |\n|------|------|\n| daily | {} |\n| monthly | 12 months |\n"
+FREQUENT = "Daily reports of all days. " * 20
+
+
+def in_place_of_a_row(*, before="| kind | kept |\n|------|------|\n| ", after=" |\n| monthly | 12 months |\n", **texts):
+    corpus = Corpus(Document(DocumentId(f"{name}.md"), text) for name, text in {"z": FREQUENT, **texts}.items())
+    anchor = Anchor("a.md", 70, "daily | 30 days", before, after)
+    return LossTeller(corpus, Withdrawn(corpus)).told(anchor)[1]
+
+
+def test_nearest_to_a_short_label_is_what_stands_in_its_place_now():
+    found = in_place_of_a_row(a=ROWS.format("31 days"))
+    assert (found.quote, found.place, found.difference) == ("daily | 31 days", "a.md:5:3", "“30” for “31”")
+    assert found.similarity == pytest.approx(0.923, abs=0.001)
+    assert found.refusal == "a number differs"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"a": ROWS.format("31 days").replace("daily", "Anything else that is of great interest")},
+        {"a": ROWS.format("31 days").replace("monthly", "yearly")},
+        {"a": ROWS.format("31 days") + ROWS.format("32 days")},
+        {"a": ROWS.format("31 days" + " or more" * 10)},
+        {"b": ROWS.format("31 days")},
+    ],
+    ids=["other text", "other text behind", "two places", "a long text", "another document"],
+)
+def test_what_is_not_certainly_in_the_place_of_a_short_label_is_not_suggested(texts):
+    assert in_place_of_a_row(**texts) is None
+
+
+def test_without_its_contexts_nothing_is_in_the_place_of_a_label():
+    assert in_place_of_a_row(a=ROWS.format("31 days"), before="Reports are kept, too. ") is None
+    assert in_place_of_a_row(a=ROWS.format("31 days"), before="| ") is None
+    assert in_place_of_a_row(a=ROWS.format("31 days"), after=" |\n") is None

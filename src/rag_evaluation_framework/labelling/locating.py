@@ -29,9 +29,10 @@ from rag_evaluation_framework.labelling.quote_row import (
 )
 from rag_evaluation_framework.labelling.quote_table import COLUMNS, read_quote_table
 from rag_evaluation_framework.markups.text_effects import struck_out
+from rag_evaluation_framework.quotes.lost_parts import lost_parts
 from rag_evaluation_framework.quotes.passages import LONGEST
 from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN, Located, QuoteLocator
-from rag_evaluation_framework.quotes.suggestions import Suggestion, lost_parts, suggest, suggest_located
+from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_located
 from rag_evaluation_framework.quotes.unique_contexts import told_places
 
 _LIMIT = 20

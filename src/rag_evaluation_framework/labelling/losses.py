@@ -7,11 +7,12 @@ from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.in_its_place import in_its_place
 from rag_evaluation_framework.labelling.left_out import leaving_out
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
-from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_located
+from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_in_its_place, suggest_located
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 MOST_PLACES = 20
@@ -76,7 +77,10 @@ class LossTeller:
         return "is gone" if pattern is None else f"is left out by the pattern {shown(pattern)}"
 
     def _nearest(self, anchor: Anchor) -> Suggestion | None:
-        return suggest(markup_of(anchor.doc_id, anchor.text).shown(0, len(anchor.text)), self.quotes)
+        text = markup_of(anchor.doc_id, anchor.text).shown(0, len(anchor.text))
+        if (found := suggest(text, self.quotes)) or not (there := in_its_place(anchor, self.corpus)):
+            return found
+        return suggest_in_its_place(text, there, self.quotes)
 
 
 def named(places: Sequence[CharacterSpan]) -> str:

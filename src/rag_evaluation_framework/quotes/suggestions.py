@@ -10,7 +10,6 @@ from math import floor
 
 from rapidfuzz import fuzz
 
-from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.markups.characters import flat
@@ -19,10 +18,12 @@ from rag_evaluation_framework.quotes.cell_borders import with_cells_apart
 from rag_evaluation_framework.quotes.copied_markup import read_as
 from rag_evaluation_framework.quotes.decisive_words import doubt
 from rag_evaluation_framework.quotes.likely_slips import other_than_slips
+from rag_evaluation_framework.quotes.lost_parts import MOST_PARTS, short
 from rag_evaluation_framework.quotes.omissions import parts_of
 from rag_evaluation_framework.quotes.passages import LONGEST, Passage, nearest_passage
 from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator
 from rag_evaluation_framework.quotes.rarity import WordRarity
+from rag_evaluation_framework.quotes.shown_text import ShownText
 from rag_evaluation_framework.quotes.word_differences import WordDifferences
 from rag_evaluation_framework.quotes.words import peeled
 
@@ -31,10 +32,8 @@ from rag_evaluation_framework.quotes.words import peeled
 _LEAST = ((2.0, 0.55), (4.0, 0.4))
 _LEAST_ALIKE = 0.4
 _RIVAL = 0.02  # passages whose similarities are as near to each other may both be meant
-_MOST_PARTS = 10
 _MOST_DOCUMENTS = 5
 _LIMIT = 20
-_PART = 40
 
 
 @dataclass(frozen=True)
@@ -92,6 +91,23 @@ def suggest(quote: str, locator: QuoteLocator, doc_id: str | None = None) -> Sug
     return found
 
 
+def suggest_in_its_place(text: str, span: CharacterSpan, locator: QuoteLocator) -> Suggestion | None:
+    """Return what stands where a text stood as a suggestion, however little it tells; None if it is not similar.
+
+    Args:
+        text: The text, as it is shown.
+        span: What is between the same contexts now.
+        locator: The locator of the documents.
+    """
+    number = locator.numbers[span.doc_id]
+    markup = locator.markups[number]
+    passage = Passage(number, span.start, span.end, ShownText.of(markup, span.start, span.end).text)
+    given = with_cells_apart(peeled(text), passage, markup)
+    if _similarity(given, passage) < _LEAST_ALIKE:
+        return None
+    return _told(given, passage, WordDifferences(given, passage.text), locator, span.doc_id)
+
+
 def suggest_located(located: Located, locator: QuoteLocator, difference: str, refusal: str = "") -> Suggestion:
     """Return the suggestion to take a place at which a quote was located, though not as it was asked for.
 
@@ -122,6 +138,14 @@ def _nearest(quote: str, locator: QuoteLocator, doc_id: str | None) -> Suggestio
     found = WordDifferences(given, passage.text)
     if _is_noise(found, locator.rarity) or _similarity(given, passage) < _LEAST_ALIKE:
         return None
+    return _told(given, passage, found, locator, doc_id)
+
+
+def _told(
+    given: str, passage: Passage, found: WordDifferences, locator: QuoteLocator, doc_id: str | None
+) -> Suggestion:
+    """Return a passage as a suggestion, with what differs and what speaks against it."""
+    number = None if doc_id is None else passage.number
     span = _span(passage, locator)
     copies = locator.locate(span.text, doc_id, _LIMIT).places
     similarity, refusal = _similarity(given, passage), _refusal(found, locator.rarity)
@@ -197,7 +221,7 @@ def _of_parts(parts: list[str], locator: QuoteLocator, doc_id: str | None) -> Su
 
     They must be in one document.
     """
-    if len(parts) > _MOST_PARTS:
+    if len(parts) > MOST_PARTS:
         return None
     places = [[place for place in locator.locate(part, doc_id, _LIMIT).places if len(place) == 1] for part in parts]
     documents: list[str | None] = list(dict.fromkeys(place[0].doc_id for found in places for place in found))
@@ -223,23 +247,8 @@ def _joined(
 ) -> Suggestion:
     lengths = [len(part) for part in parts]
     alike = [suggested[number].similarity if number in suggested else 1.0 for number in range(len(parts))]
-    told = [f"“{_short(parts[number])}” was not found: {part.difference}" for number, part in suggested.items()]
+    told = [f"“{short(parts[number])}” was not found: {part.difference}" for number, part in suggested.items()]
     refusal = next((part.refusal for part in suggested.values() if part.refusal), "")
     copies = locator.locate(" … ".join(span.text for span in chain), chain[0].doc_id, _LIMIT).places
     similarity = sum(length * each for length, each in zip(lengths, alike, strict=True)) / sum(lengths)
     return _suggestion(tuple(chain), copies, locator, similarity, "; ".join(told), refusal)
-
-
-def lost_parts(quote: str, locator: QuoteLocator, doc_id: str | None) -> str:
-    """Return which parts of "A … B" were not located, in words; "" if it has no parts."""
-    parts = [part.strip() for part in parts_of(quote)]
-    if not 1 < len(parts) <= _MOST_PARTS:
-        return ""
-    lost = [part for part in parts if not locator.locate(part, doc_id, 1).places]
-    if not lost:
-        return "its parts were found, but not in this order near each other, with words in between"
-    return f"{', '.join(f'“{_short(part)}”' for part in lost)} {'was' if len(lost) == 1 else 'were'} not found"
-
-
-def _short(text: str) -> str:
-    return one_line(text) if len(text) <= _PART else f"{one_line(text[: _PART - 1])}…"
