@@ -69,9 +69,10 @@ def test_nearest_to_a_short_label_is_what_stands_in_its_place_now():
         {"a": ROWS.format("31 days").replace("monthly", "yearly")},
         {"a": ROWS.format("31 days") + ROWS.format("32 days")},
         {"a": ROWS.format("31 days" + " or more" * 10)},
+        {"a": ROWS.format("31 days").replace("daily | 31 days", "<!-- daily | 31 days -->")},
         {"b": ROWS.format("31 days")},
     ],
-    ids=["other text", "other text behind", "two places", "a long text", "another document"],
+    ids=["other text", "other text behind", "two places", "a long text", "not shown", "another document"],
 )
 def test_what_is_not_certainly_in_the_place_of_a_short_label_is_not_suggested(texts):
     assert in_place_of_a_row(**texts) is None

@@ -1,12 +1,15 @@
 """What stands now where a label stood."""
 
 import re
+from itertools import islice
 
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import nearest, tells
 
+_LONGEST = 200  # characters of a label; one that is longer tells enough to be looked for
+_MOST_PLACES = 50  # of a context
 _MOST_LONGER = 30  # characters, beyond twice the label
 
 
@@ -17,16 +20,19 @@ def in_its_place(anchor: Anchor, corpus: Corpus) -> CharacterSpan | None:
         anchor: The label, which stands nowhere any more.
         corpus: The documents as they are now.
     """
-    if anchor.doc_id not in corpus or not (tells(anchor.before) and tells(anchor.after)):
+    if anchor.doc_id not in corpus or len(anchor.text) > _LONGEST:
+        return None
+    if not (tells(anchor.before) and tells(anchor.after)):
         return None
     document = corpus[anchor.doc_id]
-    between = re.compile(
-        rf"{_form(nearest(anchor.before, before=True))}\s*"
-        rf"(\S(?:.{{0,{2 * len(anchor.text) + _MOST_LONGER}}}?\S)??)\s*"
-        rf"{_form(nearest(anchor.after, before=False))}",
-        re.DOTALL,
-    )
-    places = [found.span(1) for found in between.finditer(document.content)]
+    before = re.compile(_form(nearest(anchor.before, before=True)))
+    begins = [found.end() for found in islice(before.finditer(document.content), _MOST_PLACES + 1)]
+    if len(begins) > _MOST_PLACES:
+        return None
+    most = 2 * len(anchor.text) + _MOST_LONGER
+    after = _form(nearest(anchor.after, before=False))
+    between = re.compile(rf"\s*(\S(?:.{{0,{most}}}?\S)??)\s*{after}", re.DOTALL)
+    places = [found.span(1) for begin in begins if (found := between.match(document.content, begin))]
     if len(places) != 1:
         return None
     ((start, end),) = places

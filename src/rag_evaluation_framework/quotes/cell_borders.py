@@ -3,11 +3,11 @@
 import re
 
 from rag_evaluation_framework.markups.markup import Markup
+from rag_evaluation_framework.quotes.gaps import CELL
 from rag_evaluation_framework.quotes.passages import Passage
 from rag_evaluation_framework.quotes.shown_text import ShownText
 from rag_evaluation_framework.quotes.word_differences import WordDifferences
 
-CELL = re.compile(r"\||<t[dh]\b", re.IGNORECASE)  # in a source, where a line ends
 _BORDER = re.compile(r"(?<!\S)\|(?!\S)")
 _NEAR = 4  # characters
 
@@ -28,7 +28,7 @@ def with_cells_apart(quote: str, passage: Passage, markup: Markup) -> str:
     found = WordDifferences(quote, shown.text)
     borders = {
         word.start
-        for change in found.changes
+        for change in (found.changes if found.there else ())
         for word in found.given[slice(*change.given)]
         if _BORDER.match(quote, word.start)
         and any(_ends_cell(markup, shown, found, at) for at in range(change.there[0], change.there[1] + 1))

@@ -19,7 +19,7 @@ LIST_MARKER = re.compile(r"(?:[•·◦▪‣●○■*+-]|(?P<number>\d{1,3}[.)
 SIGNS = "-+*·"  # that mark items of lists, too
 _ITEM = re.compile(r"<li\b|\n[ \t>]*(?:[-+*•]|\d{1,9}[.)]|#\.)\s", re.IGNORECASE)
 _BORDER = re.compile(r"\s\|\s")
-_CELL = re.compile(r"\||<t[dh]\b", re.IGNORECASE)
+CELL = re.compile(r"\||<t[dh]\b", re.IGNORECASE)  # where a line ends
 _MARKER_IN_GAP = re.compile(rf"(?<=[\n\t])[ \t]*{LIST_MARKER.pattern}\s+|(?<=\s)[•◦▪‣●○■]\s+")
 _SOFT_HYPHEN = "\u00ad"
 _HYPHEN = f"[-‐‑{_SOFT_HYPHEN}]"
@@ -58,7 +58,7 @@ def gap_difference(quote: str, shown: str, source: str, before: str, after: str)
         return "line breaks" if "\n" in quote + shown else None
     if are_notes(NOTE_MARK.findall(quote), source):
         return "footnotes" if _unified(NOTE_MARK.sub("", quote)) == _unified(shown) else None
-    if "\n" in shown and _BORDER.search(quote) and _CELL.search(source):
+    if "\n" in shown and _BORDER.search(quote) and CELL.search(source):
         return "table lines" if _unified(_BORDER.sub(" ", quote)) == _unified(shown) else None
     if "\n" in shown:
         return _without_list_markers(quote, shown, source)
