@@ -17,18 +17,20 @@ class EarlierDocuments:
         known: The hashes of all others, by id.
 
     Attributes:
+        now: The hash of each document of the corpus, by id.
         renamed: The names of documents that have the text that was known under another name.
     """
 
     def __init__(self, anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]) -> None:
-        self._corpus, self._known = corpus, known
+        self._known = known
         self._unchanged: set[str] = set()
         self._by_hash: dict[str, list[Document]] = defaultdict(list)
         names: dict[str, set[str]] = defaultdict(set)
         for doc_id, digest in (*known.items(), *((anchor.doc_id, anchor.document) for anchor in anchors)):
             names[digest].add(doc_id)
+        self.now: dict[str, str] = {document.id: document.content_hash for document in corpus}
         for document in corpus:
-            digest = document.content_hash
+            digest = self.now[document.id]
             if document.id in names[digest]:
                 self._unchanged.add(document.id)
             elif names[digest]:
@@ -51,4 +53,4 @@ class EarlierDocuments:
         """Return whether all that is in a document was in another one than that of a label already."""
         if doc_id != anchor.doc_id and doc_id in self._unchanged:
             return True
-        return doc_id in self.renamed and self._corpus[doc_id].content_hash != self.hash_of(anchor)
+        return doc_id in self.renamed and self.now[doc_id] != self.hash_of(anchor)

@@ -45,7 +45,7 @@ class LabelFinder:
             return None
         document, digest = self.corpus[anchor.doc_id], self.earlier.hash_of(anchor)
         if digest:
-            return _at_offset(anchor, document) if document.content_hash == digest else None
+            return _at_offset(anchor, document) if self.earlier.now[document.id] == digest else None
         span = _at_offset(anchor, document)
         around = f"{anchor.before}{anchor.text}{anchor.after}"
         first = anchor.start - len(anchor.before)

@@ -44,12 +44,13 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
     A span is where its whole text stands with as much of its context as told it apart when it was labelled; white space
     may differ. In a document that is unchanged, by its hash, the offset says where; so it does in the one that has that
     hash now, under another name. There the span is, whatever has its old name, unless its text and context were unique
-    and are there, too: then that document was copied and edited. A text that was unique needs no context or, if it
-    has fewer than 20 letters and digits, what says what it is about before it; one that was not needs both sides. Its own document comes before others, and is the only one for a text that stood
-    between the same contexts elsewhere, too. A text that was unique and is no longer in its document as it stood is
-    also found where that shows it as it was, beside the nearest 16 characters of one context. Where two places are
-    possible, none is taken; nor is one if its own document, unless that is another one by its labels, says something
-    else in its place: then the text that was found is a copy of what it said.
+    and are there, too: then that document was copied and edited. A text that was unique needs no context or, if it has
+    fewer than 20 letters and digits, what says what it is about before it; one that was not needs both sides. Its own
+    document comes before others, and is the only one for a text that stood between the same contexts elsewhere, too. A
+    text that was unique and is no longer in its document as it stood is also found where that shows it as it was,
+    beside the nearest 16 characters of one context. Where two places are possible, none is taken; nor is one if its own
+    document, unless that is another one by its labels, says something else in its place: then the text that was found
+    is a copy of what it said.
 
     Args:
         anchors: The spans as they were labelled.
@@ -162,7 +163,7 @@ class _Reanchoring:
         stands_as_it_did = (before.split(), after.split()) == (anchor.before.split(), anchor.after.split())
         if span.doc_id == anchor.doc_id:
             return not stands_as_it_did and is_reworded(anchor, self.finder.locator, anchor.doc_id, span)
-        archived = there.content_hash == self.earlier.hash_of(anchor) and anchor.doc_id in kept
+        archived = self.earlier.now[span.doc_id] == self.earlier.hash_of(anchor) and anchor.doc_id in kept
         if archived or (stands_as_it_did and self.versions.are(anchor.doc_id, span.doc_id)):
             return True
         return is_reworded(anchor, self.finder.locator, anchor.doc_id, span)

@@ -6,7 +6,9 @@ from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.markups.markup import LINE_END, Markup
 
 _BETWEEN = 200  # letters and digits that are looked through for another value between two texts
-_GAP = re.compile(r"[ \n]+")
+_GAP = re.compile(r"[ \n]")
+_LINE_END = re.compile(r" *\n[ \n]*")
+_BLANKS = re.compile(r" {2,}")
 
 
 class ShownWords:
@@ -46,5 +48,5 @@ class ShownWords:
 
 def words(shown: str) -> str:
     """Return the letters and digits of a text, a blank or a line end where other characters stand."""
-    signs = (key(sign) or (LINE_END if sign == LINE_END else " ") for sign in shown)
-    return _GAP.sub(lambda gap: LINE_END if LINE_END in gap[0] else " ", "".join(signs)).strip(" \n")
+    signs = {ord(sign): key(sign) or (LINE_END if sign == LINE_END else " ") for sign in set(shown)}
+    return _BLANKS.sub(" ", _LINE_END.sub(LINE_END, shown.translate(signs))).strip(" \n")

@@ -138,10 +138,13 @@ class Markup:
 
     def shown(self, start: int, end: int) -> str:
         """Return what is shown between two offsets."""
-        number = bisect_left(self.starts, start)
-        if number == bisect_left(self.starts, end) and not (number and self.ends[number - 1] > start):
-            return self.source[start:end]
-        return "".join(character for character, _, _ in self.characters(start, end))
+        number = bisect_right(self.starts, start) - 1
+        at = max(start, self.ends[number]) if number >= 0 and self.starts[number] < start else start
+        pieces: list[str] = []
+        for first, behind, _, shown in self.parts(at, end):
+            pieces += (self.source[at:first], shown)
+            at = behind
+        return "".join((*pieces, self.source[at:end]))
 
     def shows(self, start: int, end: int) -> bool:
         """Return whether any letter or number is shown between two offsets; not so in comments and attributes."""
