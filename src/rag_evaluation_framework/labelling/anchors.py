@@ -1,6 +1,6 @@
 """Making the anchors of labelled spans, and telling how much they say."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -74,24 +74,32 @@ def _has_siblings(anchor: Anchor, locator: TextLocator, by_one_side: bool) -> bo
 
     Or beside one of them, if they are like the label: the neighbour may have a value of its own there, too.
     """
-    before, after = nearest(anchor.before, before=True), nearest(anchor.after, before=False)
-    length, text = len(anchor.text), " ".join(anchor.text.split())
-    for place in locator.places_in_context(before, limit=_MOST_LOOKED_AT) if tells(anchor.before) else []:
-        content = locator.corpus[place.doc_id].content
-        is_own = place.doc_id == anchor.doc_id and 0 <= anchor.start - place.end <= len(anchor.before)
-        there = " ".join(content[place.end : place.end + 2 * (length + len(after)) + _FARTHEST].split())
-        if not is_own and (
-            (tells(anchor.after) and after.rstrip() in there)
-            or (by_one_side and fuzz.ratio(there[: len(text)], text) >= ALIKE)
-        ):
+    text, after = " ".join(anchor.text.split()), nearest(anchor.after, before=False).rstrip()
+    for there in _beside_others(anchor, locator, before=True):
+        if (tells(anchor.after) and after in there) or (by_one_side and fuzz.ratio(there[: len(text)], text) >= ALIKE):
             return True
-    for place in locator.places_in_context(after, limit=_MOST_LOOKED_AT) if by_one_side and tells(anchor.after) else []:
+    return by_one_side and any(
+        fuzz.ratio(there[-len(text) :], text) >= ALIKE for there in _beside_others(anchor, locator, before=False)
+    )
+
+
+def _beside_others(anchor: Anchor, locator: TextLocator, before: bool) -> Iterator[str]:
+    """Yield what stands elsewhere beside what is nearest to a label, up to white space.
+
+    Args:
+        anchor: The label.
+        locator: Locates texts in the documents.
+        before: Whether behind what is before the label; before what is behind it otherwise.
+    """
+    context, length = anchor.before if before else anchor.after, len(anchor.text)
+    most = 2 * (length + TELLING) + _FARTHEST
+    for place in locator.places_in_context(nearest(context, before), limit=_MOST_LOOKED_AT) if tells(context) else []:
         content = locator.corpus[place.doc_id].content
-        is_own = place.doc_id == anchor.doc_id and 0 <= place.start - anchor.start - length <= len(anchor.after)
-        there = " ".join(content[max(place.start - 2 * length - _FARTHEST, 0) : place.start].split())
-        if not is_own and fuzz.ratio(there[-len(text) :], text) >= ALIKE:
-            return True
-    return False
+        apart = anchor.start - place.end if before else place.start - anchor.start - length
+        if place.doc_id == anchor.doc_id and 0 <= apart <= len(context):
+            continue
+        there = content[place.end : place.end + most] if before else content[max(place.start - most, 0) : place.start]
+        yield " ".join(there.split())
 
 
 def nearest(context: str, before: bool) -> str:
