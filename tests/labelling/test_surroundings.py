@@ -101,6 +101,7 @@ def test_a_short_label_is_found_where_what_says_what_it_is_about_is_there(name, 
         ("a.md", FAQ, "How long are backups kept?", "How long is the trial?"),
         ("a.md", FAQ, "⟦30 days⟧", "60 days\n\n## How long are logs kept?\n\n30 days"),
         ("a.md", DELIVERY, "takes ⟦four days⟧", "never takes four days"),
+        ("a.md", DELIVERY.replace("delivery takes", "delivery\ntakes"), "delivery\n", "delivery never\n"),
         ("a.md", DELIVERY, "The standard delivery takes", "A refund needs"),
         (
             "a.md",
