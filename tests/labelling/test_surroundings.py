@@ -236,6 +236,32 @@ def test_a_long_value_that_was_exchanged_with_that_of_another_row_is_lost(order)
     assert found_again("a.md", ROWS.format(*VALUES), after) == (None, None)
 
 
+def test_a_long_value_is_found_in_its_row_under_another_name():
+    page = ROWS.format(*VALUES)
+    got, expected = found_again("a.md", page, page.replace("| FR |", "| France |"))
+    assert got == expected is not None
+
+
+def test_values_of_sections_with_the_same_sentence_that_were_exchanged_are_lost():
+    page = "".join(
+        f"## {name}\n\nA pump for {where}.\n\nThe price is {{}} per month. It weighs {weight} kg.\n\n"
+        for name, where, weight in (("Alpha", "fields", 2), ("Beta", "the house", 3))
+    )
+    assert found_again("a.md", page.format("⟦10 EUR⟧", "275 EUR"), page.format("275 EUR", "10 EUR")) == (None, None)
+
+
+def test_the_first_item_below_one_line_is_not_that_below_another():
+    form = "{} plan of it:\n\n- {}\n\n"
+    pages = [
+        "".join(form.format(*plan) for plan in plans)
+        for plans in (
+            [("Small", "4 EUR"), ("Middle", "⟦5 EUR⟧"), ("Large and extended", "9 EUR")],
+            [("Small", "4 EUR"), ("Middle", "7 EUR"), ("Plus", "5 EUR"), ("Large and extended", "9 EUR")],
+        )
+    ]
+    assert found_again("a.md", *pages) == (None, None)
+
+
 def test_values_of_sections_with_the_same_headings_that_were_exchanged_are_lost():
     page = "".join(
         f"## {name}\n\n| Price | Weight in all |\n|---|---|\n| {{}} | {weight} kg |\n\n"
