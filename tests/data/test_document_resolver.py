@@ -86,3 +86,32 @@ def test_paths_are_compared_by_whole_parts():
     assert not is_same_path("", "a.md")
     assert names_fully("docs/guides/a.md", "guides/a.md")
     assert not names_fully("a.md", "guides/a.md")
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("docs/pricing.md", "pricing.md"),
+        ("/home/me/docs/pricing.md", "pricing.md"),
+        ("./pricing.md", "pricing.md"),
+        ("archive/pricing.md", "archive/pricing.md"),
+        ("docs/archive/pricing", "archive/pricing.md"),
+    ],
+)
+def test_before_an_id_a_row_names_the_folder_of_the_corpus(tmp_path, name, found):
+    assert folder_of_two(tmp_path).resolve_named(name) == found
+
+
+@pytest.mark.parametrize(
+    "name", ["archiv/pricing.md", "old/pricing.md", "/home/me/kb/pricing.md", "docs/old/pricing.md"]
+)
+def test_another_folder_before_an_id_is_another_document(tmp_path, name):
+    with pytest.raises(DatasetError, match=r"the corpus has no document .*, but pricing\.md in another folder"):
+        folder_of_two(tmp_path).resolve_named(name)
+
+
+def folder_of_two(tmp_path):
+    (tmp_path / "docs" / "archive").mkdir(parents=True)
+    for name in ("pricing.md", "archive/pricing.md"):
+        (tmp_path / "docs" / name).write_text(f"The text of {name}.")
+    return DocumentResolver(Corpus.from_folder(tmp_path / "docs"))

@@ -244,7 +244,8 @@ class TestQuotesThatAreTheTextOfALostLabel:
             "missing: its label in leave.md was lost: its document says something else now, and what it said stands in "
         )
         assert (
-            "to take archive/leave.md:3:1 for its answer, name the document in the row; or quote another" in row.reason
+            "to take archive/leave.md:3:1 for its answer, name archive/leave.md in the row; or quote another"
+            in row.reason
         )
         assert row.suggestion.copies == ("archive/leave.md:3:1",)
         assert row.suggestion.refusal == "its label was lost"

@@ -10,6 +10,7 @@ import pytest
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.reanchor import reanchor
+from support.cpu_time import cpu_seconds_below
 
 MARKED = re.compile(r"⟦(.*?)⟧", re.DOTALL)
 
@@ -276,3 +277,67 @@ def test_markup_that_the_context_cuts_loses_no_label(cut):
     page = f'<p>The whole of it is told.</p>\n{tag}Fee: ⟦5 EUR⟧</p><p class="another one">x</p>\n'
     got, expected = found_again("a.html", page, f"<p>New.</p>\n{page}")
     assert got == expected is not None
+
+
+NUMBERED = "# Setup\n\n1. Open the settings of your account.\n2. Choose the plan called ⟦Team⟧.\n3. Press the button.\n"
+CLASSES = (
+    '<table class="t">\n<tr class="row">\n<td class="name">Team</td>\n<td class="price">29 EUR</td>\n'
+    '<td class="users">⟦25⟧</td>\n</tr>\n<tr class="row">\n<td class="name">Large</td>\n</tr>\n</table>\n'
+)
+ALIGNED = (
+    "| Plan         | Price         | Users       |\n| ------------ | ------------- | ----------- |\n"
+    "| Team         | ⟦29 EUR⟧      | 25          |\n| Large        | 99 EUR        | 100         |\n"
+)
+COUNTRIES = "country,delivery,price\nGermany,two days,4.90\nFrance,⟦four days⟧,7.90\nSpain,five days,9.90\n"
+PRICES = "country,delivery,price\nGermany,two days,⟦4.90⟧\nFrance,four days,7.90\nSpain,five days,9.90\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("a.md", NUMBERED),
+        ("a.rst", NUMBERED),
+        ("a.md", "# Run\n\n```bash\nacme run --all\n```\n\n1. Open ⟦the page⟧ of it.\n2. Read all lines of it.\n"),
+        ("a.html", CLASSES),
+        ("a.md", ALIGNED),
+        ("a.md", "<details>\n<summary>How long is it?</summary>\n\n⟦Ten days⟧\n\n</details>\n\nThat is all.\n"),
+        (
+            "a.md",
+            "![One](https://example.org/pictures/one.png)\n\n⟦Ten seconds⟧\n\n![Two](https://example.org/two.png)\n",
+        ),
+    ],
+)
+@pytest.mark.parametrize("edit", ["Checked by us.\n\n{}", "{}\nChecked by us.\n"])
+def test_a_label_between_what_was_around_it_is_found_however_little_of_that_is_shown(name, page, edit):
+    got, expected = found_again(name, page, edit.format(page))
+    assert got == expected is not None
+
+
+@pytest.mark.parametrize("page", [COUNTRIES, PRICES])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_a_cell_is_found_beside_new_rows(name, page):
+    page = page.replace(",", "\t") if name == "a.tsv" else page
+    row = "Belgium,three days,5.90\n".replace(",", "\t" if name == "a.tsv" else ",")
+    got, expected = found_again(name, page, page.replace("France", f"{row}France"))
+    assert got == expected is not None
+
+
+def test_a_value_is_not_that_of_another_section_as_the_row_below_was_copied_too():
+    section = "## {}\n\n- Colour: {}\n- Weight: {} kg\n- Price: {} EUR\n\n"
+    page = "# Products\n\n" + section.format("Alpha", "⟦red⟧", 2, 10) + section.format("Beta", "blue", 3, 25)
+    changed = "# Products\n\n" + section.format("Alpha", "green", 5, 15)
+    for other in (section.format("Former one", "red", 2, 10), section.format("Beta", "red", 2, 25)):
+        assert found_again("a.md", page, changed + other) == (None, None)
+
+
+def test_a_sentence_behind_that_of_a_label_loses_no_label():
+    page = "You can check it. It needs Python of the version ⟦3.11⟧. Older ones are refused, and told so.\n"
+    got, expected = found_again("a.md", page, page.replace("⟧. Older", "⟧. It is free. Older"))
+    assert got == expected is not None
+
+
+@pytest.mark.parametrize("signs", ["_", " .", "| ", "<", "- "])
+def test_a_line_of_many_signs_is_read_in_linear_time(signs):
+    page = "Reader ⟦42 EUR⟧ is it; x{}\n"
+    with cpu_seconds_below(3):
+        found_again("a.md", page.format(signs * 100_000), f"Top.\n\n{page.format(signs * 100_000)}")

@@ -1,5 +1,6 @@
 """Resolver of document names as datasets write them."""
 
+import os
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +25,7 @@ class DocumentResolver:
         paths = [(document.id, PurePosixPath(document.id)) for document in corpus]
         self._whole = _Paths((doc_id, _parts(path)) for doc_id, path in paths)
         self._stems = _Paths((doc_id, _parts(path.parent / path.stem)) for doc_id, path in paths)
+        self._folder = _folder_of(corpus)
         self._has_told = False
 
     def find(self, name: str) -> DocumentId | None:
@@ -48,12 +50,13 @@ class DocumentResolver:
         return found
 
     def resolve_named(self, name: str) -> DocumentId:
-        """Return the id of the document that a name refers to, in the folder that it says.
+        """Return the id of the document that a name refers to, in the folder that it says; that of the corpus may lead.
 
         Raises:
             DatasetError: The name matches no document, or more than one; or that is in another folder.
         """
-        return self._only(name, self.named(name))
+        parts = _named_parts(name)
+        return self._only(name, [doc_id for doc_id in self.named(name) if self._is_in_corpus(parts, doc_id)])
 
     def same(self, name: str, content_hash: str) -> DocumentId | None:
         """Return the one document that a name refers to in its folder and that has this hash; None if there is none."""
@@ -67,7 +70,16 @@ class DocumentResolver:
     def named(self, name: str) -> list[DocumentId]:
         """Return the ids of the documents that a name refers to, in the folder that it says, if it says one."""
         name = name.strip()
-        return [self.corpus[name].id] if name in self.corpus else self._found(_named_parts(name))
+        parts = _named_parts(name)
+        for doc_id in (name, "/".join(parts)):
+            if doc_id in self.corpus:
+                return [self.corpus[doc_id].id]
+        return self._found(parts)
+
+    def _is_in_corpus(self, parts: Sequence[str], doc_id: DocumentId) -> bool:
+        """Return whether what a longer name has before an id ends with the folder of the corpus, if that is known."""
+        beyond = parts[: -len(_parts(PurePosixPath(doc_id)))]
+        return not beyond or not self._folder or beyond[-1] == self._folder
 
     def _found(self, parts: Sequence[str]) -> list[DocumentId]:
         return (self._whole.called(parts) or self._stems.called(parts)) if parts else []
@@ -97,6 +109,12 @@ class DocumentResolver:
             f"the corpus has no document {shown(name)}: {shown(str(found))} is taken for it, which is in another "
             "folder; write ids as the corpus has them"
         )
+
+
+def _folder_of(corpus: Corpus) -> str:
+    """Return the name of the folder that a corpus was read from; "" if it is not known."""
+    source = corpus.metadata.get("source")
+    return os.path.basename(os.path.abspath(source)) if isinstance(source, str) else ""
 
 
 def is_same_path(name: str, doc_id: str) -> bool:

@@ -17,6 +17,7 @@ from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
+from rag_evaluation_framework.labelling.settled import with_settled
 from rag_evaluation_framework.labelling.still_lost import shown_keys, without_lost
 
 _LONGEST = 60  # characters of a wording
@@ -70,7 +71,7 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     Raises:
         DatasetError: The id of a question in the table is that of another question in the dataset, scored or skipped.
     """
-    located = _of_skipped(check, dataset)
+    located = _of_skipped(with_settled(check, dataset, corpus), dataset)
     check = without_lost(located, dataset, corpus)
     known = {query.id: query for query in (*(label.query for label in dataset.skipped), *dataset.queries)}
     _check_ids(known.values(), check)

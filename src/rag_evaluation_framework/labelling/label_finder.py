@@ -114,10 +114,23 @@ class LabelFinder:
         Raises:
             Several: More than one is possible.
         """
-        if not tells(anchor.before, anchor.after):
+        whole = self._places(anchor, anchor.before, anchor.after, doc_id)
+        is_told = tells(anchor.before, anchor.after)
+        if (
+            len(whole) == 1
+            and (is_told or self._at_same_edges(anchor, whole[0]))
+            and self._is_only_there(anchor, doc_id)
+        ):
+            return self._only(anchor, whole)
+        if not is_told:
             return None
         places = self._places(anchor, "", "", doc_id)
         return self._only(anchor, [span for span in places if not self._is_another(anchor, span)])
+
+    def _is_only_there(self, anchor: Anchor, doc_id: str) -> bool:
+        """Return whether nothing else stands elsewhere in a document between what is nearest to a label."""
+        then = Surroundings.of_anchor(anchor)
+        return anchor.unique_with == "text alone" or then.are_once(self._shown(DocumentId(doc_id)))
 
     def _is_another(self, anchor: Anchor, span: CharacterSpan) -> bool:
         """Return whether a place is not that of a label, by what is around it.

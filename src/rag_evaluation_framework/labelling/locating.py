@@ -148,6 +148,8 @@ def locate_quote(
     try:
         doc_id = resolver.resolve_named(document) if document.strip() else None
     except DatasetError as error:
+        if len(resolver.named(document)) > 1:
+            return QuoteFate("missing", advice=str(error))
         return _misplaced(quote, locator, verbatim_only, str(error), f"not in {name_line(document)}")
     located = locator.locate(quote, doc_id, _LIMIT, verbatim_only)
     if len(located.places) == 1:

@@ -77,10 +77,13 @@ class LossTeller:
         return "is gone" if pattern is None else f"is left out by the pattern {shown(pattern)}"
 
     def _nearest(self, anchor: Anchor) -> Suggestion | None:
+        """Return what stands in the place of a label, or what is nearest to it in its document, or elsewhere."""
         text = markup_of(anchor.doc_id, anchor.text).shown(0, len(anchor.text))
-        if (found := suggest(text, self.quotes)) or not (there := in_its_place(anchor, self.corpus)):
+        there = in_its_place(anchor, self.corpus)
+        if there and (found := suggest_in_its_place(text, there, self.quotes)):
             return found
-        return suggest_in_its_place(text, there, self.quotes)
+        own = suggest(text, self.quotes, anchor.doc_id) if anchor.doc_id in self.corpus else None
+        return own if own and own.document == anchor.doc_id else suggest(text, self.quotes)
 
 
 def named(places: Sequence[CharacterSpan]) -> str:

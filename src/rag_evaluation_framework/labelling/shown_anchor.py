@@ -7,13 +7,14 @@ from itertools import islice
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import TELLING, tells
-from rag_evaluation_framework.markups.characters import flat
+from rag_evaluation_framework.labelling.anchors import is_long, tells
+from rag_evaluation_framework.markups.characters import flat, key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import LINE_END, Markup
 from rag_evaluation_framework.markups.text_effects import Effects, effects
 
-_FENCE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^\n`]*\n(?!.*^[ \t>]*(?:`{3,}|~{3,}))", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^\n`]*\n(?!.*^[ \t>]*(?:`{3,}|~{3,}))", re.MULTILINE | re.DOTALL)
+_TELLING = 12  # letters and digits
 _SHOWN = 4 * CONTEXT  # characters beside a place: more than what is shown of a context
 
 
@@ -52,7 +53,7 @@ class ShownAnchor:
         There are several ways to read it, as the context is cut somewhere: what stands below the fence of a code block
         is code, or the block has ended; a sign of markup in the context opens something, or closes it.
         """
-        whole, fence = cls._of(anchor, 0), _FENCE.search(anchor.before)
+        whole, fence = cls._of(anchor, 0), FENCE.search(anchor.before)
         cuts = [*([fence.end()] if fence else []), *([] if whole.in_code else [len(anchor.before)])]
         others = [cls._of(anchor, cut) for cut in cuts]
         return [whole, *(other for other in others if other.text != whole.text)]
@@ -81,7 +82,8 @@ class ShownAnchor:
         """Return whether a place that shows the text of the label is its place.
 
         It has both contexts beside it, with the ends of the document if they reached them; of a unique text, the
-        nearest 16 characters of one will do: what was unique as it stood may have been shown elsewhere, too. It begins
+        nearest 12 letters and digits of one will do: what was unique as it stood may have been shown elsewhere, too. Of
+        a short one, others tell whether what is before it says the same of it. It begins
         a block if the label has its list marker or number signs, and the same of it is struck out, raised or lowered.
         Signs that are hidden in the label may have stood in code, of which neither begin nor end is known: then they
         would stand in code here.
@@ -99,7 +101,9 @@ class ShownAnchor:
         if self.text.lstrip(" \t").startswith(LINE_END) and not _begins_block(markup, span.start):
             return False
         around = self._around(markup, span.start, span.end)
-        if unique and any(_common(*pair) >= TELLING for side in around for pair in side):
+        if unique and not is_long(self.text):
+            return True
+        if unique and any(_common(*map(_keys, pair)) >= _TELLING for side in around for pair in side):
             return True
         cut = len(self.anchor.before) == CONTEXT, len(self.anchor.after) == CONTEXT
         beside = [
@@ -144,6 +148,10 @@ def _begins_block(markup: Markup, start: int) -> bool:
 def _is_read(markup: Markup, start: int, end: int) -> tuple[bool, bool]:
     first, behind = markup.touching(start, end)
     return markup.is_read(first), markup.is_read(behind)
+
+
+def _keys(text: str) -> str:
+    return "".join(map(key, text))
 
 
 def _common(first: str, second: str) -> int:

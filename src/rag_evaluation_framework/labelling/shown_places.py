@@ -5,7 +5,6 @@ from collections.abc import Callable
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import is_long
 from rag_evaluation_framework.labelling.shown_anchor import ShownAnchor
 from rag_evaluation_framework.quotes.differences import in_order
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
@@ -49,7 +48,7 @@ class ShownPlaces:
 def _places(label: ShownAnchor, quotes: QuoteLocator, limit: int, may_be: MayBe) -> ShownPlace:
     found = quotes.places_as_shown(label.text, limit=limit)
     possible = [(span, names) for span, names in found if may_be(label.anchor, span)] if len(found) < limit else []
-    unique = len(possible) == 1 and is_long(label.text)
+    unique = len(possible) == 1
     places: ShownPlace = {}
     for span, names in possible:
         markup = quotes.markups[quotes.numbers[span.doc_id]]

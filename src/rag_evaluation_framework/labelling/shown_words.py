@@ -7,8 +7,8 @@ from rag_evaluation_framework.markups.markup import LINE_END, Markup
 
 _BETWEEN = 200  # letters and digits that are looked through for another value between two texts
 _GAP = re.compile(r"[ \n]")
-_LINE_END = re.compile(r" *\n[ \n]*")
 _BLANKS = re.compile(r" {2,}")
+_LINE_END = re.compile(r" ?\n[ \n]*")
 
 
 class ShownWords:
@@ -49,4 +49,4 @@ class ShownWords:
 def words(shown: str) -> str:
     """Return the letters and digits of a text, a blank or a line end where other characters stand."""
     signs = {ord(sign): key(sign) or (LINE_END if sign == LINE_END else " ") for sign in set(shown)}
-    return _BLANKS.sub(" ", _LINE_END.sub(LINE_END, shown.translate(signs))).strip(" \n")
+    return _LINE_END.sub(LINE_END, _BLANKS.sub(" ", shown.translate(signs))).strip(" \n")

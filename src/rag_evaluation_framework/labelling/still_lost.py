@@ -70,9 +70,12 @@ class _LostAgain:
             was = f"its label in {name_line(label.anchor.doc_id)} was {label.reason}"
             if self.withdrawn.how(label.anchor, place):
                 return _missing(row, f"{was}; quote what the documents say now")
+            if place.doc_id == label.anchor.doc_id:
+                more = "to take what it says there for its answer, quote more of it"
+                return _missing(row, f"{was}; {more}, or another text")
             if not _is_named(row.document, label.anchor, place):
                 suggestion = suggest_located(Located(row.places), self.locator, was, _REFUSAL)
-                document = name_line(place.doc_id) if row.document.strip() else "the document"
+                document = name_line(place.doc_id)
                 advice = f"to take {name_line(suggestion.place)} for its answer, name {document} in the row; or quote"
                 return replace(_missing(row, f"{was}; {advice} another text"), suggestion=suggestion)
         behind = _behind(row.places[0][-1], self.corpus) if FINAL in row.ignoring else ""
@@ -95,8 +98,6 @@ class _LostAgain:
 
 def _is_named(name: str, anchor: Anchor, place: CharacterSpan) -> bool:
     """Return whether a row names the document of a place, and not that of a lost label, which may be gone."""
-    if place.doc_id == anchor.doc_id:
-        return bool(name.strip())
     is_own = names_fully(name, anchor.doc_id) and names_fully(anchor.doc_id, place.doc_id)
     return names_fully(name, place.doc_id) and not is_own
 

@@ -110,5 +110,5 @@ def _record(row: QuoteRow) -> Record:
         found.difference,
         "; ".join(found.copies),
     )
-    document = found.document if row.document or len(found.copies) == 1 else ""
+    document = found.document if len(found.copies) == 1 else row.document
     return {**given, "quote": found.quote, "document": document, **dict(zip(TOLD, told, strict=True))}

@@ -9,6 +9,7 @@ from typing import Literal
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.shown_anchor import FENCE
 from rag_evaluation_framework.labelling.shown_words import ShownWords, words
 from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.markups.formats import markup_of
@@ -33,7 +34,10 @@ _ROW_END = re.compile(
 )
 _ROW_BELOW = re.compile(rf"[^\n]*\n(?![ \t\r]*\n){_ROW.pattern}", re.IGNORECASE)
 _RULE = re.compile(r"[\s|:+]*[-=][\s|:+=-]*")
+_CELL_END = re.compile(r"[ \"']*(?:[,;\t\r\n]|\Z)")
 _HTML = re.compile(r"\.x?html?\Z", re.IGNORECASE)
+_TABLE = re.compile(r"\.[ct]sv\Z", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[*_`)\]\"']*[.!?](?:\s|\Z)")
 _BLOCK_END = re.compile(r"\n\s*(?:\n|[-*+#>|:]|\d{1,3}[.)]\s|\w+:\s)|</?(?:p|li|tr|div|h\d|d[dt])\b", re.IGNORECASE)
 
 
@@ -69,7 +73,7 @@ class Surroundings:
 
         What is left of markup that the ends of the contexts cut is not among it.
         """
-        before = _CUT_BEFORE.sub("", anchor.before) if len(anchor.before) == CONTEXT else anchor.before
+        before = anchor.before if len(anchor.before) < CONTEXT else _whole_lines(_CUT_BEFORE.sub("", anchor.before))
         after = _CUT_BEHIND.sub("", anchor.after) if len(anchor.after) == CONTEXT else anchor.after
         markup = markup_of(anchor.doc_id, f"{before}{anchor.text}{after}")
         start = len(before)
@@ -90,14 +94,15 @@ class Surroundings:
         lines = _lines_before(markup, start, ends_lines=_HTML.search(doc_id) is None)
         beside, above = lines[0], next((line for line in lines[1:] if _keys(line)), "")
         asking = beside if len(_keys(beside)) >= _FEWEST else above
+        is_table = _TABLE.search(doc_id) is not None
         return cls(
             _keys(sign for line in reversed(lines) for sign in line),
             _keys(sign for sign, _, _ in islice(markup.characters(end, len(markup.source)), _READ)),
             words(beside).replace(LINE_END, " "),
             is_whole or len(lines) > 1,
             _keys(asking[: asked.start()]) if (asked := _QUESTION.search(asking)) else "",
-            _row(markup.source, start, end),
-            _ROW_END.match(markup.source, end) is not None,
+            "marker" if is_table else _row(markup.source, start, end),
+            (_CELL_END if is_table else _ROW_END).match(markup.source, end) is not None,
             (_INTRODUCES.search(above) or _RULE.fullmatch(_line_above(markup.source, start))) is not None
             and not _ROW_BELOW.match(markup.source, end),
         )
@@ -124,11 +129,16 @@ class Surroundings:
         if not tail or _agreed(tail, now.after) < len(tail):
             return False
         if self._agreed_before(now) >= min(_TELLING, len(self.before)):
-            return shown.has_once_between(self.before[-_TELLING:], tail)
+            return self.are_once(shown)
         if self._are_of_rows(now):
-            return self.row == now.row and not (self.is_first or now.is_first)
+            is_named = len(self.beside) >= _FEWEST
+            return self.row == now.row and not (is_named or self.is_first or now.is_first)
         is_begun = self.begins_line and self.beside == now.beside and len(self.beside) >= _FEWEST_BESIDE
         return is_begun and shown.has_once_between(self.beside.replace(" ", ""), tail)
+
+    def are_once(self, shown: ShownWords) -> bool:
+        """Return whether no two things stand between the nearest 12 letters and digits before and behind a label."""
+        return shown.has_once_between(self.before[-_TELLING:], self.after[:_TELLING])
 
     def are_told_by_before(self, now: "Surroundings", shown: ShownWords) -> bool:
         """Return whether what was before a label is before a place, at least 12 letters and digits, and nowhere else.
@@ -164,6 +174,12 @@ class Surroundings:
         return is_named and shown.lines_begun(self.beside) > 0
 
 
+def _whole_lines(before: str) -> str:
+    """Return a context in which lines are read as in their document: no fence opens code, and items begin lists."""
+    fence = FENCE.search(before)
+    return (before[fence.end() :] if fence else before).replace("\n", "\n\n", 1)
+
+
 def is_written_behind(then: Surroundings, now: Surroundings, markup: Markup, end: int) -> bool:
     """Return whether something was written between a label and what stood behind it, in the same paragraph or row.
 
@@ -175,6 +191,8 @@ def is_written_behind(then: Surroundings, now: Surroundings, markup: Markup, end
     """
     if then.row and now.row and then.ends_row:
         return not now.ends_row
+    if _SENTENCE_END.match(markup.source, end):
+        return False
     tail = then.after[:_TELLING]
     signs = [
         (part, first)
