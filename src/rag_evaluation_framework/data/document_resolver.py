@@ -1,12 +1,11 @@
 """Resolver of document names as datasets write them."""
 
-import os
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import takewhile
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.notes import note
@@ -114,7 +113,8 @@ class DocumentResolver:
 def _folder_of(corpus: Corpus) -> str:
     """Return the name of the folder that a corpus was read from; "" if it is not known."""
     source = corpus.metadata.get("source")
-    return os.path.basename(os.path.abspath(source)) if isinstance(source, str) else ""
+    name = (Path.cwd() / source).name if isinstance(source, str) else ".."
+    return "" if name == ".." else name
 
 
 def is_same_path(name: str, doc_id: str) -> bool:

@@ -220,7 +220,7 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
     Raises:
         ConfigError: It is not a mapping, is a dataset, or holds an unknown key or a wrong value.
     """
-    if not isinstance(content, dict):
+    if not is_object(content):
         raise ConfigError(
             f"{source}: expected a mapping with at least 'corpus' and 'dataset', got {type(content).__name__}"
         )
