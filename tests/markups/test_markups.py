@@ -102,6 +102,7 @@ def test_html_shows(source, text):
         ("<p>a<p hidden>b <i>x</i><p>c <b hidden>d</b> e", "a c e"),
         ("a <br hidden> b <img hidden src=x> c", "a b c"),
         ("<p hidden>a<br>b</p><p>c</p>", "c"),
+        ("<p hidden>a&nbsp;b &amp; c</p><p>d</p>", "d"),
         ("<ul><li>a<li hidden>b<li>c</ul>d", "a c d"),
         ("<ul><li>a<li hidden>b</ul>d", "a d"),
         ("<ul><li hidden>a<ul><li>b<li>c</ul>d<li>e</ul>f", "e f"),
