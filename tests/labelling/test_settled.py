@@ -58,6 +58,64 @@ def test_a_row_that_names_another_document_as_it_is_called_now_moves_the_label(t
     assert updated(tmp_path, BOTH, BOTH, "archive/pricing.md", "pricing.md") == ("pricing.md", 1, 0)
 
 
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "docs" / "archive").mkdir(parents=True)
+    for name, text in BOTH.items():
+        (tmp_path / "docs" / name).write_text(text)
+    return Corpus.from_folder(tmp_path / "docs")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "archive/pricing.md",
+        "./archive/pricing.md",
+        "docs/archive/pricing.md",
+        "/x/docs/archive/pricing",
+        r"archive\pricing.md",
+    ],
+)
+def test_however_it_is_written(tmp_path, folder, name):
+    dataset = check_quotes(table(tmp_path, "docs/pricing.md"), folder).dataset()
+    (entry,) = dataset
+    assert entry.relevant[0].doc_id == "pricing.md"
+    additions = add_questions(dataset, check_quotes(table(tmp_path, name), folder), folder)
+    (entry,) = additions.dataset
+    assert (entry.relevant[0].doc_id, len(additions.corrected)) == ("archive/pricing.md", 1)
+    again = add_questions(additions.dataset, check_quotes(table(tmp_path, name), folder), folder)
+    assert (len(again.corrected), len(again.kept)) == (0, 1)
+
+
+@pytest.mark.parametrize("name", ["zz.md", "archve/terms.md"])
+def test_a_document_that_is_not_there_is_told_and_moves_nothing(tmp_path, folder, name):
+    dataset = check_quotes(table(tmp_path, "docs/pricing.md"), folder).dataset()
+    additions = add_questions(dataset, check_quotes(table(tmp_path, name), folder), folder)
+    assert [row.status for row in additions.check.rows] == ["missing"]
+    assert (additions.dataset.queries, len(additions.kept)) == (dataset.queries, 1)
+
+
+@pytest.mark.parametrize(
+    ("names", "now"),
+    [
+        (("v1/l.md", "v2/l.md"), ("one.md", "two.md")),
+        (("v1/l.md", "v2/l.md"), ("v2/l.md", "v3/l.md")),
+        (("a.md", "b.md"), ("a.md", "c.md")),
+    ],
+    ids=["renamed", "next version", "one renamed"],
+)
+def test_two_labels_with_one_text_stay_two(tmp_path, names, now):
+    path = tmp_path / "questions.csv"
+    rows = "".join(f'Is there a discount?,"{TEXT}",{name}\n' for name in names)
+    path.write_text(f"question,quote,document\n{rows}")
+    pages = (f"# One\n\nThe first of all.\n\n{TEXT}\n\nThe end of it.\n", f"# Two\n\n{TEXT}\n\nThat is another one.\n")
+    was, later = (corpus_of(**dict(zip(called, pages, strict=True))) for called in (names, now))
+    found = relabel(check_quotes(path, was).dataset(), later)
+    additions = add_questions(found.dataset, check_quotes(path, later), later)
+    (entry,) = additions.dataset
+    assert ({span.doc_id for span in entry.relevant}, len(additions.corrected)) == (set(now), 0)
+
+
 def test_another_quote_moves_the_label(tmp_path):
     assert updated(tmp_path, BOTH, BOTH, "pricing.md", quote="Team is 29 EUR a month.")[1:] == (1, 0)
 

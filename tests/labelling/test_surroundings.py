@@ -44,6 +44,7 @@ FAQ = (
     "# FAQ\n\n## Can I pay by invoice?\n\nNo.\n\n## How long are backups kept?\n\n⟦30 days⟧\n\n"
     "## Is there an app for phones?\n\nYes.\n"
 )
+COUNTRIES = "country,delivery,price\nGermany,two days,4.90\nFrance,⟦four days⟧,7.90\nSpain,five days,9.90\n"
 DELIVERY = (
     "# Delivery\n\nWe ship from our own warehouse. The standard delivery takes ⟦four days⟧ in the whole country. "
     "Express delivery takes one day and costs 9 EUR.\n"
@@ -74,6 +75,12 @@ DELIVERY = (
         ),
         ("a.md", FAQ, "## How long are backups kept?", "**How long are backups kept?**"),
         ("a.md", DELIVERY, "We ship from our own warehouse. ", ""),
+        (
+            "a.md",
+            "# Run\n\n1. Open the settings\n    of [it](s.md) and pay ⟦5 EUR⟧\n    to the team of us.\n2. Close it.\n",
+            "to the team",
+            "for the team",
+        ),
         ("a.md", DELIVERY, "standard delivery takes ⟦four days⟧", "standard delivery\ntakes\n**⟦four days⟧**"),
     ],
 )
@@ -104,6 +111,16 @@ def test_a_short_label_is_found_where_what_says_what_it_is_about_is_there(name, 
         ("a.md", DELIVERY, "takes ⟦four days⟧", "never takes four days"),
         ("a.md", DELIVERY.replace("delivery takes", "delivery\ntakes"), "delivery\n", "delivery never\n"),
         ("a.md", DELIVERY, "The standard delivery takes", "A refund needs"),
+        (
+            "a.md",
+            DELIVERY,
+            "⟦four days⟧ in the whole country. Express delivery takes one day and costs 9 EUR.\n",
+            "three days in the whole country. Express delivery takes one day and costs 9 EUR.\n\n## Archive\n\nWe "
+            "ship from our own warehouse. The standard delivery takes four days in the whole country. "
+            "Express delivery takes one day.\n",
+        ),
+        ("a.tsv", COUNTRIES.replace(",", "\t"), "⟦four days⟧", "four days, from June six"),
+        ("a.csv", COUNTRIES, "⟦four days⟧", "four days; in June six"),
         (
             "a.md",
             DELIVERY,
@@ -288,7 +305,6 @@ ALIGNED = (
     "| Plan         | Price         | Users       |\n| ------------ | ------------- | ----------- |\n"
     "| Team         | ⟦29 EUR⟧      | 25          |\n| Large        | 99 EUR        | 100         |\n"
 )
-COUNTRIES = "country,delivery,price\nGermany,two days,4.90\nFrance,⟦four days⟧,7.90\nSpain,five days,9.90\n"
 PRICES = "country,delivery,price\nGermany,two days,⟦4.90⟧\nFrance,four days,7.90\nSpain,five days,9.90\n"
 
 

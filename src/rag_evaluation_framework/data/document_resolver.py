@@ -54,8 +54,19 @@ class DocumentResolver:
         Raises:
             DatasetError: The name matches no document, or more than one; or that is in another folder.
         """
-        parts = _named_parts(name)
-        return self._only(name, [doc_id for doc_id in self.named(name) if self._is_in_corpus(parts, doc_id)])
+        return self._only(name, self.in_corpus(name))
+
+    def in_corpus(self, name: str) -> list[DocumentId]:
+        """Return the ids of the documents that a name refers to, before which it has nothing but the corpus' folder."""
+        return [doc_id for doc_id in self.named(name) if self._is_led_to(name, doc_id)]
+
+    def is_whole(self, name: str, doc_id: str) -> bool:
+        """Return whether a name is an id, with or without its extension; the folder of the corpus may lead."""
+        path = PurePosixPath(doc_id)
+        return any(
+            names_fully(name, known) and self._is_led_to(name, known)
+            for known in (doc_id, str(path.parent / path.stem))
+        )
 
     def same(self, name: str, content_hash: str) -> DocumentId | None:
         """Return the one document that a name refers to in its folder and that has this hash; None if there is none."""
@@ -75,9 +86,9 @@ class DocumentResolver:
                 return [self.corpus[doc_id].id]
         return self._found(parts)
 
-    def _is_in_corpus(self, parts: Sequence[str], doc_id: DocumentId) -> bool:
+    def _is_led_to(self, name: str, doc_id: str) -> bool:
         """Return whether what a longer name has before an id ends with the folder of the corpus, if that is known."""
-        beyond = parts[: -len(_parts(PurePosixPath(doc_id)))]
+        beyond = _named_parts(name)[: -len(_parts(PurePosixPath(doc_id)))]
         return not beyond or not self._folder or beyond[-1] == self._folder
 
     def _found(self, parts: Sequence[str]) -> list[DocumentId]:

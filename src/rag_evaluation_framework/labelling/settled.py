@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver, is_same_path
@@ -43,43 +42,44 @@ def with_settled(check: QuoteCheck, dataset: Dataset[CharacterSpan], corpus: Cor
 
 
 class _Settled:
-    """Tells which quotes are those of labels."""
+    """Tells which quotes are those of labels; each label is that of one row."""
 
     def __init__(self, dataset: Dataset[CharacterSpan], corpus: Corpus) -> None:
-        self.corpus, self.locator, self.was_in = corpus, QuoteLocator.of(corpus), dataset.was_in
-        self.resolver = DocumentResolver(corpus)
+        self.locator, self.resolver, self.was_in = QuoteLocator.of(corpus), DocumentResolver(corpus), dataset.was_in
+        self._taken: dict[str, set[CharacterSpan]] = defaultdict(set)
 
     def row(self, row: QuoteRow, entry: GroundTruth[CharacterSpan]) -> QuoteRow:
         """Return a row located at labels of its question if its quote is theirs; as it is, if it is not."""
-        labels, was_in = set(entry.relevant), self.was_in.get(entry.query.id, {})
-        if row.status == "located" and labels.issuperset(row.places[0]):
-            return row
-        for doc_id in dict.fromkeys(span.doc_id for span in entry.relevant):
-            if self._names_another(row.document, [doc_id, *was_in.get(doc_id, ())]):
+        taken, name = self._taken[entry.query.id], row.document.strip()
+        left = set(entry.relevant) - taken
+        called = {span.doc_id: self._called(entry, span.doc_id) for span in entry.relevant if span in left}
+        for doc_id in sorted(called, key=lambda doc_id: name not in called[doc_id]):  # those that were called so first
+            if self._names_another(name, doc_id, called[doc_id]):
                 continue
             located = self.locator.locate(row.quote, doc_id, _MOST_PLACES)
             for place in located.places:
-                if labels.issuperset(place):
+                if left.issuperset(place):
+                    taken.update(place)
                     return replace(
                         row, status="located", places=(place,), ignoring=located.ignoring, advice="", suggestion=None
                     )
         return row
 
-    def _names_another(self, name: str, called: Sequence[str]) -> bool:
-        """Return whether a row names a document, as it is called now, that is none of those that are called so."""
-        name = name.strip()
+    def _called(self, entry: GroundTruth[CharacterSpan], doc_id: str) -> Sequence[str]:
+        """Return what the document of a label was called before; if it always was called so, that."""
+        return self.was_in.get(entry.query.id, {}).get(doc_id, ()) or (doc_id,)
+
+    def _names_another(self, name: str, doc_id: str, called: Sequence[str]) -> bool:
+        """Return whether a row names another document than that of a label.
+
+        A name that the document had, or has, names it; otherwise what it names now counts, if there is such a document.
+        """
         if not name or name in called:
             return False
-        if name in self.corpus:
-            return True
-        if any(is_same_path(name, path) for doc_id in called for path in (doc_id, _stem(doc_id))):
+        named = self.resolver.in_corpus(name)
+        if name not in named and any(self.resolver.is_whole(name, known) for known in (*called, doc_id)):
             return False
-        return bool(self.resolver.named(name))
-
-
-def _stem(doc_id: str) -> str:
-    path = PurePosixPath(doc_id)
-    return str(path.parent / path.stem)
+        return doc_id not in named if named else not any(is_same_path(name, known) for known in called)
 
 
 def _words(text: str) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import Literal
 
 from rag_evaluation_framework.data.anchors import Anchor
@@ -34,9 +35,12 @@ _ROW_END = re.compile(
 )
 _ROW_BELOW = re.compile(rf"[^\n]*\n(?![ \t\r]*\n){_ROW.pattern}", re.IGNORECASE)
 _RULE = re.compile(r"[\s|:+]*[-=][\s|:+=-]*")
-_CELL_END = re.compile(r"[ \"']*(?:[,;\t\r\n]|\Z)")
+_CELL_END = {  # of tables in text; in a cell, white space stands behind a comma
+    ".csv": re.compile(r"\"?(?:[,;](?![ \t])|[ \t]*(?:[\r\n]|\Z))"),
+    ".tsv": re.compile(r"\"?[ ]*(?:[\t\r\n]|\Z)"),
+}
 _HTML = re.compile(r"\.x?html?\Z", re.IGNORECASE)
-_TABLE = re.compile(r"\.[ct]sv\Z", re.IGNORECASE)
+_BEFORE_ITEM = re.compile(r"\n(?=[ \t]{0,3}(?:[-*+]|\d{1,9}[.)])[ \t])")
 _SENTENCE_END = re.compile(r"[*_`)\]\"']*[.!?](?:\s|\Z)")
 _BLOCK_END = re.compile(r"\n\s*(?:\n|[-*+#>|:]|\d{1,3}[.)]\s|\w+:\s)|</?(?:p|li|tr|div|h\d|d[dt])\b", re.IGNORECASE)
 
@@ -94,15 +98,15 @@ class Surroundings:
         lines = _lines_before(markup, start, ends_lines=_HTML.search(doc_id) is None)
         beside, above = lines[0], next((line for line in lines[1:] if _keys(line)), "")
         asking = beside if len(_keys(beside)) >= _FEWEST else above
-        is_table = _TABLE.search(doc_id) is not None
+        cell_end = _CELL_END.get(PurePosixPath(doc_id).suffix.lower())
         return cls(
             _keys(sign for line in reversed(lines) for sign in line),
             _keys(sign for sign, _, _ in islice(markup.characters(end, len(markup.source)), _READ)),
             words(beside).replace(LINE_END, " "),
             is_whole or len(lines) > 1,
             _keys(asking[: asked.start()]) if (asked := _QUESTION.search(asking)) else "",
-            "marker" if is_table else _row(markup.source, start, end),
-            (_CELL_END if is_table else _ROW_END).match(markup.source, end) is not None,
+            "marker" if cell_end else _row(markup.source, start, end),
+            (cell_end or _ROW_END).match(markup.source, end) is not None,
             (_INTRODUCES.search(above) or _RULE.fullmatch(_line_above(markup.source, start))) is not None
             and not _ROW_BELOW.match(markup.source, end),
         )
@@ -177,7 +181,7 @@ class Surroundings:
 def _whole_lines(before: str) -> str:
     """Return a context in which lines are read as in their document: no fence opens code, and items begin lists."""
     fence = FENCE.search(before)
-    return (before[fence.end() :] if fence else before).replace("\n", "\n\n", 1)
+    return _BEFORE_ITEM.sub("\n\n", before[fence.end() :] if fence else before, count=1)
 
 
 def is_written_behind(then: Surroundings, now: Surroundings, markup: Markup, end: int) -> bool:
