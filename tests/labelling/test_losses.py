@@ -82,3 +82,15 @@ def test_without_its_contexts_nothing_is_in_the_place_of_a_label():
     assert in_place_of_a_row(a=ROWS.format("31 days"), before="Reports are kept, too. ") is None
     assert in_place_of_a_row(a=ROWS.format("31 days"), before="| ") is None
     assert in_place_of_a_row(a=ROWS.format("31 days"), after=" |\n") is None
+
+
+def test_nearest_to_a_label_is_a_text_of_its_own_document():
+    text = "The service accepts 600 requests a minute for each key."
+    own = f"# Limits\n\n{text.replace('accepts', 'allows')}\n\nAll else is answered by an error.\n"
+    other = f"# Earlier limits\n\n{text.replace('600', '60')}\n\nNothing else was told.\n"
+    corpus = Corpus([Document(DocumentId("a.md"), other), Document(DocumentId("b.md"), own)])
+    for doc_id, document in (("b.md", "b.md"), ("gone.md", "a.md")):
+        _, nearest = LossTeller(corpus, Withdrawn(corpus)).told(
+            Anchor(doc_id, 10, text, "# Title of it\n\n", "\n\nMore.")
+        )
+        assert nearest.document == document
