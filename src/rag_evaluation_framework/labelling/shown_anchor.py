@@ -1,6 +1,7 @@
 """A labelled span as a renderer shows it: recognised although its markup and its typography have changed."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
@@ -14,7 +15,7 @@ from rag_evaluation_framework.markups.markup import LINE_END, Markup
 from rag_evaluation_framework.markups.text_effects import Effects, effects
 
 FENCE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^\n`]*\n(?!.*^[ \t>]*(?:`{3,}|~{3,}))", re.MULTILINE | re.DOTALL)
-_TELLING = 12  # letters and digits
+TELLING_KEYS = 12  # letters and digits: about as many as 16 characters have
 _SHOWN = 4 * CONTEXT  # characters beside a place: more than what is shown of a context
 
 
@@ -103,7 +104,7 @@ class ShownAnchor:
         around = self._around(markup, span.start, span.end)
         if unique and not is_long(self.text):
             return True
-        if unique and any(_common(*map(_keys, pair)) >= _TELLING for side in around for pair in side):
+        if unique and any(agreed(*map(keys, pair)) >= TELLING_KEYS for side in around for pair in side):
             return True
         cut = len(self.anchor.before) == CONTEXT, len(self.anchor.after) == CONTEXT
         beside = [
@@ -150,11 +151,12 @@ def _is_read(markup: Markup, start: int, end: int) -> tuple[bool, bool]:
     return markup.is_read(first), markup.is_read(behind)
 
 
-def _keys(text: str) -> str:
-    return "".join(map(key, text))
+def keys(signs: Iterable[str]) -> str:
+    """Return the letters and digits of a text, as they are compared."""
+    return "".join(map(key, signs))
 
 
-def _common(first: str, second: str) -> int:
+def agreed(first: str, second: str) -> int:
     """Return how many characters two texts begin with that are the same."""
     pairs = zip(first, second, strict=False)
     return next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))

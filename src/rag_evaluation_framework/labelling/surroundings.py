@@ -1,7 +1,6 @@
 """What readers are shown around a label: by it a text is known again whose neighbours were edited."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePosixPath
@@ -10,13 +9,12 @@ from typing import Literal
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.shown_anchor import FENCE
+from rag_evaluation_framework.labelling.shown_anchor import FENCE, TELLING_KEYS, agreed, keys
 from rag_evaluation_framework.labelling.shown_words import ShownWords, words
 from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import LINE_END, Markup
 
-_TELLING = 12  # letters and digits: about as many as 16 characters have
 _FEWEST = 2  # that name a row: "FR"
 _FEWEST_BESIDE = 8  # that begin a sentence
 _READ = 4 * CONTEXT  # characters that are shown beside a place
@@ -96,15 +94,15 @@ class Surroundings:
     @classmethod
     def _of(cls, markup: Markup, doc_id: str, start: int, end: int, is_whole: bool) -> "Surroundings":
         lines = _lines_before(markup, start, ends_lines=_HTML.search(doc_id) is None)
-        beside, above = lines[0], next((line for line in lines[1:] if _keys(line)), "")
-        asking = beside if len(_keys(beside)) >= _FEWEST else above
+        beside, above = lines[0], next((line for line in lines[1:] if keys(line)), "")
+        asking = beside if len(keys(beside)) >= _FEWEST else above
         cell_end = _CELL_END.get(PurePosixPath(doc_id).suffix.lower())
         return cls(
-            _keys(sign for line in reversed(lines) for sign in line),
-            _keys(sign for sign, _, _ in islice(markup.characters(end, len(markup.source)), _READ)),
+            keys(sign for line in reversed(lines) for sign in line),
+            keys(sign for sign, _, _ in islice(markup.characters(end, len(markup.source)), _READ)),
             words(beside).replace(LINE_END, " "),
             is_whole or len(lines) > 1,
-            _keys(asking[: asked.start()]) if (asked := _QUESTION.search(asking)) else "",
+            keys(asking[: asked.start()]) if (asked := _QUESTION.search(asking)) else "",
             "marker" if cell_end else _row(markup.source, start, end),
             (cell_end or _ROW_END).match(markup.source, end) is not None,
             (_INTRODUCES.search(above) or _RULE.fullmatch(_line_above(markup.source, start))) is not None
@@ -129,10 +127,10 @@ class Surroundings:
             now: What is around the place.
             shown: The words of its document; nothing else stands between both sides in it.
         """
-        tail = self.after[:_TELLING]
-        if not tail or _agreed(tail, now.after) < len(tail):
+        tail = self.after[:TELLING_KEYS]
+        if not tail or agreed(tail, now.after) < len(tail):
             return False
-        if self._agreed_before(now) >= min(_TELLING, len(self.before)):
+        if self._agreed_before(now) >= min(TELLING_KEYS, len(self.before)):
             return self.are_once(shown)
         if self._are_of_rows(now):
             is_named = len(self.beside) >= _FEWEST
@@ -142,7 +140,7 @@ class Surroundings:
 
     def are_once(self, shown: ShownWords) -> bool:
         """Return whether no two things stand between the nearest 12 letters and digits before and behind a label."""
-        return shown.has_once_between(self.before[-_TELLING:], self.after[:_TELLING])
+        return shown.has_once_between(self.before[-TELLING_KEYS:], self.after[:TELLING_KEYS])
 
     def are_told_by_before(self, now: "Surroundings", shown: ShownWords) -> bool:
         """Return whether what was before a label is before a place, at least 12 letters and digits, and nowhere else.
@@ -151,15 +149,14 @@ class Surroundings:
             now: What is around the place.
             shown: The words of its document.
         """
-        agreed = self._agreed_before(now)
-        lead = self.before[-agreed:]
-        return agreed >= _TELLING and not shown.has_twice(lead)
+        same = self._agreed_before(now)
+        return same >= TELLING_KEYS and not shown.has_twice(self.before[-same:])
 
     def _are_of_rows(self, now: "Surroundings") -> bool:
         return self.begins_line and self.row != "" != now.row
 
     def _agreed_before(self, now: "Surroundings") -> int:
-        return _agreed(self.before[::-1], now.before[::-1])
+        return agreed(self.before[::-1], now.before[::-1])
 
     def are_whole(self, now: "Surroundings") -> bool:
         """Return whether all that is known of what was around a label is around a place."""
@@ -197,14 +194,14 @@ def is_written_behind(then: Surroundings, now: Surroundings, markup: Markup, end
         return not now.ends_row
     if _SENTENCE_END.match(markup.source, end):
         return False
-    tail = then.after[:_TELLING]
+    tail = then.after[:TELLING_KEYS]
     signs = [
         (part, first)
         for sign, first, _ in islice(markup.characters(end, len(markup.source)), _FARTHEST)
         for part in key(sign)
     ]
     at = "".join(part for part, _ in signs).find(tail)
-    return len(tail) == _TELLING and at > 0 and not _is_parted(markup.source, end, signs[at][1])
+    return len(tail) == TELLING_KEYS and at > 0 and not _is_parted(markup.source, end, signs[at][1])
 
 
 def _is_parted(source: str, start: int, end: int) -> bool:
@@ -243,16 +240,6 @@ def _row(source: str, start: int, end: int) -> Literal["", "line", "marker"]:
 def _line_above(source: str, start: int) -> str:
     line = source.rfind("\n", 0, start) + 1
     return source[max(source.rfind("\n", 0, max(line - 1, 0)) + 1, line - _READ) : line]
-
-
-def _keys(signs: Iterable[str]) -> str:
-    return "".join(map(key, signs))
-
-
-def _agreed(first: str, second: str) -> int:
-    """Return how many characters two texts begin with that are the same."""
-    pairs = zip(first, second, strict=False)
-    return next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))
 
 
 def _ends_alike(first: str, second: str) -> bool:
