@@ -337,7 +337,7 @@ def test_labels_that_are_ids_and_tables_of_quotes_are_refused(rag_eval, folder):
     assert "document-level" in ids.err
     table = rag_eval("dataset", "update", "questions.csv", "--corpus", "docs")
     assert table.code == 2
-    assert "give --output NEW.json" in table.err
+    assert "rag-eval init" in table.err
 
 
 FIRST = "Invoices are sent on the first day."

@@ -628,7 +628,7 @@ def test_a_dataset_is_no_configuration(key):
     with pytest.raises(ConfigError) as caught:
         parse_config({"schema_version": 1, "name": "q", key: []}, "q.json")
     assert str(caught.value) == (
-        "q.json: this is a dataset, no configuration; name it by `dataset:` in one, or --dataset"
+        "q.json: this is a dataset, not a configuration; name it by `dataset:` in one, or --dataset"
     )
 
 

@@ -687,3 +687,24 @@ def test_a_row_is_found_behind_a_new_one(page, label, new):
     between = "\n\n" if label.startswith("#") else "\n"
     before, after = corpus_of(a=page.format(label)), corpus_of(a=page.format(f"{new}{between}{label}"))
     assert place(found_again(before, after, label)) == place_of(after, "a.md", label)
+
+
+def test_a_number_that_is_part_of_another_one_is_no_copy():
+    page = "# Plans\n\nThe Team plan has 10 seats. It comes with 100 GB of storage. Version 3.10 is out.\n"
+    before, after = corpus_of(a=page), corpus_of(a=page.replace("It comes with", "You also get"))
+    (anchor,) = anchors_of([span_of(before, "a.md", "10")], before)
+    assert anchor.unique_with == "text"
+    assert found_again(before, after, "10").how == "unchanged"
+    lost = found_again(before, corpus_of(a=page.replace("has 10 seats", "is open to 10 people")), "10")
+    assert lost.how.startswith("lost: its text stands with another context (a.md[")
+
+
+def test_a_short_text_of_a_renamed_document_is_found_in_the_one_that_the_others_name():
+    text, more = "All of the prices are without tax.", "Nobody pays for more than one year."
+    page = f"# Plans\n\n{text}\n\n| Plan | Price |\n|---|---|\n| Team | 29 EUR |\n| Big | 99 EUR |\n\n{more}\n"
+    before = corpus_of(a=page)
+    after = corpus_of(b=page.replace("| Big", "| Pro | 59 EUR |\n| Big"))
+    anchors = anchors_of([span_of(before, "a.md", part) for part in (text, more, "29 EUR", "99 EUR")], before)
+    found = reanchor(anchors, after, known_documents(["a.md"], before))
+    assert [result.how for result in found] == ["renamed"] * 4
+    assert reanchor(anchors[2:3], after, known_documents(["a.md"], before))[0].span is None

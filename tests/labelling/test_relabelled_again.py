@@ -19,7 +19,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import Anchor, Skipped
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.labelling import relabel
+from rag_evaluation_framework.labelling import add_questions, check_quotes, relabel
 
 FIRST, SECOND, THIRD = (
     "Invoices are sent on the first day of every month.",
@@ -289,3 +289,35 @@ def test_an_anchor_of_another_type_is_refused():
     assert Skipped(Query.from_text("When?"), "x", "lost", Anchor("a.md", 0, "x")) == Skipped(
         Query.from_text("When?"), "x", "lost"
     )
+
+
+def test_the_other_labels_of_a_renamed_document_are_found_in_it_as_it_was_under_its_name_again(tmp_path):
+    texts = ("The pool holds ten connections at most.", "8080", "Nobody else may read the log.", "example.org")
+    page = f"# Config\n\n{texts[0]}\n\n- port: 8080\n- host: example.org\n- user: reader\n\n{texts[2]}\n"
+    before = corpus_of(a=page, b=OTHER)
+    entries = [
+        TokenLevelGroundTruth(
+            Query.from_text(text),
+            [CharacterSpan(DocumentId("a.md"), page.index(text), page.index(text) + len(text), text)],
+        )
+        for text in texts
+    ]
+    renamed = corpus_of(ref=page.replace("8080", "9090"), b=OTHER)
+    dataset, found = updated(Dataset(entries, TOKEN, corpus=before), tmp_path, renamed, before)
+    assert found.counts()["back"] == 1
+    assert {entry.query.text: entry.relevant[0].doc_id for entry in dataset} == dict.fromkeys(texts, "a.md")
+
+
+def test_a_quote_without_a_place_takes_nothing_from_what_a_lost_label_is_found_again_by(tmp_path):
+    before, edited = corpus_of(a=PAGE), corpus_of(a=PAGE.replace(FIRST, "Nobody sends any."))
+    span = CharacterSpan(DocumentId("a.md"), PAGE.index(FIRST), PAGE.index(FIRST) + len(FIRST), FIRST)
+    entries = [
+        TokenLevelGroundTruth(Query.from_text("When?"), [span]),
+        TokenLevelGroundTruth(Query.from_text("Who?"), []),
+    ]
+    dataset, _ = updated(Dataset(entries, TOKEN, corpus=before), tmp_path, edited)
+    table = tmp_path / "questions.csv"
+    table.write_text("question,quote\nWhen?,Invioces are sent on the frist day of every month.\n")
+    added = add_questions(dataset, check_quotes(table, edited), edited)
+    assert [label.quote for label in added.dataset.skipped] == [FIRST]
+    assert relabel(added.dataset, before).counts()["back"] == 1

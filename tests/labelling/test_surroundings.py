@@ -119,6 +119,12 @@ def test_a_short_label_is_found_where_what_says_what_it_is_about_is_there(name, 
             "ship from our own warehouse. The standard delivery takes four days in the whole country. "
             "Express delivery takes one day.\n",
         ),
+        (
+            "a.md",
+            LIMITS.replace("⟦60⟧", "9").replace("10\n\nWrite to the sales team to have them raised.", "⟦10⟧"),
+            "⟦10⟧",
+            "10 or 12",
+        ),
         ("a.tsv", COUNTRIES.replace(",", "\t"), "⟦four days⟧", "four days, from June six"),
         ("a.csv", COUNTRIES, "⟦four days⟧", "four days; in June six"),
         (
@@ -133,6 +139,107 @@ def test_and_lost_where_it_is_not(name, page, old, new):
     history = "Before March:\n\n- Requests per minute: 60\n- Size of a file: 20 MB\n\n"
     was, now = page.format(""), page.replace(old, new).format(history).replace("⟦", "").replace("⟧", "")
     assert found_again(name, was, now) == (None, None)
+
+
+REFUNDS = "Refunds for subscriptions take ⟦14 days⟧. Exchanges of subscriptions take 30 days.\n"
+SERVER = "## Server\n\n- Port: 8080\n- Timeout: {}\n\n"
+CLIENT = "## Client\n\n- Port: 9090\n- Timeout: ⟦45 s⟧\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (REFUNDS, "Refunds for subscriptions are instant. Exchanges of subscriptions take 14 days.\n"),
+        (REFUNDS.replace(". ", ".\n\n"), "Refunds are instant.\n\nExchanges of subscriptions take 14 days.\n"),
+        (REFUNDS.replace("Refunds for s", "S"), "They are instant. Exchanges of subscriptions take 14 days.\n"),
+        (f"{REFUNDS}They are free.\n", f"Today,\n{REFUNDS}They are free.\n"),
+        (REFUNDS, f"All\n{REFUNDS}"),
+        (f"The {REFUNDS}", f"All {REFUNDS}"),
+        (REFUNDS, REFUNDS.replace("take 30 days", "are refused")),
+        (REFUNDS.replace("take ⟦14", "take\n⟦14"), "We pay. " + REFUNDS.replace("Exchanges of", "No")),
+        (REFUNDS.replace("take ⟦14", "take\n⟦14"), "They are free.\nAll exchanges of subscriptions take\n14 days.\n"),
+    ],
+)
+def test_a_sentence_is_that_which_begins_so_or_goes_on_so(before, after):
+    got, expected = found_again("a.txt", before, after)
+    assert got == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (SERVER.format("30 s") + CLIENT, SERVER.format("45 s")),
+        ("## Free plan\n\n- Storage: ⟦5 GB⟧\n\n## Team plan\n\n- Storage: 9 GB\n", "## Team plan\n\n- Storage: 5 GB\n"),
+        (CLIENT, CLIENT.replace("9090", "80").replace("Client", "New client")),
+        (CLIENT, CLIENT.replace("9090", "80").replace("## Client\n", "")),
+        (
+            CLIENT + "- User: 1\n- Host: a\n",
+            CLIENT.replace("9090", "80").replace("Client", "App") + "- User: 1\n- Host: a\n",
+        ),
+        (CLIENT, CLIENT.replace("9090", "80").replace("- Timeout", "- Host: a\n- Timeout")),
+    ],
+)
+def test_a_row_is_one_below_its_heading_or_above_the_rows_that_follow(before, after):
+    got, expected = found_again("a.md", before, after)
+    assert got == expected
+
+
+PRICING = (
+    "# Pricing\n\n| Plan | Price | Seats |\n|---|---|---|\n| Free | €0 | 1 |\n| Team | {team} | 10 |\n"
+    "| Business | {business} | 50 |\n\n## Team\n\n- Storage: {storage}\n- Support: by mail\n\n"
+    "## Business\n\nTeam prices are per seat.\n\n- Storage: 900 GB\n- Support: by telephone\n"
+)
+CONTRACT = (
+    "# Contract\n\n## Fees\n\n5 EUR per month\n\n## Notice\n\n{notice}\n\n## Court\n\n{court}\n\n"
+    "## Language\n\nThat of the German text counts.\n"
+)
+
+
+@pytest.mark.parametrize("name", ["team", "business", "storage"])
+def test_a_row_has_its_name_by_itself_and_not_what_else_begins_so(name):
+    values = {"team": "€49", "business": "€199", "storage": "20 GB"}
+    page = PRICING.format(**{**values, name: f"⟦{values[name]}⟧"})
+    edits = [
+        ("| Business |", "| Pro | €99 | 25 |\n| Team Plus | €79 | 20 |\n| Business |"),
+        ("- Support", "- Backups: daily\n- Support"),
+    ]
+    for old, new in edits:
+        page = page.replace(old, new)
+    got, expected = found_again("a.md", PRICING.format(**{**values, name: f"⟦{values[name]}⟧"}), page)
+    assert got == expected is not None
+
+
+@pytest.mark.parametrize(
+    "before", [CONTRACT, CONTRACT.replace("## Court", "Court\n-----").replace("## Notice", "Notice\n------")]
+)
+@pytest.mark.parametrize(
+    ("old", "new", "is_found"),
+    [
+        ("5 EUR per month", "6 USD per year", (True, True)),
+        ("## Notice", "## Trial\n\n1 month\n\n## Notice", (True, True)),
+        ("Notice\n", "Trial\n", (False, True)),
+        ("5 EUR per month", "None", (True, True)),
+    ],
+)
+def test_a_short_text_right_below_its_heading_is_told_by_that_and_what_is_behind_it(before, old, new, is_found):
+    values = {"notice": "3 months", "court": "Berlin, Germany"}
+    for (name, value), expects in zip(values.items(), is_found, strict=True):
+        page = before.format(**{**values, name: f"⟦{value}⟧"})
+        got, expected = found_again("a.md", page, page.replace(old, new))
+        assert got == (expected if expects else None), name
+
+
+SWAPPED = "# Handbook\n\nThis page is about our products.\n\n## {}\n\n{}\n\n## {}\n\n⟦{}⟧\n{}"
+
+
+@pytest.mark.parametrize("tail", ["", "\n## Other\n\nNothing else is told.\n", "\n© Acme 2025\n"])
+@pytest.mark.parametrize("heads", [("Staging", "Production"), ("Free plan", "Team plan"), ("A", "B")])
+@pytest.mark.parametrize("new", ["They run every night at two o'clock.", "Nobody does that any more."])
+def test_a_text_is_not_followed_to_where_another_stood_if_its_own_place_has_another_now(heads, new, tail):
+    first, second = "They run every night at two o'clock.", "They are started by hand after a review."
+    before = SWAPPED.format(heads[0], first, heads[1], second, tail)
+    after = SWAPPED.format(heads[0], second, heads[1], new, tail).replace("⟦", "").replace("⟧", "")
+    assert found_again("a.md", before, after)[0] is None
 
 
 LINES = [

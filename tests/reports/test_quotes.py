@@ -67,3 +67,11 @@ def test_quotes_that_are_located_where_readers_see_nothing_or_something_struck_o
 def test_of_many_quotes_that_are_not_shown_the_first_hundred_are_listed(shown):
     lines = shown(*["Tapes are kept for ten years."] * 103, page=PAGE_OF_OLD)
     assert (len(lines), lines[-1]) == (302, "… and 3 more such quotes, located but not shown or struck out")
+
+
+def test_an_ambiguous_quote_is_told_once_with_its_places_also_where_readers_see_nothing(shown):
+    page = "# Old\n\n<!-- Tapes are kept. -->\n\nOthers are not.\n\n<!-- Tapes are kept. -->\n"
+    lines = shown("Tapes are kept.", page=page)
+    assert [line for line in lines if line.startswith("line")] == ["line 2  ambiguous"]
+    assert "a.md:3:6" in " ".join(lines)
+    assert "a.md:7:6" in " ".join(lines)

@@ -44,6 +44,11 @@ def update(
     The dataset as it was is kept beside the new one; no file is overwritten.
     Exit codes: 0 also if labels were lost, 2 if nothing was written, as no label would be left.
     """
+    if dataset.suffix.lower() in (".csv", ".tsv"):
+        raise ConfigError(
+            f"{dataset}: a table has nothing to update, as it is located anew whenever it is read; `rag-eval init "
+            "--corpus FOLDER --questions TABLE` makes a dataset of it"
+        )
     _check_free(dataset, output, changes)
     check_accept(accept)
     if accept is not None and questions is None:

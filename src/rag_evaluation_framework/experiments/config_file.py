@@ -227,7 +227,9 @@ def parse_config(content: Any, source: str, options: Mapping[str, str] | None = 
     if _is_deeper(cast("object", content), _DEEPEST):
         raise ConfigError(f"{source}: nested too deeply; expected at most {_DEEPEST} levels")
     if not _OF_DATASETS.isdisjoint(content) and {"corpus", "dataset"}.isdisjoint(content):
-        raise ConfigError(f"{source}: this is a dataset, no configuration; name it by `dataset:` in one, or --dataset")
+        raise ConfigError(
+            f"{source}: this is a dataset, not a configuration; name it by `dataset:` in one, or --dataset"
+        )
     try:
         return ConfigFile.model_validate(content)
     except ValidationError as error:

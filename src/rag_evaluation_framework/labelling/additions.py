@@ -1,12 +1,10 @@
 """Questions of a table of quotes, added to a dataset in the same corpus."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework._support.records import Problems
-from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
@@ -18,7 +16,7 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.settled import with_settled
-from rag_evaluation_framework.labelling.still_lost import shown_keys, without_lost
+from rag_evaluation_framework.labelling.still_lost import without_lost
 
 _LONGEST = 60  # characters of a wording
 _MOST_NAMED = 3
@@ -128,24 +126,19 @@ def _refused(located: QuoteCheck, check: QuoteCheck) -> frozenset[str]:
 
 
 def _with_lost(unplaced: Sequence[Skipped], refused: frozenset[str], known: Sequence[Skipped]) -> tuple[Skipped, ...]:
-    """Return the quotes that have no place, those of lost labels as the dataset knows them: it may find them again."""
-    anchors: dict[str, list[Anchor]] = defaultdict(list)
-    for label in known:
-        anchors[label.query.id] += [] if label.anchor is None else [label.anchor]
-    other = {label.query.id for label in unplaced if not _is_of(label.quote, anchors[label.query.id])}
+    """Return the quotes that have no place, those of lost labels as the dataset knows them: it may find them again.
+
+    A quote that has no place is no correction.
+    """
+    lost_labels = {label.query.id for label in known if label.anchor is not None}
     queries = {
         label.query.id: label.query
         for label in unplaced
-        if label.query.id not in other or {label.query.id, label.query.text} & refused
+        if label.query.id in lost_labels or {label.query.id, label.query.text} & refused
     }
     lost = [replace(label, query=queries[label.query.id]) for label in known if label.query.id in queries]
     kept = {label.query.id for label in lost}
     return (*lost, *(label for label in unplaced if label.query.id not in kept))
-
-
-def _is_of(quote: str, anchors: Sequence[Anchor]) -> bool:
-    """Return whether a quote is the text of one of these labels."""
-    return any(shown_keys(anchor.doc_id, quote) == shown_keys(anchor.doc_id, anchor.text) for anchor in anchors)
 
 
 def _dataset(

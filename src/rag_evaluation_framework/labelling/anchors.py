@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from rapidfuzz import fuzz
@@ -13,6 +14,7 @@ from rag_evaluation_framework.data.ground_truth import span_problem
 from rag_evaluation_framework.data.label_contexts import CONTEXT, LabelContexts, UniqueWith
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 TELLING = 16  # characters, up to white space, of which a context says more than a heading or a list marker does
@@ -57,8 +59,30 @@ def _anchor(span: CharacterSpan, corpus: Corpus, locator: TextLocator) -> Anchor
     return replace(anchor, unique_with=_unique_with(anchor, locator))
 
 
+def is_cut_at(anchor: Anchor, span: CharacterSpan, content: str) -> bool:
+    """Return whether a number or a word goes on at a place of a text and does not at its label: "10" in "100".
+
+    Args:
+        anchor: The label.
+        span: The place, in any document.
+        content: The text of that document.
+    """
+    was = are_cut(anchor.doc_id, anchor.before, anchor.text, anchor.after)
+    before, after = content[max(span.start - CONTEXT, 0) : span.start], content[span.end : span.end + CONTEXT]
+    now = are_cut(span.doc_id, before, span.text, after)
+    return any(here and not there for here, there in zip(now, was, strict=True))
+
+
+def _stands_once(anchor: Anchor, locator: TextLocator) -> bool:
+    places = locator.places_in_context(anchor.text, limit=_MOST_LOOKED_AT)
+    if 1 < len(places) < _MOST_LOOKED_AT:
+        whole = (place for place in places if not is_cut_at(anchor, place, locator.corpus[place.doc_id].content))
+        return len([*islice(whole, 2)]) == 1
+    return len(places) == 1
+
+
 def _unique_with(anchor: Anchor, locator: TextLocator) -> UniqueWith:
-    if len(locator.places_in_context(anchor.text, limit=2)) == 1:
+    if _stands_once(anchor, locator):
         return "text alone" if _has_siblings(anchor, locator, by_one_side=True) else "text"
     if not tells(anchor.before, anchor.after):
         return "nothing"

@@ -23,17 +23,17 @@ class EarlierDocuments:
 
     def __init__(self, anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]) -> None:
         self._known = known
-        self._unchanged: set[str] = set()
+        lost = {(anchor.doc_id, anchor.document) for anchor in anchors}
         self._by_hash: dict[str, list[Document]] = defaultdict(list)
         names: dict[str, set[str]] = defaultdict(set)
-        for doc_id, digest in (*known.items(), *((anchor.doc_id, anchor.document) for anchor in anchors)):
+        for doc_id, digest in (*known.items(), *lost):
             names[digest].add(doc_id)
         self.now: dict[str, str] = {document.id: document.content_hash for document in corpus}
+        self._unchanged = {doc_id for doc_id, digest in self.now.items() if known.get(doc_id) == digest}
+        self._restored = {doc_id for doc_id, digest in self.now.items() if (doc_id, digest) in lost} - self._unchanged
         for document in corpus:
             digest = self.now[document.id]
-            if document.id in names[digest]:
-                self._unchanged.add(document.id)
-            elif names[digest]:
+            if names[digest] and document.id not in names[digest]:
                 self._by_hash[digest].append(document)
         self.renamed = {document.id for found in self._by_hash.values() for document in found}
 
@@ -51,6 +51,7 @@ class EarlierDocuments:
 
     def had_all(self, anchor: Anchor, doc_id: str) -> bool:
         """Return whether all that is in a document was in another one than that of a label already."""
-        if doc_id != anchor.doc_id and doc_id in self._unchanged:
+        was_there = doc_id in self._unchanged or (doc_id in self._restored and doc_id not in anchor.was_in)
+        if doc_id != anchor.doc_id and was_there:
             return True
         return doc_id in self.renamed and self.now[doc_id] != self.hash_of(anchor)

@@ -7,14 +7,13 @@ from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import is_long, tells
+from rag_evaluation_framework.labelling.anchors import is_cut_at, is_long, tells
 from rag_evaluation_framework.labelling.earlier_documents import EarlierDocuments
 from rag_evaluation_framework.labelling.losses import MOST_PLACES
 from rag_evaluation_framework.labelling.shown_places import ShownPlaces
 from rag_evaluation_framework.labelling.shown_words import ShownWords
 from rag_evaluation_framework.labelling.surroundings import Surroundings, is_written_behind
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
-from rag_evaluation_framework.quotes.ends import are_cut
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 Found: TypeAlias = tuple[CharacterSpan | None, tuple[str, ...]]
@@ -115,14 +114,9 @@ class LabelFinder:
             Several: More than one is possible.
         """
         whole = self._places(anchor, anchor.before, anchor.after, doc_id)
-        is_told = tells(anchor.before, anchor.after)
-        if (
-            len(whole) == 1
-            and (is_told or self._at_same_edges(anchor, whole[0]))
-            and self._is_only_there(anchor, doc_id)
-        ):
+        if len(whole) == 1 and self._at_same_edges(anchor, whole[0]) and self._is_only_there(anchor, doc_id):
             return self._only(anchor, whole)
-        if not is_told:
+        if not tells(anchor.before, anchor.after):
             return None
         places = self._places(anchor, "", "", doc_id)
         return self._only(anchor, [span for span in places if not self._is_another(anchor, span)])
@@ -146,7 +140,7 @@ class LabelFinder:
             return True
         if then.are_told_by_before(now, shown) or then.are_told_by_row(now, shown):
             return False
-        return not (then.are_whole(now) if anchor.unique_with == "text alone" else then.are_told_by_both(now, shown))
+        return not ((anchor.unique_with == "text alone" and then.are_whole(now)) or then.are_told_by_both(now, shown))
 
     def _shown(self, doc_id: DocumentId) -> ShownWords:
         if doc_id not in self._words:
@@ -199,15 +193,7 @@ class LabelFinder:
         """
         if self.earlier.had_all(anchor, span.doc_id):
             return False
-        content = self.corpus[span.doc_id].content
-        was = are_cut(anchor.doc_id, anchor.before, anchor.text, anchor.after)
-        now = are_cut(
-            span.doc_id,
-            content[max(span.start - CONTEXT, 0) : span.start],
-            span.text,
-            content[span.end : span.end + CONTEXT],
-        )
-        if any(here and not there for here, there in zip(now, was, strict=True)):
+        if is_cut_at(anchor, span, self.corpus[span.doc_id].content):
             return False
         return not self.withdrawn.how(anchor, span)
 

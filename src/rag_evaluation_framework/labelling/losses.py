@@ -7,6 +7,7 @@ from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.anchors import is_cut_at
 from rag_evaluation_framework.labelling.in_its_place import in_its_place
 from rag_evaluation_framework.labelling.left_out import leaving_out
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
@@ -41,7 +42,9 @@ class LossTeller:
         if not anchor.text.strip():
             return "lost: its label has no text to look for", None
         gone = "" if anchor.doc_id in self.corpus else f"its document {name_line(anchor.doc_id)} {self._absent(anchor)}"
-        places = self.locator.places_in_context(anchor.text, limit=MOST_PLACES)
+        found = self.locator.places_in_context(anchor.text, limit=MOST_PLACES)
+        whole = [place for place in found if not is_cut_at(anchor, place, self.corpus[place.doc_id].content)]
+        places = whole or found
         if not places:
             why = f"{gone} and its text is in no other" if gone else "its text is gone"
             self.compared += 1

@@ -106,6 +106,8 @@ class _Reanchoring:
                 f"what stands in {named([span])} may be that of another page or row: the same words are around it there"
             )
             return Reanchored(anchor, None, f"lost: {why}", self.losses.text_at([span]))
+        if anchor.doc_id not in self.corpus and span is None and anchor.doc_id in homes:
+            return self._at_home(result, homes[anchor.doc_id])
         if result.how == "unchanged" or anchor.doc_id not in self.corpus:
             return result
         if anchor.doc_id in others:
@@ -133,6 +135,14 @@ class _Reanchoring:
         if span.doc_id in (anchor.doc_id, homes.get(anchor.doc_id)):
             return True
         return any(document.id == span.doc_id for document in self.earlier.under_another_name(anchor))
+
+    def _at_home(self, result: Reanchored, home: str) -> Reanchored:
+        """Return a result, of a label that was not found elsewhere, in the document that has its name no longer."""
+        try:
+            own = self.finder.in_context(result.anchor, home)
+        except Several as several:
+            return self._of_several(result.anchor, several.args[0])
+        return result if own is None else _result(result.anchor, own, (), "renamed")
 
     def _in_home(self, result: Reanchored, homes: Mapping[str, str]) -> Reanchored:
         """Return a result unless it is in another document that has its name now; then what its own one has."""

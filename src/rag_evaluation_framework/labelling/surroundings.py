@@ -1,8 +1,9 @@
 """What readers are shown around a label: by it a text is known again whose neighbours were edited."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice, takewhile
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -10,16 +11,16 @@ from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.shown_anchor import FENCE, TELLING_KEYS, agreed, keys
-from rag_evaluation_framework.labelling.shown_words import ShownWords, words
+from rag_evaluation_framework.labelling.shown_words import CELL, ShownWords, words
 from rag_evaluation_framework.markups.characters import key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import LINE_END, Markup
 
 _FEWEST = 2  # that name a row: "FR"
+_FEWEST_BEFORE = 6  # that are all of a context
 _FEWEST_BESIDE = 8  # that begin a sentence
 _READ = 4 * CONTEXT  # characters that are shown beside a place
 _FARTHEST = 2_000  # characters: more than what is written between a text and what stood behind it
-_CELL = re.compile(r"\||</?t[dh]\b", re.IGNORECASE)
 _ROW = re.compile(
     r"\s*(?:[-*+•>#|]|\d{1,3}[.)]\s|<(?:li|tr|t[dh]|option)\b|:\w[^:\n]*:\s|[\w\"'][\w\"' .-]{0,40}[:=])", re.IGNORECASE
 )
@@ -40,6 +41,12 @@ _CELL_END = {  # of tables in text; in a cell, white space stands behind a comma
 _HTML = re.compile(r"\.x?html?\Z", re.IGNORECASE)
 _BEFORE_ITEM = re.compile(r"\n(?=[ \t]{0,3}(?:[-*+]|\d{1,9}[.)])[ \t])")
 _SENTENCE_END = re.compile(r"[*_`)\]\"']*[.!?](?:\s|\Z)")
+_HEADING = re.compile(
+    r"(?:\A|\n)[ \t]*(?:#{1,6}[ \t]+([^\n]+?)[ \t#]*\n\s*|(\*\*[^\n]+\*\*)[ \t]*\n\s*"
+    r"|([^\n]*\w[^\n]*)\n[-=~^\"'*+#.]{2,}[ \t]*\n\s*|(\w[^\n.,;|]*)\n[ \t]{2,}"
+    r"|<(?:h[1-6]|dt)\b[^>]*>([^<\n]+)</(?:h[1-6]|dt)>\s*(?:<\w+[^<>]*>\s*)*)\Z",
+    re.IGNORECASE,
+)
 _BLOCK_END = re.compile(r"\n\s*(?:\n|[-*+#>|:]|\d{1,3}[.)]\s|\w+:\s)|</?(?:p|li|tr|div|h\d|d[dt])\b", re.IGNORECASE)
 
 
@@ -52,6 +59,11 @@ class Surroundings:
         after: What is behind it.
         beside: The words before it in its line: in a row of a table, an item of a list, a setting.
         begins_line: Whether that is all of it.
+        begins_cell: Whether it begins a cell of a table, so that what is beside it ends one.
+        sentence: What is before it in its sentence; in a row, what is beside it.
+        begins_sentence: Whether that is all of it.
+        heading: The heading or the term right above it; "" if there is none, or it is not known.
+        section: Of a row, what is above the rows, as far as it is known: a heading; "" if nothing is.
         question: What is before it in its line, or the line above, if it is a question; "" if it is none.
         row: What of its line says that it is one of several, each about something else: "marker" of a row, an item or
             a setting, "line" if the place is all of a line between others, and no sentence; "" if nothing does.
@@ -64,6 +76,11 @@ class Surroundings:
     after: str
     beside: str
     begins_line: bool
+    begins_cell: bool
+    sentence: str
+    begins_sentence: bool
+    heading: str
+    section: str
     question: str
     row: Literal["", "line", "marker"]
     ends_row: bool
@@ -97,13 +114,20 @@ class Surroundings:
         beside, above = lines[0], next((line for line in lines[1:] if keys(line)), "")
         asking = beside if len(keys(beside)) >= _FEWEST else above
         cell_end = _CELL_END.get(PurePosixPath(doc_id).suffix.lower())
+        before, row = keys(sign for line in reversed(lines) for sign in line), _row(markup.source, start, end)
+        sentence = keys(beside if cell_end or row == "marker" else _begun_sentence(lines))
         return cls(
-            keys(sign for line in reversed(lines) for sign in line),
+            before,
             keys(sign for sign, _, _ in islice(markup.characters(end, len(markup.source)), _READ)),
             words(beside).replace(LINE_END, " "),
             is_whole or len(lines) > 1,
+            beside.rstrip(" \t").endswith(LINE_END),
+            sentence,
+            is_whole or len(sentence) < len(before),
+            _heading(markup.source, start),
+            "" if cell_end or not row or _HTML.search(doc_id) else _section(markup.source, start, is_whole),
             keys(asking[: asked.start()]) if (asked := _QUESTION.search(asking)) else "",
-            "marker" if cell_end else _row(markup.source, start, end),
+            "marker" if cell_end else row,
             (cell_end or _ROW_END).match(markup.source, end) is not None,
             (_INTRODUCES.search(above) or _RULE.fullmatch(_line_above(markup.source, start))) is not None
             and not _ROW_BELOW.match(markup.source, end),
@@ -114,28 +138,36 @@ class Surroundings:
         return self._are_of_rows(now) and self.beside != now.beside
 
     def are_told_by_row(self, now: "Surroundings", shown: ShownWords) -> bool:
-        """Return whether the row of a place begins as that of a label did, and no other row of the document does."""
-        named = self._are_of_rows(now) and len(self.beside) >= _FEWEST
-        return named and self.beside == now.beside and shown.lines_begun(self.beside) == 1
+        """Return whether the row of a place begins as that of a label did, and no other row of the document does.
+
+        Below another heading, what was behind the label has to be behind the place.
+        """
+        if not self._are_of_rows(now) or len(self.beside) < _FEWEST or self.beside != now.beside:
+            return False
+        is_told = self._is_below_same(now) or self._is_behind_same(now)
+        return is_told and shown.lines_begun(self.beside, now.begins_cell) == 1
 
     def are_told_by_both(self, now: "Surroundings", shown: ShownWords) -> bool:
         """Return whether what was behind a label is behind a place, and what was before it is before it.
 
-        Of a row that begins with the text only the rows below it need be there.
+        Of a row that begins with the text only the rows below it need be there; of a text right below its heading only
+        that, and not what is above it.
 
         Args:
             now: What is around the place.
             shown: The words of its document; nothing else stands between both sides in it.
         """
-        tail = self.after[:TELLING_KEYS]
-        if not tail or agreed(tail, now.after) < len(tail):
+        if not self._is_behind_same(now):
             return False
         if self._agreed_before(now) >= min(TELLING_KEYS, len(self.before)):
             return self.are_once(shown)
-        if self._are_of_rows(now):
-            is_named = len(self.beside) >= _FEWEST
-            return self.row == now.row and not (is_named or self.is_first or now.is_first)
-        is_begun = self.begins_line and self.beside == now.beside and len(self.beside) >= _FEWEST_BESIDE
+        tail = self.after[:TELLING_KEYS]
+        if self.heading and self.heading == now.heading:
+            return shown.has_once_between(self.heading, tail)
+        if self._are_of_rows(now) and len(self.beside) < _FEWEST:
+            return self.row == now.row and not (self.is_first or now.is_first)
+        fewest = _FEWEST if self._are_of_rows(now) and self._is_below_same(now) else _FEWEST_BESIDE
+        is_begun = self.begins_line and self.beside == now.beside and len(self.beside) >= fewest
         return is_begun and shown.has_once_between(self.beside.replace(" ", ""), tail)
 
     def are_once(self, shown: ShownWords) -> bool:
@@ -143,17 +175,36 @@ class Surroundings:
         return shown.has_once_between(self.before[-TELLING_KEYS:], self.after[:TELLING_KEYS])
 
     def are_told_by_before(self, now: "Surroundings", shown: ShownWords) -> bool:
-        """Return whether what was before a label is before a place, at least 12 letters and digits, and nowhere else.
+        """Return whether what was before a label is before a place, and nowhere else.
+
+        At least 12 letters and digits, or all that is known of it, if these are 6. If their sentences begin with
+        something else, what was behind the label has to be behind the place, too.
 
         Args:
             now: What is around the place.
             shown: The words of its document.
         """
         same = self._agreed_before(now)
-        return same >= TELLING_KEYS and not shown.has_twice(self.before[-same:])
+        if same < max(min(TELLING_KEYS, len(self.before)), _FEWEST_BEFORE) or shown.has_twice(self.before[-same:]):
+            return False
+        return self._is_same_sentence(now) or self._is_behind_same(now)
+
+    def _is_same_sentence(self, now: "Surroundings") -> bool:
+        """Return whether the sentence of a place begins as that of a label, as far as it is known."""
+        is_same = self.sentence == now.sentence
+        return is_same or (not self.begins_sentence and now.sentence.endswith(self.sentence))
+
+    def _is_behind_same(self, now: "Surroundings") -> bool:
+        """Return whether the nearest 12 letters and digits behind a label are behind a place."""
+        tail = self.after[:TELLING_KEYS]
+        return bool(tail) and agreed(tail, now.after) == len(tail)
 
     def _are_of_rows(self, now: "Surroundings") -> bool:
         return self.begins_line and self.row != "" != now.row
+
+    def _is_below_same(self, now: "Surroundings") -> bool:
+        """Return whether the rows of a place are below the heading of those of a label, as far as both are known."""
+        return not (self.section and now.section) or _ends_alike(self.section, now.section)
 
     def _agreed_before(self, now: "Surroundings") -> int:
         return agreed(self.before[::-1], now.before[::-1])
@@ -172,7 +223,7 @@ class Surroundings:
         if self.question and now.question:
             return not _ends_alike(self.question, now.question) and shown.has(self.question)
         is_named = len(self.beside) >= _FEWEST and self.are_of_another_row(now)
-        return is_named and shown.lines_begun(self.beside) > 0
+        return is_named and shown.lines_begun(self.beside, is_cell=False) > 0
 
 
 def _whole_lines(before: str) -> str:
@@ -221,11 +272,43 @@ def _lines_before(markup: Markup, start: int, ends_lines: bool) -> list[str]:
     lines: list[list[str]] = [[]]
     for sign, first, behind in markup.characters_before(start, _READ):
         hidden = markup.source[first:behind] != sign
-        if sign == LINE_END and (hidden or ends_lines) and not (hidden and _CELL.match(markup.source, first)):
+        if sign == LINE_END and (hidden or ends_lines) and not (hidden and CELL.match(markup.source, first)):
             lines.append([])
         else:
             lines[-1].append(sign)
     return ["".join(reversed(line)) for line in lines]
+
+
+def _begun_sentence(lines: Sequence[str]) -> str:
+    """Return what is shown before a place in its sentence; it may begin in a line above."""
+    begun: list[str] = []
+    for line in chain(lines[:1], takewhile(keys, lines[1:])):
+        *ended, rest = _SENTENCE_END.split(line)
+        begun.append(rest)
+        if ended:
+            break
+    return " ".join(reversed(begun))
+
+
+def _heading(source: str, start: int) -> str:
+    """Return the letters and digits of the heading, or of the term, right above a place; "" if there is none."""
+    found = _HEADING.search(source[max(start - _READ, 0) : start])
+    return keys(next(filter(None, found.groups()))) if found else ""
+
+
+def _section(source: str, start: int, is_whole: bool) -> str:
+    """Return the letters and digits of the line above the rows or items of which a place is one; "" if there is none.
+
+    Args:
+        source: The text, not of HTML.
+        start: The first character of the place.
+        is_whole: Whether the text begins with a line; a part of one is known as no row if a blank line is below it.
+    """
+    first = source.rfind("\n", 0, start)
+    above = source[max(first - _FARTHEST, 0) : max(first, 0)].splitlines()
+    if not is_whole and "".join(above[1:2]).strip():
+        above = above[1:]
+    return next((keys(line) for line in reversed(above) if keys(line) and not _ROW.match(line.replace("#", ""))), "")
 
 
 def _row(source: str, start: int, end: int) -> Literal["", "line", "marker"]:

@@ -33,7 +33,7 @@ def show_quotes(console: Console, check: QuoteCheck) -> None:
         f"{counts['missing']} missing; {unanswered} question{'s' * (unanswered != 1)} without an answer"
     )
     print_wrapped(console, told, 0)
-    accepted, warned = [row for row in check.rows if row.accepted], [row for row in check.rows if row.warning]
+    accepted, warned = [row for row in check.rows if row.accepted], [row for row in check.rows if _warned(row)]
     for rows, more in (
         (accepted, "accepted suggestions"),
         (warned, "such quotes, located but not shown or struck out"),
@@ -46,8 +46,12 @@ def show_quotes(console: Console, check: QuoteCheck) -> None:
             print_wrapped(console, Text(f"… and {len(rows) - _MOST_QUOTES:,} more {more}", "yellow"), 0)
 
 
+def _warned(row: QuoteRow) -> bool:
+    return row.status == "located" and bool(row.warning)
+
+
 def _status(row: QuoteRow) -> str:
-    if row.warning:
+    if _warned(row):
         return f"located, but {'struck out' if 'struck out' in row.warning else 'not shown'}"
     return "accepted" if row.accepted else row.status
 
@@ -55,7 +59,7 @@ def _status(row: QuoteRow) -> str:
 def _show_row(console: Console, row: QuoteRow, corpus: Corpus) -> None:
     """Print the quote of a row, and what it may mean or what to do about it."""
     print_below(console, "quote", Text(quoted(row.quote) if row.quote.strip() else "(empty)", "dim"))
-    if row.warning:
+    if _warned(row):
         place = LinePlaces(corpus).named(row.places[0][0])
         print_below(console, "", Text.assemble((f"{folder_of(corpus)}{place}", "cyan"), f" {row.warning}"))
         return
