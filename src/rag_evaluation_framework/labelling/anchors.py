@@ -74,8 +74,9 @@ def is_cut_at(anchor: Anchor, span: CharacterSpan, content: str) -> bool:
 
 
 def _stands_once(anchor: Anchor, locator: TextLocator) -> bool:
-    places = locator.places_in_context(anchor.text, limit=_MOST_LOOKED_AT)
-    if 1 < len(places) < _MOST_LOOKED_AT:
+    is_short = not is_long(anchor.text)  # a long text is hardly ever a part of a word
+    places = locator.places_in_context(anchor.text, limit=_MOST_LOOKED_AT if is_short else 2)
+    if is_short and 1 < len(places) < _MOST_LOOKED_AT:
         whole = (place for place in places if not is_cut_at(anchor, place, locator.corpus[place.doc_id].content))
         return len([*islice(whole, 2)]) == 1
     return len(places) == 1

@@ -7,7 +7,7 @@ from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import is_cut_at
+from rag_evaluation_framework.labelling.anchors import is_cut_at, is_long
 from rag_evaluation_framework.labelling.in_its_place import in_its_place
 from rag_evaluation_framework.labelling.left_out import leaving_out
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
@@ -42,9 +42,7 @@ class LossTeller:
         if not anchor.text.strip():
             return "lost: its label has no text to look for", None
         gone = "" if anchor.doc_id in self.corpus else f"its document {name_line(anchor.doc_id)} {self._absent(anchor)}"
-        found = self.locator.places_in_context(anchor.text, limit=MOST_PLACES)
-        whole = [place for place in found if not is_cut_at(anchor, place, self.corpus[place.doc_id].content)]
-        places = whole or found
+        places = self._places(anchor)
         if not places:
             why = f"{gone} and its text is in no other" if gone else "its text is gone"
             self.compared += 1
@@ -54,6 +52,13 @@ class LossTeller:
         how = withdrawn.pop() if len(withdrawn) == 1 else ""
         why = f"{gone}{gone and ', and '}{several}{self._where(anchor, places, how)} ({named(places)})"
         return f"lost: {why}", self.text_at(places)
+
+    def _places(self, anchor: Anchor) -> list[CharacterSpan]:
+        """Return where the text of a label stands; of one of some letters or digits, where it is not part of a word."""
+        found = self.locator.places_in_context(anchor.text, limit=MOST_PLACES)
+        if is_long(anchor.text):
+            return found
+        return [place for place in found if not is_cut_at(anchor, place, self.corpus[place.doc_id].content)] or found
 
     def _where(self, anchor: Anchor, places: Sequence[CharacterSpan], how: str) -> str:
         """Return what is around the places of a text that was lost, if it is not struck out or hidden there."""
