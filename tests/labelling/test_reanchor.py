@@ -538,7 +538,7 @@ def test_what_made_a_place_the_only_one_is_kept_with_the_span():
     corpus = corpus_of(a=page)
     texts = [("# Billing", 0), ("# Again", 0), ("Invoices are sent", 0), (ANSWER, 0)]
     anchors = anchors_of([span_of(corpus, "a.md", *given) for given in texts], corpus)
-    assert [anchor.unique_with for anchor in anchors] == ["text", "text", "context", "nothing"]
+    assert [anchor.unique_with for anchor in anchors] == ["text", "text among others", "context", "nothing"]
     (anchor,) = anchors_of([span_of(corpus_of(a=PAGE, b=PAGE), "a.md", ANSWER)], corpus_of(a=PAGE, b=PAGE))
     assert anchor.unique_with == "document"
 

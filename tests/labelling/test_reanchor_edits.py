@@ -11,9 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
+from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.labelling.anchors import CONTEXT, anchors_of, known_documents, tells
+from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.reanchor import reanchor
+from rag_evaluation_framework.labelling.telling import tells
 from support import plain_search
 from support.edited_corpus import (
     change_word,
@@ -66,10 +68,8 @@ def has_to_be_found(anchor, now, where):
         return False
     if anchor.unique_with in ("document", "text alone") and where[0] != anchor.doc_id:
         return False
-    if anchor.unique_with not in (
-        "text",
-        "text alone",
-    ):  # at an edge of the document a part of its context is that it is the edge
+    if anchor.unique_with not in UNIQUE_TEXTS:
+        # At an edge of the document a part of its context is that it is the edge.
         whole = len(anchor.before) == len(anchor.after) == CONTEXT
         return whole and context_survived(anchor, now, where, 2)
     return sum(map(str.isalnum, anchor.text)) >= 20 or context_survived(anchor, now, where, 2)
@@ -96,7 +96,7 @@ def wrong_and_missing(corpus, seed, spans):
 
 def of_unique_texts(wrong):
     """Those that no equal text excuses: one that stood elsewhere, too, may have come to stand where another was."""
-    return [result for result, _ in wrong if result.anchor.unique_with in ("text", "text alone")]
+    return [result for result, _ in wrong if result.anchor.unique_with in UNIQUE_TEXTS]
 
 
 def undecided(missing):
@@ -205,7 +205,19 @@ def test_a_place_that_is_taken_has_the_text_and_is_the_only_one_of_its_kind(befo
         ]
         near = (f"{anchor.before[-NEAR:]}{anchor.text}", f"{anchor.text}{anchor.after[:NEAR]}")  # as it is shown
         in_own = [len(collapsed_places(after, text, anchor.doc_id)) for text in (*around[1:], *near)]
-        assert 1 in counts or 1 in in_own
+        begins = places_behind(after[anchor.doc_id].content, anchor) if anchor.doc_id in after else []
+        assert 1 in counts or 1 in in_own or begins == [result.span.start]
+
+
+def places_behind(content, anchor):
+    """Return where a text is behind the nearest 12 letters and digits that were before a label."""
+    tail = letters(anchor.before)[-12:]
+    found = [place.start() for place in re.finditer(re.escape(anchor.text), content)]
+    return [start for start in found if len(tail) == 12 and letters(content[:start]).endswith(tail)]
+
+
+def letters(text):
+    return "".join(filter(str.isalnum, text)).lower()
 
 
 def collapsed_places(corpus, text, doc_id=None):

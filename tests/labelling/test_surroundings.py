@@ -4,6 +4,7 @@
 """
 
 import re
+from itertools import permutations
 
 import pytest
 
@@ -152,8 +153,7 @@ CLIENT = "## Client\n\n- Port: 9090\n- Timeout: ⟦45 s⟧\n"
         (REFUNDS, "Refunds for subscriptions are instant. Exchanges of subscriptions take 14 days.\n"),
         (REFUNDS.replace(". ", ".\n\n"), "Refunds are instant.\n\nExchanges of subscriptions take 14 days.\n"),
         (REFUNDS.replace("Refunds for s", "S"), "They are instant. Exchanges of subscriptions take 14 days.\n"),
-        (f"{REFUNDS}They are free.\n", f"Today,\n{REFUNDS}They are free.\n"),
-        (REFUNDS, f"All\n{REFUNDS}"),
+        (REFUNDS, "All refunds for subscriptions take 14 days. Exchanges of subscriptions take 30 days.\n"),
         (f"The {REFUNDS}", f"All {REFUNDS}"),
         (REFUNDS, REFUNDS.replace("take 30 days", "are refused")),
         (REFUNDS.replace("take ⟦14", "take\n⟦14"), "We pay. " + REFUNDS.replace("Exchanges of", "No")),
@@ -182,6 +182,89 @@ def test_a_sentence_is_that_which_begins_so_or_goes_on_so(before, after):
 def test_a_row_is_one_below_its_heading_or_above_the_rows_that_follow(before, after):
     got, expected = found_again("a.md", before, after)
     assert got == expected
+
+
+HEADS = {
+    "## {}\n\n": "- {}: {}\n",
+    "## {}:\n\n": "- {}: {}\n",
+    "**{}**\n\n": "- {}: {}\n",
+    "{}:\n": "  {}: {}\n",
+    "[{}]\n": "{} = {}\n",
+    "- {}\n": "  - {}: {}\n",
+    "## {}\n\n| Key | Value |\n|---|---|\n": "| {} | {} |\n",
+}
+
+
+def section(head, name, **values):
+    return head.format(name) + "".join(HEADS[head].format(*pair) for pair in values.items()) + "\n"
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_a_row_that_several_sections_have_is_only_followed_in_its_section(head):
+    server, worker = (
+        section(head, "Server", Port=8080, Timeout="30 s"),
+        section(head, "Worker", Port=7070, Timeout="60 s"),
+    )
+    client = section(head, "Client", Port="⟦9090⟧", Timeout="45 s")
+    last = section(head, "Client", Port=9090, Timeout="⟦45 s⟧")
+    dropped = section(head, "Server", Port=8080, Timeout="45 s") + worker
+    assert found_again("a.md", server + last + worker, dropped) == (None, None)
+    taken = section(head, "Server", Port=9090, Timeout="30 s") + worker
+    assert found_again("a.md", server + client + worker, taken) == (None, None)
+    more = [text.replace("Timeout", "Host") for text in (server, worker)]
+    got, expected = found_again("a.md", server + client + worker, more[0] + client + more[1])
+    assert got == expected is not None
+
+
+def test_rows_of_a_table_whose_other_cells_were_edited_are_found_by_their_names():
+    rows = ["Free", "Team", "Business", "Enterprise", "Public sector"]
+    for number in range(len(rows)):
+        lines = [
+            f"| {name} | {'⟦' * (at == number)}{at}99 EUR per month{'⟧' * (at == number)} |"
+            for at, name in enumerate(rows)
+        ]
+        page = "# Prices\n\n| Plan | Price | Seats |\n|---|---|---|\n{}\n"
+        before, after = (
+            page.format("\n".join(f"{line} {at + add} |" for at, line in enumerate(lines))) for add in (1, 5)
+        )
+        got, expected = found_again("a.md", before, after)
+        assert got == expected is not None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("We are many.\n\nSupport is open from ⟦9 to 17⟧.\n", "We are many.\n\nOur support is open from ⟦9 to 17⟧.\n"),
+        ("## Sales\nThe phone number of sales is ⟦4711⟧.\n", "## Sales team\nThe phone number of sales is ⟦4711⟧.\n"),
+        (
+            "Names are short.\n\nThey may have ⟦64 characters⟧.\n",
+            "Names are short.\n\nThey may have 64 characters or digits.\n",
+        ),
+        (
+            "# Free\n\n## Notice\n\n1 month\n\n# Team\n\n## Notice\n\n⟦3 months⟧\n\n# More\n\nAsk us.\n",
+            "# Free\n\n## Notice\n\n3 months\n\n# More\n\nAsk us.\n",
+        ),
+    ],
+)
+def test_at_the_end_of_a_document_its_end_is_what_is_behind(before, after):
+    got, expected = found_again("a.md", before, after)
+    assert got == expected
+
+
+TEMPLATE = "### {}\n\n#### Description\n\n{}\n\n"
+
+
+def test_long_texts_below_a_line_of_a_template_are_found_in_any_order_of_the_sections():
+    texts = {
+        "Users": "Returns all users of the account, the newest ones first.",
+        "Jobs": "Starts a job; it fails if three others are running already.",
+        "Tokens": "Removes a token for good, and whatever was made with it.",
+    }
+    pages = ["".join(TEMPLATE.format(name, texts[name]) for name in order) for order in permutations(texts)]
+    for text in texts.values():
+        for page in pages:
+            got, expected = found_again("a.md", pages[0].replace(text, f"⟦{text}⟧"), page.replace(text, f"⟦{text}⟧"))
+            assert got == expected is not None
 
 
 PRICING = (

@@ -8,12 +8,13 @@ from typing import Any
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.label_contexts import UNIQUE_TEXTS
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
 from rag_evaluation_framework.inspection.findings import Finding, quotation
 from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, units_of
 from rag_evaluation_framework.inspection.shown_labels import ShownLabels
-from rag_evaluation_framework.labelling.anchors import is_long
+from rag_evaluation_framework.labelling.telling import is_long
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 _MOST_PLACES = 20
@@ -35,7 +36,7 @@ class LabelChecks:
         self._shown = None if corpus is None else ShownLabels(corpus)
         self._found: dict[str, list[CharacterSpan]] = {}
         recorded = texts.dataset.contexts.unique_with
-        self._were_several = {span for span, unique in recorded.items() if unique not in ("text", "text alone")}
+        self._were_several = {span for span, unique in recorded.items() if unique not in UNIQUE_TEXTS}
 
     def findings(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
         """Yield what is wrong with the labels of a question."""

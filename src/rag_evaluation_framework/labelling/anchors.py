@@ -1,4 +1,4 @@
-"""Making the anchors of labelled spans, and telling how much they say."""
+"""Making the anchors of labelled spans."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -11,27 +11,18 @@ from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import span_problem
-from rag_evaluation_framework.data.label_contexts import CONTEXT, LabelContexts, UniqueWith
+from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, LabelContexts, UniqueWith
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.quotes.ends import are_cut
+from rag_evaluation_framework.labelling.shown_words import ShownWords
+from rag_evaluation_framework.labelling.surroundings import Surroundings
+from rag_evaluation_framework.labelling.telling import ALIKE, TELLING, is_cut_at, is_long, nearest, tells
+from rag_evaluation_framework.markups.formats import markup_of
+from rag_evaluation_framework.markups.markup import Markup
 from rag_evaluation_framework.text.text_locator import TextLocator
 
-TELLING = 16  # characters, up to white space, of which a context says more than a heading or a list marker does
-ALIKE = 80  # percent: one sentence with a changed word or number, not two sentences of one page
 _FARTHEST = 100  # characters more than twice as many as a label has, that may stand between its contexts elsewhere
 _MOST_LOOKED_AT = 50  # places of a context
-_LONG = 20  # letters and digits, about four words: what is shorter is written again elsewhere without being the same
-
-
-def tells(*contexts: str) -> bool:
-    """Return whether contexts are long enough to recognise a place."""
-    return sum(len(" ".join(context.split())) for context in contexts) >= TELLING
-
-
-def is_long(text: str) -> bool:
-    """Return whether a text is long enough to be the same wherever it stands."""
-    return sum(map(str.isalnum, text)) >= _LONG
 
 
 def anchors_of(spans: Sequence[CharacterSpan], corpus: Corpus) -> list[Anchor]:
@@ -43,11 +34,11 @@ def anchors_of(spans: Sequence[CharacterSpan], corpus: Corpus) -> list[Anchor]:
     problems = [problem for span in spans if (problem := span_problem(span, corpus))]
     if problems:
         raise DatasetError("; ".join(problems[:5]))
-    locator = TextLocator.of(corpus)
-    return [_anchor(span, corpus, locator) for span in spans]
+    locator, words = TextLocator.of(corpus), _Words(corpus)
+    return [_anchor(span, corpus, locator, words) for span in spans]
 
 
-def _anchor(span: CharacterSpan, corpus: Corpus, locator: TextLocator) -> Anchor:
+def _anchor(span: CharacterSpan, corpus: Corpus, locator: TextLocator, words: "_Words") -> Anchor:
     content = corpus[span.doc_id].content
     anchor = Anchor(
         span.doc_id,
@@ -56,21 +47,30 @@ def _anchor(span: CharacterSpan, corpus: Corpus, locator: TextLocator) -> Anchor
         content[max(0, span.start - CONTEXT) : span.start],
         content[span.end : span.end + CONTEXT],
     )
-    return replace(anchor, unique_with=_unique_with(anchor, locator))
+    unique_with = _unique_with(anchor, locator)
+    if unique_with in ("text", "text alone") and not is_long(anchor.text) and words.introduce_others(span):
+        unique_with = "text among others"
+    return replace(anchor, unique_with=unique_with)
 
 
-def is_cut_at(anchor: Anchor, span: CharacterSpan, content: str) -> bool:
-    """Return whether a number or a word goes on at a place of a text and does not at its label: "10" in "100".
+class _Words:
+    """Tells whether what says what a short text is about says so of others, too; of documents that are asked for.
 
     Args:
-        anchor: The label.
-        span: The place, in any document.
-        content: The text of that document.
+        corpus: The documents.
     """
-    was = are_cut(anchor.doc_id, anchor.before, anchor.text, anchor.after)
-    before, after = content[max(span.start - CONTEXT, 0) : span.start], content[span.end : span.end + CONTEXT]
-    now = are_cut(span.doc_id, before, span.text, after)
-    return any(here and not there for here, there in zip(now, was, strict=True))
+
+    def __init__(self, corpus: Corpus) -> None:
+        self.corpus = corpus
+        self._known: dict[str, tuple[Markup, ShownWords]] = {}
+
+    def introduce_others(self, span: CharacterSpan) -> bool:
+        """Return whether the name of its row, or the nearest 12 letters and digits before it, occur elsewhere, too."""
+        if span.doc_id not in self._known:
+            markup = markup_of(span.doc_id, self.corpus[span.doc_id].content)
+            self._known[span.doc_id] = markup, ShownWords(markup)
+        markup, shown = self._known[span.doc_id]
+        return Surroundings.of_place(markup, span).introduce_others(shown)
 
 
 def _stands_once(anchor: Anchor, locator: TextLocator) -> bool:
@@ -127,17 +127,6 @@ def _beside_others(anchor: Anchor, locator: TextLocator, before: bool) -> Iterat
         yield " ".join(there.split())
 
 
-def nearest(context: str, before: bool) -> str:
-    """Return those 16 characters of a context that are nearest to its label, up to white space.
-
-    Args:
-        context: The context.
-        before: Whether it is the one before the label.
-    """
-    whole = " ".join(context.split())
-    return whole[-TELLING:] if before else whole[:TELLING]
-
-
 def copied_labels(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
     """Return the ids of the questions a label of which quotes a text that stands in several places, up to white space.
 
@@ -149,7 +138,7 @@ def copied_labels(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
 
     def stands_once(span: CharacterSpan) -> bool:
         if span in known:
-            return known[span] in ("text", "text alone")
+            return known[span] in UNIQUE_TEXTS
         return len(locator.places_in_context(dataset.quoted(span).text, limit=2)) == 1
 
     return [entry.query.id for entry in dataset if not all(map(stands_once, entry.relevant))]

@@ -10,17 +10,16 @@ from rapidfuzz import fuzz
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.label_contexts import CONTEXT
+from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import ALIKE, nearest, tells
+from rag_evaluation_framework.labelling.telling import ALIKE, nearest, tells
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
 _LAST_LINE = re.compile(r"\n[ \t]*([^\n]*\S)\s*\n\s*\Z")
 _FIRST_LINE = re.compile(r"\s*\n\s*(\S[^\n]*)\n")
-_MOST_PLACES = 20
 _FARTHEST = 2_000  # characters: more than what is written between two questions
-_TELLING = (None, "text", "text alone")  # what made labels the only ones that tell their documents
+_TELLING = UNIQUE_TEXTS | {None}  # what made labels the only ones that tell their documents
 
 Places: TypeAlias = Iterable[tuple[Anchor, CharacterSpan | None]]
 
@@ -107,16 +106,12 @@ def is_reworded(anchor: Anchor, locator: TextLocator, doc_id: str, span: Charact
         span: Where the label was found, there or in another document.
     """
     content, length = locator.corpus[DocumentId(doc_id)].content, len(anchor.text)
-    before = [place.end for place in _places(anchor, True, locator, doc_id)]
-    after = [place.start for place in _places(anchor, False, locator, doc_id)]
-    between = _between(before, after)
-    if len(between) == 1:
-        start, end = between[0]
-    elif len(before) == 1:
-        start = before[0]
-        end = start + length + 1
-    elif len(after) == 1:
-        end = after[0]
+    before, after = (_beside(anchor, side, locator, doc_id) for side in (True, False))
+    if before is not None:
+        start = before.end
+        end = start + length + 1 if after is None else after.start
+    elif after is not None:
+        end = after.start
         start = max(end - length - 1, 0)
     else:
         return False
@@ -127,39 +122,34 @@ def is_reworded(anchor: Anchor, locator: TextLocator, doc_id: str, span: Charact
     there, text = _collapsed(content[start:end]), _collapsed(anchor.text)
     if not any(map(str.isalnum, there)) or text in there:
         return False
-    return len(between) == 1 or fuzz.ratio(there, text) >= ALIKE
+    return (before is not None and after is not None) or fuzz.ratio(there, text) >= ALIKE
 
 
-def _places(anchor: Anchor, is_before: bool, locator: TextLocator, doc_id: str) -> list[CharacterSpan]:
-    """Return where a document has the nearest 16 characters of a context of a label; if nowhere, the line beside it.
+def _beside(anchor: Anchor, is_before: bool, locator: TextLocator, doc_id: str) -> CharacterSpan | None:
+    """Return the one place at which a document has a context of a label; None if there is none, or are several.
 
-    Where the context reached an edge of the document, that is the edge.
+    That is where the nearest 16 characters of it occur; if they occur in several places, where all of it does; if in
+    none, where the line beside the label does. Where it reached an edge of the document, that is the edge.
     """
     content, context = locator.corpus[DocumentId(doc_id)].content, anchor.before if is_before else anchor.after
     if len(context) < CONTEXT and (anchor.before or anchor.after):  # it reached the edge of the document
         if is_before and content.lstrip().startswith(context.strip()):
             end = len(content) - len(content.lstrip()) + len(context.strip())
-            return [CharacterSpan(DocumentId(doc_id), 0, end)]
+            return CharacterSpan(DocumentId(doc_id), 0, end)
         if not is_before and content.rstrip().endswith(context.strip()):
             start = len(content.rstrip()) - len(context.strip())
-            return [CharacterSpan(DocumentId(doc_id), start, len(content))]
-    line = _LAST_LINE.search(context) if is_before else _FIRST_LINE.match(context)
-    texts = [nearest(context, is_before)] if tells(context) else []
-    texts += [line[1]] if line and any(map(str.isalnum, line[1])) else []
-    for text in texts:
-        if found := locator.places_in_context(text, doc_id=doc_id, limit=_MOST_PLACES):
-            return found
-    return []
+            return CharacterSpan(DocumentId(doc_id), start, len(content))
+    found = _found(nearest(context, is_before) if tells(context) else "", locator, doc_id)
+    if len(found) > 1:
+        found = _found(context, locator, doc_id)
+    elif not found:
+        line = _LAST_LINE.search(context) if is_before else _FIRST_LINE.match(context)
+        found = _found(line[1] if line and any(map(str.isalnum, line[1])) else "", locator, doc_id)
+    return found[0] if len(found) == 1 else None
 
 
-def _between(before: list[int], after: list[int]) -> list[tuple[int, int]]:
-    """Return the pairs of an end in `before` and a start in `after` between which there is no other; both ascend."""
-    pairs: list[tuple[int, int]] = []
-    for start in before:
-        end = next((place for place in after if place >= start), None)
-        if end is not None and not any(start < other <= end for other in before):
-            pairs.append((start, end))
-    return pairs
+def _found(text: str, locator: TextLocator, doc_id: str) -> list[CharacterSpan]:
+    return locator.places_in_context(text, doc_id=doc_id, limit=2)
 
 
 def _collapsed(text: str) -> str:

@@ -6,7 +6,7 @@ from itertools import islice
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import nearest, tells
+from rag_evaluation_framework.labelling.telling import nearest, tells
 
 _LONGEST = 200  # characters of a label; one that is longer tells enough to be looked for
 _MOST_PLACES = 50  # of a context

@@ -5,14 +5,14 @@ from typing import TypeAlias
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.label_contexts import CONTEXT
+from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import is_cut_at, is_long, tells
 from rag_evaluation_framework.labelling.earlier_documents import EarlierDocuments
 from rag_evaluation_framework.labelling.losses import MOST_PLACES
 from rag_evaluation_framework.labelling.shown_places import ShownPlaces
 from rag_evaluation_framework.labelling.shown_words import ShownWords
 from rag_evaluation_framework.labelling.surroundings import Surroundings, is_written_behind
+from rag_evaluation_framework.labelling.telling import is_cut_at, is_long, tells
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
 from rag_evaluation_framework.text.text_locator import TextLocator
 
@@ -60,7 +60,7 @@ class LabelFinder:
         if not anchor.text.strip():
             return NOWHERE
         renamed = self._renamed(anchor)
-        if renamed is not None and anchor.unique_with not in ("text", "text alone", "context"):
+        if renamed is not None and anchor.unique_with not in UNIQUE_TEXTS | {"context"}:
             return renamed, ()  # its old name may be that of another document, which has the same text
         own, ignoring = self.in_own(anchor)
         if own is not None and ignoring and renamed is not None:
@@ -91,7 +91,7 @@ class LabelFinder:
         """
         if anchor.unique_with == "nothing" or (anchor.unique_with == "document" and doc_id is None):
             return None
-        is_unique, is_short = anchor.unique_with in ("text", "text alone"), not is_long(anchor.text)
+        is_unique, is_short = anchor.unique_with in UNIQUE_TEXTS, not is_long(anchor.text)
         if is_unique and is_short and doc_id is not None:
             return self._of_short(anchor, doc_id)
         if tells(anchor.before, anchor.after):
@@ -138,9 +138,11 @@ class LabelFinder:
             return then.are_of_another(now, shown)
         if then.are_of_another_row(now) or is_written_behind(then, now, markup, span.end):
             return True
-        if then.are_told_by_before(now, shown) or then.are_told_by_row(now, shown):
+        is_among_others = anchor.unique_with == "text among others"
+        if then.are_told_by_before(now, shown) or (not is_among_others and then.are_told_by_row(now, shown)):
             return False
-        return not ((anchor.unique_with == "text alone" and then.are_whole(now)) or then.are_told_by_both(now, shown))
+        is_whole = anchor.unique_with == "text alone" and then.are_whole(now)
+        return not (is_whole or then.are_told_by_both(now, shown, is_among_others))
 
     def _shown(self, doc_id: DocumentId) -> ShownWords:
         if doc_id not in self._words:
@@ -149,7 +151,7 @@ class LabelFinder:
 
     def text_alone(self, anchor: Anchor, doc_id: str | None = None) -> CharacterSpan | None:
         """Return the only place of a long text that was unique, or may have been; None if there is another."""
-        if anchor.unique_with not in (None, "text", "text alone") or not is_long(anchor.text):
+        if anchor.unique_with not in UNIQUE_TEXTS | {None} or not is_long(anchor.text):
             return None
         places = self.locator.places_in_context(anchor.text, doc_id=doc_id, limit=2)
         one = self._only(anchor, places) if len(places) == 1 else None
@@ -163,7 +165,7 @@ class LabelFinder:
         Raises:
             Several: More than one is possible.
         """
-        if anchor.unique_with not in (None, "text", "text alone"):
+        if anchor.unique_with not in UNIQUE_TEXTS | {None}:
             return NOWHERE  # its copies may have been shown between the same contexts
         places = self.shown.places(anchor, MOST_PLACES, self._may_be)
         places = {span: names for span, names in places.items() if not self._is_another(anchor, span)}

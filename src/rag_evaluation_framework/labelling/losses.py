@@ -7,9 +7,9 @@ from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import is_cut_at, is_long
 from rag_evaluation_framework.labelling.in_its_place import in_its_place
 from rag_evaluation_framework.labelling.left_out import leaving_out
+from rag_evaluation_framework.labelling.telling import is_cut_at, is_long
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.quotes.quote_locator import Located, QuoteLocator

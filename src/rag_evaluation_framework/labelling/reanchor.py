@@ -7,7 +7,7 @@ from tqdm import tqdm
 
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.label_contexts import CONTEXT
+from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.copies import Versions, is_reworded, kept_and_other, new_names
 from rag_evaluation_framework.labelling.earlier_documents import EarlierDocuments
@@ -101,7 +101,8 @@ class _Reanchoring:
             homes: The new names of documents by their old ones, by the labels that they have.
         """
         anchor, span = result.anchor, result.span
-        if span is not None and anchor.unique_with == "text alone" and not self._is_certain(anchor, span, homes):
+        is_doubtful = anchor.unique_with in ("text alone", "text among others")
+        if span is not None and is_doubtful and not self._is_certain(anchor, span, homes):
             why = (
                 f"what stands in {named([span])} may be that of another page or row: the same words are around it there"
             )
@@ -147,7 +148,7 @@ class _Reanchoring:
     def _in_home(self, result: Reanchored, homes: Mapping[str, str]) -> Reanchored:
         """Return a result unless it is in another document that has its name now; then what its own one has."""
         anchor, span = result.anchor, result.span
-        if span is None or span.doc_id != anchor.doc_id or anchor.unique_with in ("text", "text alone"):
+        if span is None or span.doc_id != anchor.doc_id or anchor.unique_with in UNIQUE_TEXTS:
             return result
         home = homes.get(anchor.doc_id)
         try:

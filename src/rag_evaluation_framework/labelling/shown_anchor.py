@@ -8,7 +8,7 @@ from itertools import islice
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.labelling.anchors import is_long, tells
+from rag_evaluation_framework.labelling.telling import is_long, tells
 from rag_evaluation_framework.markups.characters import flat, key
 from rag_evaluation_framework.markups.formats import markup_of
 from rag_evaluation_framework.markups.markup import LINE_END, Markup

@@ -36,7 +36,12 @@ class ShownWords:
         return self._keys.find(keys, self._keys.find(keys) + 1) >= 0
 
     def has_once_between(self, before: str, after: str) -> bool:
-        """Return whether no two things stand between two stretches of letters and digits; at most 200 of them each."""
+        """Return whether no two things stand between two stretches of letters and digits; at most 200 of them each.
+
+        Behind the first stretch, if the second is empty.
+        """
+        if not after:
+            return not self.has_twice(before)
         found: set[int] = set()
         at = 0
         while before and (at := self._keys.find(before, at)) >= 0:

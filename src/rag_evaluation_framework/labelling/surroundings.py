@@ -24,6 +24,7 @@ _FARTHEST = 2_000  # characters: more than what is written between a text and wh
 _ROW = re.compile(
     r"\s*(?:[-*+•>#|]|\d{1,3}[.)]\s|<(?:li|tr|t[dh]|option)\b|:\w[^:\n]*:\s|[\w\"'][\w\"' .-]{0,40}[:=])", re.IGNORECASE
 )
+_ROW_BEGIN = re.compile(r"[ \t]*(?:[-*+•>|:]|\d{1,3}[.)])?")
 _QUESTION = re.compile(r"[?？؟](?:[\W_]|\{#[\w-]+\})*\Z")
 _INTRODUCES = re.compile(r"[?:？：][\W_]*\Z")
 _CUT_BEFORE = re.compile(r"\A(?:[^<>\n]*[\w\"'/]>|[^\s()\[\]]*\))")  # the end of a tag, or of the address of a link
@@ -40,7 +41,7 @@ _CELL_END = {  # of tables in text; in a cell, white space stands behind a comma
 }
 _HTML = re.compile(r"\.x?html?\Z", re.IGNORECASE)
 _BEFORE_ITEM = re.compile(r"\n(?=[ \t]{0,3}(?:[-*+]|\d{1,9}[.)])[ \t])")
-_SENTENCE_END = re.compile(r"[*_`)\]\"']*[.!?](?:\s|\Z)")
+_SENTENCE_END = re.compile(r"(?:\]\([^()\s]*\)|\[\^[^\]\n]*\]|</\w+>|[*_`)\]\"'])*[.!?](?:\s|\Z)")
 _HEADING = re.compile(
     r"(?:\A|\n)[ \t]*(?:#{1,6}[ \t]+([^\n]+?)[ \t#]*\n\s*|(\*\*[^\n]+\*\*)[ \t]*\n\s*"
     r"|([^\n]*\w[^\n]*)\n[-=~^\"'*+#.]{2,}[ \t]*\n\s*|(\w[^\n.,;|]*)\n[ \t]{2,}"
@@ -63,11 +64,13 @@ class Surroundings:
         sentence: What is before it in its sentence; in a row, what is beside it.
         begins_sentence: Whether that is all of it.
         heading: The heading or the term right above it; "" if there is none, or it is not known.
-        section: Of a row, what is above the rows, as far as it is known: a heading; "" if nothing is.
+        section: Of a row, the line above the rows, as far as it is known, such as a heading; "" if nothing is.
         question: What is before it in its line, or the line above, if it is a question; "" if it is none.
         row: What of its line says that it is one of several, each about something else: "marker" of a row, an item or
             a setting, "line" if the place is all of a line between others, and no sentence; "" if nothing does.
         ends_row: Whether its cell or its line ends behind it.
+        ends_sentence: Whether its sentence ends behind it.
+        goes_on: Whether neither does.
         is_first: Whether the line above ends with a colon or a question mark, or rules off the heads of a table, and no
             row is below.
     """
@@ -84,6 +87,8 @@ class Surroundings:
     question: str
     row: Literal["", "line", "marker"]
     ends_row: bool
+    ends_sentence: bool
+    goes_on: bool
     is_first: bool
 
     @classmethod
@@ -115,7 +120,12 @@ class Surroundings:
         asking = beside if len(keys(beside)) >= _FEWEST else above
         cell_end = _CELL_END.get(PurePosixPath(doc_id).suffix.lower())
         before, row = keys(sign for line in reversed(lines) for sign in line), _row(markup.source, start, end)
-        sentence = keys(beside if cell_end or row == "marker" else _begun_sentence(lines))
+        ends_sentence = _SENTENCE_END.match(markup.source, end) is not None
+        line = markup.source.rfind("\n", 0, start) + 1
+        ends_row = (cell_end or _ROW_END).match(markup.source, end) is not None
+        sentence = keys(
+            beside if cell_end or row == "marker" else _begun_sentence(lines, _heading(markup.source, line))
+        )
         return cls(
             before,
             keys(sign for sign, _, _ in islice(markup.characters(end, len(markup.source)), _READ)),
@@ -128,7 +138,9 @@ class Surroundings:
             "" if cell_end or not row or _HTML.search(doc_id) else _section(markup.source, start, is_whole),
             keys(asking[: asked.start()]) if (asked := _QUESTION.search(asking)) else "",
             "marker" if cell_end else row,
-            (cell_end or _ROW_END).match(markup.source, end) is not None,
+            ends_row,
+            ends_sentence,
+            not (ends_row or ends_sentence),
             (_INTRODUCES.search(above) or _RULE.fullmatch(_line_above(markup.source, start))) is not None
             and not _ROW_BELOW.match(markup.source, end),
         )
@@ -138,16 +150,22 @@ class Surroundings:
         return self._are_of_rows(now) and self.beside != now.beside
 
     def are_told_by_row(self, now: "Surroundings", shown: ShownWords) -> bool:
-        """Return whether the row of a place begins as that of a label did, and no other row of the document does.
+        """Return whether the row of a place begins as that of a label did, and no other row of the document does."""
+        is_named = len(self.beside) >= _FEWEST and self.beside == now.beside and self._are_of_rows(now)
+        return is_named and shown.lines_begun(self.beside, now.begins_cell) == 1
 
-        Below another heading, what was behind the label has to be behind the place.
+    def introduce_others(self, shown: ShownWords) -> bool:
+        """Return whether the begin of its row, its heading, or what is nearest to it before it, occurs elsewhere, too.
+
+        Args:
+            shown: The words of its document.
         """
-        if not self._are_of_rows(now) or len(self.beside) < _FEWEST or self.beside != now.beside:
-            return False
-        is_told = self._is_below_same(now) or self._is_behind_same(now)
-        return is_told and shown.lines_begun(self.beside, now.begins_cell) == 1
+        if self.row == "marker" and self.begins_line and len(self.beside) >= _FEWEST:
+            return shown.lines_begun(self.beside, self.begins_cell) > 1
+        nearest = self.heading or self.before[-TELLING_KEYS:]
+        return bool(nearest) and shown.has_twice(nearest)
 
-    def are_told_by_both(self, now: "Surroundings", shown: ShownWords) -> bool:
+    def are_told_by_both(self, now: "Surroundings", shown: ShownWords, is_among_others: bool) -> bool:
         """Return whether what was behind a label is behind a place, and what was before it is before it.
 
         Of a row that begins with the text only the rows below it need be there; of a text right below its heading only
@@ -156,8 +174,12 @@ class Surroundings:
         Args:
             now: What is around the place.
             shown: The words of its document; nothing else stands between both sides in it.
+            is_among_others: Whether what was before the label was before other words, too. Then its sentence has to
+                begin or go on as it did, or its rows have to be below the same heading.
         """
         if not self._is_behind_same(now):
+            return False
+        if is_among_others and not self._are_of_same(now):
             return False
         if self._agreed_before(now) >= min(TELLING_KEYS, len(self.before)):
             return self.are_once(shown)
@@ -166,7 +188,7 @@ class Surroundings:
             return shown.has_once_between(self.heading, tail)
         if self._are_of_rows(now) and len(self.beside) < _FEWEST:
             return self.row == now.row and not (self.is_first or now.is_first)
-        fewest = _FEWEST if self._are_of_rows(now) and self._is_below_same(now) else _FEWEST_BESIDE
+        fewest = _FEWEST if self._are_of_rows(now) else _FEWEST_BESIDE
         is_begun = self.begins_line and self.beside == now.beside and len(self.beside) >= fewest
         return is_begun and shown.has_once_between(self.beside.replace(" ", ""), tail)
 
@@ -178,7 +200,7 @@ class Surroundings:
         """Return whether what was before a label is before a place, and nowhere else.
 
         At least 12 letters and digits, or all that is known of it, if these are 6. If their sentences begin with
-        something else, what was behind the label has to be behind the place, too.
+        something else, they have to go on as they did.
 
         Args:
             now: What is around the place.
@@ -187,7 +209,7 @@ class Surroundings:
         same = self._agreed_before(now)
         if same < max(min(TELLING_KEYS, len(self.before)), _FEWEST_BEFORE) or shown.has_twice(self.before[-same:]):
             return False
-        return self._is_same_sentence(now) or self._is_behind_same(now)
+        return self._is_same_sentence(now) or (self.goes_on and self._is_behind_same(now))
 
     def _is_same_sentence(self, now: "Surroundings") -> bool:
         """Return whether the sentence of a place begins as that of a label, as far as it is known."""
@@ -195,16 +217,23 @@ class Surroundings:
         return is_same or (not self.begins_sentence and now.sentence.endswith(self.sentence))
 
     def _is_behind_same(self, now: "Surroundings") -> bool:
-        """Return whether the nearest 12 letters and digits behind a label are behind a place."""
+        """Return whether the nearest 12 letters and digits behind a label, or none, are behind a place."""
         tail = self.after[:TELLING_KEYS]
-        return bool(tail) and agreed(tail, now.after) == len(tail)
+        return agreed(tail, now.after) == len(tail) if tail else not now.after
 
     def _are_of_rows(self, now: "Surroundings") -> bool:
         return self.begins_line and self.row != "" != now.row
 
-    def _is_below_same(self, now: "Surroundings") -> bool:
-        """Return whether the rows of a place are below the heading of those of a label, as far as both are known."""
-        return not (self.section and now.section) or _ends_alike(self.section, now.section)
+    def _are_of_same(self, now: "Surroundings") -> bool:
+        """Return whether a place is in the sentence of a label, or below the heading of its rows, if that is known.
+
+        Right below a heading that others have, too, what is above that has to be there.
+        """
+        if self.heading:
+            return self._agreed_before(now) >= min(TELLING_KEYS, len(self.before))
+        if self._are_of_rows(now):
+            return bool(self.section and now.section) and _ends_alike(self.section, now.section)
+        return self.goes_on or self._is_same_sentence(now)
 
     def _agreed_before(self, now: "Surroundings") -> int:
         return agreed(self.before[::-1], now.before[::-1])
@@ -243,8 +272,10 @@ def is_written_behind(then: Surroundings, now: Surroundings, markup: Markup, end
     """
     if then.row and now.row and then.ends_row:
         return not now.ends_row
-    if _SENTENCE_END.match(markup.source, end):
+    if now.ends_sentence:
         return False
+    if then.ends_sentence and now.goes_on:
+        return True
     tail = then.after[:TELLING_KEYS]
     signs = [
         (part, first)
@@ -279,10 +310,15 @@ def _lines_before(markup: Markup, start: int, ends_lines: bool) -> list[str]:
     return ["".join(reversed(line)) for line in lines]
 
 
-def _begun_sentence(lines: Sequence[str]) -> str:
-    """Return what is shown before a place in its sentence; it may begin in a line above."""
+def _begun_sentence(lines: Sequence[str], heading: str) -> str:
+    """Return what is shown before a place in its sentence; it may begin in a line above.
+
+    Args:
+        lines: The lines before the place, the nearest first.
+        heading: The letters and digits of the heading above its line, if there is one.
+    """
     begun: list[str] = []
-    for line in chain(lines[:1], takewhile(keys, lines[1:])):
+    for line in chain(lines[:1], takewhile(lambda line: keys(line) not in ("", heading), lines[1:])):
         *ended, rest = _SENTENCE_END.split(line)
         begun.append(rest)
         if ended:
@@ -304,11 +340,19 @@ def _section(source: str, start: int, is_whole: bool) -> str:
         start: The first character of the place.
         is_whole: Whether the text begins with a line; a part of one is known as no row if a blank line is below it.
     """
-    first = source.rfind("\n", 0, start)
-    above = source[max(first - _FARTHEST, 0) : max(first, 0)].splitlines()
-    if not is_whole and "".join(above[1:2]).strip():
+    first = source.rfind("\n", 0, start) + 1
+    above = source[max(first - _FARTHEST, 0) : max(first - 1, 0)].splitlines()
+    if not is_whole and (len(above) < 2 or above[1].strip()):
         above = above[1:]
-    return next((keys(line) for line in reversed(above) if keys(line) and not _ROW.match(line.replace("#", ""))), "")
+    begin = _row_begin(source[first:start])
+    return next((keys(line) for line in reversed(above) if keys(line) and _row_begin(line) != begin), "")
+
+
+def _row_begin(line: str) -> tuple[str, bool]:
+    """Return the indentation of a row with its marker, if it has one, and whether it is a setting without one."""
+    begin = _ROW_BEGIN.match(line)
+    sign = begin[0] if begin else ""
+    return sign.strip("0123456789") if sign.strip() else sign, not sign.strip() and _ROW.match(line) is not None
 
 
 def _row(source: str, start: int, end: int) -> Literal["", "line", "marker"]:
