@@ -10,6 +10,13 @@ from typing import Literal
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.labelling.rows import (
+    has_row_below,
+    heading_above,
+    is_below_rule,
+    kind_of_row,
+    line_above_rows,
+)
 from rag_evaluation_framework.labelling.shown_anchor import FENCE, TELLING_KEYS, agreed, keys
 from rag_evaluation_framework.labelling.shown_words import CELL, ShownWords, words
 from rag_evaluation_framework.markups.characters import key
@@ -21,20 +28,13 @@ _FEWEST_BEFORE = 6  # that are all of a context
 _FEWEST_BESIDE = 8  # that begin a sentence
 _READ = 4 * CONTEXT  # characters that are shown beside a place
 _FARTHEST = 2_000  # characters: more than what is written between a text and what stood behind it
-_ROW = re.compile(
-    r"\s*(?:[-*+•>#|]|\d{1,3}[.)]\s|<(?:li|tr|t[dh]|option)\b|:\w[^:\n]*:\s|[\w\"'][\w\"' .-]{0,40}[:=])", re.IGNORECASE
-)
-_ROW_BEGIN = re.compile(r"[ \t]*(?:[-*+•>|:]|\d{1,3}[.)])?")
 _QUESTION = re.compile(r"[?？؟](?:[\W_]|\{#[\w-]+\})*\Z")
 _INTRODUCES = re.compile(r"[?:？：][\W_]*\Z")
 _CUT_BEFORE = re.compile(r"\A(?:[^<>\n]*[\w\"'/]>|[^\s()\[\]]*\))")  # the end of a tag, or of the address of a link
 _CUT_BEHIND = re.compile(r"(?:<[^<>]*|\]\([^()\s]*)\Z")
-_LINE = re.compile(r"(?<![.!?])[ \t]*\r?\n[ \t]*[^\s]")
 _ROW_END = re.compile(
     r"(?:[*_`.,;\"']|\]\([^()\s]*\)|\[\^[^\]\n]*\]|</\w+>|[ \t])*(?:\r?\n|\||<(?!su[bp])|\Z)", re.IGNORECASE
 )
-_ROW_BELOW = re.compile(rf"[^\n]*\n(?![ \t\r]*\n){_ROW.pattern}", re.IGNORECASE)
-_RULE = re.compile(r"[\s|:+]*[-=][\s|:+=-]*")
 _CELL_END = {  # of tables in text; in a cell, white space stands behind a comma
     ".csv": re.compile(r"\"?(?:[,;](?![ \t])|[ \t]*(?:[\r\n]|\Z))"),
     ".tsv": re.compile(r"\"?[ ]*(?:[\t\r\n]|\Z)"),
@@ -42,12 +42,6 @@ _CELL_END = {  # of tables in text; in a cell, white space stands behind a comma
 _HTML = re.compile(r"\.x?html?\Z", re.IGNORECASE)
 _BEFORE_ITEM = re.compile(r"\n(?=[ \t]{0,3}(?:[-*+]|\d{1,9}[.)])[ \t])")
 _SENTENCE_END = re.compile(r"(?:\]\([^()\s]*\)|\[\^[^\]\n]*\]|</\w+>|[*_`)\]\"'])*[.!?](?:\s|\Z)")
-_HEADING = re.compile(
-    r"(?:\A|\n)[ \t]*(?:#{1,6}[ \t]+([^\n]+?)[ \t#]*\n\s*|(\*\*[^\n]+\*\*)[ \t]*\n\s*"
-    r"|([^\n]*\w[^\n]*)\n[-=~^\"'*+#.]{2,}[ \t]*\n\s*|(\w[^\n.,;|]*)\n[ \t]{2,}"
-    r"|<(?:h[1-6]|dt)\b[^>]*>([^<\n]+)</(?:h[1-6]|dt)>\s*(?:<\w+[^<>]*>\s*)*)\Z",
-    re.IGNORECASE,
-)
 _BLOCK_END = re.compile(r"\n\s*(?:\n|[-*+#>|:]|\d{1,3}[.)]\s|\w+:\s)|</?(?:p|li|tr|div|h\d|d[dt])\b", re.IGNORECASE)
 
 
@@ -119,12 +113,12 @@ class Surroundings:
         beside, above = lines[0], next((line for line in lines[1:] if keys(line)), "")
         asking = beside if len(keys(beside)) >= _FEWEST else above
         cell_end = _CELL_END.get(PurePosixPath(doc_id).suffix.lower())
-        before, row = keys(sign for line in reversed(lines) for sign in line), _row(markup.source, start, end)
+        before, row = keys(sign for line in reversed(lines) for sign in line), kind_of_row(markup.source, start, end)
         ends_sentence = _SENTENCE_END.match(markup.source, end) is not None
         line = markup.source.rfind("\n", 0, start) + 1
         ends_row = (cell_end or _ROW_END).match(markup.source, end) is not None
         sentence = keys(
-            beside if cell_end or row == "marker" else _begun_sentence(lines, _heading(markup.source, line))
+            beside if cell_end or row == "marker" else _begun_sentence(lines, heading_above(markup.source, line))
         )
         return cls(
             before,
@@ -134,15 +128,15 @@ class Surroundings:
             beside.rstrip(" \t").endswith(LINE_END),
             sentence,
             is_whole or len(sentence) < len(before),
-            _heading(markup.source, start),
-            "" if cell_end or not row or _HTML.search(doc_id) else _section(markup.source, start, is_whole),
+            heading_above(markup.source, start),
+            "" if cell_end or not row or _HTML.search(doc_id) else line_above_rows(markup.source, start, is_whole),
             keys(asking[: asked.start()]) if (asked := _QUESTION.search(asking)) else "",
             "marker" if cell_end else row,
             ends_row,
             ends_sentence,
             not (ends_row or ends_sentence),
-            (_INTRODUCES.search(above) or _RULE.fullmatch(_line_above(markup.source, start))) is not None
-            and not _ROW_BELOW.match(markup.source, end),
+            (_INTRODUCES.search(above) is not None or is_below_rule(markup.source, start))
+            and not has_row_below(markup.source, end),
         )
 
     def are_of_another_row(self, now: "Surroundings") -> bool:
@@ -324,49 +318,6 @@ def _begun_sentence(lines: Sequence[str], heading: str) -> str:
         if ended:
             break
     return " ".join(reversed(begun))
-
-
-def _heading(source: str, start: int) -> str:
-    """Return the letters and digits of the heading, or of the term, right above a place; "" if there is none."""
-    found = _HEADING.search(source[max(start - _READ, 0) : start])
-    return keys(next(filter(None, found.groups()))) if found else ""
-
-
-def _section(source: str, start: int, is_whole: bool) -> str:
-    """Return the letters and digits of the line above the rows or items of which a place is one; "" if there is none.
-
-    Args:
-        source: The text, not of HTML.
-        start: The first character of the place.
-        is_whole: Whether the text begins with a line; a part of one is known as no row if a blank line is below it.
-    """
-    first = source.rfind("\n", 0, start) + 1
-    above = source[max(first - _FARTHEST, 0) : max(first - 1, 0)].splitlines()
-    if not is_whole and (len(above) < 2 or above[1].strip()):
-        above = above[1:]
-    begin = _row_begin(source[first:start])
-    return next((keys(line) for line in reversed(above) if keys(line) and _row_begin(line) != begin), "")
-
-
-def _row_begin(line: str) -> tuple[str, bool]:
-    """Return the indentation of a row with its marker, if it has one, and whether it is a setting without one."""
-    begin = _ROW_BEGIN.match(line)
-    sign = begin[0] if begin else ""
-    return sign.strip("0123456789") if sign.strip() else sign, not sign.strip() and _ROW.match(line) is not None
-
-
-def _row(source: str, start: int, end: int) -> Literal["", "line", "marker"]:
-    """Return what says that the line of a place is one of several."""
-    line = source.rfind("\n", 0, start) + 1
-    if _ROW.match(source, line, end):
-        return "marker"
-    begins = not source[max(line, start - _READ) : start].strip()
-    return "line" if begins and _line_above(source, start).strip() and _LINE.match(source, end) else ""
-
-
-def _line_above(source: str, start: int) -> str:
-    line = source.rfind("\n", 0, start) + 1
-    return source[max(source.rfind("\n", 0, max(line - 1, 0)) + 1, line - _READ) : line]
 
 
 def _ends_alike(first: str, second: str) -> bool:
