@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
-from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS
+from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, WITH_SIBLINGS
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.reanchor import reanchor
@@ -66,7 +66,7 @@ def context_survived(anchor, now, where, sides):
 def has_to_be_found(anchor, now, where):
     if where is None or anchor.unique_with == "nothing":
         return False
-    if anchor.unique_with in ("document", "text alone") and where[0] != anchor.doc_id:
+    if anchor.unique_with in WITH_SIBLINGS | {"document"} and where[0] != anchor.doc_id:
         return False
     if anchor.unique_with not in UNIQUE_TEXTS:
         # At an edge of the document a part of its context is that it is the edge.

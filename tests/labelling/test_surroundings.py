@@ -267,6 +267,32 @@ def test_long_texts_below_a_line_of_a_template_are_found_in_any_order_of_the_sec
             assert got == expected is not None
 
 
+@pytest.mark.parametrize(
+    ("name", "head", "row", "foot"),
+    [
+        ("a.html", "<h2>{}</h2>\n<table>\n", "<tr><td>{}</td><td>{}</td></tr>\n", "</table>\n"),
+        ("a.html", "<h2>{}</h2>\n<dl>\n", "<dt>{}</dt><dd>{}</dd>\n", "</dl>\n"),
+        ("a.md", "## {}\n\n| Key | Value |\n|---|---|\n", "| {} | {} |\n", "\n"),
+        ("a.md", "## {}\n\n", "**What is the {}?**\n\nIt is {}.\n\n", ""),
+        ("a.rst", "{}\n------\n\n", ":{}: {}\n", "\n"),
+    ],
+)
+def test_labels_whose_surroundings_are_as_they_were_are_found_in_sections_of_one_form(name, head, row, foot):
+    values = {
+        "Server": ("8080", "30 s", "alpha"),
+        "Client": ("9090", "45 s", "beta"),
+        "Worker": ("7070", "60 s", "gamma"),
+    }
+    page = "".join(
+        head.format(title) + "".join(map(row.format, ("Port", "Timeout", "Host"), some)) + foot
+        for title, some in values.items()
+    )
+    for value in (value for some in values.values() for value in some):
+        before = f"First.\n\n{page.replace(value, f'⟦{value}⟧')}\nLast.\n"
+        got, expected = found_again(name, before, f"New.\n\n{before}\nNew, too.\n")
+        assert got == expected is not None, value
+
+
 PRICING = (
     "# Pricing\n\n| Plan | Price | Seats |\n|---|---|---|\n| Free | €0 | 1 |\n| Team | {team} | 10 |\n"
     "| Business | {business} | 50 |\n\n## Team\n\n- Storage: {storage}\n- Support: by mail\n\n"

@@ -10,17 +10,26 @@ from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
 
-UniqueWith: TypeAlias = Literal["text", "text among others", "text alone", "context", "document", "nothing"]
+UniqueWith: TypeAlias = Literal[
+    "text", "text among others", "text alone", "text alone among others", "context", "document", "nothing"
+]
 """What made the place of a span the only one in the labelled corpus, white space aside.
 
 `text`: no other place had its text. `text among others`: nor had any, but what is before it in its document was before
 other words, too, as the names of rows are that several sections have. `text alone`: nor had any, but others had other
-words between the same contexts, as pages of one template and rows of a table have. `context`: none had its text, or
+words between the same contexts, as pages of one template and rows of a table have. `text alone among others`: both.
+`context`: none had its text, or
 other words, between the same contexts. `document`: none of its document had its text between them. `nothing`: another
 place of its document had.
 """
 
-UNIQUE_TEXTS: frozenset[UniqueWith | None] = frozenset({"text", "text among others", "text alone"})
+AMONG_OTHERS: frozenset[UniqueWith | None] = frozenset({"text among others", "text alone among others"})
+"""What is said of the spans that are not told by what is before them."""
+
+WITH_SIBLINGS: frozenset[UniqueWith | None] = frozenset({"text alone", "text alone among others"})
+"""What is said of the spans that are not told by what is around them."""
+
+UNIQUE_TEXTS: frozenset[UniqueWith | None] = AMONG_OTHERS | WITH_SIBLINGS | frozenset[UniqueWith | None]({"text"})
 """What is said of the spans whose text no other place had."""
 
 CONTEXT = 32

@@ -49,7 +49,7 @@ def _anchor(span: CharacterSpan, corpus: Corpus, locator: TextLocator, words: "_
     )
     unique_with = _unique_with(anchor, locator)
     if unique_with in ("text", "text alone") and not is_long(anchor.text) and words.introduce_others(span):
-        unique_with = "text among others"
+        unique_with = "text among others" if unique_with == "text" else "text alone among others"
     return replace(anchor, unique_with=unique_with)
 
 

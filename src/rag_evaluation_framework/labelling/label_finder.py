@@ -5,7 +5,7 @@ from typing import TypeAlias
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ids import DocumentId
-from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS
+from rag_evaluation_framework.data.label_contexts import AMONG_OTHERS, CONTEXT, UNIQUE_TEXTS, WITH_SIBLINGS
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.earlier_documents import EarlierDocuments
 from rag_evaluation_framework.labelling.losses import MOST_PLACES
@@ -124,7 +124,7 @@ class LabelFinder:
     def _is_only_there(self, anchor: Anchor, doc_id: str) -> bool:
         """Return whether nothing else stands elsewhere in a document between what is nearest to a label."""
         then = Surroundings.of_anchor(anchor)
-        return anchor.unique_with == "text alone" or then.are_once(self._shown(DocumentId(doc_id)))
+        return anchor.unique_with in WITH_SIBLINGS or then.are_once(self._shown(DocumentId(doc_id)))
 
     def _is_another(self, anchor: Anchor, span: CharacterSpan) -> bool:
         """Return whether a place is not that of a label, by what is around it.
@@ -138,10 +138,10 @@ class LabelFinder:
             return then.are_of_another(now, shown)
         if then.are_of_another_row(now) or is_written_behind(then, now, markup, span.end):
             return True
-        is_among_others = anchor.unique_with == "text among others"
+        is_among_others = anchor.unique_with in AMONG_OTHERS
         if then.are_told_by_before(now, shown) or (not is_among_others and then.are_told_by_row(now, shown)):
             return False
-        is_whole = anchor.unique_with == "text alone" and then.are_whole(now)
+        is_whole = anchor.unique_with in WITH_SIBLINGS and then.are_whole(now)
         return not (is_whole or then.are_told_by_both(now, shown, is_among_others))
 
     def _shown(self, doc_id: DocumentId) -> ShownWords:
