@@ -288,9 +288,31 @@ def test_labels_whose_surroundings_are_as_they_were_are_found_in_sections_of_one
         for title, some in values.items()
     )
     for value in (value for some in values.values() for value in some):
-        before = f"First.\n\n{page.replace(value, f'⟦{value}⟧')}\nLast.\n"
+        before = f"First.\n\n{page.replace(value, f'⟦{value}⟧')}\nThese are the last words of the page, as it was.\n"
         got, expected = found_again(name, before, f"New.\n\n{before}\nNew, too.\n")
         assert got == expected is not None, value
+
+
+def test_a_sentence_that_every_section_has_tells_no_section():
+    text = "## {}\n\nThe price is {}. The storage is {}.\n\n"
+    sections = [("Free", "0 EUR", "5 GB"), ("Team", "29 EUR", "⟦50 GB⟧"), ("Business", "99 EUR", "2 TB")]
+    before = "".join(text.format(*section) for section in sections)
+    taken = "".join(text.format(*section) for section in [("Free", "0 EUR", "50 GB"), sections[2]])
+    assert found_again("a.md", before, taken) == (None, None)
+    got, expected = found_again("a.md", before, before.replace("2 TB", "3 TB"))
+    assert got == expected is not None
+
+
+def test_a_row_that_several_sections_have_is_followed_to_the_new_name_of_its_document():
+    head = "## {}\n\n"
+    page = section(head, "Free", Storage="5 GB") + section(head, "Team", Storage="50 GB", Seats=10)
+    was, now = (
+        Corpus([Document(DocumentId(name), text)]) for name, text in [("a.md", page), ("b.md", f"{page}More.\n")]
+    )
+    start = page.index("50 GB")
+    (anchor,) = anchors_of([CharacterSpan(DocumentId("a.md"), start, start + 5, "50 GB")], was)
+    assert anchor.unique_with == "text among others"
+    assert reanchor([anchor], now, known_documents(["a.md"], was))[0].how == "renamed"
 
 
 PRICING = (

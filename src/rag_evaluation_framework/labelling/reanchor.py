@@ -7,7 +7,7 @@ from tqdm import tqdm
 
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.label_contexts import AMONG_OTHERS, CONTEXT, UNIQUE_TEXTS, WITH_SIBLINGS
+from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, WITH_SIBLINGS
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.copies import Versions, is_reworded, kept_and_other, new_names
 from rag_evaluation_framework.labelling.earlier_documents import EarlierDocuments
@@ -101,8 +101,7 @@ class _Reanchoring:
             homes: The new names of documents by their old ones, by the labels that they have.
         """
         anchor, span = result.anchor, result.span
-        is_doubtful = anchor.unique_with in AMONG_OTHERS | WITH_SIBLINGS
-        if span is not None and is_doubtful and not self._is_certain(anchor, span, homes):
+        if span is not None and anchor.unique_with in WITH_SIBLINGS and not self._is_certain(anchor, span, homes):
             why = (
                 f"what stands in {named([span])} may be that of another page or row: the same words are around it there"
             )

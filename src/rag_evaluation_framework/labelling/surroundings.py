@@ -173,7 +173,7 @@ class Surroundings:
         """
         if not self._is_behind_same(now):
             return False
-        if is_among_others and not self._are_of_same(now):
+        if is_among_others and not self._are_of_same(now, shown):
             return False
         if self._agreed_before(now) >= min(TELLING_KEYS, len(self.before)):
             return self.are_once(shown)
@@ -218,16 +218,16 @@ class Surroundings:
     def _are_of_rows(self, now: "Surroundings") -> bool:
         return self.begins_line and self.row != "" != now.row
 
-    def _are_of_same(self, now: "Surroundings") -> bool:
+    def _are_of_same(self, now: "Surroundings", shown: ShownWords) -> bool:
         """Return whether a place is in the sentence of a label, or below the heading of its rows, if that is known.
 
-        Right below a heading that others have, too, what is above that has to be there.
+        Right below a heading that others have, too, what is above that has to be there; no other sentence begins so.
         """
         if self.heading:
             return self._agreed_before(now) >= min(TELLING_KEYS, len(self.before))
         if self._are_of_rows(now):
             return bool(self.section and now.section) and _ends_alike(self.section, now.section)
-        return self.goes_on or self._is_same_sentence(now)
+        return self.goes_on or (self._is_same_sentence(now) and not shown.has_twice(self.sentence))
 
     def _agreed_before(self, now: "Surroundings") -> int:
         return agreed(self.before[::-1], now.before[::-1])
