@@ -315,6 +315,17 @@ def test_a_row_that_several_sections_have_is_followed_to_the_new_name_of_its_doc
     assert reanchor([anchor], now, known_documents(["a.md"], was))[0].how == "renamed"
 
 
+@pytest.mark.parametrize(
+    "form",
+    ["<dl>\n<dt>Host</dt><dd>{}</dd>\n<dt>Port</dt><dd>8080</dd>\n</dl>\n", "<p>The host is {}.</p>\n<p>Ask us.</p>\n"],
+)
+def test_a_value_that_goes_on_in_its_element_is_another_one(form):
+    before = "<h1>Server</h1>\n" + form.format("⟦alpha⟧")
+    assert found_again("a.html", before, "<p>New.</p>\n<h1>Server</h1>\n" + form.format("alpha two")) == (None, None)
+    got, expected = found_again("a.html", before, "<p>New.</p>\n<h1>Server</h1>\n" + form.format("<b>⟦alpha⟧</b>"))
+    assert got == expected is not None
+
+
 PRICING = (
     "# Pricing\n\n| Plan | Price | Seats |\n|---|---|---|\n| Free | €0 | 1 |\n| Team | {team} | 10 |\n"
     "| Business | {business} | 50 |\n\n## Team\n\n- Storage: {storage}\n- Support: by mail\n\n"

@@ -39,6 +39,7 @@ _CELL_END = {  # of tables in text; in a cell, white space stands behind a comma
     ".csv": re.compile(r"\"?(?:[,;](?![ \t])|[ \t]*(?:[\r\n]|\Z))"),
     ".tsv": re.compile(r"\"?[ ]*(?:[\t\r\n]|\Z)"),
 }
+_ELEMENT_END = re.compile(r"[.!?]?(?:</(?:a|b|code|em|i|strong)>)*[.!?]?\s*</(?:p|d[dt]|li|t[dh]|div)>", re.IGNORECASE)
 _HTML = re.compile(r"\.x?html?\Z", re.IGNORECASE)
 _BEFORE_ITEM = re.compile(r"\n(?=[ \t]{0,3}(?:[-*+]|\d{1,9}[.)])[ \t])")
 _SENTENCE_END = re.compile(r"(?:\]\([^()\s]*\)|\[\^[^\]\n]*\]|</\w+>|[*_`)\]\"'])*[.!?](?:\s|\Z)")
@@ -63,6 +64,7 @@ class Surroundings:
         row: What of its line says that it is one of several, each about something else: "marker" of a row, an item or
             a setting, "line" if the place is all of a line between others, and no sentence; "" if nothing does.
         ends_row: Whether its cell or its line ends behind it.
+        ends_element: Whether its paragraph, cell or term of HTML ends behind it.
         ends_sentence: Whether its sentence ends behind it.
         goes_on: Whether neither does.
         is_first: Whether the line above ends with a colon or a question mark, or rules off the heads of a table, and no
@@ -81,6 +83,7 @@ class Surroundings:
     question: str
     row: Literal["", "line", "marker"]
     ends_row: bool
+    ends_element: bool
     ends_sentence: bool
     goes_on: bool
     is_first: bool
@@ -133,6 +136,7 @@ class Surroundings:
             keys(asking[: asked.start()]) if (asked := _QUESTION.search(asking)) else "",
             "marker" if cell_end else row,
             ends_row,
+            _ELEMENT_END.match(markup.source, end) is not None,
             ends_sentence,
             not (ends_row or ends_sentence),
             (_INTRODUCES.search(above) is not None or is_below_rule(markup.source, start))
@@ -266,6 +270,8 @@ def is_written_behind(then: Surroundings, now: Surroundings, markup: Markup, end
     """
     if then.row and now.row and then.ends_row:
         return not now.ends_row
+    if then.ends_element:
+        return not now.ends_element
     if now.ends_sentence:
         return False
     if then.ends_sentence and now.goes_on:
