@@ -326,6 +326,40 @@ def test_a_value_that_goes_on_in_its_element_is_another_one(form):
     assert got == expected is not None
 
 
+LIST_TABLE = (
+    "Plans\n=====\n\n.. list-table::\n   :header-rows: 1\n\n   * - Plan\n     - Price\n     - Users\n   * - Free\n"
+    "     - 0 EUR\n     - 1\n   * - Team\n     - ⟦29 EUR⟧\n     - 10\n   * - Large\n     - 99 EUR\n     - 100\n"
+)
+TRIAL = (
+    "## Free\n\nFor one.\n\nDo you have a trial?\n\n{}\n\n## Team\n\nFor many people.\n\nDo you have a trial?\n\n{}\n\n"
+    "## Enterprise\n\nAsk for it.\n"
+)
+ALTOGETHER = "Yes, it lasts for thirty days altogether."
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("a.rst", LIST_TABLE, LIST_TABLE.replace("   * - Large", "   * - Pro\n     - 49 EUR\n     - 50\n   * - Large")),
+        (
+            "a.md",
+            PLANS,
+            PLANS.replace("| 9 EUR | 5 |", "| 8 EUR | 6 |").replace("| Large", "| Team Plus | 59 EUR | 90 |\n| Large"),
+        ),
+        (
+            "a.md",
+            "## Sales\nOur phone number is ⟦4711⟧.\n\nAsk us.\n",
+            "## Sales team\nOur phone number is ⟦4711⟧.\n\nNobody else answers.\n",
+        ),
+        ("a.md", TRIAL.format("Yes, for a week.", f"⟦{ALTOGETHER}⟧"), TRIAL.format(ALTOGETHER, "Yes, for sixty days.")),
+        ("a.txt", "Gamma delta epsilon ⟦zeta⟧.\n", "Gamma delta epsilon zeta.\nGamma delta epsilon zeta.\n"),
+    ],
+)
+def test_all_that_is_known_tells_and_what_stands_twice_does_not(name, before, after):
+    got, expected = found_again(name, before, after)
+    assert got == expected
+
+
 PRICING = (
     "# Pricing\n\n| Plan | Price | Seats |\n|---|---|---|\n| Free | €0 | 1 |\n| Team | {team} | 10 |\n"
     "| Business | {business} | 50 |\n\n## Team\n\n- Storage: {storage}\n- Support: by mail\n\n"
