@@ -9,6 +9,7 @@ from .data import AnyChunk as AnyChunk
 from .data import Chunk as Chunk
 from .data import PositionAwareChunk as PositionAwareChunk
 from .data import CharacterSpan as CharacterSpan
+from .data import Answer as Answer
 from .data import ChunkRegistry as ChunkRegistry
 from .data import Dataset as Dataset
 from .data import DocumentLevelGroundTruth as DocumentLevelGroundTruth

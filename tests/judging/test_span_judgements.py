@@ -18,6 +18,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.judging import SpanColumns
+from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.metrics import (
     SpanDCG,
@@ -70,7 +71,7 @@ def split(pairs):
 
 
 def columns_of(judged):
-    return judged.covered, judged.retrieved, judged.length, judged.truth
+    return judged.credit, judged.retrieved, judged.length, judged.truth
 
 
 def arrays(judged):
@@ -98,20 +99,19 @@ def test_every_metric_at_every_k_equals_counting_characters(metric, pairs):
 
 
 @given(questions)
-def test_each_rank_is_credited_with_what_it_is_the_first_to_cover(pairs):
+def test_up_to_each_rank_every_character_counts_once(pairs):
     retrieved, truth = split(pairs)
     judged = SpanJudgements.from_lists(retrieved, truth)
     for number, (found, right) in enumerate(pairs):
-        relevant, seen = brute_force.union(passages(right)), set()
-        for rank, passage in enumerate(passages(found)):
-            new = set(passage) - seen
-            seen |= new
-            assert judged.retrieved[number, rank] == len(new)
-            assert judged.covered[number, rank] == len(new & relevant)
-            assert judged.length[number, rank] == len(passage)
+        relevant, seen, length = brute_force.union(passages(right)), set(), 0
+        for rank in range(judged.length.shape[1]):
+            for passage in passages(found[rank : rank + 1]):
+                seen |= set(passage)
+                length += len(passage)
+            assert judged.retrieved[number, rank] == len(seen)
+            assert judged.credit[number, rank] == len(seen & relevant)
+            assert judged.length[number, rank] == length
         assert judged.truth[number] == len(relevant)
-        assert not judged.length[number, len(found) :].any()
-        assert not judged.retrieved[number, len(found) :].any()
 
 
 @given(questions)
@@ -138,7 +138,7 @@ def test_inputs_are_not_changed(pairs):
     given_columns = columns(retrieved, documents), columns(truth, documents)
     columns_before = deepcopy(given_columns)
     SpanJudgements.from_lists(retrieved, truth)
-    SpanJudgements.from_columns(*given_columns, len(pairs), 7)
+    SpanJudgements.from_columns(given_columns[0], SpanTruth(given_columns[1]), len(pairs), 7)
     assert (retrieved, truth) == before
     for now, then in zip(given_columns, columns_before, strict=True):
         assert [array.tolist() for array in astuple(now)] == [array.tolist() for array in astuple(then)]
@@ -148,8 +148,8 @@ def test_inputs_are_not_changed(pairs):
 def test_spans_as_columns_are_judged_as_spans_as_objects_are(pairs, numbers):
     retrieved, truth = split(pairs)
     documents = dict(zip("xyz", numbers, strict=True))
-    depth = max(map(len, retrieved), default=0)
-    judged = SpanJudgements.from_columns(columns(retrieved, documents), columns(truth, documents), len(pairs), depth)
+    depth, relevant = max(map(len, retrieved), default=0), SpanTruth(columns(truth, documents))
+    judged = SpanJudgements.from_columns(columns(retrieved, documents), relevant, len(pairs), depth)
     assert arrays(judged) == arrays(SpanJudgements.from_lists(retrieved, truth))
 
 
@@ -157,11 +157,12 @@ def test_spans_as_columns_are_judged_as_spans_as_objects_are(pairs, numbers):
 def test_a_depth_beyond_every_ranking_adds_ranks_that_cover_nothing(pairs):
     retrieved, truth = split(pairs)
     documents = {"x": 0, "y": 1, "z": 2}
-    deep = SpanJudgements.from_columns(columns(retrieved, documents), columns(truth, documents), len(pairs), 9)
+    relevant = SpanTruth(columns(truth, documents))
+    deep = SpanJudgements.from_columns(columns(retrieved, documents), relevant, len(pairs), 9)
     depth = max(map(len, retrieved), default=0)
     assert arrays(deep.at(depth)) == arrays(SpanJudgements.from_lists(retrieved, truth))
-    assert not deep.length[:, depth:].any()
-    assert not deep.covered[:, depth:].any()
+    for table in columns_of(deep)[:3]:
+        assert not np.diff(table[:, max(depth - 1, 0) :], axis=1).any()
 
 
 @given(questions)
@@ -177,7 +178,7 @@ def test_documents_too_many_and_too_long_for_64_bits_are_still_judged(pairs):
         return SpanColumns(near.query, near.document, near.start + shift, near.end + shift, near.rank)
 
     depth = max(map(len, retrieved), default=0)
-    assert arrays(SpanJudgements.from_columns(far(retrieved), far(truth), len(pairs), depth)) == arrays(
+    assert arrays(SpanJudgements.from_columns(far(retrieved), SpanTruth(far(truth)), len(pairs), depth)) == arrays(
         SpanJudgements.from_lists(retrieved, truth)
     )
 
@@ -189,24 +190,22 @@ def test_huge_offsets_do_not_overflow():
     judged = SpanJudgements.from_lists(
         [[at("a", 0, 10), at("b", 0, 10)], [at("c", 5, 9)]], [[at("b", 5, 15)], [at("c", 0, 10)]]
     )
-    assert judged.covered.tolist() == [[0, 5], [4, 0]]
+    assert judged.credit.tolist() == [[0, 5], [4, 4]]
     assert judged.truth.tolist() == [10, 10]
 
 
 @pytest.mark.parametrize(
     ("found", "covered"),
     [
-        ([(5, 5), (5, 6), (5, 5)], [0, 1, 0]),
-        ([(5, 6), (5, 5), (5, 5)], [1, 0, 0]),
-        ([(4, 4), (4, 4), (4, 6), (5, 5), (6, 6), (5, 7)], [0, 0, 2, 0, 0, 1]),
-        ([(0, 5), (5, 5), (5, 6), (5, 5)], [5, 0, 1, 0]),
+        ([(5, 5), (5, 6), (5, 5)], [0, 1, 1]),
+        ([(5, 6), (5, 5), (5, 5)], [1, 1, 1]),
+        ([(4, 4), (4, 4), (4, 6), (5, 5), (6, 6), (5, 7)], [0, 0, 2, 2, 2, 3]),
+        ([(0, 5), (5, 5), (5, 6), (5, 5)], [5, 5, 6, 6]),
     ],
 )
 def test_empty_results_do_not_hide_spans_that_start_or_end_at_their_offset(found, covered):
     retrieved = [CharacterSpan(DocumentId("x"), start, end) for start, end in found]
-    assert SpanJudgements.from_lists([retrieved], [[CharacterSpan(DocumentId("x"), 0, 9)]]).covered.tolist() == [
-        covered
-    ]
+    assert SpanJudgements.from_lists([retrieved], [[CharacterSpan(DocumentId("x"), 0, 9)]]).credit.tolist() == [covered]
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 8])
@@ -219,12 +218,13 @@ def test_questions_of_which_not_all_are_judged_at_a_time_are_judged_as_each_alon
     retrieved[-1] = [place(start, start + 1) for start in range(4_000)]
     truth = [[place(2, 7 + number)] for number in range(count)]
     documents = {"x": 0}
-    by_columns = SpanJudgements.from_columns(columns(retrieved, documents), columns(truth, documents), count, 4_000)
+    relevant = SpanTruth(columns(truth, documents))
+    by_columns = SpanJudgements.from_columns(columns(retrieved, documents), relevant, count, 4_000)
     for judged in (SpanJudgements.from_lists(retrieved, truth), by_columns):
-        assert judged.covered.shape == (count, 4_000)
+        assert judged.credit.shape == (count, 4_000)
         for number, (found, right) in enumerate(zip(retrieved, truth, strict=True)):
             relevant, seen = brute_force.union(passages(right)), brute_force.union(passages(found))
-            assert judged.overlap_chars[number] == len(relevant & seen)
+            assert judged.credit_chars[number] == len(relevant & seen)
             assert judged.retrieved_chars[number] == len(seen)
             assert judged.retrieved_chars_raw[number] == brute_force.raw_length(passages(found))
             assert judged.truth[number] == len(relevant)

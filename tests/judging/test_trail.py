@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging import SpanColumns
+from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
 from support import brute_force_spans as brute_force
 
@@ -41,7 +42,7 @@ def judged(pairs, budget):
     retrieved = SpanColumns.of([[span for span, _, _ in found] for found, _, _ in pairs], documents)
     truth = SpanColumns.of([right for _, right, _ in pairs], documents)
     truth_rate = np.array([rate for _, _, rate in pairs], dtype=np.float64)
-    return judge_trail(retrieved, truth, len(pairs), Trail(budget, before, rate, truth_rate))
+    return judge_trail(retrieved, SpanTruth(truth), len(pairs), Trail(budget, before, rate, truth_rate))
 
 
 def character_by_character(found, right, truth_rate, budget):
@@ -95,7 +96,7 @@ def test_several_blocks_are_judged_as_one():
     number = np.arange(queries)
     truth = SpanColumns(number, zeros[:queries], np.full(queries, 20), np.full(queries, 24), zeros[:queries])
     before = number[:, None] + 5 * np.arange(depth)
-    trail = judge_trail(retrieved, truth, queries, Trail.in_characters(10_000, before))
+    trail = judge_trail(retrieved, SpanTruth(truth), queries, Trail.in_characters(10_000, before))
     left = 10_000 - number - 20
     assert trail.earned.tolist() == (left + left - 1 + left - 2 + left - 3).tolist()
     assert trail.ideal.tolist() == [10_000 + 9_999 + 9_998 + 9_997] * queries

@@ -92,7 +92,8 @@ def test_precision_omega_is_a_token_level_metric_that_needs_all_chunks():
 def test_scores_equal_counting_characters(chunks, truth):
     expected = [by_characters(chunks, right) for right in truth]
     assert [OMEGA.calculate(chunks, right) for right in truth] == pytest.approx(expected)
-    judged = replace(SpanJudgements.zeros(len(truth), 3), oracle=oracle_from_lists(chunks, truth))
+    nothing = SpanJudgements.from_lists([[]] * len(truth), [[]] * len(truth))
+    judged = replace(nothing, oracle=oracle_from_lists(chunks, truth))
     assert OMEGA.score(judged).tolist() == pytest.approx(expected)
 
 
@@ -100,7 +101,7 @@ def test_scores_equal_counting_characters(chunks, truth):
 def test_the_order_of_chunks_and_truth_does_not_matter(chunks, truth, source):
     expected = oracle_from_lists(chunks, truth)
     shuffled = oracle_from_lists(source.sample(chunks, len(chunks)), [source.sample(r, len(r)) for r in truth])
-    assert shuffled.overlap_chars.tolist() == expected.overlap_chars.tolist()
+    assert shuffled.relevant_chars.tolist() == expected.relevant_chars.tolist()
     assert shuffled.retrieved_chars.tolist() == expected.retrieved_chars.tolist()
 
 
@@ -109,7 +110,7 @@ def test_oracle_judgements_hold_relevant_and_retrieved_characters(chunks, truth)
     relevant = brute_force.union(map(passage, truth))
     sharing = [passage(chunk) for chunk in chunks if relevant & set(passage(chunk))]
     judged = oracle_from_lists(chunks, [truth])
-    assert judged.overlap_chars.tolist() == [len(brute_force.union(sharing) & relevant)]
+    assert judged.relevant_chars.tolist() == [len(brute_force.union(sharing) & relevant)]
     assert judged.retrieved_chars.tolist() == [len(brute_force.union(sharing))]
     assert judged.retrieved_chars_raw.tolist() == [brute_force.raw_length(sharing)]
     assert judged.truth.tolist() == [len(relevant)]
@@ -162,15 +163,15 @@ def test_the_recall_that_goes_with_it_is_not_perfect_where_chunks_leave_truth_ou
 
 def test_cutting_the_ranking_keeps_the_oracle():
     oracle = oracle_from_lists([span("d 0 10")], [[span("d 0 5")]])
-    judged = replace(SpanJudgements.zeros(1, 5), oracle=oracle)
+    judged = replace(SpanJudgements.from_lists([[]], [[]]), oracle=oracle)
     assert judged.at(2).oracle is oracle
     assert OMEGA.score(judged.at(0)).tolist() == [0.5]
-    assert SpanJudgements.zeros(1, 5).at(2).oracle is None
+    assert SpanJudgements.from_lists([[]], [[]]).at(2).oracle is None
 
 
 def test_judgements_without_chunks_are_refused():
     with pytest.raises(ConfigError, match="precision_omega needs all chunks of the corpus"):
-        OMEGA.score(SpanJudgements.zeros(1, 5))
+        OMEGA.score(SpanJudgements.from_lists([[]], [[]]))
 
 
 def test_nested_chunks_are_not_compared_with_every_question_one_by_one():

@@ -73,7 +73,7 @@ def test_two_lists_alone_have_no_budget_and_are_refused():
 
 def test_judgements_without_a_trail_are_refused():
     with pytest.raises(ConfigError, match=r"span_u.*budget"):
-        SpanU().score(SpanJudgements.zeros(1, 5))
+        SpanU().score(SpanJudgements.from_lists([[]], [[]]))
 
 
 @pytest.mark.parametrize("name", ["span_u", "span_u@5"])

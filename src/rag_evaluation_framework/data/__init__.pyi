@@ -1,4 +1,5 @@
 from .anchors import Anchor as Anchor
+from .answers import Answer as Answer
 from .chunk_registry import ChunkRegistry as ChunkRegistry
 from .chunks import AnyChunk as AnyChunk
 from .chunks import Chunk as Chunk
@@ -16,7 +17,6 @@ from .documents import Document as Document
 from .documents import pattern_of as pattern_of
 from .documents import texts_left_out as texts_left_out
 from .failures import Failure as Failure
-from .ground_truth import Answer as Answer
 from .ground_truth import ChunkLevelGroundTruth as ChunkLevelGroundTruth
 from .ground_truth import DocumentLevelGroundTruth as DocumentLevelGroundTruth
 from .ground_truth import GroundTruth as GroundTruth

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.frozen import FrozenDict
@@ -26,22 +27,6 @@ NO_CONTEXTS: Around = FrozenDict[CharacterSpan, tuple[str, str]]()
 
 IdT = TypeVar("IdT", DocumentId, ChunkId)
 TextT = TypeVar("TextT", bound=str)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[U]):
-    """One thing that a query wants to know: any of its places is enough, and of a place all units are needed.
-
-    Attributes:
-        places: At least one; the first is the reference, by which the answer is weighed.
-    """
-
-    places: tuple[tuple[U, ...], ...]
-
-    @property
-    def reference(self) -> tuple[U, ...]:
-        """The units of the first place."""
-        return self.places[0]
 
 
 class GroundTruth(ABC, Generic[U]):

@@ -1,12 +1,17 @@
 """Oracle judgements: a perfect retriever, which returns the chunks that share text with the truth and no others."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.judging.spans import SpanColumns, SpanJudgements, spread
+from rag_evaluation_framework.judging.span_columns import SpanColumns
+from rag_evaluation_framework.judging.span_truth import SpanPlaces, SpanTruth
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.judging.stretches import leads, spread
 
 
 def oracle_from_lists(chunks: Sequence[CharacterSpan], truth: Sequence[Sequence[CharacterSpan]]) -> SpanJudgements:
@@ -20,22 +25,61 @@ def oracle_from_lists(chunks: Sequence[CharacterSpan], truth: Sequence[Sequence[
         The judgements of retrieving these chunks, all at one rank, as they have no order; depth 1.
     """
     documents = Numbering()
-    return oracle_from_columns(
-        SpanColumns.of([chunks], documents), SpanColumns.of(truth, documents), queries=len(truth)
-    )
+    relevant = SpanTruth(SpanColumns.of(truth, documents))
+    return oracle_from_columns(SpanColumns.of([chunks], documents), relevant, queries=len(truth))
 
 
-def oracle_from_columns(chunks: SpanColumns, truth: SpanColumns, queries: int) -> SpanJudgements:
-    """Judge as `oracle_from_lists` does; the query and rank columns of the chunks are ignored."""
+def oracle_from_columns(chunks: SpanColumns, truth: SpanTruth, queries: int) -> SpanJudgements:
+    """Judge as `oracle_from_lists` does; the query and rank columns of the chunks are ignored.
+
+    Of an answer with several places, the one is chosen of which chunks hold the largest part, then that whose chunks
+    have the largest part in any place of the question, then the first. Each answer is chosen by itself.
+    """
+    sought = judged = truth.reference
+    if truth.alternatives is not None:
+        places = truth.alternatives
+        single = ~np.isin(sought.query, places.spans.query)
+        sought = _joined(sought.take(single), places.spans.take(_chosen(chunks, places)))
+        judged = _joined(judged.take(single), places.spans)
+    oracle = _touching(chunks, sought)
+    return SpanJudgements.from_columns(oracle, SpanTruth(judged), queries, depth=1)
+
+
+def _touching(chunks: SpanColumns, truth: SpanColumns) -> SpanColumns:
+    """Return, for each query, the chunks that share characters with its truth, all at one rank."""
     owners, rows = _sharing(chunks, truth.covering())
-    oracle = SpanColumns(
-        query=owners,
-        document=chunks.document[rows],
-        start=chunks.start[rows],
-        end=chunks.end[rows],
-        rank=np.zeros_like(owners),
+    return SpanColumns(owners, chunks.document[rows], chunks.start[rows], chunks.end[rows], np.zeros_like(owners))
+
+
+def _joined(first: SpanColumns, second: SpanColumns) -> SpanColumns:
+    """Return the rows of both, by query."""
+    pairs = ((getattr(first, name), getattr(second, name)) for name in ("query", "document", "start", "end", "rank"))
+    query, *others = map(np.concatenate, pairs)
+    order = np.argsort(query, kind="stable")
+    return SpanColumns(query[order], *(column[order] for column in others))
+
+
+def _chosen(chunks: SpanColumns, places: SpanPlaces) -> NDArray[np.bool_]:
+    """Return which spans belong to the place that is chosen of their answer."""
+    is_new = leads(places.answer) | leads(places.place)
+    number = np.cumsum(is_new) - 1
+    count, first = int(number[-1]) + 1, np.flatnonzero(is_new)
+    alone = replace(places.spans, query=number)
+    touching = _touching(chunks, alone)
+    held = SpanJudgements.from_columns(touching, SpanTruth(alone), count, depth=1)
+    begins, ends = (np.searchsorted(places.spans.query, places.spans.query[first], side) for side in ("left", "right"))
+    owner, row = spread(ends - begins)  # all spans of its question, for each place
+    row += begins[owner]
+    beside = SpanColumns(
+        owner, places.spans.document[row], places.spans.start[row], places.spans.end[row], np.zeros_like(owner)
     )
-    return SpanJudgements.from_columns(oracle, truth, queries, depth=1)
+    useful = SpanJudgements.from_columns(touching, SpanTruth(beside), count, depth=1)
+    part = held.relevant_chars / held.truth
+    precision = useful.relevant_chars / np.maximum(useful.retrieved_chars, 1)
+    order = np.lexsort((places.place[first], -precision, -part, places.answer[first]))
+    best = np.zeros(count, dtype=np.bool_)
+    best[order[leads(places.answer[first][order])]] = True
+    return np.asarray(best[number], dtype=np.bool_)
 
 
 def _sharing(chunks: SpanColumns, truth: SpanColumns) -> tuple[Integers, Integers]:

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.judging.spans import SpanColumns, TrailJudgements, blocks, relevant_pieces
+from rag_evaluation_framework.judging.answers import credit, placed, said_by
+from rag_evaluation_framework.judging.ranks import totals
+from rag_evaluation_framework.judging.span_columns import SpanColumns
+from rag_evaluation_framework.judging.span_truth import SpanPlaces, SpanTruth
+from rag_evaluation_framework.judging.spans import TrailJudgements, blocks
+from rag_evaluation_framework.judging.stretches import Line, Merged, Pieces, Shared, Stretches, spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,28 +39,96 @@ class Trail:
         return cls(budget, before, np.broadcast_to(ones, before.shape), np.broadcast_to(ones, before.shape[:1]))
 
 
-def judge_trail(retrieved: SpanColumns, truth: SpanColumns, queries: int, trail: Trail) -> TrailJudgements:
+def judge_trail(retrieved: SpanColumns, truth: SpanTruth, queries: int, trail: Trail) -> TrailJudgements:
     """Judge the trails of many queries.
 
     Args:
         retrieved: The retrieved spans, already cut at the budget; one per query and rank.
-        truth: The relevant spans; where they overlap, text counts once.
+        truth: The relevant spans.
         queries: The number of queries.
         trail: Where each retrieved span is read.
     """
-    kind = np.result_type(trail.before, trail.rate, trail.truth_rate)
+    kind = np.result_type(trail.before, trail.rate, trail.truth_rate, *([] if truth.alternatives is None else [0.0]))
     earned, ideal = np.zeros(queries, dtype=kind), np.zeros(queries, dtype=kind)
     depth = trail.before.shape[1]
     for first, last in blocks(queries, depth):
-        pieces = relevant_pieces(retrieved.between(first, last), truth.between(first, last), last - first, depth)
-        # In the order in which they are read: sums of fractions are then the same whatever else is judged.
-        order = np.argsort(pieces.cells, kind="stable")
-        cells, offsets, lengths = pieces.cells[order], pieces.offsets[order], pieces.lengths[order]
-        rate = trail.rate[first:last].ravel()[cells]
-        left = trail.budget - trail.before[first:last].ravel()[cells] - offsets * rate
-        np.add.at(earned[first:last], cells // depth, _earned(left, rate, lengths))
-        ideal[first:last] = _earned(trail.budget, trail.truth_rate[first:last], pieces.truth)
+        rows = slice(first, last)
+        found, some = retrieved.between(first, last), truth.between(first, last)
+        before, rate = trail.before[rows].ravel(), trail.rate[rows].ravel()
+        line = Line.of(found, some.reference.covering(), depth)
+        merged = Merged.of(line.relevant)
+        read = _Read.of(line, merged, last - first, depth)
+        left = trail.budget - before[read.cells] - read.offsets * rate[read.cells]
+        np.add.at(earned[rows], read.cells // depth, _earned(left, rate[read.cells], read.lengths))
+        lengths = np.bincount(
+            some.reference.covering().query[merged.rows], weights=merged.lengths, minlength=last - first
+        )
+        ideal[rows] = _earned(trail.budget, trail.truth_rate[rows], lengths.astype(np.int64))
+        if some.alternatives is not None and depth:
+            query, sums = _earned_of_answers(found, some.alternatives, trail.budget, before, rate, depth)
+            earned[first + query] = sums
     return TrailJudgements(earned, ideal)
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """Stretches of relevant text, each where it is retrieved first, in the order in which they are read.
+
+    Sums of fractions are then the same whatever else is judged.
+
+    Attributes:
+        starts: On the line.
+        cells: Query · depth + rank.
+        offsets: Characters of the retrieved span before the stretch.
+        lengths: Characters of the stretch.
+    """
+
+    starts: Integers
+    cells: Integers
+    offsets: Integers
+    lengths: Integers
+
+    @classmethod
+    def of(cls, line: Line, relevant: Stretches, queries: int, depth: int) -> "_Read":
+        shared = Shared.of(line.pieces, relevant)
+        cells = line.pieces.cells[shared.piece]
+        order = np.lexsort((shared.starts, cells))
+        cells, starts = cells[order], shared.starts[order]
+        first = np.zeros(queries * depth, dtype=np.int64)
+        first[line.cells] = line.hits.starts
+        return cls(starts, cells, starts - first[cells], shared.lengths[order])
+
+
+def _earned_of_answers(
+    retrieved: SpanColumns,
+    places: SpanPlaces,
+    budget: int,
+    before: Integers | Numbers,
+    rate: Integers | Numbers,
+    depth: int,
+) -> tuple[Integers, Numbers]:
+    """Return the queries with alternatives and what they earn: what each character that is read adds to the credit.
+
+    Each character is judged as if it were retrieved by itself.
+    """
+    query, line = placed(retrieved, places, depth)
+    read = _Read.of(line, Merged.of(line.relevant), len(query), depth)
+    owner, number = spread(read.lengths)
+    local, rank = np.divmod(read.cells[owner], depth)
+    cells = query[local] * depth + rank
+    left = budget - before[cells] - (read.offsets[owner] + number) * rate[cells]
+    is_read = left > 0
+    owner, number, local, left = owner[is_read], number[is_read], local[is_read], left[is_read]
+    if not len(owner):
+        return query, np.zeros(len(query))
+    position = np.arange(len(local)) - np.searchsorted(local, local)
+    steps = int(position.max()) + 1
+    starts = read.starts[owner] + number
+    order = np.argsort(starts)
+    pieces = Pieces(starts[order], starts[order] + 1, (local * steps + position)[order])
+    counted = credit(said_by(pieces, line.relevant, places.original), line.relevant, places, steps)
+    gains = np.diff(counted, axis=1, prepend=0.0)[local, position]
+    return query, totals(local, gains * left, len(query))
 
 
 def _earned(left: Integers | Numbers | int, rate: Integers | Numbers, lengths: Integers) -> Integers | Numbers:

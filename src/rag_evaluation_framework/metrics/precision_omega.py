@@ -43,7 +43,7 @@ class PrecisionOmega(SpanMetric):
                 "precision_omega needs all chunks of the corpus, but got none: pass score_spans(..., chunks=...), or "
                 "evaluate with a retriever that cuts the corpus into chunks"
             )
-        return ratio(judged.oracle.overlap_chars, judged.oracle.retrieved_chars)
+        return ratio(judged.oracle.relevant_chars, judged.oracle.retrieved_chars)
 
     def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
         """Score one query.
@@ -57,4 +57,4 @@ class PrecisionOmega(SpanMetric):
         """
         chunks, relevant = given_spans(self.name, retrieved, ground_truth)
         oracle = oracle_from_lists(chunks, [relevant])
-        return float(ratio(oracle.overlap_chars, oracle.retrieved_chars)[0])
+        return float(ratio(oracle.relevant_chars, oracle.retrieved_chars)[0])

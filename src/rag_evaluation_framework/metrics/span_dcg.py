@@ -28,6 +28,7 @@ class SpanDCG(SpanMetric):
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the discounted recall of each query."""
         # Rank after rank, as `sum` adds in an order that depends on the depth, which is that of the longest ranking.
-        query, rank = np.nonzero(judged.covered)
-        gains = judged.covered[query, rank] / np.log2(rank + 2)
+        added = np.diff(judged.credit, axis=1, prepend=0)
+        query, rank = np.nonzero(added)
+        gains = added[query, rank] / np.log2(rank + 2)
         return ratio(totals(query, gains, len(judged.truth)), judged.truth)

@@ -22,4 +22,4 @@ class SpanF1(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the F1 of each query."""
-        return ratio(2 * judged.overlap_chars, judged.truth + judged.retrieved_chars)
+        return ratio(2 * judged.credit_chars, judged.truth + judged.credit_chars + judged.surplus)

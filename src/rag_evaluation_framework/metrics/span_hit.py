@@ -23,4 +23,4 @@ class SpanHit(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the hit of each query."""
-        return (judged.overlap_chars > 0).astype(np.float64)
+        return (judged.relevant_chars > 0).astype(np.float64)

@@ -31,7 +31,7 @@ class SpanIoU(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the intersection over union of each query."""
-        return ratio(judged.overlap_chars, judged.truth + judged.retrieved_chars - judged.overlap_chars)
+        return ratio(judged.credit_chars, judged.truth + judged.surplus)
 
     def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
         """Score one ranking; 1.0 where both are empty."""

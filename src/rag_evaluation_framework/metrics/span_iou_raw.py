@@ -29,7 +29,7 @@ class SpanIoURaw(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the raw intersection over union of each query."""
-        return ratio(judged.overlap_chars, judged.retrieved_chars_raw + judged.truth - judged.overlap_chars)
+        return ratio(judged.credit_chars, judged.truth + judged.surplus_raw)
 
     def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
         """Score one ranking; 1.0 where both are empty."""

@@ -23,4 +23,4 @@ class SpanPrecision(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the precision of each query."""
-        return ratio(judged.overlap_chars, judged.retrieved_chars)
+        return ratio(judged.relevant_chars, judged.retrieved_chars)

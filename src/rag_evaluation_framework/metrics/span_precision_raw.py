@@ -24,4 +24,4 @@ class SpanPrecisionRaw(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the raw precision of each query."""
-        return ratio(judged.overlap_chars, judged.retrieved_chars_raw)
+        return ratio(judged.once_chars, judged.retrieved_chars_raw)

@@ -21,4 +21,4 @@ class SpanRecall(SpanMetric):
 
     def score(self, judged: SpanJudgements) -> Numbers:
         """Return the recall of each query."""
-        return ratio(judged.overlap_chars, judged.truth)
+        return ratio(judged.credit_chars, judged.truth)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rag_evaluation_framework.metrics.token_set_metric import TokenSet, TokenSetMetric
+from rag_evaluation_framework.metrics.token_set_metric import TokenCounts, TokenSetMetric
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,6 @@ class TokenSetF1(TokenSetMetric):
         Troynikov 2024, "Evaluating Chunking Strategies for Retrieval".
     """
 
-    def score(self, relevant: TokenSet, retrieved: TokenSet) -> float:
+    def score(self, counts: TokenCounts) -> float:
         """Return the F1."""
-        return 2 * len(relevant & retrieved) / (len(relevant) + len(retrieved))
+        return 2 * counts.credit / (counts.truth + counts.credit + counts.surplus)

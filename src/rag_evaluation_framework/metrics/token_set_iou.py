@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.metrics.given_units import given_spans
-from rag_evaluation_framework.metrics.token_set_metric import TokenSet, TokenSetMetric
+from rag_evaluation_framework.metrics.token_set_metric import TokenCounts, TokenSetMetric
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class TokenSetIoU(TokenSetMetric):
         """`token_set_iou`."""
         return "token_set_iou"
 
-    def score(self, relevant: TokenSet, retrieved: TokenSet) -> float:
+    def score(self, counts: TokenCounts) -> float:
         """Return the intersection over union."""
-        return len(relevant & retrieved) / len(relevant | retrieved)
+        return counts.credit / (counts.truth + counts.surplus)
 
     def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
         """Score one ranking; 1.0 where both are empty."""

@@ -1,12 +1,15 @@
 """The base class of metrics over sets of tokens."""
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any, ClassVar
 
 from rag_evaluation_framework.contracts.metric import TokenLevelMetric
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, TokenizerError
 from rag_evaluation_framework.metrics.given_units import given_spans
@@ -14,6 +17,30 @@ from rag_evaluation_framework.text.tokenizer_checks import checked_tokenizer
 from rag_evaluation_framework.text.tokenizers import resolve_tokenizer
 
 TokenSet = frozenset[Hashable]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounts:
+    """How many tokens two sets have and share.
+
+    Attributes:
+        credit: Relevant tokens that are accounted for; of answers with several places, also as a share of another one.
+        relevant: Retrieved tokens that are in any place of an answer; the same as `credit` where each has one place.
+        truth: Relevant tokens, of the first places.
+        retrieved: Retrieved tokens.
+    """
+
+    credit: float
+    relevant: int
+    truth: int
+    retrieved: int
+
+    @property
+    def surplus(self) -> float:
+        """Retrieved tokens that are in no place, in units of the truth."""
+        beside = self.retrieved - self.relevant
+        return beside if self.credit == self.relevant else beside * self.credit / self.relevant
+
 
 # One tokenizer and 16,384 texts of 800 characters take about 170 MB; a run seldom has so many different texts.
 _TOKENIZERS, _TEXTS = 2, 16384
@@ -48,7 +75,7 @@ class TokenSetMetric(TokenLevelMetric):
             raise TokenizerError(f"metric {self.name!r}: {error}") from error
 
     @abstractmethod
-    def score(self, relevant: TokenSet, retrieved: TokenSet) -> float:
+    def score(self, counts: TokenCounts) -> float:
         """Return the score of two sets that have at least one token in common."""
 
     def calculate(self, retrieved: Sequence[CharacterSpan], ground_truth: Sequence[CharacterSpan]) -> float:
@@ -63,7 +90,48 @@ class TokenSetMetric(TokenLevelMetric):
         spans, relevant = given_spans(self.name, retrieved, ground_truth)
         found = _union(map(token_set, _texts(spans, "retrieved", self.name)))
         right = _union(map(token_set, _texts(relevant, "relevant", self.name)))
-        return 0.0 if found.isdisjoint(right) else self.score(right, found)
+        shared = len(found & right)
+        return self.score(TokenCounts(shared, shared, len(right), len(found))) if shared else 0.0
+
+    def calculate_answers(self, retrieved: Sequence[CharacterSpan], answers: Sequence[Answer[CharacterSpan]]) -> float:
+        """Score one ranking where answers have several places, any of which is enough; 0.0 where no token is shared.
+
+        Raises:
+            ConfigError: As `calculate`.
+            TokenizerError: As `calculate`.
+            MissingDependency: As `calculate`.
+        """
+        token_set = _token_sets(self.tokenizer)
+        found = _union(map(token_set, _texts(retrieved, "retrieved", self.name)))
+        places = [
+            [_union(map(token_set, _texts(place, "relevant", self.name))) for place in answer.places]
+            for answer in answers
+        ]
+        relevant = len(found & _union(chain.from_iterable(places)))
+        if not relevant:
+            return 0.0
+        truth = _union(own[0] for own in places)
+        return self.score(TokenCounts(_credit(places, found), relevant, len(truth), len(found)))
+
+
+def _credit(places: Sequence[Sequence[TokenSet]], found: TokenSet) -> float:
+    """Return how many tokens of the first places are accounted for: found or, if that is more, as a share of another.
+
+    Args:
+        places: The tokens of each place of each answer.
+        found: The retrieved tokens.
+    """
+    shares = [max((len(place & found) / len(place) for place in own[1:] if place), default=0.0) for own in places]
+    regions: dict[tuple[int, ...], int] = Counter()
+    kept: dict[tuple[int, ...], int] = Counter()
+    for token in _union(own[0] for own in places):
+        needing = tuple(number for number, own in enumerate(places) if token in own[0])
+        regions[needing] += 1
+        kept[needing] += token in found
+    return sum(
+        max(kept[needing], size * min(shares[number] for number in needing))
+        for needing, size in sorted(regions.items())
+    )
 
 
 def _texts(spans: Iterable[CharacterSpan], what: str, metric: str) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from rag_evaluation_framework.metrics.token_set_metric import TokenSet, TokenSetMetric
+from rag_evaluation_framework.metrics.token_set_metric import TokenCounts, TokenSetMetric
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,6 @@ class TokenSetPrecision(TokenSetMetric):
     Source: Smith and Troynikov 2024, "Evaluating Chunking Strategies for Retrieval" (precision).
     """
 
-    def score(self, relevant: TokenSet, retrieved: TokenSet) -> float:
+    def score(self, counts: TokenCounts) -> float:
         """Return the precision."""
-        return len(relevant & retrieved) / len(retrieved)
+        return counts.relevant / counts.retrieved

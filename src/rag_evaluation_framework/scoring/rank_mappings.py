@@ -16,6 +16,7 @@ from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.scoring.rank_checks import check_mapping, check_ranking, check_truth, refuse
 from rag_evaluation_framework.scoring.rank_chunks import chunk_gains, holds_chunk_ids, plain
+from rag_evaluation_framework.scoring.units import Units
 
 Scored = Mapping[str, float]
 """Gains or scores of the units of one query."""
@@ -95,9 +96,7 @@ def read_rank_mappings(
     return RankJudgements.from_ranks(query, rank, gain, retrieved), counts, of_chunks
 
 
-def read_units(
-    ground_truth: Truth, rankings: IdRankings, depth: int | None, *, of_chunks: bool
-) -> Iterator[tuple[list[str], list[str]]]:
+def read_units(ground_truth: Truth, rankings: IdRankings, depth: int | None, *, of_chunks: bool) -> Iterator[Units]:
     """Yield the retrieved ids, best first and each once, and the relevant ones, of every question that has an answer.
 
     They can be read, and no truth is an iterator.
@@ -114,7 +113,7 @@ def read_units(
         relevant = [unit for unit, gain in gains.items() if gain > 0]
         if relevant:
             ranked, _ = _in_order(name, cast("Mapping[str, Scored | Sequence[str]]", rankings).get(name, _NOTHING))
-            yield list(dict.fromkeys(map(plain, ranked) if of_chunks else ranked))[:depth], relevant
+            yield Units(list(dict.fromkeys(map(plain, ranked) if of_chunks else ranked))[:depth], relevant)
 
 
 def _read(

@@ -24,7 +24,8 @@ from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.oracle import oracle_from_columns
-from rag_evaluation_framework.judging.spans import SpanColumns
+from rag_evaluation_framework.judging.span_columns import SpanColumns
+from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.labelling.edited_documents import relabel_edited
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
@@ -40,8 +41,9 @@ from rag_evaluation_framework.scoring.score_checks import (
     note_unread,
 )
 from rag_evaluation_framework.scoring.score_names import takes
-from rag_evaluation_framework.scoring.tabulate import Cut, Units, tabulate
+from rag_evaluation_framework.scoring.tabulate import Cut, tabulate
 from rag_evaluation_framework.scoring.trails import with_trail
+from rag_evaluation_framework.scoring.units import Units
 from rag_evaluation_framework.text.reading import HitReader, RankingCutter
 from rag_evaluation_framework.text.tokenizer_checks import checked_counter
 
@@ -211,7 +213,7 @@ def _score_some(
     oracle = None
     if chunks is not None:
         places, documents = chunks
-        oracle = oracle_from_columns(places, SpanColumns.of(relevant, documents), len(answered))
+        oracle = oracle_from_columns(places, SpanTruth(SpanColumns.of(relevant, documents)), len(answered))
     trails = any(isinstance(metric, SpanMetric) and metric.needs_budget for metric in scores.values())
     contexts = {cutoff: budget.buy(found.hits) for cutoff, budget in cutter.budgets.items()}
     ranked = {cutoff: contexts[cutoff].hits if cutoff.is_budget else found.first(cutoff) for cutoff in cutter.cutoffs}
@@ -271,7 +273,8 @@ def _units(level: Level[U], truth: Sequence[GroundTruth[U]], ranked: RankedHits,
     """Yield the arguments of `Metric.calculate`: retrieved and relevant units, spans with their text."""
     for entry, ranking in zip(truth, ranked, strict=True):
         retrieved = entry.as_labelled(level.units(ranking))
-        yield [_with_text(unit, reader) for unit in retrieved], [_with_text(unit, reader) for unit in entry.relevant]
+        relevant = [_with_text(unit, reader) for unit in entry.relevant]
+        yield Units([_with_text(unit, reader) for unit in retrieved], relevant)
 
 
 def _with_text(unit: Any, reader: HitReader) -> Any:

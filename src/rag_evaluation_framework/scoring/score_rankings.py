@@ -21,7 +21,8 @@ from rag_evaluation_framework.scoring.rank_mappings import (
     read_units,
 )
 from rag_evaluation_framework.scoring.score_names import DEFAULT_RANK_SCORES, IdScore, Score, parse_rank_scores
-from rag_evaluation_framework.scoring.tabulate import Cut, Units, kept, tabulate
+from rag_evaluation_framework.scoring.tabulate import Cut, kept, tabulate
+from rag_evaluation_framework.scoring.units import Units
 
 
 def score_rankings(

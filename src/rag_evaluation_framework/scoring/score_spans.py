@@ -17,19 +17,27 @@ from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.judging.oracle import oracle_from_columns
-from rag_evaluation_framework.judging.spans import SpanColumns, SpanJudgements
+from rag_evaluation_framework.judging.span_columns import SpanColumns
+from rag_evaluation_framework.judging.span_truth import SpanTruth
+from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
 from rag_evaluation_framework.metrics.token_set_metric import TokenSetMetric
 from rag_evaluation_framework.scoring.rank_checks import check_mapping
 from rag_evaluation_framework.scoring.score_names import DEFAULT_SPAN_SCORES, Score, SpanScore, parse_span_scores
-from rag_evaluation_framework.scoring.span_arrays import number_documents, read_chunk_array, read_span_array
-from rag_evaluation_framework.scoring.span_mappings import SpanLike, Spans, as_spans, read_spans
-from rag_evaluation_framework.scoring.tabulate import Cut, Units, kept, reads_judgements, tabulate
+from rag_evaluation_framework.scoring.span_arrays import (
+    number_documents,
+    read_chunk_array,
+    read_span_array,
+    read_truth_array,
+)
+from rag_evaluation_framework.scoring.span_mappings import SpanLike, Spans, Truth, as_spans, read_spans, read_truth
+from rag_evaluation_framework.scoring.tabulate import Cut, kept, reads_judgements, tabulate
+from rag_evaluation_framework.scoring.units import Units
 
 
 def score_spans(
-    ground_truth: Spans,
+    ground_truth: Truth,
     rankings: Spans,
     metrics: Sequence[SpanScore] = DEFAULT_SPAN_SCORES,
     chunks: Iterable[SpanLike] | None = None,
@@ -43,7 +51,8 @@ def score_spans(
     counts no characters of a place that its corpus lacks.
 
     Args:
-        ground_truth: For each query its relevant spans.
+        ground_truth: For each query its relevant spans, all of which are wanted. In place of a span,
+            `Answer.any_of(span, copy)` is an answer with several places; those with the same text are copies.
         rankings: For each query the retrieved spans, best first.
         metrics: Names of scores, such as `span_recall@5`, `span_iou`, `span_recall@4000ch`; metrics, which score the
             whole ranking; and pairs of a metric and its cutoff. A budget in characters is filled from the top, text
@@ -72,7 +81,7 @@ def score_spans(
     found = cast("Mapping[str, Iterable[SpanLike]]", rankings)
     right = kept(ground_truth.values(), "ground_truth")
     ranked = kept((found.get(query, ()) for query in queries), "rankings")
-    truth = read_spans([f"question {query!r}: the ground truth" for query in queries], right, documents, ranked=False)
+    truth, answers = read_truth([f"question {query!r}: the ground truth" for query in queries], right, documents)
     retrieved = read_spans([f"question {query!r}: the ranking" for query in queries], ranked, documents, ranked=True)
     pieces = None if chunks is None else read_spans(["the list of chunks"], [chunks], documents, ranked=False)
     answered = sum(map(rankings.__contains__, queries))
@@ -82,8 +91,9 @@ def score_spans(
     }
     if all(map(reads_judgements, chosen.values())):
         return _scored(queries, truth, retrieved, pieces, chosen, counts)
-    relevant, spans = as_spans(right), as_spans(ranked)
-    _check_texts(chosen, chain(*relevant, *spans))
+    spans = as_spans(ranked)
+    relevant = [Units((), spans) for spans in as_spans(right)] if answers is None else [*map(Units.of, answers)]
+    _check_texts(chosen, chain(*(unit.spans for unit in relevant), *spans))
     units = partial(_units, relevant, spans, retrieved)
     return _scored(queries, truth, retrieved, pieces, chosen, counts, units)
 
@@ -98,7 +108,10 @@ def score_span_arrays(
     """Score rankings of spans in arrays of integers, one row per span: the quickest way in.
 
     Args:
-        ground_truth: Relevant spans, columns (query, document, start, end), in any order.
+        ground_truth: Relevant spans, columns (query, document, start, end), in any order; or, with answers that have
+            several places, (query, document, start, end, answer, place, wording), in the order of answers and places:
+            the number of the answer in its query, that of the place in its answer, 0 being the reference, and that of
+            the first place of the answer with the same text.
         rankings: Retrieved spans, the same columns; the rows of one query are in the order of its ranking.
         queries: The number of queries, which are numbered from 0; one without rows has nothing relevant, or nothing
             retrieved.
@@ -117,11 +130,12 @@ def score_span_arrays(
     _check_chunks(chosen, chunks)
     number = _number(queries)
     columns = [
-        read_span_array("ground_truth", ground_truth, number),
+        (places := read_truth_array("ground_truth", ground_truth, number)).spans,
         read_span_array("rankings", rankings, number),
         *([] if chunks is None else [read_chunk_array("chunks", chunks)]),
     ]
-    truth, retrieved, *pieces = number_documents(columns)
+    relevant, retrieved, *pieces = number_documents(columns)
+    truth = replace(places, spans=relevant).truth()
     return _scored(tuple(map(str, range(number))), truth, retrieved, pieces[0] if pieces else None, chosen, {})
 
 
@@ -152,7 +166,7 @@ def _check_texts(chosen: Mapping[ScoreName, Metric[Any]], spans: Iterable[Charac
 
 
 def _units(
-    relevant: Sequence[list[CharacterSpan]],
+    relevant: Sequence[Units],
     found: Sequence[list[CharacterSpan]],
     retrieved: SpanColumns,
     cutoff: Cutoff | None,
@@ -170,12 +184,12 @@ def _units(
     else:
         ranked = [spans[: None if cutoff is None else cutoff.size] for spans in found]
     for query in map(int, np.flatnonzero(answerable)):
-        yield ranked[query], relevant[query]
+        yield replace(relevant[query], retrieved=ranked[query])
 
 
 def _scored(
     query_ids: tuple[str, ...],
-    truth: SpanColumns,
+    truth: SpanTruth,
     retrieved: SpanColumns,
     chunks: SpanColumns | None,
     chosen: Mapping[ScoreName, Metric[Any]],
@@ -198,7 +212,7 @@ def _scored(
 
 
 def _judge(
-    truth: SpanColumns,
+    truth: SpanTruth,
     retrieved: SpanColumns,
     queries: int,
     cutoffs: Sequence[Cutoff | None],
@@ -222,12 +236,12 @@ def _judge(
     return cuts
 
 
-def _judged(truth: SpanColumns, retrieved: SpanColumns, queries: int) -> SpanJudgements:
+def _judged(truth: SpanTruth, retrieved: SpanColumns, queries: int) -> SpanJudgements:
     return SpanJudgements.from_columns(retrieved, truth, queries, depth=int(retrieved.rank.max(initial=-1)) + 1)
 
 
 def _judged_at_budget(
-    truth: SpanColumns, retrieved: SpanColumns, queries: int, budget: Cutoff, *, trail: bool
+    truth: SpanTruth, retrieved: SpanColumns, queries: int, budget: Cutoff, *, trail: bool
 ) -> SpanJudgements:
     bought, before = _truncate(retrieved, budget)
     # What was not bought is no rank.

@@ -8,18 +8,25 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.ids import DocumentId, QueryId
 from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.judging.spans import SpanColumns
+from rag_evaluation_framework.judging.span_columns import SpanColumns
+from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.scoring.rank_checks import short
 
 SpanLike: TypeAlias = CharacterSpan | tuple[str, int, int] | Mapping[str, Any]
 """A span, `(doc_id, start, end)`, or a mapping with these keys."""
 
 Spans: TypeAlias = Mapping[str, Iterable[SpanLike]] | Mapping[QueryId, Iterable[SpanLike]]
+
+Truth: TypeAlias = (
+    Mapping[str, Iterable[SpanLike | Answer[CharacterSpan]]]
+    | Mapping[QueryId, Iterable[SpanLike | Answer[CharacterSpan]]]
+)
 
 LAST_OFFSET = 2**40
 """The largest offset: no text is longer, and larger numbers could not be summed exactly."""
@@ -62,6 +69,37 @@ def read_spans(owners: Sequence[str], given: Sequence[object], documents: Number
         end=end,
         rank=np.arange(len(flat)) - np.repeat(np.cumsum(counts) - counts, counts),
     )
+
+
+def read_truth(
+    owners: Sequence[str], given: Sequence[object], documents: Numbering
+) -> tuple[SpanTruth, list[list[Answer[CharacterSpan]]] | None]:
+    """Return what is relevant as columns, and the answers of each owner if one of them has several places.
+
+    Args:
+        owners: As in `read_spans`.
+        given: The relevant spans, or answers, of each owner.
+        documents: The numbers of the documents.
+
+    Raises:
+        DatasetError: A list, a span or an answer cannot be read.
+    """
+    lists = [_listed(owner, spans, ranked=False) for owner, spans in zip(owners, given, strict=True)]
+    if not any(isinstance(one, Answer) for spans in lists for one in spans):
+        return SpanTruth(read_spans(owners, lists, documents, ranked=False)), None
+    answers = [[_answer(owner, one) for one in spans] for owner, spans in zip(owners, lists, strict=True)]
+    return SpanTruth.of(answers, documents), answers
+
+
+def _answer(owner: str, given: Any) -> Answer[CharacterSpan]:
+    if not issubclass(type(given), Answer):
+        return Answer(((given if isinstance(given, CharacterSpan) else CharacterSpan(*_row(owner, given)),),))
+    answer: Answer[Any] = given
+    for span in chain.from_iterable(answer.places):
+        if not isinstance(span, CharacterSpan):
+            raise DatasetError(f"{owner} holds an answer with the place {short(span)}; expected spans: CharacterSpan")
+        _row(owner, span)
+    return answer
 
 
 def as_spans(given: Iterable[Iterable[SpanLike]]) -> list[list[CharacterSpan]]:

@@ -20,9 +20,7 @@ from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.metrics.chunk_metric import ChunkMetric
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.metrics.span_metric import SpanMetric
-
-Units = tuple[Sequence[Any], Sequence[Any]]
-"""The retrieved and the relevant units of one query, as `Metric.calculate` takes them."""
+from rag_evaluation_framework.scoring.units import Units
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +137,9 @@ def _column(metric: Metric[Any], cut: Cut, on_error: OnError) -> _Column:
 def _calculated(metric: Metric[Any], units: Iterable[Units], on_error: OnError) -> _Column:
     values: list[float] = []
     errors: dict[int, BaseException] = {}
-    for row, (retrieved, relevant) in enumerate(units):
+    for row, given in enumerate(units):
         try:
-            values.append(_value(metric.calculate(retrieved, relevant)))
+            values.append(_value(given.score(metric)))
         except BaseException as error:  # noqa: BLE001  a user's metric may raise anything; it becomes data
             pass_on_interrupt(error)
             values.append(np.nan)

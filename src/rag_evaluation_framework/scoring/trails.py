@@ -8,7 +8,9 @@ import numpy as np
 from rag_evaluation_framework.data.columns import Numbering, Numbers
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans
-from rag_evaluation_framework.judging.spans import SpanColumns, SpanJudgements
+from rag_evaluation_framework.judging.span_columns import SpanColumns
+from rag_evaluation_framework.judging.span_truth import SpanTruth
+from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.judging.trail import Trail, judge_trail
 from rag_evaluation_framework.text.reading import Context, ContextBudget
 
@@ -25,7 +27,7 @@ def with_trail(
         budget: The budget.
     """
     hits, documents = context.hits, Numbering()
-    relevant = SpanColumns.of(truth, documents)
+    relevant = SpanTruth(SpanColumns.of(truth, documents))
     before, rate = np.zeros(judged.length.shape), np.zeros(judged.length.shape)
     before[hits.query, hits.rank], rate[hits.query, hits.rank] = context.begins, context.rates
     if budget.tokenizer is None:

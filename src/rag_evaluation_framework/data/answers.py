@@ -1,0 +1,93 @@
+"""Answers: what a question wants to know, each at any of its places."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Generic, cast
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.levels import U
+from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap, total_length
+from rag_evaluation_framework.errors import DatasetError
+
+
+@dataclass(frozen=True)
+class Answer(Generic[U]):
+    """One thing that a question wants to know: any of its places is enough, and of a place all units are needed.
+
+    Attributes:
+        places: At least one, each of at least one unit: ids, or spans of one document in their order, which share no
+            character. The first is the reference, by whose length the answer is weighed; the order of the others means
+            nothing.
+
+    Raises:
+        DatasetError: There is no place, a place has no unit, or its spans are empty, out of order, or in several
+            documents: what is in two documents is two answers.
+    """
+
+    places: tuple[tuple[U, ...], ...]
+
+    def __post_init__(self) -> None:
+        if not self.places or not all(self.places):
+            raise DatasetError(f"an answer has the places {shown(self.places)}; expected at least one unit in each")
+        for place in self.places:
+            _check_place(place)
+
+    @classmethod
+    def any_of(cls, *places: "U | Iterable[U]") -> "Answer[U]":
+        """Return the answer that has these places, each a unit or several, all of which are needed.
+
+        Raises:
+            DatasetError: They are no places, as above.
+        """
+        return cls(tuple(_units(place) for place in places))
+
+    @property
+    def reference(self) -> tuple[U, ...]:
+        """The units of the first place."""
+        return self.places[0]
+
+    @cached_property
+    def wordings(self) -> tuple[int, ...]:
+        """For each place the number of the first one that has the same text, code point for code point: its copies.
+
+        Spans without text are like no other.
+        """
+        first: dict[tuple[str, ...], int] = {}
+        found: list[int] = []
+        for number, place in enumerate(self.places):
+            texts = tuple(getattr(unit, "text", "") for unit in place)
+            found.append(first.setdefault(texts, number) if all(texts) else number)
+        return tuple(found)
+
+    def found(self, retrieved: Iterable[U]) -> tuple[U, ...]:
+        """Return the place of which the largest part was retrieved, the first of equals; of spans, by characters."""
+        units = [*retrieved]
+        return max(self.places, key=lambda place: _part(place, units))
+
+
+def _part(place: Iterable[Any], retrieved: Sequence[Any]) -> float:
+    wanted = [*place]
+    if isinstance(wanted[0], CharacterSpan):
+        return calculate_overlap(wanted, retrieved) / max(total_length(wanted), 1)
+    return len({*wanted}.intersection(retrieved)) / len({*wanted})
+
+
+def _units(place: Any) -> tuple[Any, ...]:
+    return (place,) if isinstance(place, str | CharacterSpan) else tuple(place)
+
+
+def _check_place(place: tuple[object, ...]) -> None:
+    if not all(isinstance(unit, CharacterSpan) for unit in place):
+        return
+    spans = cast("tuple[CharacterSpan, ...]", place)
+    told = ", ".join(f"{span.doc_id}[{span.start}:{span.end}]" for span in spans)
+    if len({span.doc_id for span in spans}) > 1:
+        raise DatasetError(f"a place has spans of several documents ({told}); make them several answers")
+    if any(span.start == span.end for span in spans):
+        raise DatasetError(f"a place has an empty span ({told}); leave it out")
+    if any(before.end > span.start for before, span in pairwise(spans)):
+        raise DatasetError(
+            f"the spans of a place overlap or are out of order ({told}); give them as the document has them"
+        )
