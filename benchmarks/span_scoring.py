@@ -16,7 +16,9 @@ import numpy as np
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap, merge_overlapping_spans, total_length
-from rag_evaluation_framework.judging.spans import SpanColumns, SpanJudgements
+from rag_evaluation_framework.judging.span_columns import SpanColumns
+from rag_evaluation_framework.judging.span_truth import SpanTruth
+from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.metrics.span_iou import SpanIoU
 from rag_evaluation_framework.metrics.span_precision import SpanPrecision
 from rag_evaluation_framework.metrics.span_recall import SpanRecall
@@ -81,7 +83,7 @@ def measure(name: str, overlapping: bool, repeats: int) -> dict[str, float]:
     """Return the figures of one kind of data."""
     retrieved, truth = make_spans(overlapping)
     documents = Numbering()
-    columns = SpanColumns.of(retrieved, documents), SpanColumns.of(truth, documents)
+    columns = SpanColumns.of(retrieved, documents), SpanTruth(SpanColumns.of(truth, documents))
     expected = obvious(retrieved, truth)
     if not np.allclose(scores(SpanJudgements.from_lists(retrieved, truth)), expected, rtol=0, atol=1e-12):
         raise SystemExit("the fast and the obvious implementation disagree")

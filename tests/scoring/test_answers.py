@@ -176,13 +176,20 @@ A, COPY, OTHER = (
         ((), r"an answer has the places \(\); expected at least one unit in each"),
         (((),), "expected at least one unit in each"),
         (((A, COPY),), r"a place has spans of several documents \(a\[0:4\], b\[7:11\]\); make them several answers"),
-        (((CharacterSpan(DocumentId("a"), 3, 3),),), r"a place has an empty span \(a\[3:3\]\); leave it out"),
+        (((A,), (CharacterSpan(DocumentId("a"), 3, 3),)), r"a place has an empty span \(a\[3:3\]\); leave it out"),
         (((A, A),), "overlap or are out of order"),
     ],
 )
 def test_an_answer_has_places_of_one_document_each(places, message):
     with pytest.raises(DatasetError, match=message):
         Answer(places)
+
+
+def test_an_empty_span_that_is_the_only_one_of_an_answer_says_nothing():
+    nothing = CharacterSpan(DocumentId("a"), 3, 3)
+    ranking = {"q": [("a", 0, 4)]}
+    alone = score_spans({"q": [Answer.any_of(A, COPY)]}, ranking)
+    assert score_spans({"q": [nothing, Answer.any_of(A, COPY)]}, ranking).columns == alone.columns
 
 
 def test_a_place_is_a_span_or_several():

@@ -18,8 +18,8 @@ class Answer(Generic[U]):
 
     Attributes:
         places: At least one, each of at least one unit: ids, or spans of one document in their order, which share no
-            character. The first is the reference, by whose length the answer is weighed; the order of the others means
-            nothing.
+            character and are not empty, unless there is only one. The first is the reference, by whose length the
+            answer is weighed; the order of the others means nothing.
 
     Raises:
         DatasetError: There is no place, a place has no unit, or its spans are empty, out of order, or in several
@@ -31,6 +31,8 @@ class Answer(Generic[U]):
     def __post_init__(self) -> None:
         if not self.places or not all(self.places):
             raise DatasetError(f"an answer has the places {shown(self.places)}; expected at least one unit in each")
+        if len(self.places) == len(self.reference) == 1:
+            return
         for place in self.places:
             _check_place(place)
 
@@ -54,6 +56,8 @@ class Answer(Generic[U]):
 
         Spans without text are like no other.
         """
+        if len(self.places) == 1:
+            return (0,)
         first: dict[tuple[str, ...], int] = {}
         found: list[int] = []
         for number, place in enumerate(self.places):

@@ -55,16 +55,22 @@ def credited(retrieved: SpanColumns, places: SpanPlaces, depth: int) -> Credit:
     cells, count = (len(query), depth), len(query) * depth
     said = said_by(line.pieces, line.relevant, places.original)
     relevant = per_cell(line.pieces, Merged.of(line.relevant), count).reshape(cells).cumsum(axis=1)
+    counted = credit(said, line.relevant, places, depth)
+    if places.is_original.all():
+        return Credit(query, counted, relevant, relevant)
     once = per_cell(said, Merged.of(line.relevant.take(places.is_original)), count).reshape(cells).cumsum(axis=1)
-    return Credit(query, credit(said, line.relevant, places, depth), relevant, np.minimum(once, relevant))
+    return Credit(query, counted, relevant, np.minimum(once, relevant))
 
 
 def placed(retrieved: SpanColumns, places: SpanPlaces, depth: int) -> tuple[Integers, Line]:
     """Return the numbers of the queries with alternatives; their results and places on a line, renumbered from 0."""
-    query, numbers = np.unique(places.spans.query, return_inverse=True)
-    mine = retrieved.take(np.isin(retrieved.query, query))
-    mine = replace(mine, query=np.searchsorted(query, mine.query))
-    return query, Line.of(mine, replace(places.spans, query=numbers), depth)
+    is_first = leads(places.spans.query)
+    query = places.spans.query[is_first]
+    number = np.full(1 + max(int(query[-1]), int(retrieved.query.max(initial=0))), -1, dtype=np.int64)
+    number[query] = np.arange(len(query))
+    mine = retrieved.take(number[retrieved.query] >= 0)
+    spans = replace(places.spans, query=np.cumsum(is_first) - 1)
+    return query, Line.of(replace(mine, query=number[mine.query]), spans, depth)
 
 
 def said_by(pieces: Pieces, places: Stretches, original: Integers) -> Pieces:
@@ -113,7 +119,9 @@ def credit(said: Pieces, stretches: Stretches, places: SpanPlaces, depth: int) -
     best = np.zeros((last - first + 2, depth))
     best[-1] = np.inf  # where fewer answers need a region than others
     is_other = len(regions.answers)
-    np.maximum.at(best, answer - first, found[is_other:] / length[is_other:])
+    if len(answer):
+        heads = np.flatnonzero(leads(answer))
+        best[answer[heads] - first] = np.maximum.reduceat(found[is_other:] / length[is_other:], heads, axis=0)
     needed = np.where(regions.answers < 0, -1, regions.answers - first)
     elsewhere = best[needed].min(axis=1)
     counted = np.maximum(found[:is_other], length[:is_other] * elsewhere)
@@ -137,6 +145,10 @@ class _Regions:
 
     @classmethod
     def of(cls, reference: Stretches, answer: Integers) -> "_Regions":
+        order = np.argsort(reference.starts, kind="stable")
+        if (reference.starts[order][1:] >= reference.ends[order][:-1]).all():
+            is_first = leads(answer)
+            return cls(reference, np.cumsum(is_first) - 1, answer[is_first][:, np.newaxis])
         parts, part, row = cut_at_bounds(reference)
         order = np.lexsort((answer[row], part))
         part, needing = part[order], answer[row][order]

@@ -1,6 +1,6 @@
 """Relevant spans as columns: the reference places of all answers, and all places where an answer has several."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.span_columns import SpanColumns
-from rag_evaluation_framework.judging.stretches import leads
+from rag_evaluation_framework.judging.stretches import leads, spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,13 +77,18 @@ class SpanTruth:
     @classmethod
     def of(cls, answers: Sequence[Sequence[Answer[CharacterSpan]]], documents: Numbering) -> "SpanTruth":
         """Return the answers to each query as columns; documents that are new are numbered."""
-        reference = [[span for answer in some for span in answer.reference] for some in answers]
-        rows = [*_rows(answers, documents)]
-        if not rows:
-            return cls(SpanColumns.of(reference, documents))
-        query, document, start, end, answer, place, wording = np.array(rows, dtype=np.int64).T
-        spans = SpanColumns(query, document, start, end, np.zeros_like(query))
-        return cls(SpanColumns.of(reference, documents), SpanPlaces.of(spans, answer, place, wording))
+        flat = [answer for some in answers for answer in some]
+        if all(len(answer.places) == 1 for answer in flat):
+            return cls(
+                SpanColumns.of([[span for answer in some for span in answer.reference] for some in answers], documents)
+            )
+        spans = SpanColumns.of(
+            [[span for answer in some for place in answer.places for span in place] for some in answers], documents
+        )
+        parts = np.array([len(place) for answer in flat for place in answer.places])
+        answer, place = spread(np.array([len(answer.places) for answer in flat]))
+        wording = np.array([number for answer in flat for number in answer.wordings])
+        return cls.of_rows(spans, *(np.repeat(column, parts) for column in (answer, place, wording)))
 
     @classmethod
     def of_rows(cls, spans: SpanColumns, answer: Integers, place: Integers, wording: Integers) -> "SpanTruth":
@@ -95,10 +100,11 @@ class SpanTruth:
             place: The number of the place in its answer; 0 is the reference.
             wording: The number of the first place of the answer with the same text.
         """
-        several = np.isin(spans.query, spans.query[place > 0])
         reference = spans.take(place == 0)
-        if not several.any():
+        if not place.any():
             return cls(reference)
+        # Only an answer with one place may be empty: it says nothing.
+        several = np.isin(spans.query, spans.query[place > 0], kind="table") & (spans.end > spans.start)
         return cls(reference, SpanPlaces.of(spans.take(several), answer[several], place[several], wording[several]))
 
     def between(self, first: int, last: int) -> "SpanTruth":
@@ -107,18 +113,3 @@ class SpanTruth:
         return SpanTruth(
             self.reference.between(first, last), alternatives if alternatives and len(alternatives.answer) else None
         )
-
-
-def _rows(
-    answers: Sequence[Sequence[Answer[CharacterSpan]]], documents: Numbering
-) -> Iterator[tuple[int, int, int, int, int, int, int]]:
-    """Yield query, document, start, end, answer, place and wording of each span of the queries with alternatives."""
-    number = 0
-    for query, some in enumerate(answers):
-        if all(len(answer.places) == 1 for answer in some):
-            continue
-        for answer in some:
-            for place, wording in enumerate(answer.wordings):
-                for span in filter(CharacterSpan.length, answer.places[place]):
-                    yield query, documents[span.doc_id], span.start, span.end, number, place, wording
-            number += 1

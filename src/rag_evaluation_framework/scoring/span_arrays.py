@@ -66,7 +66,7 @@ def read_truth_array(name: str, given: ArrayLike, queries: int) -> TruthRows:
     if not _has_places(given):
         return TruthRows(read_span_array(name, given, queries))
     rows = _whole_numbers(name, given, _PLACES)
-    rows = rows[np.lexsort((rows[:, 5], rows[:, 4], rows[:, 0]))]
+    rows = _sorted(rows)
     spans = read_span_array(name, rows[:, :4], queries)
     if not len(rows):
         return TruthRows(spans)
@@ -76,10 +76,20 @@ def read_truth_array(name: str, given: ArrayLike, queries: int) -> TruthRows:
     starts = leads(rows[:, 0]) | leads(number)
     answer = np.cumsum(starts) - 1
     _refuse_rows(name, rows, starts & (place != 0), "a place 0, the reference, of every answer")
-    several = np.isin(spans.query, spans.query[place > 0])
+    several = np.isin(spans.query, spans.query[place > 0], kind="table")
     _refuse_rows(name, rows, several & (spans.start == spans.end), "spans that are not empty where answers have places")
     _check_copies(name, rows, spans, answer)
     return TruthRows(spans, answer, place, wording)
+
+
+def _sorted(rows: Integers) -> Integers:
+    """Return rows by query, answer and place, those of a place as they were."""
+    query, answer, place = rows[:, 0], rows[:, 4], rows[:, 5]
+    later = np.diff(place) >= 0
+    for column in (answer, query):
+        step = np.diff(column)
+        later = (step > 0) | ((step == 0) & later)
+    return rows if later.all() else rows[np.lexsort((place, answer, query))]
 
 
 def _has_places(given: ArrayLike) -> bool:
@@ -92,6 +102,8 @@ def _has_places(given: ArrayLike) -> bool:
 def _check_copies(name: str, rows: Integers, spans: SpanColumns, answer: Integers) -> None:
     """Refuse copies whose parts have not the lengths of those of their originals."""
     place, wording = rows[:, 5], rows[:, 6]
+    if (place == wording).all():
+        return
     width = int(place.max()) + 1
     keys, first, counts = np.unique(answer * width + place, return_index=True, return_counts=True)
     own = np.searchsorted(keys, answer * width + place)

@@ -88,6 +88,8 @@ def read_truth(
     if not any(isinstance(one, Answer) for spans in lists for one in spans):
         return SpanTruth(read_spans(owners, lists, documents, ranked=False)), None
     answers = [[_answer(owner, one) for one in spans] for owner, spans in zip(owners, lists, strict=True)]
+    every = [[span for answer in some for place in answer.places for span in place] for some in answers]
+    read_spans(owners, every, documents, ranked=False)
     return SpanTruth.of(answers, documents), answers
 
 
@@ -95,10 +97,12 @@ def _answer(owner: str, given: Any) -> Answer[CharacterSpan]:
     if not issubclass(type(given), Answer):
         return Answer(((given if isinstance(given, CharacterSpan) else CharacterSpan(*_row(owner, given)),),))
     answer: Answer[Any] = given
-    for span in chain.from_iterable(answer.places):
-        if not isinstance(span, CharacterSpan):
-            raise DatasetError(f"{owner} holds an answer with the place {short(span)}; expected spans: CharacterSpan")
-        _row(owner, span)
+    for place in answer.places:
+        for span in place:
+            if not isinstance(span, CharacterSpan):
+                raise DatasetError(
+                    f"{owner} holds an answer with the place {short(span)}; expected spans: CharacterSpan"
+                )
     return answer
 
 
