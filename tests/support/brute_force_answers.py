@@ -177,3 +177,64 @@ def _copy(chance, corpus, place):
 
 def _ratio(above, below):
     return float(Fraction(above) / Fraction(below)) if below else 0.0
+
+
+def unit_ranks(answers, ranking):
+    """The rank at which each unit of the first places is accounted for, and the units of all places.
+
+    Answers are lists of places, these are sets of units; a ranking has each unit once, ranks begin at 1.
+    """
+    at = {unit: rank for rank, unit in enumerate(ranking, start=1)}
+    never = float("inf")
+    complete = [[max(at.get(unit, never) for unit in place) for place in answer] for answer in answers]
+    units = {unit for answer in answers for unit in answer[0]}
+    ranks = {}
+    for unit in units:
+        others = [
+            min(ends[1:], default=never) for answer, ends in zip(answers, complete, strict=True) if unit in answer[0]
+        ]
+        ranks[unit] = min(at.get(unit, never), max(others))
+    return ranks, {unit for answer in answers for place in answer for unit in place}
+
+
+def id_scores(answers, results, k=None, gains=None):
+    """Every metric of ids; `results` may repeat a unit, and k, if there is one, counts them with their repeats."""
+    top = results if k is None else results[:k]
+    ranking = list(dict.fromkeys(top))
+    ranks, useful = unit_ranks(answers, ranking)
+    gains = dict.fromkeys(ranks, 1.0) | (gains or {})
+    places = len(top) if k is None else k
+    found = [rank for rank, unit in enumerate(ranking, start=1) if unit in useful]
+    credited = {unit: rank for unit, rank in ranks.items() if rank <= len(ranking)}
+    recall, precision = Fraction(len(credited), len(ranks)), Fraction(len(found), places) if places else Fraction(0)
+    weight = Fraction(len(credited), len(found)) if found else Fraction(1)
+    best = sorted((gains[unit] for unit in ranks), reverse=True)[:k]
+    ideal = sum(gain / log2(rank + 1) for rank, gain in enumerate(best, start=1))
+    gained = sum(gains[unit] / log2(rank + 1) for unit, rank in credited.items())
+    return {
+        "hit": float(bool(found)),
+        "recall": float(recall),
+        "precision": float(precision),
+        "f1": _ratio(2 * len(credited), len(ranks) + places * weight),
+        "mrr": 1 / found[0] if found else 0.0,
+        "map": float(sum(Fraction(sum(one <= rank for one in found), rank) for rank in credited.values()) / len(ranks)),
+        "ndcg": min(1.0, gained / ideal),
+        "r_precision": sum(rank <= len(ranks) for rank in credited.values()) / len(ranks),
+        "chunk_recall": float(recall),
+        "chunk_precision": _ratio(len(found), len(ranking)),
+        "chunk_f1": _ratio(2 * len(credited), len(ranks) + len(ranking) * weight),
+    }
+
+
+def world_of_ids(chance, units=8, alternatives=2):
+    """Answers of up to three places, of one or two units, that may overlap; and results, some of them repeated."""
+    names = [f"u{number}" for number in range(units)]
+
+    def place():
+        return set(chance.sample(names, chance.choice([1, 1, 2])))
+
+    answers = [[place() for _ in range(1 + chance.randint(0, alternatives))] for _ in range(chance.randint(1, 3))]
+    results = chance.sample(names, chance.randint(0, units))
+    if results and chance.random() < 0.3:
+        results.insert(chance.randint(1, len(results)), chance.choice(results))
+    return answers, results

@@ -1,6 +1,6 @@
 """Answers: what a question wants to know, each at any of its places."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -17,13 +17,13 @@ class Answer(Generic[U]):
     """One thing that a question wants to know: any of its places is enough, and of a place all units are needed.
 
     Attributes:
-        places: At least one, each of at least one unit: ids, or spans of one document in their order, which share no
-            character and are not empty, unless there is only one. The first is the reference, by whose length the
-            answer is weighed; the order of the others means nothing.
+        places: At least one, each once and of at least one unit: ids, or spans of one document in their order, which
+            share no character and are not empty, unless there is only one. The first is the reference, by whose length
+            the answer is weighed; the order of the others means nothing.
 
     Raises:
-        DatasetError: There is no place, a place has no unit, or its spans are empty, out of order, or in several
-            documents: what is in two documents is two answers.
+        DatasetError: There is no place, a place has no unit or something else than ids or spans, or its spans are
+            empty, out of order, or in several documents: what is in two documents is two answers.
     """
 
     places: tuple[tuple[U, ...], ...]
@@ -31,10 +31,14 @@ class Answer(Generic[U]):
     def __post_init__(self) -> None:
         if not self.places or not all(self.places):
             raise DatasetError(f"an answer has the places {shown(self.places)}; expected at least one unit in each")
+        kinds = set[type]().union(*(map(type, place) for place in self.places))
+        if kinds - {CharacterSpan} and kinds - {str}:
+            raise DatasetError(f"an answer has the places {shown(self.places)}; expected spans only, or ids as texts")
+        object.__setattr__(self, "places", tuple(dict.fromkeys(self.places)))
         if len(self.places) == len(self.reference) == 1:
             return
         for place in self.places:
-            _check_place(place)
+            _check_spans(place)
 
     @classmethod
     def any_of(cls, *places: "U | Iterable[U]") -> "Answer[U]":
@@ -49,6 +53,15 @@ class Answer(Generic[U]):
     def reference(self) -> tuple[U, ...]:
         """The units of the first place."""
         return self.places[0]
+
+    @property
+    def units(self) -> tuple[U, ...]:
+        """The units of all places, in order."""
+        return tuple(unit for place in self.places for unit in place)
+
+    def mapped(self, function: Callable[[U], U]) -> "Answer[U]":
+        """Return the answer with every unit replaced; places that become the same are one."""
+        return Answer(tuple(tuple(dict.fromkeys(map(function, place))) for place in self.places))
 
     @cached_property
     def wordings(self) -> tuple[int, ...]:
@@ -82,8 +95,8 @@ def _units(place: Any) -> tuple[Any, ...]:
     return (place,) if isinstance(place, str | CharacterSpan) else tuple(place)
 
 
-def _check_place(place: tuple[object, ...]) -> None:
-    if not all(isinstance(unit, CharacterSpan) for unit in place):
+def _check_spans(place: tuple[object, ...]) -> None:
+    if not isinstance(place[0], CharacterSpan):
         return
     spans = cast("tuple[CharacterSpan, ...]", place)
     told = ", ".join(f"{span.doc_id}[{span.start}:{span.end}]" for span in spans)

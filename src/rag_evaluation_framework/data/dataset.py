@@ -10,10 +10,11 @@ from typing import Any, Generic, TypeVar, cast
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.documents import Corpus, check_corpus_type
 from rag_evaluation_framework.data.frozen import FrozenDict
-from rag_evaluation_framework.data.ground_truth import GroundTruth, span_problem
+from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.identity import unit_key, with_text
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, content_digest
 from rag_evaluation_framework.data.label_contexts import LabelContexts
+from rag_evaluation_framework.data.labelled_units import span_problem
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.queries import Query
@@ -133,10 +134,7 @@ class Dataset(Generic[U]):
         document keep the hash. Of a span without a text the offsets count, at the other levels the ids and gains. Name,
         metadata, documents and what was skipped do not.
         """
-        rows = [
-            [entry.query.id, entry.query.text, [self._key(unit, entry.gain(unit)) for unit in entry.relevant]]
-            for entry in self.ground_truth
-        ]
+        rows = [[entry.query.id, entry.query.text, self._keys(entry)] for entry in self.ground_truth]
         return content_digest(json.dumps([self.level.evaluation_type, rows], ensure_ascii=True))
 
     def quoted(self, unit: UnitT) -> UnitT:
@@ -153,7 +151,7 @@ class Dataset(Generic[U]):
         """What files keep so that spans can be found again: of the labelled corpus or, without it, as recorded."""
         if self.labelled_corpus is None:
             return self.recorded or LabelContexts()
-        found = LabelContexts.of((unit for entry in self for unit in entry.relevant), self.labelled_corpus)
+        found = LabelContexts.of((unit for entry in self for unit in entry.labels), self.labelled_corpus)
         return found if self.recorded is None else replace(found, was_in=self.recorded.was_in)
 
     def exact_ids(self, corpus: Corpus) -> frozenset[str]:
@@ -169,7 +167,7 @@ class Dataset(Generic[U]):
         found: dict[str, dict[str, tuple[str, ...]]] = {}
         known = LabelContexts().was_in if self.recorded is None else self.recorded.was_in
         for entry in self if known else ():
-            for unit in entry.relevant:
+            for unit in entry.labels:
                 if isinstance(unit, CharacterSpan) and (label := (entry.query.id, unit)) in known:
                     before = found.setdefault(entry.query.id, {})
                     before[unit.doc_id] = tuple(dict.fromkeys((*before.get(unit.doc_id, ()), *known[label])))
@@ -180,6 +178,16 @@ class Dataset(Generic[U]):
         """The corpus, if it is the one that was labelled."""
         labelled = self.corpus is not None and self.corpus.content_hash == self.corpus_hash
         return self.corpus if labelled else None
+
+    def _keys(self, entry: GroundTruth[U]) -> list[object]:
+        """Return what the answers of a question are told by; the order of further places means nothing."""
+        if not entry.has_alternatives:
+            return [self._key(unit, entry.gain(unit)) for unit in entry.relevant]
+        keys: list[object] = []
+        for answer in entry.answers:
+            first, *others = ([self._key(unit, entry.gain(unit)) for unit in place] for place in answer.places)
+            keys += [{"places": [first, *sorted(others, key=json.dumps)]}] if others else first
+        return keys
 
     def _key(self, unit: DocumentId | ChunkId | CharacterSpan, gain: float) -> object:
         key = unit_key(self.quoted(unit))
@@ -230,7 +238,7 @@ class Dataset(Generic[U]):
         return [
             f"question {entry.query.id!r}: {problem}"
             for entry in self
-            for unit in entry.relevant
+            for unit in entry.labels
             if isinstance(unit, CharacterSpan) and (problem := span_problem(unit, corpus))
         ]
 
@@ -253,7 +261,7 @@ class Dataset(Generic[U]):
             )
         notes: list[str] = []
         if self.corpus_hash not in (None, corpus.content_hash):
-            spans = [unit for entry in self for unit in entry.relevant if isinstance(unit, CharacterSpan)]
+            spans = [unit for entry in self for unit in entry.labels if isinstance(unit, CharacterSpan)]
             unread = sum(not span.text for span in spans)
             checked = f"labelled spans that carry no text to compare: {unread}"
             checked = checked if unread else "all labelled spans still match"

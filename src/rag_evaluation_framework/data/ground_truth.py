@@ -4,29 +4,32 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, TypeAlias, cast
 
-from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, canonical_chunk_id
+from rag_evaluation_framework.data.labelled_units import (
+    IdT,
+    as_answer,
+    check_query,
+    checked_gains,
+    flattened,
+    listed_ids,
+    listed_spans,
+    mapped,
+    renamed_gains,
+    span_problem,
+)
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
-from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 
-LARGEST_GAIN = 1e100
-"""Sums of gains stay finite."""
-
 Around: TypeAlias = Mapping[CharacterSpan, tuple[str, str]]
 NO_CONTEXTS: Around = FrozenDict[CharacterSpan, tuple[str, str]]()
-
-IdT = TypeVar("IdT", DocumentId, ChunkId)
-TextT = TypeVar("TextT", bound=str)
 
 
 class GroundTruth(ABC, Generic[U]):
@@ -41,8 +44,19 @@ class GroundTruth(ABC, Generic[U]):
 
     @cached_property
     def relevant(self) -> tuple[U, ...]:
-        """The relevant units: those of the reference places of all answers, in order."""
-        return tuple(unit for answer in self.answers for unit in answer.reference)
+        """The relevant units: those of the reference places of all answers, in order; ids once each."""
+        units = [unit for answer in self.answers for unit in answer.reference]
+        return tuple(units if self.level.repeats else dict.fromkeys(units))
+
+    @cached_property
+    def labels(self) -> tuple[U, ...]:
+        """All labelled units: those of all places of all answers, in order."""
+        return tuple(unit for answer in self.answers for place in answer.places for unit in place)
+
+    @cached_property
+    def has_alternatives(self) -> bool:
+        """Whether an answer has several places."""
+        return any(len(answer.places) > 1 for answer in self.answers)
 
     @property
     @abstractmethod
@@ -90,11 +104,13 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
 
     Attributes:
         query: The question.
-        relevant_document_ids: Documents that answer it.
+        relevant_document_ids: Documents that answer it, all of which are wanted; in place of one,
+            `Answer.any_of(id, other)` is an answer that any of these documents gives.
         relevant_prefixes: Prefixes of document ids. All documents whose id starts with a prefix form one relevant unit,
             written `prefix*`. The first of them that is retrieved satisfies it; the others then count as not relevant.
             A relevant id that starts with the prefix is part of that unit.
-        gains: Gain of each document or `prefix*`, above 0; 1.0 by default.
+        gains: Gain of each document or `prefix*`, above 0; 1.0 by default. Of an answer with several places those of
+            the first have gains.
 
     Raises:
         DatasetError: The ids are not a list, a gain is not a finite number above 0 or belongs to no relevant unit, or a
@@ -102,23 +118,23 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
     """
 
     query: Query
-    relevant_document_ids: tuple[DocumentId, ...]
+    relevant_document_ids: tuple[DocumentId | Answer[DocumentId], ...]
     relevant_prefixes: tuple[str, ...] = ()
     gains: Mapping[DocumentId, float] = field(default_factory=FrozenDict[DocumentId, float], hash=False)
 
     def __post_init__(self) -> None:
-        _check_types(self, self.gains)
-        object.__setattr__(self, "relevant_document_ids", _listed(self.query, self.relevant_document_ids))
-        object.__setattr__(self, "relevant_prefixes", _listed(self.query, self.relevant_prefixes))
+        check_query(type(self).__name__, self.query, self.gains)
+        object.__setattr__(self, "relevant_document_ids", listed_ids(self.query, self.relevant_document_ids))
+        object.__setattr__(self, "relevant_prefixes", listed_ids(self.query, self.relevant_prefixes))
         if not all(self.relevant_prefixes):
             raise DatasetError(f"question {self.query.id!r}: an empty prefix would make every document relevant")
-        object.__setattr__(self, "gains", _checked_gains(self.query, self.gains, self.relevant))
+        object.__setattr__(self, "gains", checked_gains(self.query, self.gains, self.relevant))
 
-    @property
+    @cached_property
     def answers(self) -> tuple[Answer[DocumentId], ...]:
         """The relevant documents and `prefix*` units, each once."""
-        ids = [*self.relevant_document_ids, *map(DocumentId, self.relevant_prefixes)]
-        return _one_place_each(dict.fromkeys(self._prefixed(doc_id) or doc_id for doc_id in ids))
+        units = [*self.relevant_document_ids, *map(DocumentId, self.relevant_prefixes)]
+        return _answers(mapped(units, lambda doc_id: self._prefixed(doc_id) or doc_id))
 
     @property
     def level(self) -> Level[DocumentId]:
@@ -128,12 +144,12 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
     def record(self, corpus: Corpus | None, around: Around = NO_CONTEXTS) -> dict[str, Any]:
         """Return the ids, with prefixes and gains if there are any."""
         del corpus, around
-        prefixes, gains = list(self.relevant_prefixes), dict(self.gains)
-        return {"relevant_document_ids": list(self.relevant_document_ids), **_optional(prefixes, gains)}
+        ids = _ids_record("relevant_document_ids", self.relevant_document_ids)
+        return {**ids, **_optional(list(self.relevant_prefixes), dict(self.gains))}
 
     def problems(self, corpus: Corpus) -> list[str]:
         """Return which documents and prefixes the corpus does not have."""
-        strangers = [doc_id for doc_id in self.relevant_document_ids if doc_id not in corpus]
+        strangers = [doc_id for doc_id in flattened(self.relevant_document_ids) if doc_id not in corpus]
         return [f"the corpus has no document {doc_id!r}" for doc_id in strangers] + [
             f"no document in the corpus starts with {prefix!r}"
             for prefix in self.relevant_prefixes
@@ -179,28 +195,30 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
 
     Attributes:
         query: The question.
-        relevant_chunk_ids: Chunks that answer it.
-        gains: Gain of each chunk, above 0; 1.0 by default.
+        relevant_chunk_ids: Chunks that answer it, all of which are wanted; in place of one,
+            `Answer.any_of(id, other)` is an answer that any of these chunks gives.
+        gains: Gain of each chunk, above 0; 1.0 by default. Of an answer with several places those of the first have
+            gains.
 
     Raises:
         DatasetError: The ids are not a list, or a gain is not a finite number above 0 or belongs to no relevant chunk.
     """
 
     query: Query
-    relevant_chunk_ids: tuple[ChunkId, ...]
+    relevant_chunk_ids: tuple[ChunkId | Answer[ChunkId], ...]
     gains: Mapping[ChunkId, float] = field(default_factory=FrozenDict[ChunkId, float], hash=False)
 
     def __post_init__(self) -> None:
-        _check_types(self, self.gains)
-        ids = _listed(self.query, self.relevant_chunk_ids)
-        object.__setattr__(self, "relevant_chunk_ids", tuple(map(canonical_chunk_id, ids)))
+        check_query(type(self).__name__, self.query, self.gains)
+        ids: tuple[ChunkId | Answer[ChunkId], ...] = listed_ids(self.query, self.relevant_chunk_ids)
+        object.__setattr__(self, "relevant_chunk_ids", mapped(ids, canonical_chunk_id))
         gains = renamed_gains(self.query, self.gains, canonical_chunk_id)
-        object.__setattr__(self, "gains", _checked_gains(self.query, gains, self.relevant))
+        object.__setattr__(self, "gains", checked_gains(self.query, gains, self.relevant))
 
-    @property
+    @cached_property
     def answers(self) -> tuple[Answer[ChunkId], ...]:
         """The relevant chunks, each once; position-aware and plain ids of one content are one chunk."""
-        return _one_place_each(dict.fromkeys(self.relevant_chunk_ids))
+        return _answers(self.relevant_chunk_ids)
 
     @property
     def level(self) -> Level[ChunkId]:
@@ -210,7 +228,7 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
     def record(self, corpus: Corpus | None, around: Around = NO_CONTEXTS) -> dict[str, Any]:
         """Return the ids, with gains if there are any."""
         del corpus, around
-        return {"relevant_chunk_ids": list(self.relevant_chunk_ids), **_optional([], dict(self.gains))}
+        return {**_ids_record("relevant_chunk_ids", self.relevant_chunk_ids), **_optional([], dict(self.gains))}
 
     def gain(self, unit: ChunkId) -> float:
         """Return the gain of a relevant chunk."""
@@ -223,18 +241,20 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
 
     Attributes:
         query: The question.
-        relevant_spans: The spans of the answer, in one or several documents; overlapping spans count once.
+        relevant_spans: The spans that answer it, in one or several documents, all of which are wanted; overlapping
+            spans count once. In place of a span, `Answer.any_of(span, copy)` is an answer with several places, any of
+            which is enough.
 
     Raises:
         DatasetError: What is given is not a list of spans; `of_chunks` makes them of the ids of chunks.
     """
 
     query: Query
-    relevant_spans: tuple[CharacterSpan, ...]
+    relevant_spans: tuple[CharacterSpan | Answer[CharacterSpan], ...]
 
     def __post_init__(self) -> None:
-        _check_types(self, {})
-        object.__setattr__(self, "relevant_spans", _listed_spans(self.query, self.relevant_spans))
+        check_query(type(self).__name__, self.query, {})
+        object.__setattr__(self, "relevant_spans", listed_spans(self.query, self.relevant_spans))
 
     @classmethod
     def of_chunks(
@@ -253,7 +273,7 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
         Raises:
             DatasetError: The registry has no position for a chunk.
         """
-        ids = dict.fromkeys(_listed(query, relevant_chunk_ids))
+        ids = dict.fromkeys(cast("tuple[ChunkId, ...]", listed_ids(query, relevant_chunk_ids)))
         unknown = [chunk_id for chunk_id in ids if not registry.get_spans(chunk_id)]
         if unknown:
             more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
@@ -267,16 +287,22 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
 
     def record(self, corpus: Corpus | None, around: Around = NO_CONTEXTS) -> dict[str, Any]:
         """Return the spans, with their text and what is around them if it is known."""
-        return {"relevant_spans": [_span_record(span, corpus, around) for span in self.relevant_spans]}
+
+        def record(span: CharacterSpan) -> dict[str, Any]:
+            return _span_record(span, corpus, around)
+
+        if self.has_alternatives:
+            return _answers_record(self.answers, "spans", record)
+        return {"relevant_spans": [record(span) for span in self.relevant]}
 
     def problems(self, corpus: Corpus) -> list[str]:
         """Return which spans are not in the corpus, or have another text there."""
-        return [problem for span in self.relevant_spans if (problem := span_problem(span, corpus))]
+        return [problem for span in self.labels if (problem := span_problem(span, corpus))]
 
-    @property
+    @cached_property
     def answers(self) -> tuple[Answer[CharacterSpan], ...]:
-        """The relevant spans, each an answer with one place."""
-        return _one_place_each(self.relevant_spans)
+        """The relevant spans, each an answer with one place, and the answers with several."""
+        return tuple(map(as_answer, self.relevant_spans))
 
     @property
     def level(self) -> Level[CharacterSpan]:
@@ -284,111 +310,26 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
         return TOKEN
 
 
-def _one_place_each(units: Iterable[U]) -> tuple[Answer[U], ...]:
-    return tuple(Answer(((unit,),)) for unit in units)
+def _answers(units: Iterable[IdT | Answer[IdT]]) -> tuple[Answer[IdT], ...]:
+    return tuple(map(as_answer, dict.fromkeys(units)))
 
 
-def _check_types(entry: GroundTruth[Any], gains: Any) -> None:
-    query: Any = entry.query
-    if not isinstance(query, Query):
-        raise DatasetError(
-            f"{type(entry).__name__}: query={shown(query)}; expected a Query; Query.from_text('What?') makes one"
-        )
-    if not isinstance(gains, Mapping):
-        raise DatasetError(
-            f"question {query.id!r}: gains={shown(gains)}; expected a dict of ids and gains: {{id: 2.0}}"
-        )
+def _ids_record(key: str, units: Iterable[IdT | Answer[IdT]]) -> dict[str, Any]:
+    """Return ids under their key or, where answers have several places, as answers."""
+    answers = [as_answer(unit) for unit in units]
+    if all(len(answer.places) == 1 for answer in answers):
+        return {key: [unit for answer in answers for unit in answer.reference]}
+    return _answers_record(answers, "ids", lambda unit: unit)
 
 
-def _listed_spans(query: Query, given: Any) -> tuple[CharacterSpan, ...]:
-    if isinstance(given, str | Mapping | CharacterSpan) or not isinstance(given, Iterable):
-        raise _no_spans(query, cast("object", given))
-    units: tuple[Any, ...] = (*items(given, f"question {query.id!r}: relevant_spans"),)
-    for unit in units:
-        if not isinstance(unit, CharacterSpan):
-            raise _no_spans(query, unit)
-    return units
+def _answers_record(answers: Iterable[Answer[U]], key: str, record: Callable[[U], Any]) -> dict[str, Any]:
+    """Return answers as files hold them: each with its places, which are a unit or, under the key, several."""
 
+    def listed(place: tuple[U, ...]) -> Any:
+        records = [*map(record, place)]
+        return records[0] if len(records) == 1 else {key: records}
 
-def _no_spans(query: Query, given: object) -> DatasetError:
-    return DatasetError(
-        f"question {query.id!r}: relevant_spans: got {shown(given)}; expected a list of spans, such as "
-        "CharacterSpan('a.md', 0, 5). Of the ids of position-aware chunks, TokenLevelGroundTruth.of_chunks(query, ids, "
-        "registry) makes spans"
-    )
-
-
-def _listed(query: Query, given: Iterable[TextT]) -> tuple[TextT, ...]:
-    units: Any = given
-    if isinstance(units, str | bytes | Mapping) or not isinstance(units, Iterable):
-        raise DatasetError(
-            f"question {query.id!r}: relevant units are {shown(given)}; expected a list of ids; pass gains as "
-            "gains={id: gain}"
-        )
-    ids: tuple[TextT, ...] = tuple(items(given, f"question {query.id!r}: the list of relevant units"))
-    unit: Any
-    for unit in ids:
-        if not isinstance(unit, str):
-            raise DatasetError(f"question {query.id!r}: {shown(unit)} is not a valid id; expected a string")
-    return ids
-
-
-def renamed_gains(query: Query, gains: Mapping[IdT, float], rename: Callable[[IdT], IdT]) -> dict[IdT, float]:
-    """Return gains with renamed ids.
-
-    Raises:
-        DatasetError: Two different gains end up under the same id, or an id is no text.
-    """
-    renamed: dict[IdT, float] = {}
-    for unit, gain in gains.items():
-        key: Any = unit
-        if not isinstance(key, str):
-            raise DatasetError(f"question {query.id!r}: gains are of {shown(key)}; expected ids as texts")
-        other: Any = renamed.setdefault(rename(unit), gain)
-        if other is not gain and not (_is_gain(gain) and _is_gain(other) and other == gain):
-            raise DatasetError(
-                f"question {query.id!r}: {rename(unit)!r} has two gains, {shown(other)} and {shown(gain)}; keep one"
-            )
-    return renamed
-
-
-def _is_gain(gain: Any) -> bool:
-    number: Any = gain
-    return not isinstance(gain, bool) and isinstance(gain, Real) and bool(0 < number <= LARGEST_GAIN)
-
-
-def _checked_gains(query: Query, gains: Mapping[IdT, Any], relevant: tuple[IdT, ...]) -> FrozenDict[IdT, float]:
-    known = frozenset(relevant)
-    for unit, gain in gains.items():
-        if unit not in known:
-            raise DatasetError(
-                f"question {query.id!r}: {unit!r} has a gain, but is not among the relevant units: "
-                f"{', '.join(map(repr, relevant[:3])) or 'none'}"
-            )
-        if not _is_gain(gain):
-            raise DatasetError(
-                f"question {query.id!r}: gain {shown(gain)} of {unit!r}: expected a number above 0 and at most "
-                f"{LARGEST_GAIN:g}; leave out units that were judged not relevant"
-            )
-    return FrozenDict({unit: float(gain) for unit, gain in gains.items()})
-
-
-def span_problem(span: CharacterSpan, corpus: Corpus) -> str | None:
-    """Return what is wrong with a labelled span in this corpus, or None if it is valid."""
-    where = f"{span.doc_id}[{span.start}:{span.end}]"
-    if span.doc_id not in corpus:
-        return f"the corpus has no document {span.doc_id!r}"
-    content = corpus[span.doc_id].content
-    if span.start == span.end:
-        return f"{where} is empty"
-    if span.end > len(content):
-        return f"{where} ends after the document's {len(content)} characters"
-    if not span.text:
-        return None
-    there = content[span.start : span.end]
-    if span.text.split() != there.split():  # the text of a tidied chunk may have other white space
-        return f"{where} is {there[:40]!r} in the document, but {span.text[:40]!r} in the dataset"
-    return None
+    return {"answers": [{"places": [*map(listed, answer.places)]} for answer in answers]}
 
 
 def _span_record(span: CharacterSpan, corpus: Corpus | None, around: Around) -> dict[str, Any]:

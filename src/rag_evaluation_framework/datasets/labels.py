@@ -1,6 +1,7 @@
 """Reading labels from dataset files: spans, chunk ids and document ids, with their gains."""
 
 from collections.abc import Callable, Sequence, Set
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -8,17 +9,18 @@ from pydantic import Field
 
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr, json_path
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import (
-    LARGEST_GAIN,
     ChunkLevelGroundTruth,
     DocumentLevelGroundTruth,
-    IdT,
     TokenLevelGroundTruth,
 )
 from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id
 from rag_evaluation_framework.data.label_contexts import UniqueWith
+from rag_evaluation_framework.data.labelled_units import LARGEST_GAIN, IdT
+from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
@@ -37,6 +39,10 @@ class SpanRecord(Record):
     after: str = ""
     unique_with: UniqueWith | None = None
     was_in: list[str] = Field(default=[])
+
+
+class _AnswerRecord(Record):
+    places: list[Any]
 
 
 class LabelReader:
@@ -70,10 +76,59 @@ class LabelReader:
         self.resolver = DocumentResolver(corpus) if corpus is not None else None
         self._utf16 = _Utf16Offsets(corpus) if corpus is not None and utf16_offsets else None
 
-    def token_level(self, query: Query, spans: Sequence[Any], where: str) -> TokenLevelGroundTruth:
-        """Return token-level ground truth; `where` is the location of the spans in the file."""
+    def token_level(
+        self, query: Query, spans: Sequence[Any], answers: Sequence[Any], where: str, answers_at: str
+    ) -> TokenLevelGroundTruth:
+        """Return token-level ground truth.
+
+        Args:
+            query: The question.
+            spans: The relevant spans.
+            answers: Answers with their places.
+            where: The location of the spans in the file.
+            answers_at: The location of the answers in the file.
+        """
         found = [self.span(query, span, f"{where}[{number}]") for number, span in enumerate(spans)]
-        return TokenLevelGroundTruth(query, tuple(span for span in found if span is not None))
+        several = self.answers(answers, answers_at, "spans", partial(self.span, query))
+        return TokenLevelGroundTruth(query, (*(span for span in found if span is not None), *several))
+
+    def answers(
+        self, items: Sequence[Any], where: str, several: str, read: Callable[[Any, str], U | None]
+    ) -> tuple[Answer[U], ...]:
+        """Return the answers of a list in the file, without those of which something was wrong, which is recorded.
+
+        Args:
+            items: The objects of the list, each with its `places`.
+            where: The location of the list in the file.
+            several: The key under which a place lists its units, if it has several.
+            read: Returns a unit, given with its location, or None after recording what is wrong with it.
+        """
+        found: list[Answer[U]] = []
+        for number, item in enumerate(items):
+            at = f"{where}[{number}]"
+            record = self.records.validate(_AnswerRecord, item, at, unknown="is ignored")
+            if record is None:
+                continue
+            places = [
+                self._place(place, f"{at}.places[{number}]", several, read)
+                for number, place in enumerate(record.places)
+            ]
+            try:
+                if None not in places:
+                    found.append(Answer(tuple(tuple(place) for place in places if place is not None)))
+            except DatasetError as error:
+                self.records.problem(at, error)
+        return tuple(found)
+
+    def _place(self, item: Any, at: str, several: str, read: Callable[[Any, str], U | None]) -> list[U] | None:
+        if not (is_object(item) and several in item):
+            unit = read(item, at)
+            return None if unit is None else [unit]
+        if not is_list(item[several]):
+            self.records.problem(f"{at}.{several}", f"expected a list, got {brief_repr(item[several])}")
+            return None
+        units = [read(unit, f"{at}.{several}[{number}]") for number, unit in enumerate(item[several])]
+        return None if None in units else [unit for unit in units if unit is not None]
 
     def span(self, query: Query, item: Any, where: str) -> CharacterSpan | None:
         """Return the span of an object of the file, or None after recording what is wrong with it."""
@@ -115,7 +170,14 @@ class LabelReader:
         return self.document(record.doc_id)
 
     def chunk_level(
-        self, query: Query, ids: Any, gains: Any, where: str, gains_at: str
+        self,
+        query: Query,
+        ids: Any,
+        gains: Any,
+        where: str,
+        gains_at: str,
+        answers: Sequence[Any] = (),
+        answers_at: str = "",
     ) -> ChunkLevelGroundTruth | None:
         """Return chunk-level ground truth, or None after recording what is wrong.
 
@@ -125,19 +187,31 @@ class LabelReader:
             gains: An object {id: gain}.
             where: The location of the ids in the file.
             gains_at: The location of the gains in the file.
+            answers: Answers with their places.
+            answers_at: The location of the answers in the file.
         """
         known = len(self.records.problems)
         found, graded = self._graded(ids, gains, where, gains_at, canonical_chunk_id)
+        several = self.answers(answers, answers_at, "ids", partial(self._id, canonical_chunk_id))
         if len(self.records.problems) > known:
             return None
         try:
-            return ChunkLevelGroundTruth(query, tuple(found), graded)
+            return ChunkLevelGroundTruth(query, (*found, *several), graded)
         except DatasetError as error:
             self.records.problem(gains_at, error)
             return None
 
     def document_level(
-        self, query: Query, ids: Any, prefixes: Sequence[str], gains: Any, where: str, prefixes_at: str, gains_at: str
+        self,
+        query: Query,
+        ids: Any,
+        prefixes: Sequence[str],
+        gains: Any,
+        where: str,
+        prefixes_at: str,
+        gains_at: str,
+        answers: Sequence[Any] = (),
+        answers_at: str = "",
     ) -> DocumentLevelGroundTruth | None:
         """Return document-level ground truth, or None after recording what is wrong.
 
@@ -149,14 +223,19 @@ class LabelReader:
             where: The location of the ids in the file.
             prefixes_at: The location of the prefixes in the file.
             gains_at: The location of the gains in the file.
+            answers: Answers with their places.
+            answers_at: The location of the answers in the file.
         """
         known = len(self.records.problems)
         units = {f"{prefix}*" for prefix in prefixes}
         starless = {prefix for prefix in prefixes if prefix} - units
         ids, gains = self._with_star(ids, starless, where), self._with_star(gains, starless, gains_at)
-        found, graded = self._graded(
-            ids, gains, where, gains_at, lambda name: DocumentId(name) if name in units else self.document(name)
-        )
+
+        def resolve(name: str) -> DocumentId:
+            return DocumentId(name) if name in units else self.document(name)
+
+        found, graded = self._graded(ids, gains, where, gains_at, resolve)
+        several = self.answers(answers, answers_at, "ids", partial(self._id, resolve))
         for number, prefix in enumerate(prefixes):
             place = f"{prefixes_at}[{number}]"
             begins = self.corpus is not None and self.corpus.has_prefix(prefix)
@@ -169,7 +248,7 @@ class LabelReader:
         if len(self.records.problems) > known:
             return None
         try:
-            return DocumentLevelGroundTruth(query, tuple(found), tuple(prefixes), graded)
+            return DocumentLevelGroundTruth(query, (*found, *several), tuple(prefixes), graded)
         except DatasetError as error:
             self.records.problem(gains_at, error)
             return None
@@ -223,6 +302,12 @@ class LabelReader:
                 self.records.problem(at, f"{unit!r} has two gains, {graded[unit]} and {gain}; keep one")
         found = [unit for name, _ in named if isinstance(name, str) and (unit := units[name]) is not None]
         return found, graded
+
+    def _id(self, resolve: Callable[[str], IdT], name: Any, at: str) -> IdT | None:
+        if not isinstance(name, str):
+            self.records.problem(at, f"expected an id, or an object with several `ids`, got {brief_repr(name)}")
+            return None
+        return self._resolved(name, at, resolve)
 
     def _resolved(self, name: str, at: str, resolve: Callable[[str], IdT]) -> IdT | None:
         if not name.strip():

@@ -11,7 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
-from rag_evaluation_framework._support.records import Record, RecordReader
+from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr
 from rag_evaluation_framework._support.strict_json import Json
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
@@ -25,7 +25,8 @@ from rag_evaluation_framework.datasets.labels import LabelReader
 from rag_evaluation_framework.datasets.skipped_labels import read_left_out, read_skipped
 from rag_evaluation_framework.errors import DatasetError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""The version of files in which an answer has several places; all others are of version 1, as before."""
 
 _Sha256 = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 
@@ -36,8 +37,8 @@ class _QueryRecord(Record):
     metadata: dict[str, Any] = Field(default={})
 
     @abstractmethod
-    def truth(self, query: Query, labels: LabelReader, where: str) -> GroundTruth[Any] | None:
-        """Return the ground truth, or None after recording what is wrong with it."""
+    def truth(self, query: Query, labels: LabelReader, where: str, answers: list[Any]) -> GroundTruth[Any] | None:
+        """Return the ground truth, with answers that have several places, or None after recording what is wrong."""
 
 
 class _DocumentQuery(_QueryRecord):
@@ -45,25 +46,28 @@ class _DocumentQuery(_QueryRecord):
     relevant_prefixes: Annotated[list[str], FailFast()] = Field(default=[])
     gains: Any = Field(default_factory=dict[str, Any])
 
-    def truth(self, query: Query, labels: LabelReader, where: str) -> GroundTruth[Any] | None:
-        places = [f"{where}.{key}" for key in ("relevant_document_ids", "relevant_prefixes", "gains")]
-        return labels.document_level(query, self.relevant_document_ids, self.relevant_prefixes, self.gains, *places)
+    def truth(self, query: Query, labels: LabelReader, where: str, answers: list[Any]) -> GroundTruth[Any] | None:
+        places = f"{where}.relevant_document_ids", f"{where}.relevant_prefixes", f"{where}.gains"
+        given = self.relevant_document_ids, self.relevant_prefixes, self.gains
+        return labels.document_level(query, *given, *places, answers=answers, answers_at=f"{where}.answers")
 
 
 class _ChunkQuery(_QueryRecord):
     relevant_chunk_ids: Any
     gains: Any = Field(default_factory=dict[str, Any])
 
-    def truth(self, query: Query, labels: LabelReader, where: str) -> GroundTruth[Any] | None:
-        places = [f"{where}.{key}" for key in ("relevant_chunk_ids", "gains")]
-        return labels.chunk_level(query, self.relevant_chunk_ids, self.gains, *places)
+    def truth(self, query: Query, labels: LabelReader, where: str, answers: list[Any]) -> GroundTruth[Any] | None:
+        places = f"{where}.relevant_chunk_ids", f"{where}.gains"
+        given = self.relevant_chunk_ids, self.gains
+        return labels.chunk_level(query, *given, *places, answers=answers, answers_at=f"{where}.answers")
 
 
 class _TokenQuery(_QueryRecord):
     relevant_spans: list[Any]  # read one by one: of a million that are wrong, the library would keep every error
 
-    def truth(self, query: Query, labels: LabelReader, where: str) -> GroundTruth[Any]:
-        return labels.token_level(query, self.relevant_spans, f"{where}.relevant_spans")
+    def truth(self, query: Query, labels: LabelReader, where: str, answers: list[Any]) -> GroundTruth[Any]:
+        places = f"{where}.relevant_spans", f"{where}.answers"
+        return labels.token_level(query, self.relevant_spans, answers, *places)
 
 
 _QUERY_RECORDS: dict[EvaluationType, type[_QueryRecord]] = {
@@ -85,7 +89,7 @@ _LEVELS_OF: dict[str, tuple[EvaluationType, ...]] = {
 
 
 class _Header(Record):
-    schema_version: Literal[1]
+    schema_version: Literal[1, 2]
     evaluation_type: EvaluationType = "token-level"
     name: str = ""
     corpus_hash: str | None = None
@@ -143,7 +147,7 @@ def _read(
     records = labels.records
     _check_version(first, where, path)
     header = records.validate(_Header, first, where)
-    if header is None and not _is_of_this_version(first):
+    if header is None and _version(first) not in range(1, SCHEMA_VERSION + 1):
         raise records.error()
     if header is not None:
         labels.hashed = header.documents.keys()
@@ -153,7 +157,8 @@ def _read(
         check_level(str(path), found, level)
     elif found != level.evaluation_type:  # the questions cannot be judged by this level
         raise records.error()
-    entries = [_entry(data, where, level, labels) for where, data in rows]
+    has_places = _version(first) == SCHEMA_VERSION
+    entries = [_entry(data, where, level, labels, has_places) for where, data in rows]
     truth = [entry for entry in entries if entry is not None]
     skipped = [] if header is None else read_skipped(header.skipped, f"{where}.skipped", records)
     if header is None or records.problems:
@@ -190,8 +195,8 @@ def _check_version(first: Any, where: str, path: Path) -> None:
             )
 
 
-def _is_of_this_version(first: Any) -> bool:
-    return is_object(first) and SCHEMA_VERSION in (first.get("schemaVersion"), first.get("schema_version"))
+def _version(first: Any) -> object:
+    return first.get("schema_version", first.get("schemaVersion")) if is_object(first) else None
 
 
 def _told(first: Any, rows: Iterable[tuple[str, Any]]) -> tuple[EvaluationType, Iterable[tuple[str, Any]]]:
@@ -214,7 +219,7 @@ def _inferred(rows: Iterable[tuple[str, Any]]) -> tuple[EvaluationType, Iterable
     return "token-level", silent
 
 
-def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader) -> GroundTruth[Any] | None:
+def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader, has_places: bool) -> GroundTruth[Any] | None:
     known = len(labels.records.problems)
     for key in data if is_object(data) else ():
         told = _LEVELS_OF.get(key, (level.evaluation_type,))
@@ -226,9 +231,25 @@ def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader) -> Gro
             )
     if len(labels.records.problems) > known:
         return None
+    data, answers = _without_answers(data, where, level, labels.records) if has_places else (data, [])
     record = labels.records.validate(_QUERY_RECORDS[level.evaluation_type], data, where)
     if record is None:
         return None
     labels.records.check_query(record.id, record.query, where)
     query = Query(QueryId(record.id), QueryText(record.query), {**record.metadata, **(record.model_extra or {})})
-    return record.truth(query, labels, where)
+    return record.truth(query, labels, where, answers)
+
+
+def _without_answers(data: Any, where: str, level: Level[Any], records: RecordReader) -> tuple[Any, list[Any]]:
+    """Return a question as files of version 1 have it, with nothing relevant, and its answers, if it has them."""
+    if not is_object(data) or "answers" not in data:
+        return data, []
+    answers, key = data["answers"], _OWN_KEYS[level.evaluation_type][0]
+    for other in (key, to_camel(key)):
+        if other in data:
+            records.problem(f"{where}.{other}", "beside `answers`; expected one of the two")
+            return data, []
+    if not is_list(answers):
+        records.problem(f"{where}.answers", f"expected a list of answers with their places, got {brief_repr(answers)}")
+    rest = {name: value for name, value in data.items() if name != "answers"}
+    return {**rest, key: []}, answers if is_list(answers) else []

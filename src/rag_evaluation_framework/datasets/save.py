@@ -1,7 +1,7 @@
 """Saving datasets in the native format."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework._support.records import Problems, storable
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.native import SCHEMA_VERSION
@@ -46,7 +47,7 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
     if problems:
         raise DatasetError(problems.message(f"dataset {dataset.name!r}"))
     header = {
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": SCHEMA_VERSION if any(entry.has_alternatives for entry in dataset) else 1,
         "evaluation_type": dataset.level.evaluation_type,
         "name": dataset.name,
         "corpus_hash": dataset.corpus_hash,
@@ -97,7 +98,9 @@ def _add_what_is_known(questions: list[dict[str, Any]], dataset: Dataset[Any]) -
 
     That is what made its place the only one, and which documents it was in before.
     """
-    asked = [(question["id"], record) for question in questions for record in question.get("relevant_spans", ())]
+    if dataset.level is not TOKEN:
+        return
+    asked = [(question["id"], record) for question in questions for record in _span_records(question)]
     records = [record for _, record in asked]
     spans = [CharacterSpan(record["doc_id"], record["start"], record["end"]) for record in records]
     if dataset.labelled_corpus is None:
@@ -110,6 +113,12 @@ def _add_what_is_known(questions: list[dict[str, Any]], dataset: Dataset[Any]) -
             record["unique_with"] = found
         if (query_id, span) in was_in:
             record["was_in"] = list(was_in[query_id, span])
+
+
+def _span_records(question: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the records of all spans of a question."""
+    places = (place for answer in question.get("answers", ()) for place in answer["places"])
+    return chain(question.get("relevant_spans", ()), *(place.get("spans", [place]) for place in places))
 
 
 def _problems(entry: GroundTruth[Any], dataset: Dataset[Any]) -> list[str]:

@@ -1,10 +1,12 @@
 """Mending what is certain in a dataset: places of labels that moved, white space at their ends, copies."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.frozen import FrozenDict
@@ -16,6 +18,7 @@ from rag_evaluation_framework.data.ground_truth import (
 )
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import LabelContexts
+from rag_evaluation_framework.data.labelled_units import as_answer
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -25,7 +28,7 @@ from rag_evaluation_framework.inspection.question_checks import asked_twice
 from rag_evaluation_framework.labelling.relabelling import relabel
 from rag_evaluation_framework.text.line_places import LinePlaces
 
-IdT = TypeVar("IdT", bound=str)
+UnitsT = TypeVar("UnitsT")
 FixKind: TypeAlias = Literal["label moved", "white space", "labelled twice", "asked twice"]
 
 
@@ -150,23 +153,22 @@ def _placed(dataset: Dataset[Any], corpus: Corpus, fixes: list[Fix]) -> tuple[Da
         ]
         found = relabelled.dataset
     trimmed: list[Fix] = []
-    entries = [_trimmed(entry, corpus, texts, trimmed) for entry in found]
+    now: dict[tuple[str, CharacterSpan], CharacterSpan] = {}
+    entries = [_trimmed(entry, corpus, texts, trimmed, now) for entry in found]
     fixes += moved + trimmed
     if not moved and not trimmed:
         return dataset, 0
-    return _copy(found, entries, corpus, corpus.content_hash, _recorded(found, entries)), 0
+    return _copy(found, entries, corpus, corpus.content_hash, _recorded(found, now)), 0
 
 
-def _recorded(dataset: Dataset[Any], entries: Sequence[GroundTruth[CharacterSpan]]) -> LabelContexts | None:
+def _recorded(dataset: Dataset[Any], now: Mapping[tuple[str, CharacterSpan], CharacterSpan]) -> LabelContexts | None:
     """Return what is known of labels that were trimmed: the documents that they were in before."""
     if dataset.recorded is None:
         return None
-    known = dataset.recorded.was_in
     was_in: dict[tuple[str, CharacterSpan], tuple[DocumentId, ...]] = {
-        (entry.query.id, now): known[entry.query.id, before]
-        for entry, trimmed in zip(dataset, entries, strict=True)
-        for before, now in zip(entry.relevant, trimmed.relevant, strict=True)
-        if (entry.query.id, before) in known
+        (query_id, now[query_id, before]): documents
+        for (query_id, before), documents in dataset.recorded.was_in.items()
+        if (query_id, before) in now
     }
     return replace(dataset.recorded, was_in=FrozenDict(was_in))
 
@@ -175,35 +177,44 @@ def _nobody_knows_texts(dataset: Dataset[Any], corpus: Corpus) -> bool:
     """Return whether there are spans without a text that were labelled in other documents: what they quoted is lost."""
     if dataset.corpus_hash == corpus.content_hash:
         return False
-    return not all(dataset.quoted(span).text for entry in dataset for span in entry.relevant)
+    return not all(dataset.quoted(span).text for entry in dataset for span in entry.labels)
 
 
 def _trimmed(
-    entry: GroundTruth[CharacterSpan], corpus: Corpus, texts: LabelTexts, fixes: list[Fix]
+    entry: GroundTruth[CharacterSpan],
+    corpus: Corpus,
+    texts: LabelTexts,
+    fixes: list[Fix],
+    now: dict[tuple[str, CharacterSpan], CharacterSpan],
 ) -> GroundTruth[CharacterSpan]:
-    """Return a question whose labels have no white space at their ends; a blank label stays as it is."""
-    spans: list[CharacterSpan] = []
-    for span in entry.relevant:
-        span = replace(span, doc_id=texts.known_as(span.doc_id))
+    """Return a question whose labels have no white space at their ends; a blank label stays as it is.
+
+    What every label of it is `now` is added there.
+    """
+
+    def trim(span: CharacterSpan) -> CharacterSpan:
+        span = _known(span, texts)
         text = corpus[span.doc_id].content[span.start : span.end]
         core = text.strip()
         if not core or core == text:
-            spans.append(span)
-            continue
+            return span
         start = span.start + len(text) - len(text.lstrip())
-        spans.append(CharacterSpan(span.doc_id, start, start + len(core), core))
         where = f"{name_line(span.doc_id)}[{span.start}:{span.end}] → [{start}:{start + len(core)}]"
         fixes.append(Fix("white space", entry.query, f"{where} {quotation(core)}"))
-    return TokenLevelGroundTruth(entry.query, tuple(spans))
+        return CharacterSpan(span.doc_id, start, start + len(core), core)
+
+    now.update({(entry.query.id, span): trim(span) for span in entry.labels})
+    answers = tuple(answer.mapped(lambda span: now[entry.query.id, span]) for answer in entry.answers)
+    return TokenLevelGroundTruth(entry.query, answers)
 
 
 def _each_once(entry: GroundTruth[Any], texts: LabelTexts) -> GroundTruth[Any]:
     """Return a question with each of its labels once; the same one if they are."""
     match entry:
         case TokenLevelGroundTruth(relevant_spans=spans):
-            once: dict[tuple[str, int, int], CharacterSpan] = {}
-            for span in spans:
-                once.setdefault((texts.known_as(span.doc_id), span.start, span.end), span)
+            once: dict[Answer[CharacterSpan], CharacterSpan | Answer[CharacterSpan]] = {}
+            for unit in spans:
+                once.setdefault(as_answer(unit).mapped(partial(_known, texts=texts)), unit)
             return entry if len(once) == len(spans) else replace(entry, relevant_spans=tuple(once.values()))
         case ChunkLevelGroundTruth(relevant_chunk_ids=ids):
             return entry if len(set(ids)) == len(ids) else replace(entry, relevant_chunk_ids=_once(ids))
@@ -215,7 +226,11 @@ def _each_once(entry: GroundTruth[Any], texts: LabelTexts) -> GroundTruth[Any]:
             return entry
 
 
-def _once(ids: Iterable[IdT]) -> tuple[IdT, ...]:
+def _known(span: CharacterSpan, texts: LabelTexts) -> CharacterSpan:
+    return replace(span, doc_id=texts.known_as(span.doc_id))
+
+
+def _once(ids: Iterable[UnitsT]) -> tuple[UnitsT, ...]:
     return tuple(dict.fromkeys(ids))
 
 

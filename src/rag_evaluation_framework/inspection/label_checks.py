@@ -43,8 +43,10 @@ class LabelChecks:
         query = entry.query
         for label in labels:
             yield from self._alone(query, label)
-        yield from self._repeated(entry, labels)
-        yield from self._overlapping(query, labels)
+        several = {unit for answer in entry.answers if len(answer.places) > 1 for unit in answer.units}
+        alone = [(label, unit) for label, unit in zip(labels, units_of(entry), strict=True) if unit not in several]
+        yield from self._repeated(query, alone)
+        yield from self._overlapping(query, [label for label, _ in alone])
         yield from self._elsewhere(query, labels)
         yield from self._too_long(entry, labels)
 
@@ -77,15 +79,14 @@ class LabelChecks:
         hidden = "" if self._shown is None or label.problem else self._shown.hidden(span)
         return f"is hidden ({hidden})" if hidden else ""
 
-    def _repeated(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
-        units = units_of(entry)
-        named = (label.span or unit for label, unit in zip(labels, units, strict=True))
+    def _repeated(self, query: Query, labels: Sequence[tuple[Label, Any]]) -> Iterator[Finding]:
+        named = (label.span or unit for label, unit in labels)
         for unit, count in Counter(map(_place, named)).items():
             if count > 1 and isinstance(unit, CharacterSpan):
                 what = f"is given {count:,} times"
-                yield Finding("labelled twice", what, entry.query, self.texts.where(unit), unit, fixable=True)
+                yield Finding("labelled twice", what, query, self.texts.where(unit), unit, fixable=True)
             elif count > 1:
-                yield Finding("labelled twice", f"{shown(unit)} is given {count:,} times", entry.query, fixable=True)
+                yield Finding("labelled twice", f"{shown(unit)} is given {count:,} times", query, fixable=True)
 
     def _overlapping(self, query: Query, labels: Sequence[Label]) -> Iterator[Finding]:
         spans = dict.fromkeys(_place(label.span) for label in labels if label.span is not None)
@@ -138,14 +139,16 @@ class LabelChecks:
         return [*found, *more][:_MOST_PLACES]
 
     def _too_long(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
-        spans = [label.span for label in labels if label.span is not None]
+        wanted = {*entry.relevant}
+        given = zip(labels, units_of(entry), strict=True)
+        spans = [label.span for label, unit in given if label.span is not None and unit in wanted]
         if spans:
             length = total_length(merge_overlapping_spans(spans))
             if length > self.budget:
                 share = f"span_recall@{self.budget}ch is at most {_down(self.budget / length)}"
                 yield Finding("too long", f"its answer has {length:,} characters: {share}", entry.query)
             return
-        units = len(entry.answers)
+        units = len(entry.relevant)
         if units > self.k:
             what = f"it has {units:,} relevant units: recall@{self.k} is at most {_down(self.k / units)}"
             yield Finding("too long", what, entry.query)

@@ -8,13 +8,9 @@ from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import (
-    ChunkLevelGroundTruth,
-    DocumentLevelGroundTruth,
-    GroundTruth,
-    span_problem,
-)
+from rag_evaluation_framework.data.ground_truth import ChunkLevelGroundTruth, DocumentLevelGroundTruth, GroundTruth
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
+from rag_evaluation_framework.data.labelled_units import flattened, span_problem
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.inspection.findings import quotation
 from rag_evaluation_framework.inspection.meanings import FindingKind
@@ -51,11 +47,11 @@ def units_of(entry: GroundTruth[Any]) -> tuple[Any, ...]:
     """Return the labels of a question as they were given, also those given twice; a prefix is `prefix*`."""
     match entry:
         case DocumentLevelGroundTruth(relevant_document_ids=ids, relevant_prefixes=prefixes):
-            return (*ids, *(f"{prefix}*" for prefix in prefixes))
+            return (*flattened(ids), *(f"{prefix}*" for prefix in prefixes))
         case ChunkLevelGroundTruth(relevant_chunk_ids=ids):
-            return ids
+            return flattened(ids)
         case _:
-            return tuple(entry.relevant)
+            return entry.labels
 
 
 class LabelTexts:
@@ -78,7 +74,7 @@ class LabelTexts:
         """Return the labels of a question, in order."""
         if isinstance(entry, DocumentLevelGroundTruth):
             prefixes = (self._prefix(prefix) for prefix in entry.relevant_prefixes)
-            return (*map(self._document, entry.relevant_document_ids), *prefixes)
+            return (*map(self._document, flattened(entry.relevant_document_ids)), *prefixes)
         read = (self._span(unit) if isinstance(unit, CharacterSpan) else self._chunk(unit) for unit in units_of(entry))
         return tuple(read)
 

@@ -111,7 +111,7 @@ def _not_checked(dataset: Dataset[Any], corpus: Corpus | None, registry: ChunkRe
     if dataset.level == DOCUMENT:
         told = [] if corpus is not None else ["whether there are such documents: needs the corpus"]
         return [*told, "whether a question copies its answer: documents are too long to say"]
-    spans = [unit for entry in dataset for unit in entry.relevant if isinstance(unit, CharacterSpan)]
+    spans = [unit for entry in dataset for unit in entry.labels if isinstance(unit, CharacterSpan)]
     silent = sum(not dataset.quoted(span).text for span in spans)
     told = ["whether labels match their documents, and where else their texts stand: needs the corpus"]
     told = [] if corpus is not None else told

@@ -5,57 +5,15 @@ number of relevant units and not with the number of queries times the depth.
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
-
-
-@dataclass(frozen=True, eq=False)
-class Relevant:
-    """Relevant units as columns, sorted by query and then by rank.
-
-    Attributes:
-        query: Number of the query, 0-based.
-        rank: Position among the different units of the ranking, 0-based.
-        gain: How relevant the unit is, above 0.
-    """
-
-    query: Integers
-    rank: Integers
-    gain: Numbers
-
-    @classmethod
-    def sorted_by_rank(cls, query: Integers, rank: Integers, gain: Numbers) -> "Relevant":
-        """Return the columns sorted by rank; queries are ascending, and the units of one have different ranks."""
-        width = int(rank.max()) + 1 if len(rank) else 1
-        order = np.argsort(query * width + rank)
-        return cls(query, rank[order], gain[order])
-
-    def before(self, depths: Integers | int) -> "Relevant":
-        """Return the units at the first ranks: `depths` of them, one number for all queries or one per query."""
-        limits = depths if isinstance(depths, int) else depths[self.query]
-        rows = np.flatnonzero(self.rank < limits)
-        return self if len(rows) == len(self.rank) else Relevant(self.query[rows], self.rank[rows], self.gain[rows])
-
-    @cached_property
-    def first(self) -> Integers:
-        """The row of the first unit of each query that has any: for `query` (0, 0, 2), these are (0, 2)."""
-        return np.flatnonzero(np.diff(self.query, prepend=-1))
-
-    @cached_property
-    def ordinal(self) -> Integers:
-        """How many units of the same query precede each; for `query` (0, 0, 2), these are (0, 1, 0)."""
-        return _ordinal(self.query)
-
-    def discounted_gain(self, queries: int) -> Numbers:
-        """Return the DCG of each query, Σ gain / log2(rank + 2), ranks being 0-based; shape (queries,)."""
-        depth = int(self.rank.max()) + 1 if len(self.rank) else 0
-        discounts = 1 / np.log2(np.arange(depth) + 2.0)
-        return totals(self.query, self.gain * discounts[self.rank], queries)
+from rag_evaluation_framework.judging.rank_answers import accounted_for
+from rag_evaluation_framework.judging.relevant_units import LabelColumns, Relevant, ordinal_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,28 +40,15 @@ class Repeats:
 
 
 @dataclass(frozen=True, eq=False)
-class LabelColumns:
-    """The relevant units of all queries, as columns.
-
-    Attributes:
-        query: Number of the query of each unit, ascending.
-        unit: Number of the unit, each once per query; retrieved and relevant units use the same numbers.
-        gain: How relevant it is, above 0.
-    """
-
-    query: Integers
-    unit: Integers
-    gain: Numbers
-
-
-@dataclass(frozen=True, eq=False)
 class RankJudgements:
     """The ranks of the relevant units of all queries, and those they would have in the ideal order.
 
     Cutoffs count results, of which several can be of one unit; ranks count the different units.
 
     Attributes:
-        found: The relevant units that were retrieved, by rank.
+        found: The retrieved units that are in a place of an answer, by rank.
+        credited: The relevant units that are accounted for, by the rank at which they are: retrieved, or replaced by
+            another place of each answer that needs them. `found` itself where every answer has one place.
         ideal: All relevant units in the ideal order: by falling gain.
         relevant: The number of relevant units of each query; shape (queries,).
         results: The number of results of each query; shape (queries,).
@@ -112,6 +57,7 @@ class RankJudgements:
     """
 
     found: Relevant
+    credited: Relevant
     ideal: Relevant
     relevant: Integers
     results: Integers
@@ -139,9 +85,11 @@ class RankJudgements:
             rows = gain > 0
             query, rank, gain = query[rows], rank[rows], gain[rows]
         relevant = np.bincount(query, minlength=queries)
-        found = np.flatnonzero(rank >= 0)
+        retrieved = np.flatnonzero(rank >= 0)
+        found = Relevant.sorted_by_rank(query[retrieved], rank[retrieved], gain[retrieved])
         return cls(
-            Relevant.sorted_by_rank(query[found], rank[found], gain[found]),
+            found,
+            found,
             _ideal(query, gain),
             relevant,
             results,
@@ -158,9 +106,10 @@ class RankJudgements:
             results: The number of results of each query.
             labels: What is relevant.
         """
-        least = min(int(unit.min(initial=0)), int(labels.unit.min(initial=0)))
-        width = 1 + max(int(unit.max(initial=0)), int(labels.unit.max(initial=0))) - least
-        keys, sought = query * width + (unit - least), labels.query * width + (labels.unit - least)
+        known = [unit, labels.unit, *([] if labels.places is None else [labels.places.unit])]
+        least = min(int(units.min(initial=0)) for units in known)
+        width = 1 + max(int(units.max(initial=0)) for units in known) - least
+        keys = query * width + (unit - least)
         order = np.argsort(keys, kind="stable")
         leads = np.diff(keys[order], prepend=-1) > 0
         repeats = np.zeros(len(keys), dtype=np.int64)
@@ -170,11 +119,21 @@ class RankJudgements:
         before = np.cumsum(repeats) - repeats
         rank = position - (before - before[begins])  # of the results before, those that repeat a unit do not count
         first = order[leads]
-        found = np.searchsorted(keys[first], sought)
-        is_found = np.append(keys[first], -1)[found] == sought
-        ranks = np.where(is_found, np.append(rank[first], -1)[found], -1)
+
+        def ranks(owner: Integers, units: Integers) -> Integers:
+            sought = owner * width + (units - least)
+            found = np.searchsorted(keys[first], sought)
+            is_found = np.append(keys[first], -1)[found] == sought
+            return np.where(is_found, np.append(rank[first], -1)[found], -1)
+
         rows = np.flatnonzero(repeats)
-        return cls.from_ranks(labels.query, ranks, labels.gain, results, Repeats(query[rows], position[rows]))
+        own = ranks(labels.query, labels.unit)
+        judged = cls.from_ranks(labels.query, own, labels.gain, results, Repeats(query[rows], position[rows]))
+        if labels.places is None:
+            return judged
+        places = labels.places
+        found, credited = accounted_for(labels, own, places, ranks(places.query, places.unit))
+        return replace(judged, found=found, credited=credited)
 
     @classmethod
     def from_lists(
@@ -217,9 +176,9 @@ class RankJudgements:
         """Return the judgements of the first `depth` results only; the ideal order is cut there, too."""
         results, repeats = np.minimum(self.results, depth), self.repeats.before(depth)
         reach = results - np.bincount(repeats.query, minlength=len(results)) if len(repeats.query) else depth
-        return RankJudgements(
-            self.found.before(reach), self.ideal.before(depth), self.relevant, results, repeats, depth
-        )
+        found = self.found.before(reach)
+        credited = found if self.credited is self.found else self.credited.before(reach)
+        return RankJudgements(found, credited, self.ideal.before(depth), self.relevant, results, repeats, depth)
 
     @property
     def precision_denominator(self) -> Integers:
@@ -233,14 +192,34 @@ class RankJudgements:
 
     @cached_property
     def relevant_retrieved(self) -> Integers:
-        """The number of relevant units retrieved for each query; shape (queries,)."""
+        """The number of retrieved units that are in a place of an answer, for each query; shape (queries,)."""
         return np.bincount(self.found.query, minlength=len(self.relevant))
 
+    @cached_property
+    def credit(self) -> Integers:
+        """The number of relevant units that are accounted for, for each query; shape (queries,)."""
+        if self.credited is self.found:
+            return self.relevant_retrieved
+        return np.bincount(self.credited.query, minlength=len(self.relevant))
 
-def totals(query: Integers, numbers: Numbers, queries: int) -> Numbers:
-    """Return the sum of the numbers of each query, shape (queries,)."""
-    # NumPy's stubs promise integers even where weights are given.
-    return np.asarray(np.bincount(query, weights=numbers, minlength=queries), dtype=np.float64)
+    @cached_property
+    def found_before(self) -> Integers:
+        """For each credited unit, how many of the found ones have a lower rank or the same; shape (credited,)."""
+        credited, found = self.credited, self.found
+        if credited is found:
+            return found.ordinal + 1
+        width = 1 + max(int(credited.rank.max(initial=0)), int(found.rank.max(initial=0)))
+        keys = found.query * width + found.rank
+        up_to = np.searchsorted(keys, credited.query * width + credited.rank, side="right")
+        return up_to - np.searchsorted(keys, credited.query * width)
+
+    def weighed(self, results: Integers) -> Integers | Numbers:
+        """Return numbers of results in units of the truth: where several of them say one unit, each weighs less."""
+        if self.credited is self.found:
+            return results
+        weight = np.ones(len(results))
+        np.divide(self.credit, self.relevant_retrieved, out=weight, where=self.relevant_retrieved > 0)
+        return results * weight
 
 
 def _ideal(query: Integers, gain: Numbers) -> Relevant:
@@ -252,10 +231,4 @@ def _ideal(query: Integers, gain: Numbers) -> Relevant:
         keys = last - np.searchsorted(levels, gain)
         keys.sort()
         gain = levels[last - keys]
-    return Relevant(query, _ordinal(query), gain)
-
-
-def _ordinal(query: Integers) -> Integers:
-    """Return how many rows of the same query precede each; queries are ascending."""
-    counts = np.bincount(query)
-    return np.arange(len(query)) - (np.cumsum(counts) - counts)[query]
+    return Relevant(query, ordinal_of(query), gain)

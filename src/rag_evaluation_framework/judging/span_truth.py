@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Integers, Numbering
+from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.span_columns import SpanColumns
 from rag_evaluation_framework.judging.stretches import leads, spread
@@ -89,6 +90,13 @@ class SpanTruth:
         answer, place = spread(np.array([len(answer.places) for answer in flat]))
         wording = np.array([number for answer in flat for number in answer.wordings])
         return cls.of_rows(spans, *(np.repeat(column, parts) for column in (answer, place, wording)))
+
+    @classmethod
+    def of_entries(cls, entries: Sequence[GroundTruth[CharacterSpan]], documents: Numbering) -> "SpanTruth":
+        """Return the ground truth of each query as columns; documents that are new are numbered."""
+        if any(entry.has_alternatives for entry in entries):
+            return cls.of([entry.answers for entry in entries], documents)
+        return cls(SpanColumns.of([entry.relevant for entry in entries], documents))
 
     @classmethod
     def of_rows(cls, spans: SpanColumns, answer: Integers, place: Integers, wording: Integers) -> "SpanTruth":

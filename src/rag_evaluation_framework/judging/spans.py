@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
+from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.answers import credited
@@ -98,10 +99,10 @@ class SpanJudgements:
         return _judge_in_blocks(len(retrieved), max(map(len, retrieved), default=0), columns)
 
     @classmethod
-    def from_hits(cls, retrieved: RankedHits, truth: Sequence[Sequence[CharacterSpan]]) -> "SpanJudgements":
-        """Judge rankings of hits, one per query, and one list of relevant spans per query."""
+    def from_hits(cls, retrieved: RankedHits, truth: Sequence[GroundTruth[CharacterSpan]]) -> "SpanJudgements":
+        """Judge rankings of hits, one per query, by the ground truth of each."""
         documents = Numbering()
-        relevant = SpanTruth(SpanColumns.of(truth, documents))
+        relevant = SpanTruth.of_entries(truth, documents)
         depth = int(retrieved.counts.max(initial=0))
         return cls.from_columns(SpanColumns.of_hits(retrieved, documents), relevant, len(retrieved), depth)
 

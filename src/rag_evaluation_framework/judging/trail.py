@@ -6,7 +6,7 @@ import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.judging.answers import credit, placed, said_by
-from rag_evaluation_framework.judging.ranks import totals
+from rag_evaluation_framework.judging.relevant_units import totals
 from rag_evaluation_framework.judging.span_columns import SpanColumns
 from rag_evaluation_framework.judging.span_truth import SpanPlaces, SpanTruth
 from rag_evaluation_framework.judging.spans import TrailJudgements, blocks

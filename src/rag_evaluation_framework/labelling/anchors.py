@@ -10,8 +10,8 @@ from rapidfuzz import fuzz
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import span_problem
 from rag_evaluation_framework.data.label_contexts import CONTEXT, UNIQUE_TEXTS, LabelContexts, UniqueWith
+from rag_evaluation_framework.data.labelled_units import span_problem
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.shown_words import ShownWords

@@ -11,9 +11,10 @@ from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunk_registry import chunking_fingerprint
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth, renamed_gains
+from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.ids import ChunkId
+from rag_evaluation_framework.data.labelled_units import mapped, renamed_gains
 from rag_evaluation_framework.data.levels import CHUNK, Level
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.errors import ConfigError, DatasetError
@@ -59,7 +60,7 @@ class ChunkRules(LevelRules[ChunkId]):
         chunks = searched.chunks
         if chunks is None and (projects or chunk_id is not None):
             raise ConfigError(f"{searched.retriever} cannot list its chunks: its `chunks` returned None")
-        known = () if projects else (unit for entry in dataset for unit in entry.relevant)
+        known = () if projects else (unit for entry in dataset for unit in entry.labels)
         ids = ChunkIds(known, chunks, chunk_id, HitReader(searched.corpus).original)
         if chunks is None:
             note(f"{searched.retriever} cannot list its chunks; whether they are those of the dataset is not known")
@@ -121,10 +122,10 @@ def _named(dataset: Dataset[Any], ids: ChunkIds) -> tuple[GroundTruth[ChunkId], 
     return tuple(
         replace(
             entry,
-            relevant_chunk_ids=tuple(map(ids.name, entry.relevant)),
+            relevant_chunk_ids=mapped(entry.relevant_chunk_ids, ids.name),
             gains=renamed_gains(entry.query, {unit: entry.gain(unit) for unit in entry.relevant}, ids.name),
         )
-        if any(unit in ids.synonyms for unit in entry.relevant)
+        if any(unit in ids.synonyms for unit in entry.labels)
         else entry
         for entry in entries
     )

@@ -1,11 +1,12 @@
 """Projection of relevant spans to relevant chunks, for evaluation at chunk level."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ground_truth import ChunkLevelGroundTruth
@@ -21,7 +22,7 @@ class ChunkProjection:
     retrieved; it counts as one relevant chunk that does not exist. Chunks without a place hold no span.
 
     Attributes:
-        unreachable: How many spans no chunk touches.
+        unreachable: How many spans no chunk touches; of an answer with several places, only if it has none without.
         unplaced: How many chunks have no place.
     """
 
@@ -41,22 +42,28 @@ class ChunkProjection:
         return np.array(columns, dtype=np.int64).T
 
     def project(self, dataset: Dataset[CharacterSpan]) -> tuple[ChunkLevelGroundTruth, ...]:
-        """Return, for each query, the chunks that hold its spans."""
+        """Return, for each query, the chunks that hold its spans; a place of an answer needs those of all its spans."""
         return tuple(
-            ChunkLevelGroundTruth(
-                entry.query, tuple(dict.fromkeys(chunk for span in entry.relevant for chunk in self._relevant(span)))
-            )
-            for entry in dataset
+            ChunkLevelGroundTruth(entry.query, tuple(map(self._projected, entry.answers))) for entry in dataset
         )
 
-    def _relevant(self, span: CharacterSpan) -> Iterator[ChunkId]:
+    def _projected(self, answer: Answer[CharacterSpan]) -> Answer[ChunkId]:
+        places = [[(span, self._relevant(span)) for span in place] for place in answer.places]
+        untouched = [sum(not chunks for _, chunks in place) for place in places]
+        if all(untouched):
+            self.unreachable += untouched[0]
+        needed = ([chunk for span, chunks in place for chunk in chunks or [_nowhere(span)]] for place in places)
+        return Answer(tuple(tuple(dict.fromkeys(chunks)) for chunks in needed))
+
+    def _relevant(self, span: CharacterSpan) -> list[ChunkId]:
         rows, starts, ends = self.columns.get(span.doc_id, np.zeros((3, 0), dtype=np.int64))
         shared = np.minimum(ends, span.end) - np.maximum(starts, span.start)
         if not (shared > 0).any():
-            self.unreachable += 1
-            yield ChunkId(f"{span.doc_id}[{span.start}:{span.end}], which no chunk holds")
-            return
+            return []
         relevant = (shared > 0) & ((2 * shared >= span.length()) | (2 * shared >= ends - starts))
         chosen = np.flatnonzero(relevant) if relevant.any() else np.array([shared.argmax()])
-        for row in map(int, rows[chosen]):
-            yield self.name(self.chunks[row])
+        return [self.name(self.chunks[row]) for row in map(int, rows[chosen])]
+
+
+def _nowhere(span: CharacterSpan) -> ChunkId:
+    return ChunkId(f"{span.doc_id}[{span.start}:{span.end}], which no chunk holds")

@@ -11,18 +11,21 @@ import numpy as np
 from rag_evaluation_framework._support.notes import collected, note
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Numbering
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth, GroundTruth, renamed_gains
+from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth, GroundTruth
 from rag_evaluation_framework.data.hit_table import Coded, HitTable, RankedHits
 from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.labelled_units import mapped, renamed_gains
 from rag_evaluation_framework.data.levels import DOCUMENT, Level
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
-from rag_evaluation_framework.judging.ranks import LabelColumns, RankJudgements
+from rag_evaluation_framework.judging.ranks import RankJudgements
+from rag_evaluation_framework.judging.relevant_units import LabelColumns, UnitPlaces
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk, Searched
 from rag_evaluation_framework.metrics.catalogue import DEFAULT_DOCUMENT_METRICS
 
@@ -86,12 +89,7 @@ def judged_ranks(
         units: Returns the ids of hits.
     """
     numbers = Numbering()
-    counts = np.fromiter((len(entry.relevant) for entry in truth), dtype=np.int64, count=len(truth))
-    labels = LabelColumns(
-        np.repeat(np.arange(len(truth)), counts),
-        np.array([numbers[unit] for entry in truth for unit in entry.relevant], dtype=np.int64),
-        np.array([entry.gain(unit) for entry in truth for unit in entry.relevant], dtype=np.float64),
-    )
+    labels = label_columns(truth, numbers)
     grouped = [row for row, entry in enumerate(truth) if entry.has_groups]
     judged: list[RankJudgements] = []
     for hits in cuts:
@@ -105,10 +103,35 @@ def judged_ranks(
     return judged
 
 
+def label_columns(truth: Sequence[GroundTruth[Any]], numbers: Numbering) -> LabelColumns:
+    """Return what is relevant as columns; units that are new are numbered."""
+    counts = np.fromiter((len(entry.relevant) for entry in truth), dtype=np.int64, count=len(truth))
+    several = [(row, entry) for row, entry in enumerate(truth) if entry.has_alternatives]
+    answers = ((row, answer) for row, entry in several for answer in entry.answers)
+    places = [
+        (row, answer_number, place_number, numbers[unit])
+        for answer_number, (row, answer) in enumerate(answers)
+        for place_number, place in enumerate(answer.places)
+        for unit in place
+    ]
+    return LabelColumns(
+        np.repeat(np.arange(len(truth)), counts),
+        np.array([numbers[unit] for entry in truth for unit in entry.relevant], dtype=np.int64),
+        np.array([entry.gain(unit) for entry in truth for unit in entry.relevant], dtype=np.float64),
+        UnitPlaces(*np.array(places, dtype=np.int64).T) if places else None,
+    )
+
+
 def in_documents(dataset: Dataset[CharacterSpan]) -> tuple[DocumentLevelGroundTruth, ...]:
     """Return, for each query, the documents that its spans are in."""
     return tuple(
-        DocumentLevelGroundTruth(entry.query, tuple(dict.fromkeys(span.doc_id for span in entry.relevant)))
+        DocumentLevelGroundTruth(
+            entry.query,
+            tuple(
+                Answer(tuple(tuple(dict.fromkeys(span.doc_id for span in place)) for place in answer.places))
+                for answer in entry.answers
+            ),
+        )
         for entry in dataset
     )
 
@@ -124,7 +147,7 @@ def resolve_documents(dataset: Dataset[DocumentId], corpus: Corpus) -> tuple[Doc
     return tuple(
         replace(
             entry,
-            relevant_document_ids=tuple(map(known, entry.relevant_document_ids)),
+            relevant_document_ids=mapped(entry.relevant_document_ids, known),
             gains=renamed_gains(entry.query, entry.gains, known),
         )
         for entry in entries
@@ -134,7 +157,7 @@ def resolve_documents(dataset: Dataset[DocumentId], corpus: Corpus) -> tuple[Doc
 def _absent(dataset: Dataset[DocumentId], corpus: Corpus) -> Iterator[str]:
     ids = sorted(document.id for document in corpus)
     with collected() as told:
-        units = [(entry, unit) for entry in resolve_documents(dataset, corpus) for unit in entry.relevant]
+        units = [(entry, unit) for entry in resolve_documents(dataset, corpus) for unit in entry.labels]
     yield from told
     missing = [(entry, unit) for entry, unit in units if unit not in corpus and not _is_prefix_of_any(unit, ids)]
     if not missing:

@@ -7,7 +7,7 @@ from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.ground_truth import GroundTruth, TokenLevelGroundTruth
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.levels import TOKEN, Level
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
@@ -15,6 +15,7 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk, Searched
 from rag_evaluation_framework.metrics.catalogue import DEFAULT_TOKEN_METRICS
+from rag_evaluation_framework.text.reading import HitReader
 
 
 class TokenRules(LevelRules[CharacterSpan]):
@@ -35,14 +36,22 @@ class TokenRules(LevelRules[CharacterSpan]):
     def truth(
         self, dataset: Dataset[Any], searched: Searched, chunk_id: NameChunk | None = None
     ) -> ProjectedTruth[CharacterSpan]:
-        """Return the spans as they are."""
-        del searched, chunk_id
-        return ProjectedTruth(TOKEN, dataset.ground_truth)
+        """Return the spans as they are; places of one answer are copies if they have the same text in the corpus."""
+        del chunk_id
+        read = HitReader(searched.corpus).span
+        return ProjectedTruth(
+            TOKEN,
+            tuple(
+                TokenLevelGroundTruth(entry.query, tuple(answer.mapped(read) for answer in entry.answers))
+                if entry.has_alternatives
+                else entry
+                for entry in dataset
+            ),
+        )
 
     def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[CharacterSpan]]) -> list[SpanJudgements]:
         """Judge by the characters that spans share."""
-        relevant = [entry.relevant for entry in truth]
-        return [SpanJudgements.from_hits(hits, relevant) for hits in cuts]
+        return [SpanJudgements.from_hits(hits, truth) for hits in cuts]
 
     def found(self, unit: CharacterSpan, hit: CharacterSpan) -> bool:
         """Return whether a hit covers at least one character of a span."""

@@ -22,4 +22,4 @@ class ChunkF1(ChunkMetric):
 
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the F1 of each query."""
-        return ratio(2 * judged.relevant_retrieved, judged.different + judged.relevant)
+        return ratio(2 * judged.credit, judged.weighed(judged.different) + judged.relevant)

@@ -22,4 +22,4 @@ class ChunkRecall(ChunkMetric):
 
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the recall of each query."""
-        return ratio(judged.relevant_retrieved, judged.relevant)
+        return ratio(judged.credit, judged.relevant)

@@ -28,4 +28,4 @@ class F1(RankMetric):
 
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the F1 of each query."""
-        return ratio(2 * judged.relevant_retrieved, judged.relevant + judged.precision_denominator)
+        return ratio(2 * judged.credit, judged.relevant + judged.weighed(judged.precision_denominator))

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from rag_evaluation_framework.data.columns import Numbers
-from rag_evaluation_framework.judging.ranks import RankJudgements, totals
+from rag_evaluation_framework.judging.ranks import RankJudgements
+from rag_evaluation_framework.judging.relevant_units import totals
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
 from rag_evaluation_framework.metrics.span_metric import ratio
 
@@ -28,6 +29,6 @@ class MAP(RankMetric):
 
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the average precision of each query."""
-        found = judged.found
-        precisions = (found.ordinal + 1) / (found.rank + 1)
-        return ratio(totals(found.query, precisions, len(judged.relevant)), judged.relevant)
+        credited = judged.credited
+        precisions = judged.found_before / (credited.rank + 1)
+        return ratio(totals(credited.query, precisions, len(judged.relevant)), judged.relevant)

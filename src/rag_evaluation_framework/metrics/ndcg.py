@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.metrics.rank_metric import RankMetric
@@ -30,4 +32,5 @@ class NDCG(RankMetric):
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the normalised gain of each query."""
         queries = len(judged.relevant)
-        return ratio(judged.found.discounted_gain(queries), judged.ideal.discounted_gain(queries))
+        gained = ratio(judged.credited.discounted_gain(queries), judged.ideal.discounted_gain(queries))
+        return np.minimum(gained, 1.0)

@@ -25,6 +25,6 @@ class RPrecision(RankMetric):
 
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the R-precision of each query."""
-        found = judged.found
-        early = found.rank < judged.relevant[found.query]
-        return ratio(np.bincount(found.query[early], minlength=len(judged.relevant)), judged.relevant)
+        credited = judged.credited
+        early = credited.rank < judged.relevant[credited.query]
+        return ratio(np.bincount(credited.query[early], minlength=len(judged.relevant)), judged.relevant)

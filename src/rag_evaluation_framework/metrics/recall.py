@@ -23,4 +23,4 @@ class Recall(RankMetric):
 
     def score(self, judged: RankJudgements) -> Numbers:
         """Return the recall of each query."""
-        return ratio(judged.relevant_retrieved, judged.relevant)
+        return ratio(judged.credit, judged.relevant)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Numbers
-from rag_evaluation_framework.judging.ranks import totals
+from rag_evaluation_framework.judging.relevant_units import totals
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.metrics.span_metric import SpanMetric, ratio
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.data.ground_truth import LARGEST_GAIN
+from rag_evaluation_framework.data.labelled_units import LARGEST_GAIN
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, TypeGuard, cast
 import numpy as np
 
 from rag_evaluation_framework._outside import class_name, said, shown
-from rag_evaluation_framework.data.ground_truth import LARGEST_GAIN
+from rag_evaluation_framework.data.labelled_units import LARGEST_GAIN
 from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.errors import DatasetError
 

@@ -10,8 +10,8 @@ from typing import TypeAlias, TypeGuard, cast
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.data.ground_truth import LARGEST_GAIN
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, QueryId
+from rag_evaluation_framework.data.labelled_units import LARGEST_GAIN
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.judging.ranks import RankJudgements
 from rag_evaluation_framework.scoring.rank_checks import check_mapping, check_ranking, check_truth, refuse

@@ -16,7 +16,6 @@ from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.failures import NOT_SCORED, Failure, OnError
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hit_table import RankedHits
-from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.rankings import Rankings
@@ -209,11 +208,11 @@ def _score_some(
     worked = np.array([query.id not in rankings.failures for query in rankings.queries], dtype=np.bool_)
     rows = np.flatnonzero(answerable & worked)
     answered, found = [truth[row] for row in rows.tolist()], rankings.take(rows)
-    relevant: list[Any] = [entry.relevant for entry in answered]
+    spans: Any = answered  # where they are read, these are token-level
     oracle = None
     if chunks is not None:
         places, documents = chunks
-        oracle = oracle_from_columns(places, SpanTruth(SpanColumns.of(relevant, documents)), len(answered))
+        oracle = oracle_from_columns(places, SpanTruth.of_entries(spans, documents), len(answered))
     trails = any(isinstance(metric, SpanMetric) and metric.needs_budget for metric in scores.values())
     contexts = {cutoff: budget.buy(found.hits) for cutoff, budget in cutter.budgets.items()}
     ranked = {cutoff: contexts[cutoff].hits if cutoff.is_budget else found.first(cutoff) for cutoff in cutter.cutoffs}
@@ -228,7 +227,7 @@ def _score_some(
         if not cutoff.is_budget:
             judgements = judgements.at(cutoff.size)
         elif trails:
-            judgements = with_trail(judgements, contexts[cutoff], relevant, cutter.budgets[cutoff])
+            judgements = with_trail(judgements, contexts[cutoff], spans, cutter.budgets[cutoff])
         if oracle is not None:
             judgements = replace(judgements, oracle=oracle)
         known = cutter.known(found) if cutoff.is_budget else None
@@ -273,15 +272,13 @@ def _units(level: Level[U], truth: Sequence[GroundTruth[U]], ranked: RankedHits,
     """Yield the arguments of `Metric.calculate`: retrieved and relevant units, spans with their text."""
     for entry, ranking in zip(truth, ranked, strict=True):
         retrieved = entry.as_labelled(level.units(ranking))
-        relevant = [_with_text(unit, reader) for unit in entry.relevant]
-        yield Units([_with_text(unit, reader) for unit in retrieved], relevant)
+        answers = entry.answers if entry.has_alternatives else ()
+        yield Units(
+            [_with_text(unit, reader) for unit in retrieved],
+            [_with_text(unit, reader) for unit in entry.relevant],
+            [answer.mapped(partial(_with_text, reader=reader)) for answer in answers],
+        )
 
 
 def _with_text(unit: Any, reader: HitReader) -> Any:
-    if (
-        not isinstance(unit, CharacterSpan)
-        or unit.start == unit.end
-        or (unit.text and unit.doc_id not in reader.corpus)
-    ):
-        return unit
-    return replace(unit, text=reader.text(Hit(unit.doc_id, unit.start, unit.end)))
+    return reader.span(unit) if isinstance(unit, CharacterSpan) else unit

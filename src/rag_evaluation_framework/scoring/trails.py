@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Numbering, Numbers
+from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans
 from rag_evaluation_framework.judging.span_columns import SpanColumns
@@ -16,18 +17,18 @@ from rag_evaluation_framework.text.reading import Context, ContextBudget
 
 
 def with_trail(
-    judged: SpanJudgements, context: Context, truth: Sequence[Sequence[CharacterSpan]], budget: ContextBudget
+    judged: SpanJudgements, context: Context, truth: Sequence[GroundTruth[CharacterSpan]], budget: ContextBudget
 ) -> SpanJudgements:
     """Return the judgements of rankings that were cut at a budget, with how early in it relevant text is read.
 
     Args:
         judged: The judgements.
         context: What the budget buys of the rankings.
-        truth: The relevant spans of each question.
+        truth: What is relevant to each question.
         budget: The budget.
     """
     hits, documents = context.hits, Numbering()
-    relevant = SpanTruth(SpanColumns.of(truth, documents))
+    relevant = SpanTruth.of_entries(truth, documents)
     before, rate = np.zeros(judged.length.shape), np.zeros(judged.length.shape)
     before[hits.query, hits.rank], rate[hits.query, hits.rank] = context.begins, context.rates
     if budget.tokenizer is None:
@@ -37,11 +38,11 @@ def with_trail(
     return replace(judged, trail=judge_trail(SpanColumns.of_hits(hits, documents), relevant, len(hits), trail))
 
 
-def _truth_rates(truth: Sequence[Sequence[CharacterSpan]], budget: ContextBudget) -> Numbers:
+def _truth_rates(truth: Sequence[GroundTruth[CharacterSpan]], budget: ContextBudget) -> Numbers:
     """Return the tokens per relevant character of each question."""
     rates = np.zeros(len(truth))
-    for row, spans in enumerate(truth):
-        merged = merge_overlapping_spans(spans)
+    for row, entry in enumerate(truth):
+        merged = merge_overlapping_spans(entry.relevant)
         tokens = sum(budget.cost(Hit(span.doc_id, span.start, span.end)) for span in merged)
         rates[row] = tokens / max(sum(span.length() for span in merged), 1)
     return rates

@@ -16,6 +16,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hit_table import Coded, HitTable, RankedHits
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.rankings import Rankings
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError
 
 _STEEPEST = 100  # results that cost next to nothing must not send the retriever down without bound
@@ -57,6 +58,12 @@ class HitReader:
     def original(self, hit: Hit) -> str:
         """Return the text of the corpus at the place of a hit; without a place, what the hit brings."""
         return self._there(hit) if hit.placed else hit.text or ""
+
+    def span(self, span: CharacterSpan) -> CharacterSpan:
+        """Return a span with the text of the corpus; as it is, if it is empty or its document is not there."""
+        if span.doc_id not in self.corpus or span.start == span.end:
+            return span
+        return replace(span, text=self.corpus[span.doc_id].content[span.start : span.end])
 
     def has_text(self, hit: Hit) -> bool:
         """Return whether it is known what the reader of a hit reads."""
