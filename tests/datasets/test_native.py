@@ -316,7 +316,7 @@ def test_of_very_many_problems_ten_are_shown_and_the_rest_counted(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"schema_version": 2, "questions": []}, r"\$\.schema_version: .*1"),
+        ({"schema_version": 3, "questions": []}, r"\$\.schema_version: .*2"),
         ({"schema_version": "1", "questions": []}, r"\$\.schema_version: "),
         ({"questions": []}, r"\$\.schema_version is missing"),
         ([], "holds no questions"),

@@ -23,6 +23,8 @@ class Skipped:
         quote: The text that was not placed; "" where it was not recorded.
         reason: Why, and what to do about it.
         anchor: What the label is found again by; None if it never had a place. No part of what is compared.
+        place: The number of its answer in the question, and that of the place in the answer, both from 0, where an
+            answer has several places; None if every label is an answer of its own. No part of what is compared.
 
     Raises:
         DatasetError: A field is of another type.
@@ -32,6 +34,7 @@ class Skipped:
     quote: str
     reason: str
     anchor: Anchor | None = field(default=None, compare=False)
+    place: tuple[int, int] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         query: Any = self.query
@@ -50,6 +53,8 @@ class Skipped:
         known: dict[str, Any] = {} if self.anchor is None else asdict(self.anchor)
         known.pop("text", None)  # the quote
         label = {key: value for key, value in known.items() if value not in (None, ())}
+        if label and self.place is not None:
+            label["answer"], label["place"] = self.place
         return {"query": query, "quote": self.quote, "reason": self.reason, **({"label": label} if label else {})}
 
 

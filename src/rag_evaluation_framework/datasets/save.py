@@ -47,7 +47,7 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
     if problems:
         raise DatasetError(problems.message(f"dataset {dataset.name!r}"))
     header = {
-        "schema_version": SCHEMA_VERSION if any(entry.has_alternatives for entry in dataset) else 1,
+        "schema_version": SCHEMA_VERSION if _has_places(dataset) else 1,
         "evaluation_type": dataset.level.evaluation_type,
         "name": dataset.name,
         "corpus_hash": dataset.corpus_hash,
@@ -77,6 +77,11 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
         raise DatasetError(f"{path}: expected a file name ending in .json or .jsonl")
     write_new(path, text)
     return path
+
+
+def _has_places(dataset: Dataset[Any]) -> bool:
+    """Return whether an answer has several places, in a question that is scored or skipped: old readers refuse it."""
+    return any(entry.has_alternatives for entry in dataset) or any(label.place for label in dataset.skipped)
 
 
 def _documents(dataset: Dataset[Any]) -> dict[str, dict[str, str]]:

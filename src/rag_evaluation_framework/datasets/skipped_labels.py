@@ -30,6 +30,8 @@ class _Label(Record):
     unique_with: UniqueWith | None = None
     document: Annotated[str, StringConstraints(pattern="^([0-9a-f]{64})?$")] = ""
     was_in: list[str] = Field(default=[])
+    answer: Annotated[int, Field(ge=0)] | None = None
+    place: Annotated[int, Field(ge=0)] = 0
 
     def anchor(self, text: str) -> Anchor:
         """Return what the label is found again by."""
@@ -63,8 +65,11 @@ def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Sk
         label = None
         if record.label is not None:
             label = records.validate(_Label, record.label, f"{place}.label", unknown="is ignored")
-        anchor = None if label is None else label.anchor(record.quote)
-        labels.append(Skipped(asked, record.quote, record.reason, anchor))
+        if label is None:
+            labels.append(Skipped(asked, record.quote, record.reason))
+            continue
+        where_it_was = None if label.answer is None else (label.answer, label.place)
+        labels.append(Skipped(asked, record.quote, record.reason, label.anchor(record.quote), where_it_was))
     return labels
 
 

@@ -183,7 +183,7 @@ def _merged(query: Query, known: Query | None) -> Query:
 
 
 def _differs(entry: GroundTruth[CharacterSpan], known: GroundTruth[CharacterSpan]) -> bool:
-    return set(entry.relevant) != set(known.relevant) or entry.query != known.query
+    return {*entry.answers} != {*known.answers} or entry.query != known.query
 
 
 def _words(query: Query) -> tuple[str, ...]:

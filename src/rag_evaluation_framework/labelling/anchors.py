@@ -141,7 +141,7 @@ def copied_labels(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
             return known[span] in UNIQUE_TEXTS
         return len(locator.places_in_context(dataset.quoted(span).text, limit=2)) == 1
 
-    return [entry.query.id for entry in dataset if not all(map(stands_once, entry.relevant))]
+    return [entry.query.id for entry in dataset if not all(map(stands_once, entry.labels))]
 
 
 def known_documents(doc_ids: Iterable[str], corpus: Corpus) -> dict[str, str]:

@@ -50,7 +50,7 @@ def displaced(dataset: Dataset[Any], corpus: Corpus) -> dict[CharacterSpan, Rean
     if not doubtful:
         return {}
     entries = [
-        TokenLevelGroundTruth(entry.query, tuple(filter(doubtful.__contains__, entry.relevant))) for entry in dataset
+        TokenLevelGroundTruth(entry.query, tuple(filter(doubtful.__contains__, entry.labels))) for entry in dataset
     ]
     some = Dataset(entries, TOKEN, corpus=dataset.corpus, corpus_hash=dataset.corpus_hash, recorded=dataset.recorded)
     return {change.before: change.found for change in relabel(some, corpus).changes if not _stays(change.found)}
@@ -74,7 +74,7 @@ def _in_edited(dataset: Dataset[Any], corpus: Corpus) -> list[CharacterSpan]:
     """Return the spans whose document is known to have changed by its hash or, without one, by what is around them."""
     if dataset.corpus_hash == corpus.content_hash:
         return []
-    spans = [unit for entry in dataset for unit in entry.relevant if isinstance(unit, CharacterSpan)]
+    spans = [unit for entry in dataset for unit in entry.labels if isinstance(unit, CharacterSpan)]
     was, now = dataset.contexts, LabelContexts.of(spans, corpus)
     return [
         span

@@ -22,12 +22,17 @@ class LabelChange:
         before: The span as it was labelled.
         found: Where it is now, and how it was found.
         was_skipped: Whether its question was skipped, and is back.
+        place: The number of its answer in the question, and that of the place in the answer; None if every label of the
+            question is an answer of its own.
+        is_replaced: Whether it was lost, and its answer still has other places.
     """
 
     query: Query
     before: CharacterSpan
     found: Reanchored
     was_skipped: bool = False
+    place: tuple[int, int] | None = None
+    is_replaced: bool = False
 
     @property
     def kind(self) -> str:
@@ -63,7 +68,8 @@ class LabelChange:
             ignored = f" ({self.particulars})" if self.particulars else ""
             return f"{self.kind} {self.was} → {lines.named(self.found.span)} {text}{ignored}"
         nearest = self._nearest() or "nothing similar in the corpus"
-        return f"{LOST} {self.was} {text} of “{one_line(self.query.text, _SHOWN)}”: {self.particulars}; {nearest}"
+        left = "; its answer has other places" if self.is_replaced else ""
+        return f"{LOST} {self.was} {text} of “{one_line(self.query.text, _SHOWN)}”: {self.particulars}; {nearest}{left}"
 
     @property
     def reason(self) -> str:

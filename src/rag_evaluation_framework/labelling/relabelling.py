@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rag_evaluation_framework.data.anchors import Anchor
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.frozen import FrozenDict
-from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
+from rag_evaluation_framework.data.ground_truth import GroundTruth, TokenLevelGroundTruth
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import TOKEN
@@ -31,10 +32,11 @@ class Relabelled:
     """Dataset in an edited corpus, and what became of its labels.
 
     Attributes:
-        dataset: The questions all of whose spans were found, with the edited corpus.
+        dataset: The questions of which every answer was found in one of its places, with the edited corpus. Places that
+            were lost are no longer among them.
         changes: One entry per span of the dataset as it was, in order, and then one per span of the questions that it
             skipped and that are back.
-        lost: The questions that are skipped, as a span of theirs was lost.
+        lost: The questions that are skipped, as an answer of theirs was lost.
     """
 
     dataset: Dataset[CharacterSpan]
@@ -81,8 +83,9 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     """Find the spans of a dataset again in a corpus that was edited since it was labelled.
 
     What is known of the labelled documents is what its file keeps, or the documents themselves if the dataset has them.
-    A question is skipped as a whole if one of its spans was lost: scored by the others alone, retrieving the right text
-    would count as wrong. Questions that were skipped for this are back as soon as all of their spans are found again.
+    A question is skipped as a whole if one of its answers was lost: scored by the others alone, retrieving the right
+    text would count as wrong. An answer with several places is lost if all of them are; of a place, all spans have to
+    be found. Questions that were skipped for this are back as soon as all of their answers are found again.
 
     Raises:
         CorpusError: The corpus is not a `Corpus`, or is empty.
@@ -92,19 +95,13 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     corpus = checked_corpus(corpus)
     known = _known(dataset, corpus)
     changes, again = _changes(dataset, corpus, known)
-    missing = {change.query.id for change in again if change.found.span is None}
-    back = [change for change in again if change.query.id not in missing]
-    places: dict[str, list[CharacterSpan | None]] = {entry.query.id: [] for entry in dataset}
-    for change in changes:
-        places[change.query.id].append(change.found.span)
-    entries = [
-        TokenLevelGroundTruth(entry.query, tuple(span for span in places[entry.query.id] if span is not None))
-        for entry in dataset
-        if None not in places[entry.query.id]
-    ]
-    lost = {query.id: query for query in dataset.queries if None in places[query.id]}
+    kept, lost = _settled(changes)
+    back, missing = _settled(again)
+    entries = {entry.query.id: entry for entry in _as_truth(kept)}
+    unanswered = {entry.query.id: TokenLevelGroundTruth(entry.query, ()) for entry in dataset if not entry.labels}
+    found = entries | unanswered
     updated = Dataset(
-        [*entries, *_as_truth(back)],
+        [*(found[query.id] for query in dataset.queries if query.id in found), *_as_truth(back)],
         TOKEN,
         name=dataset.name,
         corpus=corpus,
@@ -115,7 +112,22 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
         ),
         recorded=LabelContexts(was_in=_was_in([*changes, *back])),
     )
-    return Relabelled(updated, (*changes, *back), tuple(lost.values()))
+    told = (
+        change if change.query.id in lost else replace(change, is_replaced=change.found.span is None)
+        for change in changes
+    )
+    return Relabelled(updated, (*told, *back), tuple(query for query in dataset.queries if query.id in lost))
+
+
+def _settled(changes: Sequence[LabelChange]) -> tuple[list[LabelChange], frozenset[str]]:
+    """Return the labels of the questions of which every answer was found, and the ids of the others."""
+    places: dict[tuple[str, int], dict[int, bool]] = {}
+    for number, change in enumerate(changes):
+        answer, place = change.place or (number, 0)
+        known = places.setdefault((change.query.id, answer), {})
+        known[place] = known.get(place, True) and change.found.span is not None
+    lost = frozenset(query_id for (query_id, _), found in places.items() if not any(found.values()))
+    return [change for change in changes if change.query.id not in lost], lost
 
 
 def _changes(
@@ -123,31 +135,49 @@ def _changes(
 ) -> tuple[tuple[LabelChange, ...], tuple[LabelChange, ...]]:
     """Return what became of the labels of a dataset, and of those of the questions that it skipped."""
     resolver = DocumentResolver(corpus)
-    labels = [(entry.query, span) for entry in dataset for span in entry.relevant]
+    labels = [(entry.query, span) for entry in dataset for span in entry.labels]
+    places = [place for entry in dataset for place in _places(entry)]
     anchors = _anchors(labels, dataset)
     exact = dataset.exact_ids(corpus) | known.keys()
     wanted = [
         _resolved(anchor, span, known, exact, resolver) for anchor, (_, span) in zip(anchors, labels, strict=True)
     ]
     once = _anchored(dataset.skipped)
-    asked = [*wanted, *(anchor for _, anchor in once)]
+    asked = [*wanted, *(anchor for _, anchor, _ in once)]
     found = [
         replace(result, anchor=anchor)  # labels of one place may have been in other documents before
         for anchor, result in zip(asked, reanchor(asked, corpus, known), strict=True)
     ]
-    changes = tuple(LabelChange(query, span, result) for (query, span), result in zip(labels, found, strict=False))
+    changes = tuple(
+        LabelChange(query, span, result, place=place)
+        for (query, span), place, result in zip(labels, places, found, strict=False)
+    )
     again = tuple(
-        LabelChange(query, _span_of(anchor), result, was_skipped=True)
-        for (query, anchor), result in zip(once, found[len(labels) :], strict=True)
+        LabelChange(query, _span_of(anchor), result, was_skipped=True, place=place)
+        for (query, anchor, place), result in zip(once, found[len(labels) :], strict=True)
     )
     return changes, again
 
 
-def _anchored(skipped: Sequence[Skipped]) -> list[tuple[Query, Anchor]]:
+def _places(entry: GroundTruth[CharacterSpan]) -> list[tuple[int, int] | None]:
+    """Return for each label of a question the numbers of its answer and place; None if no answer has several."""
+    if not entry.has_alternatives:
+        return [None] * len(entry.labels)
+    return [
+        (number, place)
+        for number, answer in enumerate(entry.answers)
+        for place, spans in enumerate(answer.places)
+        for _ in spans
+    ]
+
+
+def _anchored(skipped: Sequence[Skipped]) -> list[tuple[Query, Anchor, tuple[int, int] | None]]:
     """Return what the labels of skipped questions are found again by, of those of which all had a place."""
     unplaced = {label.query.id for label in skipped if label.anchor is None or not label.quote.strip()}
     return [
-        (label.query, label.anchor) for label in skipped if label.anchor is not None and label.query.id not in unplaced
+        (label.query, label.anchor, label.place)
+        for label in skipped
+        if label.anchor is not None and label.query.id not in unplaced
     ]
 
 
@@ -171,12 +201,21 @@ def _span_of(anchor: Anchor) -> CharacterSpan:
 
 
 def _as_truth(changes: Sequence[LabelChange]) -> list[TokenLevelGroundTruth]:
+    """Return the questions of labels that were found, without the places of which a span was lost."""
     queries = {change.query.id: change.query for change in changes}
-    spans: dict[str, list[CharacterSpan]] = {query_id: [] for query_id in queries}
-    for change in changes:
-        if change.found.span is not None:
-            spans[change.query.id].append(change.found.span)
-    return [TokenLevelGroundTruth(query, tuple(spans[query_id])) for query_id, query in queries.items()]
+    answers: dict[str, dict[int, dict[int, list[CharacterSpan | None]]]] = {query_id: {} for query_id in queries}
+    for number, change in enumerate(changes):
+        answer, place = change.place or (number, 0)
+        answers[change.query.id].setdefault(answer, {}).setdefault(place, []).append(change.found.span)
+    return [
+        TokenLevelGroundTruth(query, tuple(map(_found_answer, answers[query_id].values())))
+        for query_id, query in queries.items()
+    ]
+
+
+def _found_answer(places: Mapping[int, Sequence[CharacterSpan | None]]) -> Answer[CharacterSpan]:
+    whole = (tuple(span for span in spans if span is not None) for spans in places.values() if None not in spans)
+    return Answer(tuple(whole))
 
 
 def _skipped(changes: Sequence[LabelChange], corpus: Corpus, known: Mapping[str, str]) -> list[Skipped]:
@@ -189,7 +228,7 @@ def _skipped(changes: Sequence[LabelChange], corpus: Corpus, known: Mapping[str,
         else:
             now = replace(anchors_of([span], corpus)[0], document=corpus[span.doc_id].content_hash)
             anchor = replace(now, was_in=_before(change))
-        skipped.append(Skipped(change.query, anchor.text, change.reason, anchor))
+        skipped.append(Skipped(change.query, anchor.text, change.reason, anchor, change.place))
     return skipped
 
 

@@ -51,8 +51,8 @@ class _Settled:
     def row(self, row: QuoteRow, entry: GroundTruth[CharacterSpan]) -> QuoteRow:
         """Return a row located at labels of its question if its quote is theirs; as it is, if it is not."""
         taken, name = self._taken[entry.query.id], row.document.strip()
-        left = set(entry.relevant) - taken
-        called = {span.doc_id: self._called(entry, span.doc_id) for span in entry.relevant if span in left}
+        left = set(entry.labels) - taken
+        called = {span.doc_id: self._called(entry, span.doc_id) for span in entry.labels if span in left}
         for doc_id in sorted(called, key=lambda doc_id: name not in called[doc_id]):  # those that were called so first
             if self._names_another(name, doc_id, called[doc_id]):
                 continue

@@ -1,0 +1,91 @@
+"""Answers with several places in edited documents."""
+
+import json
+
+import pytest
+
+from rag_evaluation_framework import (
+    TOKEN,
+    Answer,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    TokenLevelGroundTruth,
+    load_dataset,
+    save_dataset,
+)
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.labelling import relabel
+
+TEXT = "Refunds take at most 14 working days in all countries."
+OTHER = "You have your money back after no more than two weeks."
+DOCUMENTS = {
+    "a.md": f"# Refunds\n\n{TEXT} Write to the help desk if it takes longer than that.\n",
+    "b.md": f"# Terms\n\nThese are the terms of the shop. {TEXT} Other terms apply to gifts.\n",
+    "c.md": f"# Questions\n\nWhen is my money back? {OTHER} When is my parcel here? Soon.\n",
+}
+
+
+def corpus(**changes):
+    texts = {**DOCUMENTS, **{f"{name}.md": text for name, text in changes.items()}}
+    return Corpus([Document(DocumentId(name), text) for name, text in texts.items() if text is not None])
+
+
+def span(name, text):
+    start = DOCUMENTS[name].index(text)
+    return CharacterSpan(DocumentId(name), start, start + len(text))
+
+
+@pytest.fixture
+def dataset():
+    question = Query(QueryId("q"), QueryText("How long does a refund take?"))
+    answer = Answer.any_of(span("a.md", TEXT), span("b.md", TEXT), span("c.md", OTHER))
+    desk = span("a.md", "Write to the help desk if it takes longer than that.")
+    soon = TokenLevelGroundTruth(Query(QueryId("p"), QueryText("When is it here?")), (span("c.md", "Soon."),))
+    return Dataset([TokenLevelGroundTruth(question, (answer, desk)), soon], TOKEN, corpus=corpus())
+
+
+def texts(found, documents):
+    return [
+        [documents[span.doc_id].content[span.start : span.end] for (span,) in answer.places]
+        for answer in found.ground_truth[0].answers
+    ]
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_every_place_moves_with_its_document(dataset, saved, tmp_path):
+    if saved:
+        dataset = load_dataset(save_dataset(dataset, tmp_path / "d.json"))
+    now = corpus(b=DOCUMENTS["b.md"].replace("# Terms", "# The terms of the shop"))
+    again = relabel(dataset, now)
+    assert again.counted() == "5 labelled spans: 4 unchanged, 1 moved, 0 lost"
+    assert texts(again.dataset, now) == [[TEXT, TEXT, OTHER], ["Write to the help desk if it takes longer than that."]]
+    assert again.dataset.content_hash == dataset.content_hash
+
+
+def test_an_answer_stays_as_long_as_one_of_its_places_does(dataset):
+    now = corpus(b=None)
+    again = relabel(dataset, now)
+    assert texts(again.dataset, now)[0] == [TEXT, OTHER]
+    assert again.lost == ()
+    (change,) = again.changed
+    assert (change.kind, change.before.doc_id, change.is_replaced) == ("lost", "b.md", True)
+
+
+def test_without_its_first_place_the_next_one_is_the_reference(dataset):
+    now = corpus(a=DOCUMENTS["a.md"].replace(TEXT, "Ask for refunds."))
+    assert texts(relabel(dataset, now).dataset, now)[0] == [TEXT, OTHER]
+
+
+def test_a_question_whose_answer_is_lost_comes_back_with_all_of_its_places(dataset, tmp_path):
+    gone = relabel(dataset, corpus(a=DOCUMENTS["a.md"].replace("help desk", "shop, or to the lawyer,")))
+    assert [query.id for query in gone.lost] == ["q"]
+    assert [query.id for query in gone.dataset.queries] == ["p"]
+    assert {label.place for label in gone.dataset.skipped} == {(0, 0), (0, 1), (0, 2), (1, 0)}
+    path = save_dataset(gone.dataset, tmp_path / "d.json")
+    assert json.loads(path.read_text())["schema_version"] == 2
+    back = relabel(load_dataset(path), corpus())
+    assert back.dataset.ground_truth == dataset.ground_truth[::-1]
