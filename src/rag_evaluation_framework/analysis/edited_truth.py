@@ -5,8 +5,10 @@ show.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.identity import unit_key
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.quotes.same_to_readers import show_the_same
@@ -45,9 +47,10 @@ def edited_rows(
         query_id = before.table.query_ids[row]
         moves, may_be = _Moves(*(known.get(query_id, {}) for known in was_in)), query_id in renamed
         one, two = before.relevant[row], after.relevant[other]
-        names = _names(one, two)
+        several = before.answers.get(row), after.answers.get(other)
+        names = _names(one, two) if several == (None, None) else _names_of_places(*several)
         if names is None:
-            names = moves.of_ids(one, two)
+            names = moves.of_ids(one, two) if several == (None, None) else None
         elif not all(moves.are(*pair) or (may_be and pair[0] not in new and pair[1] not in old) for pair in names):
             names = None
         if names is not None:
@@ -78,7 +81,9 @@ class _Moves(NamedTuple):
 
 def _labelled(results: QueryResults[Any]) -> set[str]:
     """Return the documents that labels are in."""
-    return {unit.doc_id for units in results.relevant for unit in units if _is_span(unit)}
+    first = (unit for units in results.relevant for unit in units)
+    others = (unit for answers in results.answers.values() for answer in answers for unit in answer.units)
+    return {unit.doc_id for unit in chain(first, others) if _is_span(unit)}
 
 
 def _names(before: Iterable[Any], after: Iterable[Any]) -> Names | None:
@@ -96,6 +101,23 @@ def _names(before: Iterable[Any], after: Iterable[Any]) -> Names | None:
             left.remove(found)
         names.add((spans[0].doc_id, found[0].doc_id))
     return frozenset((was, now) for was, now in names if was != now)
+
+
+def _names_of_places(before: Sequence[Answer[Any]] | None, after: Sequence[Answer[Any]] | None) -> Names | None:
+    """Return the same of answers with several places, which are compared in their order; None if one has none."""
+    if before is None or after is None or _shape(before) != _shape(after):
+        return None
+    pairs = [
+        pair for one, other in zip(before, after, strict=True) for pair in zip(one.units, other.units, strict=True)
+    ]
+    known = all(
+        _is_span(was) and _is_span(now) and was.text and now.text and show_the_same(was, now) for was, now in pairs
+    )
+    return frozenset((was.doc_id, now.doc_id) for was, now in pairs if was.doc_id != now.doc_id) if known else None
+
+
+def _shape(answers: Sequence[Answer[Any]]) -> list[list[int]]:
+    return [[len(place) for place in answer.places] for answer in answers]
 
 
 def _spans(units: Iterable[Any]) -> dict[str, list[CharacterSpan]] | None:

@@ -19,7 +19,14 @@ from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.dataset_file import write_dataset
 from rag_evaluation_framework.cli.left_out import told_left_out
 from rag_evaluation_framework.cli.output import arriving, print_text
-from rag_evaluation_framework.cli.quote_suggestions import Accept, accepted, check_accept, options_of, save_suggestions
+from rag_evaluation_framework.cli.quote_suggestions import (
+    Accept,
+    Repeated,
+    accepted,
+    check_accept,
+    options_of,
+    save_suggestions,
+)
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 
@@ -35,6 +42,7 @@ def update(
         Path | None, typer.Option(parser=paths.path, help="A new file; by default the dataset itself, kept beside it.")
     ] = None,
     accept: Accept = None,
+    repeated: Repeated = "ambiguous",
     changes: Annotated[
         Path | None, typer.Option(parser=paths.path, help="Write the list of changes there, as JSON.")
     ] = None,
@@ -57,7 +65,7 @@ def update(
     if output is None and loaded.recorded is None:
         raise ConfigError(f"{dataset}: no native file of a dataset, so it is not replaced; give --output NEW.json")
     documents = rag.Corpus.from_folder(corpus, glob)
-    update = _updated(loaded, documents, questions, accept)
+    update = _updated(loaded, documents, questions, accept, repeated)
     _check_read(dataset, documents, update)
     _check_labels_left(dataset, documents, update)
     written = [write_dataset(update.dataset, dataset, output)]
@@ -115,12 +123,16 @@ class _Update:
 
 
 def _updated(
-    dataset: rag.Dataset[rag.CharacterSpan], documents: rag.Corpus, questions: Path | None, accept: float | None
+    dataset: rag.Dataset[rag.CharacterSpan],
+    documents: rag.Corpus,
+    questions: Path | None,
+    accept: float | None,
+    repeated: Repeated,
 ) -> _Update:
     found = labelling.relabel(dataset, documents)
     if questions is None:
         return _Update(found)
-    check = accepted(rag.check_quotes(questions, documents), accept)
+    check = accepted(rag.check_quotes(questions, documents, repeated=repeated), accept)
     return _Update(found, labelling.add_questions(found.dataset, check, documents))
 
 

@@ -22,6 +22,7 @@ from rag_evaluation_framework.cli.output import arriving, print_text
 from rag_evaluation_framework.cli.quote_suggestions import (
     DEFAULT_GLOB,
     Accept,
+    Repeated,
     accepted,
     check_accept,
     left_out,
@@ -64,6 +65,7 @@ def init(
         Path, typer.Option(parser=paths.path, help="Where datasets, configurations and runs are saved.")
     ] = _ROOT,
     accept: Accept = None,
+    repeated: Repeated = "ambiguous",
 ) -> None:
     """Create a dataset and a configuration from a folder and questions with quotes; never overwrites a file.
 
@@ -74,7 +76,7 @@ def init(
     _check_free(config, target, root)
     check_accept(accept)
     documents = rag.Corpus.from_folder(corpus, glob)
-    check = accepted(rag.check_quotes(questions, documents), accept)
+    check = accepted(rag.check_quotes(questions, documents, repeated=repeated), accept)
     kept = "" if root == _ROOT else f" --root {shlex.quote(str(root))}"
     others, dataset = left_out(documents, corpus, glob), _dataset(check, called)
     if dataset is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -20,6 +20,14 @@ Accept = Annotated[
     float | None,
     typer.Option(
         help="Take suggestions for quotes that were not found, if they are at least so similar: above 0, up to 1."
+    ),
+]
+
+
+Repeated = Annotated[
+    Literal["ambiguous", "any"],
+    typer.Option(
+        help="What a quote is that occurs more than once: 'ambiguous', or answered by 'any' of its occurrences."
     ),
 ]
 

@@ -1,7 +1,11 @@
 """What makes a label the same label: the text that it quotes and the document that it names, not where that text is."""
 
+import json
+
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId
+from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.spans import CharacterSpan
 
 
@@ -14,6 +18,12 @@ def unit_key(unit: DocumentId | ChunkId | CharacterSpan) -> list[str | int] | st
     if not isinstance(unit, CharacterSpan):
         return unit
     return [unit.doc_id, " ".join(unit.text.split())] if unit.text else [unit.doc_id, unit.start, unit.end]
+
+
+def answer_key(answer: Answer[U]) -> list[list[list[str | int] | str]]:
+    """Return what an answer is told by: what its places are told by, the first place first, the others sorted."""
+    first, *others = (list(map(unit_key, place)) for place in answer.places)
+    return [first, *sorted(others, key=json.dumps)]
 
 
 def with_text(span: CharacterSpan, corpus: Corpus) -> CharacterSpan:

@@ -16,6 +16,7 @@ from rag_evaluation_framework.data.projected_truth import ProjectedTruth
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ComponentExited, Interrupted, SaveFailed
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
+from rag_evaluation_framework.experiments.copied_text import note_copies_retrieved
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.query_result import QueryResults
@@ -117,6 +118,8 @@ def _scored(
         table = unscored(rankings, truth, config.metrics, cutter)
     else:
         table = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error)
+        if copied := record["dataset"].get("copied"):
+            note_copies_retrieved(config.dataset, rankings, copied)
     seconds = perf_counter() - start
     table = replace(table, count_as_zero=config.config.count_as_zero)
     queries = QueryResults[Any].of(truth.entries, rankings, table, config.dataset.quoted)

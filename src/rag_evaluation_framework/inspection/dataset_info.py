@@ -16,7 +16,7 @@ from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
-from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts
+from rag_evaluation_framework.inspection.labelled_text import Label, LabelTexts, of_reference
 from rag_evaluation_framework.text.terms import question_words, stemmer
 
 _MOST_DOCUMENTS = 5
@@ -68,7 +68,8 @@ class Coverage:
 class WordOverlap:
     """How far questions are asked in the words of their answers: lexical retrieval finds those that are.
 
-    Of a question it is the share of its different content words that stand in its labels. Content words are those that
+    Of a question it is the share of its different content words that stand in its labels, of answers with several
+    places in the first. Content words are those that
     BM25 compares: without English stop words, by their stems.
 
     Attributes:
@@ -98,11 +99,12 @@ class DatasetInfo:
         questions: How many questions it has, without those that are skipped.
         answerable: How many of them have an answer.
         skipped: How many questions are skipped.
-        labels: How many labels there are.
+        labels: How many labels there are, at all places of answers.
+        alternatives: How many answers have several places, any of which is enough.
         labels_per_question: Of the questions with an answer.
         question_characters: The lengths of the questions.
-        answer_characters: The lengths of the answers of the questions that have one: all labels of a question together,
-            shared characters once. None if the texts are not known.
+        answer_characters: The lengths of the answers of the questions that have one: of each answer the first place,
+            all of a question together, shared characters once. None if the texts are not known.
         coverage: The documents that are labelled; None for labels of chunks.
         overlap: The words that questions share with their answers; None if no text is known.
         metadata_columns: Which metadata the questions have, and how many have it.
@@ -118,6 +120,7 @@ class DatasetInfo:
     answerable: int
     skipped: int
     labels: int
+    alternatives: int
     labels_per_question: Spread | None
     question_characters: Spread | None
     answer_characters: Spread | None
@@ -159,7 +162,7 @@ def describe_dataset(
     texts = LabelTexts(dataset, corpus, registry)
     questions = [(entry, texts.labels(entry)) for entry in dataset]
     answered = [(entry, labels) for entry, labels in questions if labels]
-    lengths = [length for _, labels in answered if (length := _length(labels)) is not None]
+    lengths = [length for entry, labels in answered if (length := _length(of_reference(entry, labels))) is not None]
     return DatasetInfo(
         dataset.name,
         dataset.level.evaluation_type,
@@ -171,6 +174,7 @@ def describe_dataset(
         len(answered),
         count_skipped(dataset.skipped),
         sum(len(labels) for _, labels in answered),
+        sum(len(answer.places) > 1 for entry, _ in answered for answer in entry.answers),
         Spread.of([len(labels) for _, labels in answered]),
         Spread.of([len(entry.query.text) for entry, _ in questions]),
         Spread.of(lengths),
@@ -216,7 +220,8 @@ def _coverage(answered: _Questions, corpus: Corpus | None) -> Coverage | None:
 def _overlap(answered: _Questions) -> WordOverlap | None:
     stem = stemmer("english")
     shares: list[float] = []
-    for entry, labels in answered:
+    for entry, all_labels in answered:
+        labels = of_reference(entry, all_labels)
         asked = {stem(word) for word in question_words(entry.query.text, "english")}
         texts = [label.text for label in labels]
         if asked and None not in texts:

@@ -139,19 +139,22 @@ class LabelChecks:
         return [*found, *more][:_MOST_PLACES]
 
     def _too_long(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
-        wanted = {*entry.relevant}
-        given = zip(labels, units_of(entry), strict=True)
-        spans = [label.span for label, unit in given if label.span is not None and unit in wanted]
+        known = {unit: label.span for label, unit in zip(labels, units_of(entry), strict=True)}
+        units = {unit: None for answer in entry.answers for unit in min(answer.places, key=_size)}
+        spans = [span for unit in units if (span := known.get(unit)) is not None]
         if spans:
             length = total_length(merge_overlapping_spans(spans))
             if length > self.budget:
                 share = f"span_recall@{self.budget}ch is at most {_down(self.budget / length)}"
                 yield Finding("too long", f"its answer has {length:,} characters: {share}", entry.query)
-            return
-        units = len(entry.relevant)
-        if units > self.k:
-            what = f"it has {units:,} relevant units: recall@{self.k} is at most {_down(self.k / units)}"
+        elif len(units) > self.k:
+            what = f"it has {len(units):,} relevant units: recall@{self.k} is at most {_down(self.k / len(units))}"
             yield Finding("too long", what, entry.query)
+
+
+def _size(place: Sequence[Any]) -> int:
+    """Return how many characters a place has; of ids, how many they are."""
+    return sum(unit.length() if isinstance(unit, CharacterSpan) else 1 for unit in place)
 
 
 class _Covered:

@@ -1,5 +1,6 @@
 """The labels of a dataset with their texts, and what is wrong with those that no retriever can find."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,6 +53,12 @@ def units_of(entry: GroundTruth[Any]) -> tuple[Any, ...]:
             return flattened(ids)
         case _:
             return entry.labels
+
+
+def of_reference(entry: GroundTruth[Any], labels: Sequence[Label]) -> list[Label]:
+    """Return those labels of a question that are in the first places of its answers."""
+    wanted = {*entry.relevant}
+    return [label for label, unit in zip(labels, units_of(entry), strict=True) if unit in wanted]
 
 
 class LabelTexts:

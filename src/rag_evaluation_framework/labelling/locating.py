@@ -1,46 +1,58 @@
 """Questions with quotes: the quickest way to label a dataset.
 
 A CSV or JSONL file of `question, quote[, document]` with one row per quote: several rows for a question whose answer is
-spread over several passages, an empty quote if the corpus holds no answer. Quotes are located in the corpus as people
-copy them, so nobody counts offsets. Other columns are kept as metadata of the question; the optional column `id` sets
-its id.
+spread over several passages, an empty quote if the corpus holds no answer. Rows that share a value in the optional
+column `answer` are alternatives, any of which is enough; those that share one in `place`, too, are parts of one. Quotes
+are located in the corpus as people copy them, so nobody counts offsets. Other columns are kept as metadata of the
+question; the optional column `id` sets its id.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal, TypeAlias, get_args
 
 from tqdm import tqdm
 
-from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.quote_row import (
+    ANY_DOCUMENT,
     IS_STRUCK_OUT,
     PARTLY_STRUCK_OUT,
     QuoteRow,
     QuoteStatus,
 )
 from rag_evaluation_framework.labelling.quote_table import COLUMNS, read_quote_table
+from rag_evaluation_framework.labelling.quoted_answers import with_conflicts
+from rag_evaluation_framework.labelling.telling import is_long
 from rag_evaluation_framework.markups.text_effects import struck_out
 from rag_evaluation_framework.quotes.lost_parts import lost_parts
 from rag_evaluation_framework.quotes.passages import LONGEST
 from rag_evaluation_framework.quotes.quote_locator import NOT_SHOWN, Located, QuoteLocator
 from rag_evaluation_framework.quotes.suggestions import Suggestion, suggest, suggest_located
 from rag_evaluation_framework.quotes.unique_contexts import told_places
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+Repeated: TypeAlias = Literal["ambiguous", "any"]
+"""What a quote is that occurs more than once."""
 
 _LIMIT = 20
+_MOST_OCCURRENCES = 1_000
 _MOST_SHOWN = 160
 _NOWHERE = Located(())
 
 
-def check_quotes(path: str | Path, corpus: Corpus, verbatim_only: bool = False) -> QuoteCheck:
+def check_quotes(
+    path: str | Path, corpus: Corpus, verbatim_only: bool = False, repeated: Repeated = "ambiguous"
+) -> QuoteCheck:
     """Check the quotes of a CSV or JSONL file: locate each of them in the corpus.
 
     A quote is located where it occurs verbatim, its first and last word whole, or, if it occurs nowhere so, where it
@@ -52,21 +64,29 @@ def check_quotes(path: str | Path, corpus: Corpus, verbatim_only: bool = False) 
         path: The file.
         corpus: The documents; the suffix of an id tells Markdown, HTML and reStructuredText.
         verbatim_only: Ignore nothing but white space.
+        repeated: What a quote is that occurs more than once: `ambiguous`, so that its question is skipped, or answered
+            by `any` of its occurrences (in the document, if the row names one). A row whose document is `*` always is
+            the latter.
 
     Raises:
+        ConfigError: `repeated` is neither.
         CorpusError: The corpus is not a `Corpus`, or is empty.
         DatasetError: The file cannot be read, lacks a column, or has a row without a question.
     """
     path, corpus = checked_path(path), checked_corpus(corpus)
+    if repeated not in get_args(Repeated):
+        raise ConfigError(f"repeated={shown(repeated)}; expected 'ambiguous' or 'any'")
     locator, resolver = QuoteLocator.of(corpus), DocumentResolver(corpus)
     table = read_quote_table(path)
     answered = {_key(record) for _, record in table.records if record["quote"].strip()}
     return QuoteCheck(
         str(path),
         corpus,
-        tuple(
-            _check(number, record, locator, resolver, _key(record) in answered, verbatim_only)
-            for number, record in _with_progress(table.records)
+        with_conflicts(
+            [
+                _check(number, record, locator, resolver, _key(record) in answered, verbatim_only, repeated)
+                for number, record in _with_progress(table.records)
+            ]
         ),
         table.columns,
     )
@@ -87,8 +107,9 @@ def _check(
     resolver: DocumentResolver,
     answered: bool,
     verbatim_only: bool,
+    repeated: Repeated,
 ) -> QuoteRow:
-    found = locate_quote(record["quote"], record["document"], locator, resolver, answered, verbatim_only)
+    found = locate_quote(record["quote"], record["document"], locator, resolver, answered, verbatim_only, repeated)
     metadata = {key: value for key, value in record.items() if key not in COLUMNS}
     return QuoteRow(
         number,
@@ -102,7 +123,20 @@ def _check(
         record["id"],
         metadata,
         found.suggestion,
+        record.get("answer", "").strip(),
+        record.get("place", "").strip(),
+        _elsewhere(found, locator.corpus),
     )
+
+
+def _elsewhere(found: "QuoteFate", corpus: Corpus) -> tuple[CharacterSpan, ...]:
+    """Return where else the text of a quote stands that was located once, up to white space; none of a short one."""
+    if found.status != "located" or len(found.located.places) != 1 or len(found.located.places[0]) != 1:
+        return ()
+    (span,) = found.located.places[0]
+    text = corpus[span.doc_id].content[span.start : span.end]
+    others = TextLocator.of(corpus).places_in_context(text, limit=_LIMIT + 1) if is_long(text) else []
+    return tuple(other for other in others if not other.overlaps(span))[:_LIMIT]
 
 
 @dataclass(frozen=True)
@@ -129,35 +163,47 @@ def locate_quote(
     resolver: DocumentResolver,
     answered: bool = False,
     verbatim_only: bool = False,
+    repeated: Repeated = "ambiguous",
 ) -> QuoteFate:
     """Return the status of a quote, where it stands, and what to do about it.
 
     Args:
         quote: The quote; blank for a question without an answer.
-        document: The document that contains it, by its id, a part of that, or a longer path; blank if unknown.
+        document: The document that contains it, by its id, a part of that, or a longer path; blank if unknown, `*` if
+            any occurrence in any document is enough.
         locator: Locates quotes in the corpus.
         resolver: Finds the document by its name.
         answered: Whether the question has other quotes that are not blank.
         verbatim_only: Ignore nothing but white space.
+        repeated: What it is if it occurs more than once: `ambiguous`, or answered by `any` occurrence.
     """
     if not quote.strip():
         if answered:
             advice = "the quote is empty, but other rows answer the question: remove the row or fill it in"
             return QuoteFate("missing", advice=advice)
         return QuoteFate("no-answer")
+    if document.strip() == ANY_DOCUMENT:
+        document, repeated = "", "any"
     try:
         doc_id = resolver.resolve_named(document) if document.strip() else None
     except DatasetError as error:
         if len(resolver.named(document)) > 1:
             return QuoteFate("missing", advice=str(error))
         return _misplaced(quote, locator, verbatim_only, str(error), f"not in {name_line(document)}")
-    located = locator.locate(quote, doc_id, _LIMIT, verbatim_only)
-    if len(located.places) == 1:
+    limit = _LIMIT if repeated == "ambiguous" else _MOST_OCCURRENCES + 1
+    located = locator.locate(quote, doc_id, limit, verbatim_only)
+    if len(located.places) == 1 or (repeated == "any" and 1 < len(located.places) < limit):
         return QuoteFate("located", _with_effects(located, locator))
     if located.places:
+        told = told_places(located.places[:_LIMIT], locator, _LIMIT)
+        if repeated == "any":
+            return QuoteFate("ambiguous", located, f"{told}: more than {_MOST_OCCURRENCES:,} places; quote more")
         several = len({spans[0].doc_id for spans in located.places}) > 1
         advice = "name the document, or quote more" if several else "quote more of the passage"
-        return QuoteFate("ambiguous", located, f"{told_places(located.places, locator, _LIMIT)}: {advice}")
+        way_out = (
+            f"if each of them answers the question, write {ANY_DOCUMENT} as the document (--repeated any: all rows)"
+        )
+        return QuoteFate("ambiguous", located, f"{told}: {advice}; or, {way_out}")
     if doc_id is not None and locator.locate(quote, None, 1, verbatim_only).places:
         elsewhere = f"not in {name_line(str(doc_id))}"
         return _misplaced(quote, locator, verbatim_only, "correct the document", elsewhere)
@@ -166,7 +212,7 @@ def locate_quote(
 
 def _with_effects(located: Located, locator: QuoteLocator) -> Located:
     """Return a place, ignoring also that nothing of it is shown or that it is struck out, however it was located."""
-    spans = located.places[0]
+    spans = [span for place in located.places for span in place]
     markups = [locator.markups[locator.numbers[span.doc_id]] for span in spans]
     ignored = list(located.ignoring)
     if not all(markup.shows(span.start, span.end) for markup, span in zip(markups, spans, strict=True)):

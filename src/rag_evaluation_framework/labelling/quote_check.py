@@ -20,6 +20,7 @@ from rag_evaluation_framework.data.skipped import Skipped, count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.labelling.quote_row import QuoteRow
+from rag_evaluation_framework.labelling.quoted_answers import answers_of, with_conflicts
 from rag_evaluation_framework.labelling.suggested_table import save_suggested_table
 
 _MOST_ROWS = 200
@@ -64,11 +65,22 @@ class QuoteCheck:
         skipped = tuple(Skipped(queries[row.key], row.quote, row.reason) for row in self.problems)
         problematic = {row.key for row in self.problems}
         entries = [
-            TokenLevelGroundTruth(queries[key], tuple(span for row in rows for place in row.places for span in place))
+            TokenLevelGroundTruth(queries[key], answers_of(rows))
             for key, rows in self._questions.items()
             if key not in problematic
         ]
         return entries, skipped
+
+    @property
+    def alternatives(self) -> str:
+        """How many answers have several places, in words: "2 answers with 7 places, any of which is enough"; or ""."""
+        answers = [answer for entry in self.labels()[0] for answer in entry.answers if len(answer.places) > 1]
+        places = sum(len(answer.places) for answer in answers)
+        return (
+            f"{len(answers)} answer{'s' * (len(answers) != 1)} with {places} places, any of which is enough"
+            if answers
+            else ""
+        )
 
     @property
     def _questions(self) -> dict[str, list[QuoteRow]]:
@@ -131,7 +143,7 @@ class QuoteCheck:
         given: Any = threshold
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= 1:
             raise ConfigError(f"threshold={shown(given)}; expected a similarity above 0 and up to 1, such as 0.95")
-        return replace(self, rows=tuple(row.accepting(threshold) for row in self.rows))
+        return replace(self, rows=with_conflicts([row.accepting(threshold) for row in self.rows]))
 
     def summary(self) -> str:
         """Return the number of rows by status, and the rows whose quote is ambiguous or missing: the first 200."""
@@ -150,7 +162,8 @@ class QuoteCheck:
             f"{counts[status]} {status}" for status in ("located", "ambiguous", "missing", "no-answer")
         )
         skipped = f"; {skipped_questions(self.skipped)}" if self.skipped else ""
-        return f"{one_line(self.source)}: {len(self.rows)} row{'s' * (len(self.rows) != 1)}: {statuses}{skipped}"
+        told = f"; {self.alternatives}" if self.alternatives else ""
+        return f"{one_line(self.source)}: {len(self.rows)} row{'s' * (len(self.rows) != 1)}: {statuses}{told}{skipped}"
 
 
 def _first(rows: tuple[QuoteRow, ...]) -> list[str]:

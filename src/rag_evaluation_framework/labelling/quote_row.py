@@ -16,6 +16,11 @@ _WARNINGS = {
     PARTLY_STRUCK_OUT: "is struck out in part",
 }
 
+ANY_DOCUMENT = "*"
+"""What a row names as its document if any occurrence of its quote, in any document, answers the question."""
+
+_MOST_PLACES = 3
+
 QuoteStatus = Literal["located", "ambiguous", "missing", "no-answer"]
 
 
@@ -28,16 +33,20 @@ class QuoteRow:
         question: The question.
         quote: The quote as given.
         document: The document named in the row, or "".
-        status: `located`: occurs exactly once. `ambiguous`: occurs more than once. `missing`: does not occur.
-            `no-answer`: the quote is empty, so the corpus holds no answer.
+        status: `located`: occurs exactly once, or any occurrence was asked for. `ambiguous`: occurs more than once.
+            `missing`: does not occur. `no-answer`: the quote is empty, so the corpus holds no answer.
         places: The occurrences of the quote; at most 20 of an ambiguous one. Each is one or more spans of one document,
-            in order: "A … B" has two.
+            in order: "A … B" has two. Where a located row has several, each is enough.
         ignoring: In what the quote and the document differ: "emphasis", "line breaks"; empty if it occurs verbatim.
         advice: What to do about it; "" for located rows.
         suggestion: The passage that a missing quote may mean; None if nothing is similar enough. Of a located row, the
             one that was accepted.
         id: The id of the question in the file, or "".
         metadata: The other columns.
+        answer: What the rows of one answer share, any of which is enough; "" if the row is an answer of its own.
+        place: What the rows share that are parts of one place of an answer, or "".
+        elsewhere: Where else the text of a located row stands, up to white space; at most 20 places. Of short texts,
+            and where any occurrence is enough, none.
     """
 
     number: int
@@ -51,6 +60,9 @@ class QuoteRow:
     id: str
     metadata: Mapping[str, str]
     suggestion: Suggestion | None = None
+    answer: str = ""
+    place: str = ""
+    elsewhere: tuple[CharacterSpan, ...] = ()
 
     @property
     def similarity(self) -> float | None:
@@ -80,6 +92,20 @@ class QuoteRow:
         return next((_WARNINGS[name] for name in self.ignoring if name in _WARNINGS), "")
 
     @property
+    def asks_for_any(self) -> bool:
+        """Whether any occurrence of the quote is enough, as the row or its table says."""
+        return self.document.strip() == ANY_DOCUMENT or (self.status == "located" and len(self.places) > 1)
+
+    @property
+    def others(self) -> str:
+        """Where else its text stands, in words: "its text is also in b.md[3:24]"; "" if it stands nowhere else."""
+        if not self.elsewhere:
+            return ""
+        named = ", ".join(_place((span,)) for span in self.elsewhere[:_MOST_PLACES])
+        more = len(self.elsewhere) - _MOST_PLACES
+        return f"its text is also in {named}{f' and {more} more' if more > 0 else ''}"
+
+    @property
     def key(self) -> str:
         """What the rows of one question share: its id or, without one, its wording."""
         return self.id or self.question
@@ -93,7 +119,12 @@ class QuoteRow:
     def _told(self) -> str:
         if self.status != "located":
             return one_line(self.advice)
-        where = ", ".join(map(_place, self.places))
+        where = ", ".join(map(_place, self.places[:_MOST_PLACES]))
+        if len(self.places) > 1:
+            more = len(self.places) - _MOST_PLACES
+            where = f"any of {len(self.places)}: {where}{f' and {more} more' if more > 0 else ''}"
+        if self.elsewhere:
+            where += f", and {self.others}"
         if self.suggestion:
             return f"{where}, accepted ({self.suggestion.percent} similar): {one_line(self.difference)}"
         return f"{where}, ignoring: {', '.join(self.ignoring)}" if self.ignoring else where

@@ -1,4 +1,4 @@
-"""Tables of questions with quotes: CSV, TSV and JSONL files of `question, quote[, document][, id]`."""
+"""Tables of questions with quotes: CSV, TSV and JSONL files of `question, quote[, document][, id][, answer, place]`."""
 
 import csv
 from collections.abc import Iterator

@@ -20,7 +20,8 @@ def with_settled(check: QuoteCheck, dataset: Dataset[CharacterSpan], corpus: Cor
     """Return a check in which the quotes of labels that a dataset has are located where these are.
 
     The table may be the one that the dataset was made of: it names documents as they were called then, and its quotes
-    may stand in several places, of which a person has chosen one. A row that names another document is not settled.
+    may stand in several places, of which a person has chosen one. A row that names another document, or asks for any
+    place, is not settled.
 
     Args:
         check: The check of a table.
@@ -34,7 +35,9 @@ def with_settled(check: QuoteCheck, dataset: Dataset[CharacterSpan], corpus: Cor
     settled = _Settled(dataset, corpus)
     rows = [
         settled.row(row, known[0])
-        if row.quote.strip() and len(known := entries.get(row.id or _words(row.question), [])) == 1
+        if row.quote.strip()
+        and not row.asks_for_any
+        and len(known := entries.get(row.id or _words(row.question), [])) == 1
         else row
         for row in check.rows
     ]
@@ -53,17 +56,23 @@ class _Settled:
         taken, name = self._taken[entry.query.id], row.document.strip()
         left = set(entry.labels) - taken
         called = {span.doc_id: self._called(entry, span.doc_id) for span in entry.labels if span in left}
-        for doc_id in sorted(called, key=lambda doc_id: name not in called[doc_id]):  # those that were called so first
-            if self._names_another(name, doc_id, called[doc_id]):
-                continue
-            located = self.locator.locate(row.quote, doc_id, _MOST_PLACES)
-            for place in located.places:
-                if left.issuperset(place):
-                    taken.update(place)
-                    return replace(
-                        row, status="located", places=(place,), ignoring=located.ignoring, advice="", suggestion=None
-                    )
-        return row
+        located = [
+            found
+            for doc_id in sorted(called, key=lambda doc_id: name not in called[doc_id])  # those called so first
+            if not self._names_another(name, doc_id, called[doc_id])
+            for found in [self.locator.locate(row.quote, doc_id, _MOST_PLACES)]
+        ]
+        places = [place for found in located for place in found.places if left.issuperset(place)]
+        if not places:
+            return row
+        if row.status == "ambiguous":  # then it may stand for all places of an answer
+            answer = next((answer for answer in entry.answers if places[0] in answer.places), None)
+            places = [place for place in places if answer is not None and place in answer.places] or places[:1]
+        else:
+            places = places[:1]
+        taken.update(span for place in places for span in place)
+        ignoring = next(found.ignoring for found in located if places[0] in found.places)
+        return replace(row, status="located", places=tuple(places), ignoring=ignoring, advice="", suggestion=None)
 
     def _called(self, entry: GroundTruth[CharacterSpan], doc_id: str) -> Sequence[str]:
         """Return what the document of a label was called before; if it always was called so, that."""

@@ -1,11 +1,12 @@
 """What became of labels and questions, in a terminal; outside text is printed literally."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.queries import Query
@@ -43,15 +44,23 @@ def show_questions(console: Console, kind: str, entries: Sequence[GroundTruth[Ch
     lines, inside = LinePlaces(corpus), folder_of(corpus)
     for entry in entries[:_MOST_SHOWN]:
         print_wrapped(console, _question(entry.query), _KINDS, kind)
-        for span in entry.relevant[:_MOST_ANSWERS]:
+        places = [place for answer in entry.answers for place in zip(answer.units, _or(answer), strict=True)]
+        for span, label in places[:_MOST_ANSWERS]:
             where = (f"{name_line(inside)}{lines.named(span)}", "cyan")
-            print_below(console, "answer", Text.assemble(where, f" {quoted(span.text)}"))
-        if not entry.relevant:
+            print_below(console, label, Text.assemble(where, f" {quoted(span.text)}"))
+        if not places:
             print_below(console, "answer", Text("none"))
-        if len(entry.relevant) > _MOST_ANSWERS:
-            print_below(console, "", Text(f"… and {len(entry.relevant) - _MOST_ANSWERS:,} more"))
+        if len(places) > _MOST_ANSWERS:
+            print_below(console, "", Text(f"… and {len(places) - _MOST_ANSWERS:,} more"))
     if len(entries) > _MOST_SHOWN:
         console.print(Text(f"… and {len(entries) - _MOST_SHOWN:,} more; --changes FILE writes all of them"))
+
+
+def _or(answer: Answer[CharacterSpan]) -> Iterator[str]:
+    """Yield for each span of an answer what stands before it: its places are told apart by "or"."""
+    for number, place in enumerate(answer.places):
+        yield "or" if number else "answer"
+        yield from [""] * (len(place) - 1)
 
 
 def _show_lost(console: Console, change: LabelChange, inside: str) -> None:

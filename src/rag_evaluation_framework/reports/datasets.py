@@ -70,6 +70,8 @@ def _rows(info: DatasetInfo) -> Iterator[tuple[str, str]]:
     yield "questions", f"{info.questions:,}: {answerable}"
     per_question = _spread(info.labels_per_question)
     yield "labels", f"{info.labels:,}; of a question with an answer: {per_question}"
+    if info.alternatives:
+        yield "alternatives", f"{info.alternatives:,} answer{'s' * (info.alternatives != 1)} with several places"
     yield "question characters", _spread(info.question_characters)
     yield "answer characters", _spread(info.answer_characters)
     yield "documents", _UNDEFINED if info.coverage is None else _covered(info.coverage)

@@ -22,8 +22,8 @@ _LABELS = 12  # characters of the first column
 def show_quotes(console: Console, check: QuoteCheck) -> None:
     """Print how many quotes were located, and what to look at, of each kind the first hundred.
 
-    That is suggestions that were accepted, quotes located where nothing is shown or it is struck out, and quotes that
-    were not located.
+    That is suggestions that were accepted, quotes located where nothing is shown or it is struck out, or whose text is
+    elsewhere, too, and quotes that were not located.
     """
     counts = Counter(row.status for row in check.rows)
     quotes = len(check.rows) - counts["no-answer"]
@@ -33,10 +33,14 @@ def show_quotes(console: Console, check: QuoteCheck) -> None:
         f"{counts['missing']} missing; {unanswered} question{'s' * (unanswered != 1)} without an answer"
     )
     print_wrapped(console, told, 0)
+    if check.alternatives:
+        print_wrapped(console, check.alternatives, 0)
     accepted, warned = [row for row in check.rows if row.accepted], [row for row in check.rows if _warned(row)]
+    copied = [row for row in check.rows if row.elsewhere and not _warned(row)]
     for rows, more in (
         (accepted, "accepted suggestions"),
         (warned, "such quotes, located but not shown or struck out"),
+        (copied, "such quotes, located and elsewhere, too"),
         (check.problems, "such quotes"),
     ):
         for row in rows[:_MOST_QUOTES]:
@@ -53,7 +57,9 @@ def _warned(row: QuoteRow) -> bool:
 def _status(row: QuoteRow) -> str:
     if _warned(row):
         return f"located, but {'struck out' if 'struck out' in row.warning else 'not shown'}"
-    return "accepted" if row.accepted else row.status
+    if row.accepted:
+        return "accepted"
+    return "located, and elsewhere, too" if row.elsewhere else row.status
 
 
 def _show_row(console: Console, row: QuoteRow, corpus: Corpus) -> None:
@@ -63,6 +69,9 @@ def _show_row(console: Console, row: QuoteRow, corpus: Corpus) -> None:
         place = LinePlaces(corpus).named(row.places[0][0])
         print_below(console, "", Text.assemble((f"{folder_of(corpus)}{place}", "cyan"), f" {row.warning}"))
         return
+    if row.elsewhere and not row.accepted:
+        print_below(console, "", Text(_others(row, corpus)))
+        return
     found = row.suggestion
     if found is None:
         print_below(console, "", Text(one_line(_with_folder(row, corpus), _LINE)))
@@ -70,6 +79,15 @@ def _show_row(console: Console, row: QuoteRow, corpus: Corpus) -> None:
     show_nearest(console, found, folder_of(corpus))
     if found.refusal:
         print_below(console, "", Text(f"not for --accept: {found.refusal}", "yellow"))
+
+
+def _others(row: QuoteRow, corpus: Corpus) -> str:
+    """Return where else the text of a row stands, and what that means."""
+    lines, inside = LinePlaces(corpus), folder_of(corpus)
+    named = ", ".join(f"{inside}{lines.named(span)}" for span in row.elsewhere[:_MOST_PLACES])
+    more = len(row.elsewhere) - _MOST_PLACES
+    where = f"{named}{f' and {more} more' if more > 0 else ''}"
+    return f"its text is also in {where}: retrieving it there counts as wrong; * as its document labels all of them"
 
 
 def _with_folder(row: QuoteRow, corpus: Corpus) -> str:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rag_evaluation_framework._outside import fit_to_keep, name_line, one_line
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.levels.catalogue import RULES
@@ -20,6 +21,7 @@ from rag_evaluation_framework.results.query_result import QueryResult
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import SKIPPED, number
 
+_MOST_NAMED = 3
 _LINE = 1000
 _MOST_SKIPPED = 10
 _DETECTABLE = 0.85
@@ -82,7 +84,10 @@ def best_in_green(means: Sequence[float | None], written: Callable[[float | None
 
 
 def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None:
-    """Print the weakest questions, each with its answers and the rank at which they were first found."""
+    """Print the weakest questions, each with its answers and the rank at which they were first found.
+
+    Of an answer with several places, the one that was found first is shown, else the first; and where the others are.
+    """
     name = result.score_names[0]
     scores = result.per_query(name)
     worst = [query for query in result.worst(n) if (scores[query.query_id] or 0.0) < 1.0]
@@ -93,8 +98,8 @@ def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None
     for query in worst:
         title = Text.assemble(f"{one_line(query.text, _LINE)} ", (f"({name_line(query.query_id)})", "dim"))
         answers = (
-            Padding(_answer(unit, corpus, query, result.evaluation_type), (0, 0, 0, 2), expand=False)
-            for unit in query.relevant[:3]
+            Padding(_answer(answer, corpus, query, result.evaluation_type), (0, 0, 0, 2), expand=False)
+            for answer in query.answers[:3]
         )
         grid.add_row(Text(number(scores[query.query_id]), style="red"), Group(title, *answers))
     console.print(grid)
@@ -109,22 +114,46 @@ def detectable_difference(questions: int) -> float:
     return min(1.0, _DETECTABLE / sqrt(max(questions, 1)))
 
 
-def _answer(unit: Any, corpus: Corpus, query: QueryResult[Any], evaluation_type: EvaluationType) -> Text:
+def _answer(answer: Answer[Any], corpus: Corpus, query: QueryResult[Any], evaluation_type: EvaluationType) -> Text:
     rules = RULES[evaluation_type]
-    place, quote = rules.shown(unit, corpus)
-    where, text = name_line(place), quote
-    became = _became(unit, query, rules)
-    if not text:
-        return Text.assemble((f"{where}, ", "cyan"), (became, "dim"))
-    return Text.assemble((f"{where} ", "cyan"), (f"{became} ", "dim"), f"{quoted(text)}")
+    found = [_first_rank(place, query, rules) for place in answer.places]
+    known = [rank for rank in found if rank is not None]
+    shown_place = answer.places[found.index(min(known))] if known else answer.reference
+    where, quote = rules.shown(shown_place[0], corpus)
+    others = [rules.shown(place[0], corpus)[0] for place in answer.places if place != shown_place]
+    became = f"{_became(min(known, default=None), query)}{_also(others)}"
+    if not quote:
+        return Text.assemble((f"{name_line(where)}, ", "cyan"), (became, "dim"))
+    return Text.assemble((f"{name_line(where)} ", "cyan"), (f"{became} ", "dim"), f"{quoted(quote)}")
 
 
-def _became(unit: Any, query: QueryResult[Any], rules: LevelRules[Any]) -> str:
-    """Return at which rank a relevant unit was found, or why it was not."""
+def _also(others: Sequence[str]) -> str:
+    """Return in which documents the other places of an answer are; "" if it has none."""
+    if not others:
+        return ""
+    names = [name_line(name) for name in dict.fromkeys(others)]
+    more = len(names) - _MOST_NAMED
+    named = f"{', '.join(names[:_MOST_NAMED])}{f' and {more} more documents' if more > 0 else ''}"
+    return f"; {len(others)} other place{'s' * (len(others) != 1)}, in {named}"
+
+
+def _first_rank(place: Sequence[Any], query: QueryResult[Any], rules: LevelRules[Any]) -> int | None:
+    """Return the rank at which a unit of a place was first found; None if none was."""
+    if query.status == "failed":
+        return None
+    found = (rules.level.read(hit) for hit in query.hits)
+    ranks = (
+        number
+        for number, hit in enumerate(found, 1)
+        if hit is not None and any(rules.found(unit, hit) for unit in place)
+    )
+    return next(ranks, None)
+
+
+def _became(rank: int | None, query: QueryResult[Any]) -> str:
+    """Return at which rank an answer was found, or why it was not."""
     if query.status == "failed":
         failure = next(failure for failure in query.failures if failure.stage == "retrieve")
         return f"retrieval failed: {shortened(one_line(f'{failure.kind}: {failure.message}'))}"
     count = len(query.hits)
-    found = (rules.level.read(hit) for hit in query.hits)
-    ranks = [number for number, hit in enumerate(found, 1) if hit is not None and rules.found(unit, hit)]
-    return f"first found at rank {ranks[0]}" if ranks else f"not in {count} result{'s' * (count != 1)}"
+    return f"not in {count} result{'s' * (count != 1)}" if rank is None else f"first found at rank {rank}"

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
 from operator import eq
@@ -11,13 +11,15 @@ from typing import Any, Generic, TypeAlias, cast
 import numpy as np
 
 from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Numbers, OnDemand
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.hits import Ranking
-from rag_evaluation_framework.data.identity import unit_key
+from rag_evaluation_framework.data.identity import answer_key, unit_key
 from rag_evaluation_framework.data.ids import content_digest
+from rag_evaluation_framework.data.labelled_units import as_answer
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable, Status, full_name
@@ -35,6 +37,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         table: The scores of all queries.
         texts: Their wordings; none if only ids and scores are known, as of a `report.json` alone.
         relevant: Their relevant units; none likewise.
+        answers: Their answers with all places, by row, where an answer has several.
         gains: How relevant units are, by row and id; 1.0 for those that are not named, and for spans.
         stages: Seconds spent in each stage of the retrievals, NaN where not measured; shape (queries,) each.
         found: What was retrieved, or what reads it from a file for these query ids when a hit is asked for; None if it
@@ -51,6 +54,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     found: Found
     known: Sequence[str] = ()
     by_place: bool = False
+    answers: Mapping[int, tuple[Answer[U], ...]] = field(default_factory=dict[int, tuple[Answer[U], ...]])
 
     @classmethod
     def of(
@@ -75,6 +79,11 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             {row: known for row, known in gains.items() if known},
             {name: stage.seconds for name, stage in rankings.stages.items() if not np.isnan(stage.seconds).all()},
             rankings.hits.without_texts(),
+            answers={
+                row: tuple(answer.mapped(quoted) for answer in entry.answers)
+                for row, entry in enumerate(truth)
+                if entry.has_alternatives
+            },
         )
 
     @cached_property
@@ -99,6 +108,9 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
 
     def _identity(self, row: int) -> str:
         relevant, gains = cast("tuple[Any, ...]", self.relevant[row]), sorted(self.gains.get(row, {}).items())
+        if row in self.answers:
+            told = sorted(json.dumps(answer_key(answer)) for answer in self.answers[row])
+            return content_digest(json.dumps([self.texts[row], {"answers": told}, gains]))[:32]
         if not self.by_place:
             keys = sorted(json.dumps(unit_key(unit)) for unit in set(relevant))
             return content_digest(json.dumps([self.texts[row], keys, gains]))[:32]
@@ -154,6 +166,11 @@ class QueryResult(Generic[U]):
         return self.results.relevant[self.row] if self.results.relevant else ()
 
     @property
+    def answers(self) -> tuple[Answer[U], ...]:
+        """The answers, each with all of its places, of which any is enough; empty if the corpus holds none."""
+        return self.results.answers.get(self.row) or tuple(map(as_answer, self.relevant))
+
+    @property
     def gains(self) -> Mapping[str, float]:
         """How relevant units are, by id; 1.0 for those that are not named, and for spans."""
         return self.results.gains.get(self.row, {})
@@ -195,7 +212,7 @@ class QueryResult(Generic[U]):
         told = (
             self.query_id,
             self.text,
-            self.relevant,
+            self.answers,
             self.gains,
             hits,
             self.stages,

@@ -8,11 +8,12 @@ from typing import Any, Generic
 
 import numpy as np
 
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, Status
-from rag_evaluation_framework.errors import ResultError
+from rag_evaluation_framework.errors import DatasetError, ResultError
 from rag_evaluation_framework.results.query_result import Found, QueryResults
 from rag_evaluation_framework.results.record import BriefQuestion, FullQuestion
 
@@ -53,9 +54,8 @@ def read_questions(
     _check_statuses(table, columns.statuses, source)
     _check_shares({name: table.columns[name] for name in shares}, table.query_ids, source)
     times = {name: _filled(seconds, len(columns.statuses)) for name, seconds in columns.stages.items()}
-    return QueryResults(
-        table, columns.texts, columns.relevant, columns.gains, times, found, columns.identities, by_place
-    )
+    read = table, columns.texts, columns.relevant, columns.gains, times, found, columns.identities, by_place
+    return QueryResults(*read, columns.answers)
 
 
 class _Columns(Generic[U]):
@@ -70,6 +70,7 @@ class _Columns(Generic[U]):
         self.identities: list[str] = []
         self.texts: list[str] = []
         self.relevant: list[tuple[U, ...]] = []
+        self.answers: dict[int, tuple[Answer[U], ...]] = {}
         self.gains: dict[int, Mapping[str, float]] = {}
         self.stages: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
 
@@ -93,6 +94,8 @@ class _Columns(Generic[U]):
         self.relevant.append(record.relevant)
         if record.gains:
             self.gains[row] = record.gains
+        if record.answers:
+            self.answers[row] = _answers(record, self.source)
         for name, seconds in record.stages.items():
             known = self.stages[name]
             known.extend([nan] * (row - len(known)))
@@ -123,6 +126,17 @@ def _check_truth(record: FullQuestion[Any], source: str) -> None:
         raise ResultError(f"{source}: question {record.query_id!r} is said to be {told}")
     for name in record.gains.keys() - set(map(str, record.relevant)) if record.gains else ():
         raise ResultError(f"{source}: question {record.query_id!r} has the gain of {name!r}, which is not relevant")
+
+
+def _answers(record: FullQuestion[U], source: str) -> tuple[Answer[U], ...]:
+    where = f"{source}: question {record.query_id!r}"
+    try:
+        answers = tuple(map(Answer, record.answers))
+    except DatasetError as error:
+        raise ResultError(f"{where}: {error}") from error
+    if {unit for answer in answers for unit in answer.reference} != {*record.relevant}:
+        raise ResultError(f"{where}: the first places of its answers are not what is said to be relevant")
+    return answers
 
 
 def _check_statuses(table: ScoreTable, told: Mapping[str, Status], source: str) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 from pydantic import AfterValidator, AllowInfNan, Field, PlainValidator, Strict, StringConstraints
 
 from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff, is_metric_name
 from rag_evaluation_framework.data.failures import Failure
@@ -250,6 +251,7 @@ class FullQuestion(ScoredQuestion, Generic[U]):
     Attributes:
         text: Its wording.
         relevant: What is relevant.
+        answers: Its answers, each by its places, these by their units; empty if every answer has one place.
         gains: How relevant units are, where that is not 1.0.
         stages: Seconds by stage, as the retriever told them.
     """
@@ -258,6 +260,7 @@ class FullQuestion(ScoredQuestion, Generic[U]):
     relevant: tuple[U, ...]
     gains: Mapping[str, Number]
     stages: Mapping[str, Number]
+    answers: tuple[tuple[tuple[U, ...], ...], ...] = ()
 
 
 def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
@@ -269,6 +272,7 @@ def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
                 "query_id": known.pop("query_id"),
                 "text": queries.texts[row] if queries.texts else "",
                 "relevant": [*map(_unit, queries.relevant[row])] if queries.relevant else [],
+                **({"answers": [*map(_places, queries.answers[row])]} if row in queries.answers else {}),
                 "gains": queries.gains.get(row, {}),
                 **known,
                 "stages": {name: spent for name, spent in seconds.items() if spent is not None},
@@ -306,6 +310,10 @@ def _rows(columns: Mapping[str, Numbers], rows: int) -> Iterator[dict[str, float
     listed: dict[str, list[float]] = {name: column.tolist() for name, column in columns.items()}
     for row in range(rows):
         yield {name: None if isnan(column[row]) else column[row] for name, column in listed.items()}
+
+
+def _places(answer: Answer[Any]) -> list[list[Any]]:
+    return [[*map(_unit, place)] for place in answer.places]
 
 
 def _unit(unit: Any) -> Any:

@@ -1,0 +1,78 @@
+"""The answers of the rows of one question: which of their quotes are alternatives, and which are parts of one place."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.quote_row import QuoteRow
+
+Place = tuple[CharacterSpan, ...]
+
+
+def answers_of(rows: Sequence[QuoteRow]) -> tuple[CharacterSpan | Answer[CharacterSpan], ...]:
+    """Return what is relevant to the question of some rows, whose quotes were located.
+
+    Rows that share a value in the column `answer` are alternatives, in their order; those that share one in the column
+    `place`, too, are parts of one place. A row without a value there is an answer of its own; its quote may stand in
+    several places, of which any is enough.
+
+    Raises:
+        DatasetError: The parts of a place are in several documents, share characters, or occur more than once.
+    """
+    units: list[CharacterSpan | Answer[CharacterSpan]] = []
+    for group in _grouped(rows):
+        places = [place for parts in _parted(group) for place in _places(parts)]
+        if len(places) == 1:
+            units += places[0]
+        elif places:
+            units.append(Answer(tuple(places)))
+    return tuple(units)
+
+
+def _grouped(rows: Iterable[QuoteRow]) -> list[list[QuoteRow]]:
+    """Return the rows of each answer."""
+    groups: dict[object, list[QuoteRow]] = {}
+    for number, row in enumerate(rows):
+        groups.setdefault(row.answer or number, []).append(row)
+    return [*groups.values()]
+
+
+def _parted(rows: Iterable[QuoteRow]) -> list[list[QuoteRow]]:
+    """Return the rows of each place of an answer."""
+    groups: dict[object, list[QuoteRow]] = {}
+    for number, row in enumerate(rows):
+        groups.setdefault((row.place if row.answer else "") or number, []).append(row)
+    return [*groups.values()]
+
+
+def _places(parts: Sequence[QuoteRow]) -> list[Place]:
+    """Return the places of rows that are parts of one."""
+    if len(parts) == 1:
+        return [*parts[0].places]
+    several = next((row for row in parts if len(row.places) > 1), None)
+    if several is not None:
+        raise DatasetError(
+            f"the quote of line {several.number} occurs more than once and is part of a place: name the document"
+        )
+    spans = sorted((span for row in parts for span in row.places[0]), key=lambda span: span.start)
+    return list(Answer.any_of(spans, spans[:1]).places[:1])
+
+
+def with_conflicts(rows: Sequence[QuoteRow]) -> tuple[QuoteRow, ...]:
+    """Return rows, those missing whose quotes were located and make no answer together."""
+    questions: dict[str, list[QuoteRow]] = {}
+    for row in rows:
+        questions.setdefault(row.key, []).append(row)
+    wrong: dict[int, str] = {}
+    for asked in questions.values():
+        for group in _grouped(asked):
+            try:
+                answers_of(group)
+            except DatasetError as error:
+                wrong.update((row.number, str(error)) for row in group)
+    return tuple(
+        replace(row, status="missing", places=(), advice=wrong[row.number]) if row.number in wrong else row
+        for row in rows
+    )
