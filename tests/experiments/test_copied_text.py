@@ -1,0 +1,46 @@
+"""How often the text of a label was retrieved where it is not labelled: a note of the result."""
+
+import pytest
+
+from rag_evaluation_framework import (
+    TOKEN,
+    Answer,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    TokenLevelGroundTruth,
+    evaluate,
+)
+
+TEXT = "Refunds take at most 14 working days in all countries."
+CORPUS = Corpus([Document(DocumentId(name), f"# Page {name}\n\n{TEXT}\n") for name in ("a.md", "b.md", "c.md")])
+
+
+def span(name):
+    start = CORPUS[DocumentId(name)].content.index(TEXT)
+    return CharacterSpan(DocumentId(name), start, start + len(TEXT))
+
+
+def notes(label, *found):
+    dataset = Dataset([TokenLevelGroundTruth(Query.from_text("When?"), (label,))], TOKEN, corpus=CORPUS)
+    hits = [{"doc_id": name, "start": 0, "end": 40} for name in found]
+    result = evaluate(lambda query, k: hits[:k], dataset, k=3, budgets=[])
+    return [text for text in result.notes if "is not labelled" in text]
+
+
+@pytest.mark.parametrize(("found", "missed"), [(["b.md"], 1), (["b.md", "a.md"], 0)])
+def test_a_copy_that_is_not_labelled_is_counted(found, missed):
+    (told,) = notes(span("a.md"), *found)
+    assert told.startswith(
+        "questions for which the text of a label was retrieved where it is not labelled: 1, "
+        f"{missed} of them without any label; it counts as not relevant there."
+    )
+
+
+def test_where_it_is_not_retrieved_or_is_labelled_nothing_is_said():
+    assert notes(span("a.md"), "a.md") == []
+    assert notes(Answer.any_of(span("a.md"), span("b.md"), span("c.md")), "b.md", "c.md") == []
+    assert len(notes(Answer.any_of(span("a.md"), span("b.md")), "b.md", "c.md")) == 1

@@ -1,0 +1,131 @@
+"""Answers with several places in results: kept, saved, shown and compared."""
+
+import hashlib
+import io
+
+import pytest
+from rich.console import Console
+
+from rag_evaluation_framework import (
+    DOCUMENT,
+    TOKEN,
+    Answer,
+    CharacterSpan,
+    ChunkLevelEvaluation,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelEvaluation,
+    Query,
+    RecursiveCharacterChunker,
+    TokenLevelGroundTruth,
+    evaluate,
+    load_dataset,
+    load_result,
+    save_dataset,
+)
+from rag_evaluation_framework.errors import ResultError
+from rag_evaluation_framework.reports.terminal import show_worst
+
+TEXT, OTHER = (
+    "Refunds take at most 14 working days in all countries.",
+    "Money is back after two weeks, wherever you live.",
+)
+CORPUS = Corpus(
+    [
+        Document(DocumentId(name), f"# Page {name}\n\nSome words before it. {text}\n")
+        for name, text in {"a.md": TEXT, "b.md": TEXT, "c.md": OTHER, "d.md": TEXT}.items()
+    ]
+)
+
+
+def span(name, text=TEXT):
+    start = CORPUS[DocumentId(name)].content.index(text)
+    return CharacterSpan(DocumentId(name), start, start + len(text))
+
+
+ANSWER = Answer.any_of(span("a.md"), span("b.md"), span("c.md", OTHER))
+
+
+def dataset(*units):
+    return Dataset([TokenLevelGroundTruth(Query.from_text("How long do refunds take?"), units)], TOKEN, corpus=CORPUS)
+
+
+def search(query, k):
+    return [{"doc_id": "c.md", "start": 0, "end": 20}, {"doc_id": "b.md", "start": 0, "end": 50}][:k]
+
+
+@pytest.fixture
+def result():
+    return evaluate(search, dataset(ANSWER), k=2, budgets=[])
+
+
+def test_every_question_keeps_its_answers_with_their_texts(result):
+    (query,) = result.queries
+    assert query.relevant == (span("a.md"),)
+    assert [answer.places for answer in query.answers] == [ANSWER.places]
+    assert query.answers[0].wordings == (0, 0, 2)
+
+
+def test_they_are_saved_and_loaded(result, tmp_path):
+    folder = result.save(root=tmp_path)
+    again = load_result(folder)
+    assert again.queries == result.queries
+    assert again.queries.identities == result.queries.identities
+    lines = (folder / "questions.jsonl").read_text()
+    assert '"answers": [[[{"doc_id": "a.md"' in lines
+
+
+def test_what_is_said_twice_has_to_agree(result, tmp_path):
+    folder = result.save(root=tmp_path)
+    report = (folder / "report.json").read_text()
+    lines = (folder / "questions.jsonl").read_text()
+    wrong = lines.replace('"answers": [[[{"doc_id": "a.md"', '"answers": [[[{"doc_id": "d.md"')
+    (folder / "questions.jsonl").write_text(wrong)
+    old, new = (hashlib.sha256(text.encode()).hexdigest() for text in (lines, wrong))
+    (folder / "report.json").write_text(report.replace(old, new))
+    with pytest.raises(ResultError, match="the first places of its answers are not what is said to be relevant"):
+        load_result(folder)
+
+
+def test_a_question_with_another_place_is_another_question(result):
+    other = evaluate(search, dataset(span("a.md")), k=2, budgets=[])
+    assert result.queries.identities != other.queries.identities
+    turned = Answer((ANSWER.places[0], *ANSWER.places[:0:-1]))
+    assert evaluate(search, dataset(turned), k=2, budgets=[]).queries.identities == result.queries.identities
+    with pytest.raises(ResultError, match="no question with the same truth in common"):
+        other.compare(result)
+
+
+def test_a_question_whose_documents_were_renamed_is_compared(result, tmp_path):
+    path = save_dataset(dataset(ANSWER), tmp_path / "d.json")
+    renamed = Corpus(
+        [Document(DocumentId(document.id.replace("b.md", "x.md")), document.content) for document in CORPUS]
+    )
+    after = evaluate(search, load_dataset(path), corpus=renamed, k=2, budgets=[])
+    assert [place[0].doc_id for place in after.queries[0].answers[0].places] == ["a.md", "x.md", "c.md"]
+    compared = result.compare(after)
+    assert (len(compared.before.query_ids), compared.changed) == (1, ())
+
+
+def test_chunks_that_hold_a_place_are_one():
+    read = ChunkLevelEvaluation(CORPUS, dataset(ANSWER, span("d.md"))).run(
+        chunker=RecursiveCharacterChunker(chunk_size=60), k=8
+    )
+    first, second = read.queries[0].answers
+    assert (len(first.places), len(second.places)) == (2, 1)  # chunks with one text have one id
+    assert read.metrics["recall@8"] == 1.0
+
+
+def test_the_worst_questions_tell_the_place_that_was_found_and_the_others(result):
+    out = io.StringIO()
+    show_worst(Console(file=out, width=200), result, CORPUS, 3)
+    assert "b.md first found at rank 2; 2 other places, in a.md, c.md" in out.getvalue()
+
+
+def test_spans_read_as_documents_keep_their_places():
+    read = DocumentLevelEvaluation(CORPUS, dataset(ANSWER, span("d.md"))).run(retriever=search, k=2)
+    assert read.queries[0].answers == (Answer.any_of("a.md", "b.md", "c.md"), Answer.any_of("d.md"))
+    assert (read.metrics["recall@2"], read.metrics["precision@2"]) == (0.5, 1.0)
+    assert read.evaluation_type == DOCUMENT.evaluation_type
