@@ -115,7 +115,7 @@ def test_chunks_that_hold_a_place_are_one():
     )
     first, second = read.queries[0].answers
     assert (len(first.places), len(second.places)) == (2, 1)  # chunks with one text have one id
-    assert read.metrics["recall@8"] == 1.0
+    assert read.metrics["chunk_recall@8"] == 1.0
 
 
 def test_the_worst_questions_tell_the_place_that_was_found_and_the_others(result):

@@ -33,7 +33,9 @@ class Metric(Component, ABC, Generic[U_contra]):
         Args:
             retrieved: The retrieved units, best first, already cut at the cutoff. A text that has no place in the
                 corpus is a span of a document that does not exist, so that it keeps its rank and its length.
-            ground_truth: The relevant units, in no particular order.
+            ground_truth: The relevant units, in no particular order. Of an answer with several places, any of which is
+                enough, those of the place of which the largest part was retrieved, of equals the first: it may be
+                another one at another cutoff.
 
         Returns:
             The score, a finite number. In an evaluation, questions without relevant units are not asked.
