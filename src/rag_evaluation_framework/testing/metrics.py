@@ -17,7 +17,7 @@ SEED = 20_261_120
 class MetricConformance(ABC, Generic[U]):
     """The part of a conformance suite that holds for metrics of every level.
 
-    A metric is given lists of units and never learns of answers with several places: of each answer it gets the units of
+    A metric is given lists of units, and never learns of answers with several places: of each answer it gets those of
     the place of which the most was retrieved (`Answer.found`). So these lists are all that is tested.
 
     Attributes:
