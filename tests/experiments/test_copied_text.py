@@ -26,7 +26,7 @@ def span(name):
 
 def notes(label, *found):
     dataset = Dataset([TokenLevelGroundTruth(Query.from_text("When?"), (label,))], TOKEN, corpus=CORPUS)
-    hits = [{"doc_id": name, "start": 0, "end": 40} for name in found]
+    hits = [{"doc_id": name, "start": 0, "end": 67} for name in found]
     result = evaluate(lambda query, k: hits[:k], dataset, k=3, budgets=[])
     return [text for text in result.notes if "is not labelled" in text]
 

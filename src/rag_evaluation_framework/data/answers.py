@@ -31,12 +31,12 @@ class Answer(Generic[U]):
     def __post_init__(self) -> None:
         if not self.places or not all(self.places):
             raise DatasetError(f"an answer has the places {shown(self.places)}; expected at least one unit in each")
-        kinds = set[type]().union(*(map(type, place) for place in self.places))
-        if kinds - {CharacterSpan} and kinds - {str}:
-            raise DatasetError(f"an answer has the places {shown(self.places)}; expected spans only, or ids as texts")
-        object.__setattr__(self, "places", tuple(dict.fromkeys(self.places)))
         if len(self.places) == len(self.reference) == 1:
             return
+        kinds = set[type]().union(*(map(type, place) for place in self.places))
+        if not any(all(issubclass(kind, known) for kind in kinds) for known in (CharacterSpan, str)):
+            raise DatasetError(f"an answer has the places {shown(self.places)}; expected spans only, or ids as texts")
+        object.__setattr__(self, "places", tuple(dict.fromkeys(self.places)))
         for place in self.places:
             _check_spans(place)
 

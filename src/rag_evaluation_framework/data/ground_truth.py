@@ -130,7 +130,7 @@ class DocumentLevelGroundTruth(GroundTruth[DocumentId]):
             raise DatasetError(f"question {self.query.id!r}: an empty prefix would make every document relevant")
         object.__setattr__(self, "gains", checked_gains(self.query, self.gains, self.relevant))
 
-    @cached_property
+    @property
     def answers(self) -> tuple[Answer[DocumentId], ...]:
         """The relevant documents and `prefix*` units, each once."""
         units = [*self.relevant_document_ids, *map(DocumentId, self.relevant_prefixes)]
@@ -215,7 +215,7 @@ class ChunkLevelGroundTruth(GroundTruth[ChunkId]):
         gains = renamed_gains(self.query, self.gains, canonical_chunk_id)
         object.__setattr__(self, "gains", checked_gains(self.query, gains, self.relevant))
 
-    @cached_property
+    @property
     def answers(self) -> tuple[Answer[ChunkId], ...]:
         """The relevant chunks, each once; position-aware and plain ids of one content are one chunk."""
         return _answers(self.relevant_chunk_ids)
@@ -299,7 +299,7 @@ class TokenLevelGroundTruth(GroundTruth[CharacterSpan]):
         """Return which spans are not in the corpus, or have another text there."""
         return [problem for span in self.labels if (problem := span_problem(span, corpus))]
 
-    @cached_property
+    @property
     def answers(self) -> tuple[Answer[CharacterSpan], ...]:
         """The relevant spans, each an answer with one place, and the answers with several."""
         return tuple(map(as_answer, self.relevant_spans))

@@ -52,11 +52,13 @@ def mapped(units: Iterable[U | Answer[U]], function: Callable[[U], U]) -> tuple[
 
 def _plainly(units: Iterable[Any]) -> tuple[Any, ...]:
     """Return units, and answers with several places: the units of one place are answers of their own."""
-    return tuple(
-        part
-        for unit in units
-        for part in (unit.reference if isinstance(unit, Answer) and len(unit.places) == 1 else (unit,))
-    )
+    return tuple(part for unit in units for part in (_only_place(unit) or (unit,)))
+
+
+def _only_place(unit: Any) -> tuple[Any, ...]:
+    if not issubclass(type(unit), Answer):
+        return ()
+    return unit.reference if len(unit.places) == 1 else ()
 
 
 def listed_spans(query: Query, given: Any) -> tuple[CharacterSpan | Answer[CharacterSpan], ...]:
@@ -75,8 +77,8 @@ def listed_spans(query: Query, given: Any) -> tuple[CharacterSpan | Answer[Chara
     return _plainly(units)
 
 
-def _parts(unit: Any) -> Iterable[Any]:
-    return (part for place in unit.places for part in place) if isinstance(unit, Answer) else (unit,)
+def _parts(unit: Any) -> tuple[Any, ...]:
+    return unit.units if issubclass(type(unit), Answer) else (unit,)
 
 
 def _no_spans(query: Query, given: object) -> DatasetError:

@@ -57,7 +57,7 @@ def _places(parts: Sequence[QuoteRow]) -> list[Place]:
             f"the quote of line {several.number} occurs more than once and is part of a place: name the document"
         )
     spans = sorted((span for row in parts for span in row.places[0]), key=lambda span: span.start)
-    return list(Answer.any_of(spans, spans[:1]).places[:1])
+    return list(Answer[CharacterSpan].any_of(spans, spans[:1]).places[:1])
 
 
 def with_conflicts(rows: Sequence[QuoteRow]) -> tuple[QuoteRow, ...]:
