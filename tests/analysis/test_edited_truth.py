@@ -17,7 +17,7 @@ def results(*questions, gains=None):
     )
     texts = tuple(f"Question {number}?" for number in range(len(questions)))
     table = SimpleNamespace(query_ids=tuple(map(str, range(len(questions)))))
-    return SimpleNamespace(texts=texts, relevant=relevant, gains=gains or {}, table=table)
+    return SimpleNamespace(texts=texts, relevant=relevant, answers={}, gains=gains or {}, table=table)
 
 
 def renamed(before, after, same=(), others=True, was_in=({}, {}), copied=()):

@@ -37,7 +37,7 @@ def test_a_quote_that_occurs_several_times_is_ambiguous_and_the_advice_names_the
     found = check(tmp_path, f"When?,{TEXT},,,")
     (row,) = found.problems
     assert row.status == "ambiguous"
-    assert "if each of them answers the question, write * as the document (--repeated any: all rows)" in row.advice
+    assert "if each of them answers the question, write * as the document (for all rows: --repeated any)" in row.advice
 
 
 @pytest.mark.parametrize(("document", "options"), [("*", {}), ("", {"repeated": "any"}), (" * ", {"repeated": "any"})])

@@ -201,7 +201,7 @@ def locate_quote(
         several = len({spans[0].doc_id for spans in located.places}) > 1
         advice = "name the document, or quote more" if several else "quote more of the passage"
         way_out = (
-            f"if each of them answers the question, write {ANY_DOCUMENT} as the document (--repeated any: all rows)"
+            f"if each of them answers the question, write {ANY_DOCUMENT} as the document (for all rows: --repeated any)"
         )
         return QuoteFate("ambiguous", located, f"{told}: {advice}; or, {way_out}")
     if doc_id is not None and locator.locate(quote, None, 1, verbatim_only).places:
