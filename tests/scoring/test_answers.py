@@ -57,6 +57,7 @@ def test_every_score_equals_counting_characters():
         assert scores == pytest.approx(counted(*world), abs=1e-12), world
 
 
+@pytest.mark.filterwarnings("ignore:answers with several places without texts")
 def test_without_texts_no_place_is_a_copy_of_another():
     for corpus, answers, ranking in worlds(0, 200):
         bare = {"q": [Answer(tuple(tuple(CharacterSpan(*part) for part in place) for place in one)) for one in answers]}
@@ -66,6 +67,12 @@ def test_without_texts_no_place_is_a_copy_of_another():
             {name: expected[name] for name in ("span_recall", "span_dcg")}
         )
         assert corpus
+
+
+def test_that_texts_are_not_known_is_said():
+    bare = CharacterSpan(DocumentId("a"), 0, 4)
+    with pytest.warns(UserWarning, match="answers with several places without texts: 1; no place is taken for a copy"):
+        score_spans({"q": [Answer.any_of(bare, COPY), Answer.any_of(A, COPY), bare]}, {"q": []})
 
 
 def test_an_answer_with_one_place_is_its_spans_to_the_last_bit():

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.ids import DocumentId, QueryId
@@ -90,7 +91,19 @@ def read_truth(
     answers = [[_answer(owner, one) for one in spans] for owner, spans in zip(owners, lists, strict=True)]
     every = [[span for answer in some for place in answer.places for span in place] for some in answers]
     read_spans(owners, every, documents, ranked=False)
+    _note_unknown_texts(answers)
     return SpanTruth.of(answers, documents), answers
+
+
+def _note_unknown_texts(answers: Iterable[Iterable[Answer[CharacterSpan]]]) -> None:
+    """Note how many answers have several places of which not all are known to be copies or other wordings."""
+    several = (answer for some in answers for answer in some if len(answer.places) > 1)
+    silent = sum(not all(span.text for span in answer.units) for answer in several)
+    if silent:
+        note(
+            f"answers with several places without texts: {silent}; no place is taken for a copy of another one, each "
+            "counts as another wording. Give their spans the text: CharacterSpan(doc_id, start, end, text)"
+        )
 
 
 def _answer(owner: str, given: Any) -> Answer[CharacterSpan]:
