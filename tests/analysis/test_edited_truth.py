@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rag_evaluation_framework import CharacterSpan, DocumentId
+from rag_evaluation_framework import Answer, CharacterSpan, DocumentId
 from rag_evaluation_framework.analysis.edited_truth import edited_rows
 
 
@@ -149,3 +149,32 @@ def of_ids(*documents):
 def test_documents_are_the_same_truth_if_all_labels_are_known_to_have_come_along(before, after, known, expected):
     found = renamed(of_ids(before), of_ids(after), was_in=({}, {"0": known}))
     assert found == ({} if expected is None else {0: expected})
+
+
+def with_answers(results, *places):
+    """The same results with one answer of these places, the labels of the first query in their order."""
+    spans = iter(results.relevant[0])
+    answer = Answer(tuple(tuple(next(spans) for _ in range(count)) for count in places))
+    results.answers = {0: (answer,)}
+    results.relevant = (answer.reference,)
+    return results
+
+
+def test_answers_with_several_places_are_compared_place_by_place():
+    before, after = "a: One. | a: Two. | b: Three.", "z: One. | z: Two. | y: Three."
+    several = with_answers(results(before), 2, 1), with_answers(results(after), 2, 1)
+    assert renamed(*several) == {0: [("a", "z"), ("b", "y")]}
+    assert (
+        renamed(with_answers(results(before), 2, 1), with_answers(results("z: One. | z: Two. | y: Four."), 2, 1)) == {}
+    )
+
+
+@pytest.mark.parametrize(("one", "other"), [((1, 1), (2,)), ((1, 1), None), (None, (1, 1)), ((1, 1, 1), (1, 1))])
+def test_other_places_are_another_truth(one, other):
+    before, after = results("a: One. | a: Two. | a: Three."), results("a: One. | a: Two. | a: Three.")
+    for given, places in ((before, one), (after, other)):
+        if places is None:
+            given.relevant = (given.relevant[0][:1],)
+        else:
+            with_answers(given, *places)
+    assert renamed(before, after) == {}

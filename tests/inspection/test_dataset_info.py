@@ -1,6 +1,7 @@
 """What a dataset is like, in numbers that were worked out by hand."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
+    Answer,
     CharacterSpan,
     Chunk,
     ChunkLevelGroundTruth,
@@ -128,3 +130,12 @@ def test_chunks_have_texts_if_they_are_given():
 def test_what_is_no_dataset_is_refused():
     with pytest.raises(DatasetError, match="expected a Dataset"):
         describe_dataset("questions.json")
+
+
+def test_of_answers_with_several_places_the_first_has_the_length():
+    corpus = Corpus([Document(DocumentId("a"), "One two three."), Document(DocumentId("b"), "One two three four.")])
+    spans = CharacterSpan(DocumentId("a"), 0, 14), CharacterSpan(DocumentId("b"), 0, 19)
+    truth = TokenLevelGroundTruth(Query.from_text("What is two?"), (Answer.any_of(*spans),))
+    info = describe_dataset(Dataset([truth], TOKEN, corpus=corpus))
+    assert (info.labels, info.alternatives, info.answer_characters.max) == (2, 1, 14)
+    assert describe_dataset(Dataset([replace(truth, relevant_spans=spans)], TOKEN, corpus=corpus)).alternatives == 0

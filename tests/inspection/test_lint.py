@@ -8,6 +8,7 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
+    Answer,
     CharacterSpan,
     Chunk,
     ChunkLevelGroundTruth,
@@ -575,3 +576,23 @@ def test_labels_of_public_questions_in_documents_with_a_new_line_all_differ_unti
     fixed = fix_dataset(dataset, edited)
     assert (fixed.lost, fixed.has_new_identity) == (0, False)
     assert lint_dataset(fixed.dataset, edited).counts == {"copies its answer": 8, "answer elsewhere": 1}
+
+
+COPY = f"# Terms\n\n{SECOND} Other terms apply to gifts.\n"
+
+
+def test_places_of_an_answer_may_be_those_of_another_one_and_overlap():
+    copy, longer = span(SECOND, COPY, "b.md"), span(f"{SECOND} Other terms apply to gifts.", COPY, "b.md")
+    answers = Answer.any_of(span(SECOND), copy), Answer.any_of(span(FIRST), longer), Answer.any_of(span(FIRST), copy)
+    entry = TokenLevelGroundTruth(Query.from_text("How long, and when?"), answers)
+    report = lint(entry, corpus=corpus_of(a=PAGE, b=COPY))
+    assert not {"labelled twice", "labels overlap"} & {*report.counts}
+    assert found(report, "answer elsewhere") == []
+
+
+def test_the_length_of_an_answer_is_that_of_its_shortest_place():
+    long, short = f"{FIRST} {SECOND}", FIRST
+    entry = TokenLevelGroundTruth(Query.from_text("When?"), (Answer.any_of(span(long), span(short)),))
+    assert found(lint(entry, budget="50ch"), "too long") == []
+    (finding,) = found(lint(question("When?", long), budget="50ch"), "too long")
+    assert "its answer has 84 characters" in finding.what

@@ -4,7 +4,7 @@ import pytest
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.labelling import add_questions
+from rag_evaluation_framework.labelling import add_questions, locating
 
 TEXT = "Refunds take at most 14 working days in all countries."
 CORPUS = Corpus(
@@ -73,6 +73,20 @@ def test_rows_that_share_an_answer_are_alternatives_and_the_others_are_answers(t
     assert found.dataset().queries[0].metadata == {"answer": "x"}
 
 
+def test_rows_without_an_answer_are_answers_of_their_own_whatever_their_place(tmp_path):
+    rows = ("When?,Ask us on any day.,,,1", "When?,Write to us if it takes longer.,,,1")
+    assert places(check(tmp_path, *rows)) == [[["c.md:99"]], [[f"a.md:{12 + len(TEXT)}"]]]
+
+
+def test_a_text_that_occurs_too_often_is_ambiguous_whatever_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(locating, "_MOST_OCCURRENCES", 3)
+    (row,) = check(tmp_path, f"When?,{TEXT},*,,").problems
+    assert row.status == "ambiguous"
+    assert row.advice.endswith(": more than 3 places; quote more")
+    monkeypatch.setattr(locating, "_MOST_OCCURRENCES", 4)
+    assert not check(tmp_path, f"When?,{TEXT},*,,").problems
+
+
 def test_rows_that_share_answer_and_place_are_parts_of_one_place(tmp_path):
     rows = (
         "When?,Ask us on any day.,,x,1",
@@ -109,7 +123,7 @@ def test_one_missing_alternative_leaves_out_its_question(tmp_path):
 
 
 def test_a_named_document_is_honoured_and_the_other_places_are_said(tmp_path):
-    found = check(tmp_path, f"When?,{TEXT},c.md,,", "Whom?,Ask us,c.md,,")
+    found = check(tmp_path, f"When?,{TEXT},c.md,,", "Whom?,at most 14,c.md,,")
     row, short = found.rows
     assert [(span.doc_id, span.start) for span in row.elsewhere] == [("a.md", 11), ("a.md", 98), ("b.md", 30)]
     assert row.others == "its text is also in a.md[11:65], a.md[98:152], b.md[30:84]"
@@ -130,8 +144,9 @@ def test_a_table_without_the_flag_does_not_take_places_from_a_dataset(tmp_path):
     assert again.dataset.ground_truth == dataset.ground_truth
 
 
-def test_a_star_adds_the_places_that_are_new(tmp_path):
+@pytest.mark.parametrize(("document", "options"), [("*", {}), ("", {"repeated": "any"})])
+def test_who_asks_for_any_place_gets_those_that_are_new(tmp_path, document, options):
     dataset = check(tmp_path, f"When?,{TEXT},c.md,,").dataset()
-    again = add_questions(dataset, check(tmp_path, f"When?,{TEXT},*,,"), CORPUS)
+    again = add_questions(dataset, check(tmp_path, f"When?,{TEXT},{document},,", **options), CORPUS)
     assert [query.text for query in again.corrected] == ["When?"]
     assert len(again.dataset.ground_truth[0].answers[0].places) == 4

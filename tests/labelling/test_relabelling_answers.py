@@ -75,6 +75,17 @@ def test_an_answer_stays_as_long_as_one_of_its_places_does(dataset):
     assert (change.kind, change.before.doc_id, change.is_replaced) == ("lost", "b.md", True)
 
 
+def test_of_a_place_with_two_spans_both_have_to_be_found(dataset):
+    two = span("b.md", "These are the terms of the shop."), span("b.md", "Other terms apply to gifts.")
+    answer = Answer.any_of(span("a.md", TEXT), two)
+    entry = TokenLevelGroundTruth(dataset.queries[0], (answer,))
+    for gone in ("These are the terms of the shop.", "Other terms apply to gifts."):
+        now = corpus(b=DOCUMENTS["b.md"].replace(gone, ""))
+        again = relabel(Dataset([entry], TOKEN, corpus=corpus()), now)
+        assert again.dataset.ground_truth[0].relevant == (span("a.md", TEXT),)
+        assert again.counts()["lost"] == 1
+
+
 def test_without_its_first_place_the_next_one_is_the_reference(dataset):
     now = corpus(a=DOCUMENTS["a.md"].replace(TEXT, "Ask for refunds."))
     assert texts(relabel(dataset, now).dataset, now)[0] == [TEXT, OTHER]

@@ -6,6 +6,7 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
+    Answer,
     BM25Retriever,
     CharacterSpan,
     ChunkLevelEvaluation,
@@ -180,3 +181,14 @@ def test_a_perfect_ranking_of_the_relevant_chunks_has_full_recall(overlap):
         retriever=Listing([*perfect, *(c for c in chunks if c not in perfect)]), k=len(perfect)
     )
     assert result.metrics["chunk_f1"] == 1.0
+
+
+def test_of_an_answer_with_several_places_one_that_a_chunk_touches_is_enough():
+    nowhere, somewhere = span(40, 50), span(0, 10)
+    projection = ChunkProjection([chunk(0, 10)], lambda piece: f"{piece.doc_id}{piece.start}-{piece.end}")
+    (entry,) = projection.project(dataset(Answer.any_of(nowhere, somewhere)))
+    assert projection.unreachable == 0
+    (answer,) = entry.answers
+    assert answer.places == (("a[40:50], which no chunk holds",), ("a0-10",))
+    projection.project(dataset(Answer.any_of(nowhere, span(30, 40))))
+    assert projection.unreachable == 1

@@ -9,6 +9,7 @@ from rag_evaluation_framework import (
     DOCUMENT,
     MRR,
     TOKEN,
+    Answer,
     CharacterSpan,
     Chunk,
     ChunkLevelGroundTruth,
@@ -106,6 +107,13 @@ def test_relevant_documents_outside_the_corpus_count_as_relevant_and_are_noted()
     (warning,) = result.notes
     assert "are not in the corpus, so that no retriever can find them: 3, the first 'x.md' of question 'q'" in warning
     assert run(dataset("a.md", relevant_prefixes=["guides/"]), []).notes == ()
+
+
+def test_places_outside_the_corpus_are_noted_too():
+    result = run(dataset(Answer.any_of("a.md", "x.md")), ranked("a.md"))
+    assert result.metrics["recall"] == 1.0
+    (warning,) = result.notes
+    assert "so that no retriever can find them: 1, the first 'x.md'" in warning
 
 
 def test_a_corpus_that_holds_none_of_the_relevant_documents_is_refused():

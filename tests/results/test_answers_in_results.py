@@ -20,6 +20,7 @@ from rag_evaluation_framework import (
     Query,
     RecursiveCharacterChunker,
     TokenLevelGroundTruth,
+    TokenLevelMetric,
     evaluate,
     load_dataset,
     load_result,
@@ -129,3 +130,31 @@ def test_spans_read_as_documents_keep_their_places():
     assert read.queries[0].answers == (Answer.any_of("a.md", "b.md", "c.md"), Answer.any_of("d.md"))
     assert (read.metrics["recall@2"], read.metrics["precision@2"]) == (0.5, 1.0)
     assert read.evaluation_type == DOCUMENT.evaluation_type
+
+
+def test_copies_are_known_by_the_texts_of_the_corpus():
+    """Half of one copy and the other half of another are the whole; of labels, the offsets are enough."""
+    one, other = span("a.md"), span("b.md")
+    assert one.text == ""
+    middle = one.start + 20
+
+    def halves(query, k):
+        return [
+            {"doc_id": "a.md", "start": one.start, "end": middle},
+            {"doc_id": "b.md", "start": middle, "end": other.end},
+        ]
+
+    result = evaluate(halves, dataset(Answer.any_of(one, other)), k=2, budgets=[])
+    assert result.metrics["span_recall@2"] == 1.0
+
+
+class Found(TokenLevelMetric):
+    """The document of the first relevant span, as a number."""
+
+    def calculate(self, retrieved, ground_truth):
+        return float("abcd".index(ground_truth[0].doc_id[0]))
+
+
+def test_a_metric_of_ones_own_gets_the_place_that_was_found():
+    result = evaluate(search, dataset(ANSWER), k=[1, 2], budgets=[], metrics=[Found()])
+    assert result.metrics == {"found@1": 0.0, "found@2": 1.0}

@@ -111,8 +111,7 @@ class SpanTruth:
         reference = spans.take(place == 0)
         if not place.any():
             return cls(reference)
-        # Only an answer with one place may be empty: it says nothing.
-        several = np.isin(spans.query, spans.query[place > 0], kind="table") & (spans.end > spans.start)
+        several = np.isin(spans.query, spans.query[place > 0], kind="table")
         return cls(reference, SpanPlaces.of(spans.take(several), answer[several], place[several], wording[several]))
 
     def between(self, first: int, last: int) -> "SpanTruth":

@@ -43,7 +43,7 @@ def _parted(rows: Iterable[QuoteRow]) -> list[list[QuoteRow]]:
     """Return the rows of each place of an answer."""
     groups: dict[object, list[QuoteRow]] = {}
     for number, row in enumerate(rows):
-        groups.setdefault((row.place if row.answer else "") or number, []).append(row)
+        groups.setdefault(row.place or number, []).append(row)
     return [*groups.values()]
 
 
