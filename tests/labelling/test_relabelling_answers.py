@@ -86,6 +86,15 @@ def test_of_a_place_with_two_spans_both_have_to_be_found(dataset):
         assert again.counts()["lost"] == 1
 
 
+@pytest.mark.parametrize("gone", ["These are the terms of the shop.", "Other terms apply to gifts."])
+def test_an_answer_of_which_no_place_is_whole_is_lost(dataset, gone):
+    two = span("b.md", "These are the terms of the shop."), span("b.md", "Other terms apply to gifts.")
+    entry = TokenLevelGroundTruth(dataset.queries[0], (Answer.any_of(span("c.md", OTHER), two),))
+    now = corpus(b=DOCUMENTS["b.md"].replace(gone, ""), c=DOCUMENTS["c.md"].replace(OTHER, "Ask."))
+    again = relabel(Dataset([entry, dataset.ground_truth[1]], TOKEN, corpus=corpus()), now)
+    assert [query.id for query in again.lost] == ["q"]
+
+
 def test_without_its_first_place_the_next_one_is_the_reference(dataset):
     now = corpus(a=DOCUMENTS["a.md"].replace(TEXT, "Ask for refunds."))
     assert texts(relabel(dataset, now).dataset, now)[0] == [TEXT, OTHER]
