@@ -9,7 +9,6 @@ from pydantic import Field
 
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr, json_path
-from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import (
@@ -20,9 +19,9 @@ from rag_evaluation_framework.data.ground_truth import (
 from rag_evaluation_framework.data.ids import DocumentId, canonical_chunk_id
 from rag_evaluation_framework.data.label_contexts import UniqueWith
 from rag_evaluation_framework.data.labelled_units import LARGEST_GAIN, IdT
-from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.datasets.answers import read_answers
 from rag_evaluation_framework.errors import DatasetError
 
 _AROUND = ("before", "after")
@@ -39,10 +38,6 @@ class SpanRecord(Record):
     after: str = ""
     unique_with: UniqueWith | None = None
     was_in: list[str] = Field(default=[])
-
-
-class _AnswerRecord(Record):
-    places: list[Any]
 
 
 class LabelReader:
@@ -89,46 +84,8 @@ class LabelReader:
             answers_at: The location of the answers in the file.
         """
         found = [self.span(query, span, f"{where}[{number}]") for number, span in enumerate(spans)]
-        several = self.answers(answers, answers_at, "spans", partial(self.span, query))
+        several = read_answers(self.records, answers, answers_at, "spans", partial(self.span, query))
         return TokenLevelGroundTruth(query, (*(span for span in found if span is not None), *several))
-
-    def answers(
-        self, items: Sequence[Any], where: str, several: str, read: Callable[[Any, str], U | None]
-    ) -> tuple[Answer[U], ...]:
-        """Return the answers of a list in the file, without those of which something was wrong, which is recorded.
-
-        Args:
-            items: The objects of the list, each with its `places`.
-            where: The location of the list in the file.
-            several: The key under which a place lists its units, if it has several.
-            read: Returns a unit, given with its location, or None after recording what is wrong with it.
-        """
-        found: list[Answer[U]] = []
-        for number, item in enumerate(items):
-            at = f"{where}[{number}]"
-            record = self.records.validate(_AnswerRecord, item, at, unknown="is ignored")
-            if record is None:
-                continue
-            places = [
-                self._place(place, f"{at}.places[{number}]", several, read)
-                for number, place in enumerate(record.places)
-            ]
-            try:
-                if None not in places:
-                    found.append(Answer(tuple(tuple(place) for place in places if place is not None)))
-            except DatasetError as error:
-                self.records.problem(at, error)
-        return tuple(found)
-
-    def _place(self, item: Any, at: str, several: str, read: Callable[[Any, str], U | None]) -> list[U] | None:
-        if not (is_object(item) and several in item):
-            unit = read(item, at)
-            return None if unit is None else [unit]
-        if not is_list(item[several]):
-            self.records.problem(f"{at}.{several}", f"expected a list, got {brief_repr(item[several])}")
-            return None
-        units = [read(unit, f"{at}.{several}[{number}]") for number, unit in enumerate(item[several])]
-        return None if None in units else [unit for unit in units if unit is not None]
 
     def span(self, query: Query, item: Any, where: str) -> CharacterSpan | None:
         """Return the span of an object of the file, or None after recording what is wrong with it."""
@@ -192,7 +149,7 @@ class LabelReader:
         """
         known = len(self.records.problems)
         found, graded = self._graded(ids, gains, where, gains_at, canonical_chunk_id)
-        several = self.answers(answers, answers_at, "ids", partial(self._id, canonical_chunk_id))
+        several = read_answers(self.records, answers, answers_at, "ids", partial(self._id, canonical_chunk_id))
         if len(self.records.problems) > known:
             return None
         try:
@@ -235,7 +192,7 @@ class LabelReader:
             return DocumentId(name) if name in units else self.document(name)
 
         found, graded = self._graded(ids, gains, where, gains_at, resolve)
-        several = self.answers(answers, answers_at, "ids", partial(self._id, resolve))
+        several = read_answers(self.records, answers, answers_at, "ids", partial(self._id, resolve))
         for number, prefix in enumerate(prefixes):
             place = f"{prefixes_at}[{number}]"
             begins = self.corpus is not None and self.corpus.has_prefix(prefix)
