@@ -6,7 +6,6 @@ from .copies import merged as merged
 from .pool import Found as Found
 from .pool import Pool as Pool
 from .questions import read_questions as read_questions
-from .session import NOT_LABELLED as NOT_LABELLED
 from .session import Question as Question
 from .session import Session as Session
 from .trimming import sentences_of as sentences_of

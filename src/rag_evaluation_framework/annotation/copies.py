@@ -1,6 +1,6 @@
 """Choices that are the same text: those that overlap, and other places of what was chosen."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from rag_evaluation_framework.annotation.trimming import is_cut
 from rag_evaluation_framework.data.documents import Corpus
@@ -44,6 +44,6 @@ def copies_of(places: Places, corpus: Corpus) -> Places:
     return tuple(other for other in found if not any(other.overlaps(place) for place in places))
 
 
-def absorbed(answers: Sequence[Places], joined: Places) -> list[Places]:
+def absorbed(answers: Sequence[Places], joined: Collection[CharacterSpan]) -> list[Places]:
     """Return answers without those of which the only place is among the places of another one."""
-    return [places for places in answers if len(places) > 1 or places[0] not in joined]
+    return [places for places in answers if len(places) > 1 or not set(joined).issuperset(places)]

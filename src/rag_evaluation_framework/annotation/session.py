@@ -16,7 +16,7 @@ from rag_evaluation_framework.data.ids import QueryIds, QueryText
 from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import TOKEN
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.skipped import Skipped
+from rag_evaluation_framework.data.skipped import NOT_LABELLED, Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.load import load_unfinished
 from rag_evaluation_framework.datasets.replacing import file_state, replace_dataset
@@ -24,8 +24,6 @@ from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.label_change import LOST
 from rag_evaluation_framework.labelling.relabelling import relabel
 
-NOT_LABELLED = "not labelled yet"
-"""The reason for which a question is skipped until somebody has looked for its answers."""
 POOLS = "pools"
 """The key of the metadata of a dataset under which the pools are that its labels were chosen from."""
 
@@ -121,7 +119,8 @@ class Session:
             pool: What the answers were chosen from.
         """
         question = self.questions[number]
-        truth = TokenLevelGroundTruth(question.query, tuple(Answer.any_of(*places) for places in answers))
+        labels = tuple(Answer[CharacterSpan].any_of(*places) for places in answers)
+        truth = TokenLevelGroundTruth(question.query, labels)
         self.questions[number] = replace(question, truth=truth)
         kept: Any = self._metadata.get(POOLS)
         pools: list[Any] = [*kept] if isinstance(kept, list | tuple) else []

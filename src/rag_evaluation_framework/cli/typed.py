@@ -12,7 +12,8 @@ from rag_evaluation_framework.cli.output import print_text
 from rag_evaluation_framework.errors import ConfigError
 
 with suppress(ImportError):  # Windows has none
-    import readline  # noqa: F401  lines can be edited, and may be pasted with line breaks, where it is loaded
+    # Where it is loaded, lines can be edited, and pasted with line breaks in them.
+    import readline  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
 
 class NoMoreInput(Exception):
@@ -41,7 +42,7 @@ def typed_line(prompt: str) -> str:
 
 
 def _line(prompt: str) -> str:
-    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]  it was closed with `<&-`
+    if sys.stdin is None:  # it was closed with `<&-`
         raise NoMoreInput
     try:
         given = input(prompt)
