@@ -17,7 +17,9 @@ def test_a_table_has_questions_ids_and_metadata(tmp_path):
     assert second.id.startswith("query_")
 
 
-@pytest.mark.parametrize(("name", "text"), [("q.tsv", "question\tteam\nWho?\tx\n"), ("q.csv", "question;team\nWho?;x\n")])
+@pytest.mark.parametrize(
+    ("name", "text"), [("q.tsv", "question\tteam\nWho?\tx\n"), ("q.csv", "question;team\nWho?;x\n")]
+)
 def test_the_first_line_tells_what_is_between_columns(tmp_path, name, text):
     (query,) = read(tmp_path, name, text)
     assert (query.text, query.metadata) == ("Who?", {"team": "x"})

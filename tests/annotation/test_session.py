@@ -141,7 +141,9 @@ def test_labels_that_are_lost_are_refused_with_the_command_that_helps(docs):
     session.label(0, [(first(session.corpus),)], POOL)
     before = session.path.read_bytes()
     (docs / "a.md").write_text("Everything is different now, in every respect.")
-    with pytest.raises(DatasetError, match=r"1 of its 1 labelled texts is not found .*`rag-eval dataset update .*--glob"):
+    with pytest.raises(
+        DatasetError, match=r"1 of its 1 labelled texts is not found .*`rag-eval dataset update .*--glob"
+    ):
         Session(session.path, corpus(docs), "set")
     assert session.path.read_bytes() == before
 
@@ -159,7 +161,10 @@ def test_a_file_that_somebody_else_wrote_meanwhile_is_left_as_it_is(docs):
     other.ask("Who?")
     with pytest.raises(DatasetError, match="was written by somebody else meanwhile"):
         session.ask("Why?")
-    assert [label["query"]["query"] for label in json.loads(session.path.read_text())["skipped"]] == ["How long?", "Who?"]
+    assert [label["query"]["query"] for label in json.loads(session.path.read_text())["skipped"]] == [
+        "How long?",
+        "Who?",
+    ]
 
 
 def test_readers_never_see_a_half_of_the_file(docs):

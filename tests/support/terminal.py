@@ -20,7 +20,7 @@ from rag_evaluation_framework.cli.main import main
 main()
 """
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\x1b\][^\x07]*\x07|\r")
-SECONDS = 120
+SECONDS = 60
 
 
 class Terminal:
