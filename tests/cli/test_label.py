@@ -8,9 +8,8 @@ import sys
 import pytest
 
 pytest.importorskip("pty", reason="terminals of their own are made as Unix does")
-from support.terminal import Terminal
-
 from rag_evaluation_framework import Corpus, load_dataset
+from support.terminal import Terminal
 
 REFUND = "Refunds take five working days after they were approved."
 FILE = ".rag-eval/datasets/docs.json"
