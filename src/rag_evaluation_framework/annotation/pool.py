@@ -1,6 +1,7 @@
 """The pool: passages that several retrievers find for a question, for a person to look through."""
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -23,12 +24,10 @@ from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
 from rag_evaluation_framework.text.hit_locator import HitLocator
-from rag_evaluation_framework.text.text_locator import TextLocator
 
 DEPTH = 50
 """How many results every retriever is asked for."""
 _PASSAGES = PassageChunker()
-_MOST_PLACES = 1000
 
 
 @dataclass(frozen=True)
@@ -85,12 +84,12 @@ class Pool:
         interleaved = (passage for passage in chain.from_iterable(zip_longest(*rankings)) if passage is not None)
         first: dict[str, CharacterSpan] = {}
         for passage in interleaved:
-            first.setdefault(" ".join(passage.text.split()), passage)
+            first.setdefault(_collapsed(passage.text), passage)
         return Found(tuple(first.values()), tuple(problems))
 
     def count(self, passage: CharacterSpan) -> int:
-        """Return in how many places of the documents the text of a passage is, up to white space."""
-        return len(TextLocator.of(self.corpus).places_in_context(passage.text, limit=_MOST_PLACES))
+        """Return how many passages of the documents have the text of this one, up to white space."""
+        return self._passages.counts[_collapsed(passage.text)]
 
     def close(self) -> None:
         """Release what the retrievers hold."""
@@ -135,14 +134,19 @@ class _Passages:
 
     Args:
         chunks: The passages, in the order of the documents.
+
+    Attributes:
+        counts: How many of them have a text, up to white space.
     """
 
     def __init__(self, chunks: Iterable[AnyChunk]) -> None:
         self._of: dict[str, list[CharacterSpan]] = {}
+        self.counts = Counter[str]()
         for chunk in chunks:
             if isinstance(chunk, PositionAwareChunk) and chunk.content.strip():
                 span = CharacterSpan(chunk.doc_id, chunk.start, chunk.end, chunk.content)
                 self._of.setdefault(chunk.doc_id, []).append(span)
+                self.counts[_collapsed(chunk.content)] += 1
 
     def covered(self, span: CharacterSpan) -> Sequence[CharacterSpan]:
         """Return the passages of which a place covers at least half or, if there is none, the one it covers most of."""
@@ -152,3 +156,7 @@ class _Passages:
         shared = [(passage.overlap_chars(span), passage) for passage in listed[begin:end] if passage.overlaps(span)]
         half = [passage for overlap, passage in shared if 2 * overlap >= passage.length()]
         return half or [passage for _, passage in sorted(shared, key=lambda pair: -pair[0])[:1]]
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split())

@@ -23,6 +23,7 @@ from rag_evaluation_framework.datasets.replacing import file_state, replace_data
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.label_change import LOST
 from rag_evaluation_framework.labelling.relabelling import relabel
+from rag_evaluation_framework.text.text_locator import TextLocator
 
 POOLS = "pools"
 """The key of the metadata of a dataset under which the pools are that its labels were chosen from."""
@@ -66,6 +67,7 @@ class Session:
         if path.suffix not in (".json", ".jsonl"):
             raise DatasetError(f"{path}: expected a file name ending in .json or .jsonl")
         self.path, self.corpus = path, corpus
+        self._locator = TextLocator.of(corpus)  # kept, so that saving does not index the documents each time
         self._state = file_state(path)
         empty = Dataset[CharacterSpan]((), TOKEN, name=name, corpus=corpus)
         given = load_unfinished(path) if self._state else empty
