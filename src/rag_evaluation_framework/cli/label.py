@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import annotation
+from rag_evaluation_framework import annotation, registry
 from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
@@ -20,7 +20,6 @@ from rag_evaluation_framework.cli.output import arriving, components_print_to_st
 from rag_evaluation_framework.cli.quote_suggestions import DEFAULT_GLOB, left_out, options_of
 from rag_evaluation_framework.cli.typed import NoMoreInput, accept_any_bytes
 from rag_evaluation_framework.errors import ConfigError, Interrupted
-from rag_evaluation_framework.registry.building import build
 
 _DATASETS = Path(".rag-eval", "datasets")
 
@@ -47,7 +46,7 @@ def label(
     Everything is saved at once. The same command goes on where somebody stopped, or was stopped.
     """
     path = checked_path(_default(corpus) if output is None else output, ConfigError)
-    own = None if retriever is None else build("retriever", retriever)
+    own = None if retriever is None else registry.build("retriever", retriever)
     asked = [] if questions is None else annotation.read_questions(questions)
     documents = rag.Corpus.from_folder(corpus, glob)
     session = annotation.Session(path, documents, path.stem)

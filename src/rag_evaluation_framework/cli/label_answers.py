@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from rich.console import Console
 
@@ -16,7 +16,7 @@ from rag_evaluation_framework.cli.typed import typed_line
 from rag_evaluation_framework.errors import InputError
 
 T = TypeVar("T")
-Places = tuple[rag.CharacterSpan, ...]
+Places: TypeAlias = "tuple[rag.CharacterSpan, ...]"
 
 _TRIM = "Enter: all of it. 2 or 2-3: only these sentences. Or type the words that answer the question."
 _JOIN = "Any of them is enough. Enter: yes. x: no, only this place."
