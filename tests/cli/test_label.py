@@ -42,6 +42,21 @@ def piped(rag_eval, docs, monkeypatch):
     return run
 
 
+@pytest.fixture
+def at_terminal(docs):
+    """Run `rag-eval label docs` at a terminal; what is left of it when a test fails is ended."""
+    opened = []
+
+    def run(*options, **size):
+        opened.append(Terminal("label", "docs", *options, folder=docs.parent, **size))
+        return opened[-1]
+
+    yield run
+    for terminal in opened:
+        if terminal.process.poll() is None:
+            terminal.kill()
+
+
 def read(docs):
     return load_dataset(docs.parent / FILE, corpus=Corpus.from_folder(docs))
 
@@ -68,8 +83,8 @@ def until_numbers(terminal):
 # At a terminal
 
 
-def test_a_typical_question_takes_at_most_six_keys_beyond_its_wording(docs):
-    terminal = Terminal("label", "docs", folder=docs.parent)
+def test_a_typical_question_takes_at_most_six_keys_beyond_its_wording(at_terminal, docs):
+    terminal = at_terminal()
     terminal.until("Question: ")
     terminal.type("How many working days does a refund take?")
     shown = until_numbers(terminal)
@@ -92,13 +107,13 @@ def test_a_typical_question_takes_at_most_six_keys_beyond_its_wording(docs):
     assert {place[0].doc_id for place in answer.places} == {"billing.md", "faq.md"}
 
 
-def test_what_is_killed_at_any_moment_goes_on_and_ends_in_a_dataset_that_lint_and_run_take(rag_eval, docs):
+def test_what_is_killed_at_any_moment_goes_on_and_ends_in_a_dataset_that_lint_and_run_take(rag_eval, at_terminal, docs):
     (docs.parent / "questions.csv").write_text(
         "question,team\nHow many working days does a refund take?,billing\nWhen are invoices sent?,billing\n"
         "How is the agent removed?,agent\n"
     )
     options = ("--questions", "questions.csv")
-    terminal = Terminal("label", "docs", *options, folder=docs.parent)
+    terminal = at_terminal(*options)
     terminal.until("Every answer is saved at once.")
     terminal.until("3 questions added.")
     until_numbers(terminal)
@@ -110,7 +125,7 @@ def test_what_is_killed_at_any_moment_goes_on_and_ends_in_a_dataset_that_lint_an
     terminal.until("Or type the words")
     terminal.kill()
     assert waiting(docs) == ["When are invoices sent?", "How is the agent removed?"]
-    terminal = Terminal("label", "docs", *options, folder=docs.parent)
+    terminal = at_terminal(*options)
     terminal.until("Going on with")
     terminal.until("0 questions added; the dataset has the other 3 already.")
     for wording, text in (("When are invoices sent?", "Invoices are"), ("How is the agent removed?", "Stop the")):
@@ -145,8 +160,8 @@ def test_what_is_killed_at_any_moment_goes_on_and_ends_in_a_dataset_that_lint_an
     assert "span_recall" in ran.out
 
 
-def test_ctrl_c_says_what_is_saved(docs):
-    terminal = Terminal("label", "docs", folder=docs.parent)
+def test_ctrl_c_says_what_is_saved(at_terminal, docs):
+    terminal = at_terminal()
     terminal.until("Question: ")
     terminal.type("When are invoices sent?")
     until_numbers(terminal)
@@ -157,8 +172,8 @@ def test_ctrl_c_says_what_is_saved(docs):
     assert waiting(docs) == ["When are invoices sent?"]
 
 
-def test_words_that_are_pasted_with_line_breaks_are_one_line(docs):
-    terminal = Terminal("label", "docs", folder=docs.parent)
+def test_words_that_are_pasted_with_line_breaks_are_one_line(at_terminal, docs):
+    terminal = at_terminal()
     terminal.until("Question: ")
     terminal.type("When do I get my money back?")
     shown = until_numbers(terminal)
@@ -176,10 +191,10 @@ def test_words_that_are_pasted_with_line_breaks_are_one_line(docs):
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])
-def test_a_page_fits_the_terminal_and_more_shows_the_next(docs, columns, rows):
+def test_a_page_fits_the_terminal_and_more_shows_the_next(at_terminal, docs, columns, rows):
     for number in range(12):
         (docs / f"{number}.md").write_text(f"Refund number {number}. " + "It is paid in the end, as all of them. " * 9)
-    terminal = Terminal("label", "docs", folder=docs.parent, columns=columns, rows=rows)
+    terminal = at_terminal(columns=columns, rows=rows)
     terminal.until("Question: ")
     terminal.type("Which refund is paid?")
     terminal.until("0 labelled:")
