@@ -69,7 +69,7 @@ class Answers:
             self._console, f"{title}{reports.named_place(passage, self._corpus)}", sentences, question
         )
         reports.print_wrapped(self._console, _TRIM, 0)
-        return _asked(lambda typed: annotation.trimmed(typed, passage, self._corpus))
+        return _asked(self._console, lambda typed: annotation.trimmed(typed, passage, self._corpus))
 
     def _with_copies(self, answers: list[Places]) -> list[Places]:
         """Return answers with the other places of their texts, unless somebody wants only those that were chosen."""
@@ -80,7 +80,7 @@ class Answers:
             if copies:
                 reports.show_copies(self._console, places[0], copies, self._corpus)
                 reports.print_wrapped(self._console, _JOIN, 0)
-                places = (*places, *copies) if _asked(_is_joined) else places
+                places = (*places, *copies) if _asked(self._console, _is_joined) else places
                 answers = annotation.absorbed(answers, places)
             done.append(places)
         return done
@@ -92,7 +92,7 @@ def _is_joined(typed: str) -> bool:
     return not typed
 
 
-def _asked(read: Callable[[str], T]) -> T:
+def _asked(console: Console, read: Callable[[str], T]) -> T:
     """Return what is read from a line; where that is refused, the reason is said, and it is asked for again."""
     while True:
         typed = typed_line("> ")
@@ -103,4 +103,4 @@ def _asked(read: Callable[[str], T]) -> T:
         try:
             return read(typed)
         except InputError as error:
-            print_text(str(error))
+            reports.print_wrapped(console, str(error), 0)

@@ -28,8 +28,9 @@ m        show more passages
 s        leave the question for later, as it is
 b        back to the question before, to label it again
 q        stop; everything that was labelled is saved
-Then each passage is trimmed: Enter takes all of it, 2 or 2-3 these sentences, and other words are taken as they are
-typed. Numbers that are meant as words are typed in quotation marks. b chooses passages again."""
+Then each passage is trimmed: Enter takes all of it, 2 or 2-3 these sentences,
+and other words are taken as they are typed. Numbers that are meant as words are
+typed in quotation marks. b chooses passages again."""
 _ASK_HELP = """\
 Type a question as somebody would ask it; it is saved at once. b goes back to the question before, q stops."""
 
@@ -132,7 +133,7 @@ class Dialog:
         try:
             choice = annotation.parse_choice(typed, passages.shown)
         except InputError as error:
-            print_text(str(error))
+            reports.print_wrapped(self._console, str(error), 0)
             return False
         try:
             answers = self._answers.of(choice, passages, self._session.questions[number].query.text)

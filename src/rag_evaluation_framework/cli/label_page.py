@@ -46,7 +46,7 @@ class Passages:
         with components_print_to_stderr():
             found = self._pool.found(words)
         for problem in found.problems:
-            print_text(problem)
+            reports.print_wrapped(self._console, problem, 0)
         self._left = [*found.passages]
         if not self._left:
             print_text("No passage was found. /other words searches with other words, 0 says that there is no answer.")
