@@ -20,7 +20,7 @@ FLOORS = (
     {"chunkers", "embedders", "vector_stores", "rerankers", "metrics", "quotes"},
     {"labelling", "levels", "rankings", "retrievers"},
     {"datasets", "inspection", "scoring"},
-    {"results"},
+    {"annotation", "results"},
     {"experiments"},
     {"analysis"},
     {"reports", "demo"},

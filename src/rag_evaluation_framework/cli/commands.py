@@ -19,6 +19,7 @@ from rag_evaluation_framework.cli.dataset_lint import lint
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
 from rag_evaluation_framework.cli.init import init
+from rag_evaluation_framework.cli.label import label
 from rag_evaluation_framework.cli.run import run
 from rag_evaluation_framework.cli.score import score
 
@@ -65,7 +66,7 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
     return run_and_report
 
 
-for command in (demo, init, run, score, components, cache):
+for command in (demo, init, label, run, score, components, cache):
     app.command()(_reporting(command))
 
 datasets = typer.Typer(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import experiments, reports
+from rag_evaluation_framework import data, experiments, reports
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.console import stdout
@@ -133,6 +133,8 @@ def _why_skipped(result: rag.EvaluationResult[Any], corpus: rag.Corpus) -> str:
     left_out = told_left_out((label.anchor.doc_id for label in result.skipped if label.anchor is not None), corpus)
     if left_out:
         return f": {left_out}"
+    if any(label.reason == data.NOT_LABELLED for label in result.skipped):
+        return ", some as nobody has labelled them yet: `rag-eval label` goes on with them"
     if result.counts["skipped"] == 1:
         whose, what = "a quote of its has", "the quote, that"
     else:

@@ -43,6 +43,7 @@ from .queries import Query as Query
 from .rankings import QueryRanking as QueryRanking
 from .rankings import Rankings as Rankings
 from .score_table import ScoreTable as ScoreTable
+from .skipped import NOT_LABELLED as NOT_LABELLED
 from .skipped import Skipped as Skipped
 from .skipped import count_skipped as count_skipped
 from .spans import CharacterSpan as CharacterSpan

@@ -11,6 +11,9 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.value_checks import check_texts
 from rag_evaluation_framework.errors import DatasetError
 
+NOT_LABELLED = "not labelled yet"
+"""The reason for which a question is skipped until somebody has looked for its answers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped:

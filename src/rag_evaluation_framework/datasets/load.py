@@ -13,6 +13,7 @@ from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, check_level, checked_level
+from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.chunking_evaluation import COLUMNS, read_chunking_evaluation
 from rag_evaluation_framework.datasets.langsmith_examples import ExampleReader, is_example
@@ -94,8 +95,38 @@ def load_dataset(
     else:
         raise DatasetError(f"{path}: expected a file name ending in .json, .jsonl or .csv (or .yaml, .yml, .tsv)")
     if not len(dataset):
-        raise DatasetError(f"{path}: holds no questions")
+        raise DatasetError(f"{path}: {_no_questions(dataset)}")
     return dataset
+
+
+def load_unfinished(path: Path) -> Dataset[CharacterSpan]:
+    """Load a native token-level dataset, of which no question need be labelled yet.
+
+    Raises:
+        DatasetError: The file is not a native `.json` or `.jsonl` file, or cannot be used.
+        LevelMismatch: It holds another level.
+    """
+    ending = checked_path(path).suffix.lower()
+    if ending == ".json":
+        content = read_json_text(read_text(path), str(path))
+        if is_native(content):
+            return read_native(content, path, TOKEN, None, utf16_offsets=False)
+    elif ending == ".jsonl":
+        lines = json_lines(path)
+        first = next(lines, (1, None))
+        if is_native(first[1]):
+            return read_native_lines(first, lines, path, TOKEN, None, utf16_offsets=False)
+    raise DatasetError(
+        f"{path}: expected a dataset as `rag-eval init` and `rag-eval label` write it, .json or .jsonl with "
+        "schema_version; load_dataset reads other formats, and save_dataset writes this one"
+    )
+
+
+def _no_questions(dataset: Dataset[Any]) -> str:
+    skipped = count_skipped(dataset.skipped)
+    if not skipped:
+        return "holds no questions"
+    return f"no question has a label yet: {skipped} {'is' if skipped == 1 else 'are'} skipped; `rag-eval label` goes on"
 
 
 def _read_tree(

@@ -86,7 +86,7 @@ def _skipped(dataset: Dataset[Any], corpus: Corpus | None) -> list[Finding]:
         why = f"{quotation(label.quote)} {again}"
         if label.query.id in skipped:
             label = next(told)
-            why = f"{quotation(label.quote)}: {one_line(label.reason)}"
+            why = f"{f'{quotation(label.quote)}: ' if label.quote else ''}{one_line(label.reason)}"
         found.append(Finding("skipped", why, label.query))
     return found
 

@@ -62,7 +62,8 @@ MEANINGS: Mapping[FindingKind, Meaning] = FrozenDict[FindingKind, Meaning](
         "no answers": Meaning("error", "nothing can be scored: label at least one question"),
         "skipped": Meaning(
             "warning",
-            "correct quotes that are not there in a table, and add it with `rag-eval dataset update --questions`",
+            "correct quotes that are not there in a table, and add it with `rag-eval dataset update --questions`; "
+            "`rag-eval label` labels questions that are not labelled yet",
         ),
         "asked twice": Meaning("warning", "such a question counts twice in every mean: keep one"),
         "labelled twice": Meaning("warning", "it counts once: remove the copy"),

@@ -3,6 +3,12 @@ from .changes import show_questions as show_questions
 from .datasets import show_dataset as show_dataset
 from .datasets import show_fixes as show_fixes
 from .datasets import show_lint as show_lint
+from .passages import fitting as fitting
+from .passages import named_place as named_place
+from .passages import show_copies as show_copies
+from .passages import show_passages as show_passages
+from .passages import show_question as show_question
+from .passages import show_sentences as show_sentences
 from .quotes import show_quotes as show_quotes
 from .tables import Column as Column
 from .tables import show_table as show_table
@@ -12,3 +18,4 @@ from .terminal import detectable_difference as detectable_difference
 from .terminal import show_comparison as show_comparison
 from .terminal import show_result as show_result
 from .terminal import show_worst as show_worst
+from .wrapped import print_wrapped as print_wrapped

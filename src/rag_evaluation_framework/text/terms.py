@@ -67,3 +67,12 @@ def question_words(question: str, language: str | None) -> list[str]:
     every = words(question, language)
     stop_words = _STOP_WORDS.get(language, frozenset())
     return [word for word in every if word not in stop_words] or every
+
+
+def places_of_words(text: str, question: str, language: str | None) -> list[tuple[int, int]]:
+    """Return where the words of a question are in a text, whatever their endings: the start and the end of each."""
+    stem = stemmer(language)
+    asked = {stem(word) for word in question_words(question, language)}
+    return [
+        found.span() for found in _WORD.finditer(text) if any(stem(word) in asked for word in words(found[0], language))
+    ]

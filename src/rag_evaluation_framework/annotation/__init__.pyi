@@ -1,0 +1,12 @@
+from .choices import Choice as Choice
+from .choices import parse_choice as parse_choice
+from .copies import absorbed as absorbed
+from .copies import copies_of as copies_of
+from .copies import merged as merged
+from .pool import Found as Found
+from .pool import Pool as Pool
+from .questions import read_questions as read_questions
+from .session import Question as Question
+from .session import Session as Session
+from .trimming import sentences_of as sentences_of
+from .trimming import trimmed as trimmed

@@ -1,0 +1,162 @@
+"""The pool: passages that several retrievers find for a question, for a person to look through."""
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from typing import Any
+
+from rag_evaluation_framework._outside import raised
+from rag_evaluation_framework._support.exits import no_exit
+from rag_evaluation_framework._support.interrupts import pass_on_interrupt
+from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.annotation.passage_chunker import PassageChunker
+from rag_evaluation_framework.contracts.retrieved import as_chunks
+from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.data.chunks import AnyChunk, PositionAwareChunk
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.errors import InputError, MissingDependency
+from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.retrievers.asking import ask
+from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
+from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
+from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
+from rag_evaluation_framework.text.hit_locator import HitLocator
+
+DEPTH = 50
+"""How many results every retriever is asked for."""
+_PASSAGES = PassageChunker()
+
+
+@dataclass(frozen=True)
+class Found:
+    """Passages that were found for some words.
+
+    Attributes:
+        passages: The best first, each text once.
+        problems: What became of results that are missing.
+    """
+
+    passages: tuple[CharacterSpan, ...]
+    problems: tuple[str, ...] = ()
+
+
+class Pool:
+    """Finds passages with BM25, with vectors learnt from the documents, and with a retriever of your own.
+
+    Every retriever is asked for the same number of results. Their rankings are interleaved: the first of each, then
+    the second of each. What a retriever finds is shown as the passages that it covers, so that those of your own may be
+    cut otherwise.
+
+    Args:
+        corpus: The documents.
+        own: Your own retriever, or function `(query, k) -> results`.
+
+    Attributes:
+        notes: What is to be said about the retrievers, such as that one cannot be used.
+
+    Raises:
+        ConfigError: Your own is no retriever.
+        InputError: The documents hold nothing to search.
+    """
+
+    def __init__(self, corpus: Corpus, own: Pipeline | None = None) -> None:
+        self.corpus = corpus
+        self.notes: tuple[str, ...] = ()
+        bm25 = BM25Retriever(_PASSAGES)
+        bm25.index(corpus)
+        self._passages = _Passages(bm25.chunks())
+        self._asked: list[tuple[Retriever, HitLocator]] = [(bm25, HitLocator(corpus))]
+        self._add_vectors()
+        if own is not None:
+            self._add(as_retriever(own))
+
+    def record(self) -> dict[str, Any]:
+        """Return which retrievers find the passages, with their parameters, and how deep, as a dataset keeps it."""
+        return {"retrievers": [describe(retriever) for retriever, _ in self._asked], "depth": DEPTH}
+
+    def found(self, words: str) -> Found:
+        """Return the passages that are found for a question, or other words."""
+        problems: list[str] = []
+        rankings = [self._ranked(retriever, locator, words, problems) for retriever, locator in self._asked]
+        interleaved = (passage for passage in chain.from_iterable(zip_longest(*rankings)) if passage is not None)
+        first: dict[str, CharacterSpan] = {}
+        for passage in interleaved:
+            first.setdefault(_collapsed(passage.text), passage)
+        return Found(tuple(first.values()), tuple(problems))
+
+    def count(self, passage: CharacterSpan) -> int:
+        """Return how many passages of the documents have the text of this one, up to white space."""
+        return self._passages.counts[_collapsed(passage.text)]
+
+    def close(self) -> None:
+        """Release what the retrievers hold."""
+        for retriever, _ in self._asked:
+            retriever.close()
+
+    def _add_vectors(self) -> None:
+        try:
+            self._add(VectorRAGRetriever(_PASSAGES))
+        except MissingDependency as error:
+            self.notes = (*self.notes, f"Passages are found by words alone, not by vectors: {error}")
+        except InputError:  # a few numbers and signs, of which nothing can be learnt: words still find them
+            return
+
+    def _add(self, retriever: Retriever) -> None:
+        with collected(), no_exit(retriever.name, "index"):
+            retriever.index(self.corpus)
+            chunks = as_chunks(retriever.chunks(), f"{retriever.name}.chunks", self.corpus)
+        self._asked.append((retriever, HitLocator(self.corpus, chunks or ())))
+
+    def _ranked(
+        self, retriever: Retriever, locator: HitLocator, words: str, problems: list[str]
+    ) -> list[CharacterSpan]:
+        """Return the passages that a retriever finds; whatever it raises is a problem, and no end of the work."""
+        try:
+            with collected(), no_exit(retriever.name, "retrieve"):
+                hits = ask(retriever, words, DEPTH, locator).hits
+        except BaseException as error:  # noqa: BLE001  it is anybody's code, and the others have found something
+            pass_on_interrupt(error)
+            problems.append(f"{retriever.name} could not be asked, so its passages are missing: {raised(error)}")
+            return []
+        spans = [hit.span for hit in hits]
+        lost = sum(span is None or not span.length() for span in spans)
+        if lost:
+            problems.append(f"{retriever.name}: {lost} of {len(spans)} results are not text of the documents")
+        covered = (self._passages.covered(span) for span in spans if span is not None)
+        return list(dict.fromkeys(chain.from_iterable(covered)))
+
+
+class _Passages:
+    """The passages of a corpus, by where they are.
+
+    Args:
+        chunks: The passages, in the order of the documents.
+
+    Attributes:
+        counts: How many of them have a text, up to white space.
+    """
+
+    def __init__(self, chunks: Iterable[AnyChunk]) -> None:
+        self._of: dict[str, list[CharacterSpan]] = {}
+        self.counts = Counter[str]()
+        for chunk in chunks:
+            if isinstance(chunk, PositionAwareChunk) and chunk.content.strip():
+                span = CharacterSpan(chunk.doc_id, chunk.start, chunk.end, chunk.content)
+                self._of.setdefault(chunk.doc_id, []).append(span)
+                self.counts[_collapsed(chunk.content)] += 1
+
+    def covered(self, span: CharacterSpan) -> Sequence[CharacterSpan]:
+        """Return the passages of which a place covers at least half or, if there is none, the one it covers most of."""
+        listed = self._of.get(span.doc_id, [])
+        begin = max(bisect_right(listed, span.start, key=lambda passage: passage.start) - 1, 0)
+        end = bisect_right(listed, span.end, key=lambda passage: passage.start)
+        shared = [(passage.overlap_chars(span), passage) for passage in listed[begin:end] if passage.overlaps(span)]
+        half = [passage for overlap, passage in shared if 2 * overlap >= passage.length()]
+        return half or [passage for _, passage in sorted(shared, key=lambda pair: -pair[0])[:1]]
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split())

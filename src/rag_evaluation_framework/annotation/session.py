@@ -1,0 +1,177 @@
+"""A session of labelling: the questions of a dataset, labelled or not, saved after every change."""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rag_evaluation_framework._support.interrupts import finished
+from rag_evaluation_framework.annotation.copies import Places
+from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import GroundTruth, TokenLevelGroundTruth
+from rag_evaluation_framework.data.ids import QueryIds, QueryText
+from rag_evaluation_framework.data.label_contexts import LabelContexts
+from rag_evaluation_framework.data.levels import TOKEN
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.skipped import NOT_LABELLED, Skipped
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.datasets.load import load_unfinished
+from rag_evaluation_framework.datasets.replacing import file_state, replace_dataset
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.labelling.label_change import LOST
+from rag_evaluation_framework.labelling.relabelling import relabel
+from rag_evaluation_framework.text.text_locator import TextLocator
+
+POOLS = "pools"
+"""The key of the metadata of a dataset under which the pools are that its labels were chosen from."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Question of a session.
+
+    Attributes:
+        query: Its wording and id.
+        truth: Its labels; None while it is not labelled.
+        skipped: What the dataset keeps of it until then: that it is not labelled yet, or labels that were lost.
+    """
+
+    query: Query
+    truth: GroundTruth[CharacterSpan] | None = None
+    skipped: tuple[Skipped, ...] = ()
+
+
+class Session:
+    """Questions of a dataset that are labelled one after the other.
+
+    Whatever changes is in the file before a method returns. Questions that are not labelled are skipped ones there.
+
+    Args:
+        path: The file of the dataset, `.json` or `.jsonl`. What it holds stays; it need not be there.
+        corpus: The documents.
+        name: The name of a new dataset.
+
+    Attributes:
+        questions: The questions, those that were labelled when the session began first.
+        changed: What became of the labels in documents that have changed since; "" if they have not.
+
+    Raises:
+        DatasetError: The file is not a native token-level dataset, or labels of it are not in the documents any more.
+        LevelMismatch: It holds another level.
+    """
+
+    def __init__(self, path: Path, corpus: Corpus, name: str) -> None:
+        if path.suffix not in (".json", ".jsonl"):
+            raise DatasetError(f"{path}: expected a file name ending in .json or .jsonl")
+        self.path, self.corpus = path, corpus
+        self._locator = TextLocator.of(corpus)  # kept, so that saving does not index the documents each time
+        self._state = file_state(path)
+        empty = Dataset[CharacterSpan]((), TOKEN, name=name, corpus=corpus)
+        given = load_unfinished(path) if self._state else empty
+        dataset, self.changed = _in_documents(given, corpus, path)
+        self._name, self._recorded = dataset.name, dataset.recorded or LabelContexts()
+        self._metadata: dict[str, Any] = {**dataset.metadata}
+        self.questions = [Question(entry.query, entry) for entry in dataset]
+        skipped: dict[str, list[Skipped]] = {}
+        for label in dataset.skipped:
+            skipped.setdefault(label.query.id, []).append(label)
+        self.questions += [Question(labels[0].query, None, tuple(labels)) for labels in skipped.values()]
+
+    @property
+    def labelled(self) -> int:
+        """How many questions are labelled."""
+        return sum(question.truth is not None for question in self.questions)
+
+    def add(self, queries: Iterable[Query]) -> int:
+        """Add questions that are not labelled; those of which the id or the wording is there already stay as they are.
+
+        Returns:
+            How many were added.
+        """
+        ids = {question.query.id for question in self.questions}
+        wordings = {_collapsed(question.query.text) for question in self.questions}
+        before = len(self.questions)
+        for query in queries:
+            if query.id not in ids and _collapsed(query.text) not in wordings:
+                ids.add(query.id)
+                wordings.add(_collapsed(query.text))
+                self.questions.append(Question(query, None, (Skipped(query, "", NOT_LABELLED),)))
+        if len(self.questions) > before:
+            self._save()
+        return len(self.questions) - before
+
+    def ask(self, wording: str) -> int:
+        """Return the number of a question, which is added if its wording is not there."""
+        texts = [_collapsed(question.query.text) for question in self.questions]
+        if wording not in texts:
+            ids = QueryIds({question.query.id: question.query.text for question in self.questions})
+            self.add([Query(ids.of(wording), QueryText(wording))])
+            return len(self.questions) - 1
+        return texts.index(wording)
+
+    def label(self, number: int, answers: Iterable[Places], pool: Mapping[str, Any]) -> None:
+        """Label a question, in place of what it was labelled with.
+
+        Args:
+            number: The number of the question.
+            answers: Its answers, each with its places; none if the documents do not answer it.
+            pool: What the answers were chosen from.
+        """
+        question = self.questions[number]
+        labels = tuple(Answer[CharacterSpan].any_of(*places) for places in answers)
+        truth = TokenLevelGroundTruth(question.query, labels)
+        self.questions[number] = replace(question, truth=truth)
+        kept: Any = self._metadata.get(POOLS)
+        pools: list[Any] = [*kept] if isinstance(kept, list | tuple) else []
+        if dict(pool) not in pools:
+            self._metadata[POOLS] = [*pools, dict(pool)]
+        self._save()
+
+    def _save(self) -> None:
+        dataset = Dataset(
+            [question.truth for question in self.questions if question.truth is not None],
+            TOKEN,
+            name=self._name,
+            corpus=self.corpus,
+            metadata=self._metadata,
+            skipped=[label for question in self.questions if question.truth is None for label in question.skipped],
+            recorded=self._recorded,
+        )
+        _, interrupt = finished(lambda: self._replace(dataset))
+        if interrupt is not None:
+            raise interrupt
+
+    def _replace(self, dataset: Dataset[CharacterSpan]) -> None:
+        self._state = replace_dataset(dataset, self.path, self._state)
+
+
+def _in_documents(dataset: Dataset[CharacterSpan], corpus: Corpus, path: Path) -> tuple[Dataset[CharacterSpan], str]:
+    """Return a dataset with its documents, as they are now, and what became of its labels if they have changed.
+
+    Raises:
+        DatasetError: A label is not in them.
+    """
+    if dataset.corpus_hash in (None, corpus.content_hash) and not dataset.mismatches(corpus):
+        return dataset.with_corpus(corpus), ""
+    found = relabel(dataset, corpus)
+    folder, pattern = corpus.metadata.get("source", "FOLDER"), corpus.metadata.get("glob_pattern", "**/*.md")
+    lost = found.counts()[LOST]
+    if lost:
+        options = f"--corpus {shlex.quote(str(folder))} --glob {shlex.quote(str(pattern))}"
+        raise DatasetError(
+            f"{path}: the documents have changed since it was labelled, and {lost} of its {len(found.changes)} "
+            f"labelled texts {'is' if lost == 1 else 'are'} not found in {folder} any more; are these the right folder "
+            f"and pattern of files? Then `rag-eval dataset update {shlex.quote(str(path))} {options}` keeps the others"
+        )
+    told = f"The documents have changed since the dataset was labelled. {found.counted_spans()}."
+    unanswered = sum(not entry.labels for entry in dataset)
+    if unanswered:
+        told += f" Questions without an answer, which the new documents may have: {unanswered}."
+    return found.dataset, told if len(dataset) else ""
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,106 @@
+"""From chosen passages to the answers of a question: trimmed, and joined with their copies."""
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
+
+from rich.console import Console
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import annotation, reports
+from rag_evaluation_framework.cli.label_page import Passages
+from rag_evaluation_framework.cli.output import print_text
+from rag_evaluation_framework.cli.typed import typed_line
+from rag_evaluation_framework.errors import InputError
+
+T = TypeVar("T")
+Places: TypeAlias = "tuple[rag.CharacterSpan, ...]"
+
+_TRIM = "Enter: all of it. 2 or 2-3: only these sentences. Or type the words that answer the question."
+_JOIN = "Any of them is enough. Enter: yes. x: no, only this place."
+
+
+class Stop(Exception):
+    """Somebody wants to stop, or standard input has ended."""
+
+
+class ChooseAgain(Exception):
+    """Somebody wants to choose among the passages again."""
+
+
+class Answers:
+    """Asks which words of chosen passages are answers.
+
+    Args:
+        console: Where passages are shown.
+        corpus: The documents.
+    """
+
+    def __init__(self, console: Console, corpus: rag.Corpus) -> None:
+        self._console, self._corpus = console, corpus
+
+    def of(self, choice: annotation.Choice, passages: Passages, question: str) -> list[Places]:
+        """Return the places of each answer.
+
+        Raises:
+            Stop: Somebody typed `q`.
+            ChooseAgain: Somebody typed `b`.
+            NoMoreInput: Standard input has ended.
+        """
+        several = sum(map(len, choice)) > 1
+        answers = [
+            tuple(
+                self._trimmed(passages.passage(number), f"Passage {number}, " if several else "", question)
+                for number in alternatives
+            )
+            for alternatives in choice
+        ]
+        whole = annotation.merged(answers, self._corpus)
+        if len(whole) < len(answers):
+            print_text("Choices that overlap are one answer.")
+        return self._with_copies(whole)
+
+    def _trimmed(self, passage: rag.CharacterSpan, title: str, question: str) -> rag.CharacterSpan:
+        print_text("")
+        sentences = annotation.sentences_of(passage, self._corpus)
+        reports.show_sentences(
+            self._console, f"{title}{reports.named_place(passage, self._corpus)}", sentences, question
+        )
+        reports.print_wrapped(self._console, _TRIM, 0)
+        return _asked(self._console, lambda typed: annotation.trimmed(typed, passage, self._corpus))
+
+    def _with_copies(self, answers: list[Places]) -> list[Places]:
+        """Return answers with the other places of their texts, unless somebody wants only those that were chosen."""
+        done: list[Places] = []
+        while answers:
+            places, answers = answers[0], answers[1:]
+            copies = annotation.copies_of(places, self._corpus)
+            if copies:
+                reports.show_copies(self._console, places[0], copies, self._corpus)
+                reports.print_wrapped(self._console, _JOIN, 0)
+                places = (*places, *copies) if _asked(self._console, _is_joined) else places
+                answers = annotation.absorbed(answers, places)
+            done.append(places)
+        return done
+
+
+def _is_joined(typed: str) -> bool:
+    if typed.lower() not in ("", "x"):
+        raise InputError("expected Enter, which takes all places, or x, which keeps only what was chosen")
+    return not typed
+
+
+def _asked(console: Console, read: Callable[[str], T]) -> T:
+    """Return what is read from a line; where that is refused, the reason is said, and it is asked for again."""
+    while True:
+        typed = typed_line("> ")
+        if typed == "q":
+            raise Stop
+        if typed == "b":
+            raise ChooseAgain
+        try:
+            return read(typed)
+        except InputError as error:
+            reports.print_wrapped(console, str(error), 0)

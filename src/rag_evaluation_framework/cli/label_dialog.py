@@ -1,0 +1,154 @@
+"""The dialog of `rag-eval label`: question after question, until somebody stops."""
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from rag_evaluation_framework import annotation, reports
+from rag_evaluation_framework.cli.label_answers import Answers, ChooseAgain, Stop
+from rag_evaluation_framework.cli.label_page import Passages
+from rag_evaluation_framework.cli.output import print_text
+from rag_evaluation_framework.cli.typed import typed_line
+from rag_evaluation_framework.errors import InputError
+
+_KEYS = (
+    "Numbers that answer it: 1 3 (both wanted) or 1/3 (either is enough). 0 nothing does. m more, /words search, s "
+    "later, b back, q stop, ? help"
+)
+_HELP = """\
+1        passage 1 answers the question
+1 3      passages 1 and 3 do, and both are wanted: a search has to find both
+1/3      passage 1 does, and so does 3: to find either is enough
+0 or n   nothing in the documents answers the question
+m        show more passages
+/words   search with other words; passages keep the numbers they have
+s        leave the question for later, as it is
+b        back to the question before, to label it again
+q        stop; everything that was labelled is saved
+Then each passage is trimmed: Enter takes all of it, 2 or 2-3 these sentences,
+and other words are taken as they are typed. Numbers that are meant as words are
+typed in quotation marks. b chooses passages again."""
+_ASK_HELP = """\
+Type a question as somebody would ask it; it is saved at once. b goes back to the question before, q stops."""
+
+
+class Dialog:
+    """Asks a person to label questions.
+
+    Args:
+        session: The questions.
+        pool: Finds passages.
+        console: Where to print.
+    """
+
+    def __init__(self, session: annotation.Session, pool: annotation.Pool, console: Console) -> None:
+        self._session, self._pool, self._console = session, pool, console
+        self._answers = Answers(console, pool.corpus)
+        self._later: set[int] = set()
+        self._record = pool.record()
+
+    def hold(self) -> None:
+        """Ask for questions and labels.
+
+        Raises:
+            Stop: Somebody typed `q`.
+            NoMoreInput: Standard input has ended.
+        """
+        number: int | None = None
+        while True:
+            if number is None:
+                number = self._next()
+            number = self._label(self._new() if number is None else number)
+
+    def _next(self) -> int | None:
+        """Return the number of the first question that is not labelled, nor left for later; None if there is none."""
+        questions = enumerate(self._session.questions)
+        return next((at for at, one in questions if one.truth is None and at not in self._later), None)
+
+    def _new(self) -> int:
+        """Ask for a question, and return its number."""
+        total = len(self._session.questions)
+        progress = f"{self._session.labelled} of {total} question{'s' * (total != 1)} labelled. " if total else ""
+        print_text(f"\n{progress}Type {'the next' if total else 'a'} question, or q to stop.")
+        while True:
+            typed = typed_line("Question: ")
+            if typed == "q":
+                raise Stop
+            if typed == "?":
+                print_text(_ASK_HELP)
+            elif typed == "b":
+                if self._session.questions:
+                    return len(self._session.questions) - 1
+                print_text("There is no question before this one.")
+            elif len(typed) < 2:
+                print_text(f"{'Nothing was typed' if not typed else 'That is no question'}. {_ASK_HELP}")
+            else:
+                return self._session.ask(typed)
+
+    def _label(self, number: int) -> int | None:
+        """Label a question; return the number of the one that somebody goes back to, if so."""
+        question = self._session.questions[number]
+        total, labelled = len(self._session.questions), self._session.labelled
+        print_text(f"\nQuestion {number + 1} of {total}, {labelled} labelled:")
+        reports.show_question(self._console, question.query, question.truth, question.skipped, self._pool.corpus)
+        print_text("")
+        passages = Passages(self._pool, self._console, question.query.text)
+        passages.search(question.query.text)
+        while True:
+            print_text("")
+            reports.print_wrapped(self._console, _KEYS, 0)
+            typed = typed_line("> ")
+            match typed.lower():
+                case "q":
+                    raise Stop
+                case "b" if number:
+                    return number - 1
+                case "b":
+                    print_text("There is no question before this one.")
+                case "s":
+                    self._later.add(number)
+                    return None
+                case "m":
+                    passages.more()
+                case "?":
+                    print_text(_HELP)
+                case _ if typed.startswith("/"):
+                    self._search(passages, typed[1:].strip())
+                case _ if self._is_labelled(number, typed, passages):
+                    return None
+                case _:
+                    pass
+
+    def _search(self, passages: Passages, words: str) -> None:
+        if words:
+            passages.search(words)
+        else:
+            print_text("expected words behind the slash, such as /refund to a card")
+
+    def _is_labelled(self, number: int, typed: str, passages: Passages) -> bool:
+        """Label a question with what was typed, and return whether that can be done."""
+        try:
+            choice = annotation.parse_choice(typed, passages.shown)
+        except InputError as error:
+            reports.print_wrapped(self._console, str(error), 0)
+            return False
+        try:
+            answers = self._answers.of(choice, passages, self._session.questions[number].query.text)
+        except ChooseAgain:
+            passages.again()
+            return False
+        self._session.label(number, answers, self._record)
+        self._later.discard(number)
+        print_text(_saved(answers))
+        return True
+
+
+def _saved(answers: Sequence[Sequence[object]]) -> str:
+    if not answers:
+        return "Saved: nothing in the documents answers it."
+    several = [f"{len(places)} places" for places in answers if len(places) > 1]
+    joined = f", at any of {' and of '.join(several)}" if several else ""
+    return f"Saved: {len(answers)} answer{'s' * (len(answers) > 1)}{joined}."

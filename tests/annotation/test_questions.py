@@ -1,0 +1,52 @@
+import pytest
+
+from rag_evaluation_framework.annotation import read_questions
+from rag_evaluation_framework.errors import DatasetError
+
+
+def read(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8", newline="")
+    return read_questions(path)
+
+
+def test_a_table_has_questions_ids_and_metadata(tmp_path):
+    first, second = read(tmp_path, "q.csv", 'id,Question,team\nq7,"When, and  how?",billing\n,Who?,\n,,\n')
+    assert (first.id, first.text, first.metadata) == ("q7", "When, and how?", {"team": "billing"})
+    assert (second.text, second.metadata) == ("Who?", {})
+    assert second.id.startswith("query_")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("q.tsv", "question\tteam\nWho?\tx\n"), ("q.csv", "question;team\nWho?;x\n")]
+)
+def test_the_first_line_tells_what_is_between_columns(tmp_path, name, text):
+    (query,) = read(tmp_path, name, text)
+    assert (query.text, query.metadata) == ("Who?", {"team": "x"})
+
+
+def test_a_text_has_one_question_per_line_and_each_wording_counts_once(tmp_path):
+    assert [query.text for query in read(tmp_path, "q.txt", "Who?\r\n\r\nWhen, and how?\nWho?\n")] == [
+        "Who?",
+        "When, and how?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("q.csv", "query\nWho?\n", "line 1: expected one column 'question' and others of other names, got 'query'"),
+        ("q.csv", "question,question\nWho?,x\n", "line 1: expected one column 'question'"),
+        ("q.csv", "question\nWhen, how?\n", "line 2: expected 1 columns, got 2; put quotes around text"),
+        ("q.csv", 'question\n"Who?\n', "line 2: .*unclosed quotation mark"),
+        ("q.csv", "id,question\nq1,Who?\nq1,When?\n", "line 3: the id 'q1' is already used for another question, 'Who"),
+        ("q.csv", "id,question\nq1,\n", "line 2: the question is empty"),
+        ("q.csv", "question\n", "holds no questions"),
+        ("q.csv", "", "line 1: expected one column 'question'"),
+        ("q.txt", " \n", "holds no questions"),
+        ("q.json", "[]", "expected questions in a .csv or .tsv file, or a text file with one per line"),
+    ],
+)
+def test_a_file_that_holds_no_questions_is_refused(tmp_path, name, text, problem):
+    with pytest.raises(DatasetError, match=problem):
+        read(tmp_path, name, text)

@@ -1,0 +1,60 @@
+import pytest
+
+from rag_evaluation_framework import CharacterSpan, Corpus, Document, DocumentId
+from rag_evaluation_framework.annotation import sentences_of, trimmed
+from rag_evaluation_framework.errors import InputError
+
+TEXT = "# Refunds\n\nRefunds take 5 days.  They are paid\nto the card. It is 5 days.\n\nElsewhere: five days."
+DOC = DocumentId("a.md")
+CORPUS = Corpus([Document(DOC, TEXT)])
+
+
+def passage(end="\n\nElsewhere"):
+    stop = TEXT.index(end)
+    return CharacterSpan(DOC, 0, stop, TEXT[:stop])
+
+
+def test_the_sentences_of_a_passage_have_no_white_space_at_their_ends_and_are_those_of_the_document():
+    sentences = sentences_of(passage(), CORPUS)
+    texts = ["# Refunds", "Refunds take 5 days.", "They are paid\nto the card.", "It is 5 days."]
+    assert [sentence.text for sentence in sentences] == texts
+    assert [TEXT[sentence.start : sentence.end] for sentence in sentences] == texts
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        ("", "# Refunds\n\nRefunds take 5 days.  They are paid\nto the card. It is 5 days."),
+        ("2", "Refunds take 5 days."),
+        ("2-3", "Refunds take 5 days.  They are paid\nto the card."),
+        ("2 - 2", "Refunds take 5 days."),
+        ("paid to the card", "paid\nto the card"),
+        ("'5'", "5"),
+        ("“paid to”", "paid\nto"),
+        ("five days", "five days"),  # the words go on outside of the passage
+    ],
+)
+def test_what_is_typed_is_a_place_in_the_document(typed, text):
+    span = trimmed(typed, passage(), CORPUS)
+    assert span.text == text == TEXT[span.start : span.end]
+
+
+def test_of_words_that_occur_twice_the_place_nearest_to_the_passage_is_taken():
+    second = CharacterSpan(DOC, TEXT.index("It is"), TEXT.index("\n\nElse"))
+    assert trimmed("5 days", second, CORPUS).start == TEXT.index("It is") + len("It is ")
+    assert trimmed("5 days", passage(), CORPUS).start == TEXT.index("5 days")
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        ("5", "5: there are sentences from 1 to 4; words that are a number are typed in quotation marks"),
+        ("0", "there are sentences from 1 to 4"),
+        ("3-2", "there are sentences from 1 to 4"),
+        ("fund", "'fund' begins or ends inside a word; expected whole words"),
+        ("six days", "'six days' is not in 'a.md'; expected words as they are shown above"),
+    ],
+)
+def test_what_is_no_part_of_the_passage_is_refused(typed, problem):
+    with pytest.raises(InputError, match=problem):
+        trimmed(typed, passage(), CORPUS)

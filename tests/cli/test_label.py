@@ -1,0 +1,407 @@
+"""`rag-eval label`, at a real terminal and through a pipe."""
+
+import io
+import json
+import shlex
+import sys
+
+import pytest
+
+pytest.importorskip("pty", reason="terminals of their own are made as Unix does")
+from rag_evaluation_framework import Corpus, load_dataset
+from support.terminal import Terminal
+
+REFUND = "Refunds take five working days after they were approved."
+FILE = ".rag-eval/datasets/docs.json"
+
+
+@pytest.fixture
+def docs(tmp_path):
+    """A folder in which a sentence about refunds stands twice."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "billing.md").write_text(
+        "# Billing\n\nInvoices are sent on the first day of the month.\n\n"
+        f"## Refunds\n\n{REFUND} They are paid to the card.\n"
+    )
+    (tmp_path / "docs" / "faq.md").write_text(
+        f"# Questions\n\nWhen do I get my money back?\n\n{REFUND.replace('days ', f'days{chr(10)}')}\n"
+    )
+    (tmp_path / "docs" / "agent.md").write_text("# Agent\n\nStop the agent, then remove its folder by hand.\n")
+    return tmp_path / "docs"
+
+
+@pytest.fixture
+def piped(rag_eval, docs, monkeypatch):
+    """Run `rag-eval label docs` with these lines on standard input."""
+
+    def run(*lines, options=(), data=None):
+        given = "".join(f"{line}\n" for line in lines).encode() if data is None else data
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), encoding="utf-8"))
+        return rag_eval("label", "docs", *options)
+
+    return run
+
+
+@pytest.fixture
+def at_terminal(docs):
+    """Run `rag-eval label docs` at a terminal; what is left of it when a test fails is ended."""
+    opened = []
+
+    def run(*options, **size):
+        opened.append(Terminal("label", "docs", *options, folder=docs.parent, **size))
+        return opened[-1]
+
+    yield run
+    for terminal in opened:
+        if terminal.process.poll() is None:
+            terminal.kill()
+
+
+def read(docs):
+    return load_dataset(docs.parent / FILE, corpus=Corpus.from_folder(docs))
+
+
+def waiting(docs):
+    return [label["query"]["query"] for label in json.loads((docs.parent / FILE).read_text()).get("skipped", [])]
+
+
+def numbers_of(out, text):
+    """Return the numbers of the shown passages that hold a text, in their order."""
+    found, number = [], None
+    for line in out.splitlines():
+        if line[:2].strip().isdecimal() and line[2:4] == "  ":
+            number = int(line[:2])
+        elif number and text in line and line.startswith("    "):
+            found.append(number)
+    return found
+
+
+def until_numbers(terminal):
+    return terminal.until("? help")
+
+
+# At a terminal
+
+
+def test_a_typical_question_takes_at_most_six_keys_beyond_its_wording(at_terminal, docs):
+    terminal = at_terminal()
+    terminal.until("Question: ")
+    terminal.type("How many working days does a refund take?")
+    shown = until_numbers(terminal)
+    number = numbers_of(shown, "paid to the card")[0]
+    terminal.keys = 0
+    terminal.type(number)
+    terminal.until("Or type the words")
+    terminal.type(2)
+    terminal.until("is also in 1 other\nplace: docs/faq.md:5:1.")
+    terminal.type("")
+    terminal.until("Saved: 1 answer, at any of 2 places.")
+    assert terminal.keys <= 6
+    terminal.until("1 of 1 question labelled. Type the next question")
+    terminal.send("\x04")  # Ctrl-D
+    assert terminal.end() == 0
+    assert f"1 of 1 question labelled in {FILE}. Next:" in terminal.text
+    (entry,) = read(docs)
+    (answer,) = entry.answers
+    assert [place[0].text.split() for place in answer.places] == [REFUND.split()] * 2
+    assert {place[0].doc_id for place in answer.places} == {"billing.md", "faq.md"}
+
+
+def test_what_is_killed_at_any_moment_goes_on_and_ends_in_a_dataset_that_lint_and_run_take(rag_eval, at_terminal, docs):
+    (docs.parent / "questions.csv").write_text(
+        "question,team\nHow many working days does a refund take?,billing\nWhen are invoices sent?,billing\n"
+        "How is the agent removed?,agent\n"
+    )
+    options = ("--questions", "questions.csv")
+    terminal = at_terminal(*options)
+    terminal.until("Every answer is saved at once.")
+    terminal.until("3 questions added.")
+    until_numbers(terminal)
+    assert len(waiting(docs)) == 3
+    terminal.type("0")
+    terminal.until("Saved: nothing in the documents answers it.")
+    until_numbers(terminal)
+    terminal.type("1")
+    terminal.until("Or type the words")
+    terminal.kill()
+    assert waiting(docs) == ["When are invoices sent?", "How is the agent removed?"]
+    terminal = at_terminal(*options)
+    terminal.until("Going on with")
+    terminal.until("0 questions added; the dataset has the other 3 already.")
+    for wording, text in (("When are invoices sent?", "Invoices are"), ("How is the agent removed?", "Stop the")):
+        shown = until_numbers(terminal)
+        assert f"labelled:\n{wording}\n" in shown
+        terminal.type(numbers_of(shown, text)[0])
+        terminal.until("Or type the words")
+        terminal.type("2")
+        terminal.until("Saved: 1 answer.")
+    terminal.until("3 of 3 questions labelled. Type the next question")
+    terminal.type("b")
+    until_numbers(terminal)
+    terminal.type("b")
+    until_numbers(terminal)
+    terminal.type("b")  # to the first, which does have an answer
+    shown = until_numbers(terminal)
+    assert "Labelled: nothing in the documents answers it; s keeps that" in shown
+    terminal.type(numbers_of(shown, "paid to the card")[0])
+    terminal.until("Or type the words")
+    terminal.type("2")
+    terminal.until("x: no, only this place.")
+    terminal.type("")
+    terminal.until("Question: ")
+    terminal.type("q")
+    assert terminal.end() == 0
+    printed = [line for line in terminal.text.splitlines() if line.startswith("  rag-eval ")]
+    assert [shlex.split(line)[1] for line in printed] == ["label", "dataset", "run"]
+    checked = rag_eval(*shlex.split(printed[1])[1:])
+    assert (checked.code, checked.out.strip()) == (0, "3 questions checked: nothing is wrong")
+    ran = rag_eval(*shlex.split(printed[2])[1:])
+    assert ran.code == 0
+    assert "span_recall" in ran.out
+
+
+def test_ctrl_c_says_what_is_saved(at_terminal, docs):
+    terminal = at_terminal()
+    terminal.until("Question: ")
+    terminal.type("When are invoices sent?")
+    until_numbers(terminal)
+    terminal.until("> ")
+    terminal.send("\x03")
+    assert terminal.end() == 130
+    assert f"interrupted: 0 of 1 question labelled in {FILE}; the same command goes on" in terminal.text
+    assert waiting(docs) == ["When are invoices sent?"]
+
+
+def test_words_that_are_pasted_with_line_breaks_are_one_line(at_terminal, docs):
+    terminal = at_terminal()
+    terminal.until("Question: ")
+    terminal.type("When do I get my money back?")
+    shown = until_numbers(terminal)
+    terminal.type(numbers_of(shown, "money back")[0])
+    terminal.until("Or type the words")
+    terminal.send("\x1b[200~Refunds take five working days\nafter they\x1b[201~\r")
+    terminal.until("x: no, only this place.")
+    terminal.type("x")
+    terminal.until("Saved: 1 answer.")
+    terminal.until("Question: ")
+    terminal.type("q")
+    assert terminal.end() == 0
+    (entry,) = read(docs)
+    assert entry.relevant[0].text == "Refunds take five working days\nafter they"
+
+
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (120, 40)])
+def test_a_page_fits_the_terminal_and_more_shows_the_next(at_terminal, docs, columns, rows):
+    for number in range(12):
+        (docs / f"{number}.md").write_text(f"Refund number {number}. " + "It is paid in the end, as all of them. " * 9)
+    terminal = at_terminal(columns=columns, rows=rows)
+    terminal.until("Question: ")
+    terminal.type("Which refund is paid?")
+    terminal.until("0 labelled:")
+    page = until_numbers(terminal)
+    assert page.count("\n") + 2 <= rows
+    assert max(map(len, page.splitlines())) <= columns
+    first = [line for line in page.splitlines() if line[:2].strip().isdecimal()]
+    assert len(first) == (5 if rows == 24 else 9)
+    terminal.type("m")
+    more = until_numbers(terminal)
+    assert f"{len(first) + 1:>2}  docs/" in more
+    terminal.type("q")
+    assert terminal.end() == 0
+
+
+# Through a pipe
+
+
+def test_lines_of_a_pipe_are_shown_and_its_end_stops(piped, docs):
+    outcome = piped("When are invoices sent?", "0", "Who is the chief?")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "Question: When are invoices sent?\n" in outcome.out
+    assert "> 0\n" in outcome.out
+    assert f"1 of 2 questions labelled in {FILE}. Next:" in outcome.out
+    assert f"rag-eval run --dataset {FILE} --corpus docs --allow-skipped 1" in outcome.out
+    assert waiting(docs) == ["Who is the chief?"]
+
+
+def test_without_a_question_nothing_is_written(piped, docs):
+    outcome = piped()
+    assert outcome.code == 0
+    assert "no question was asked, and nothing is written." in outcome.out
+    assert not (docs.parent / FILE).exists()
+
+
+def test_two_numbers_are_two_answers_and_a_slash_makes_one(piped, docs):
+    shown = piped("Where is the agent, and when are invoices sent?").out
+    agent, invoices = numbers_of(shown, "Stop the agent")[0], numbers_of(shown, "Invoices are")[0]
+    both = piped(f"{agent} {invoices}", "2", "2")
+    assert "Saved: 2 answers." in both.out
+    (entry,) = read(docs)
+    assert [answer.reference[0].text[:4] for answer in entry.answers] == ["Stop", "Invo"]
+    piped("b", f"{agent}/{invoices}", "2", "2")
+    (entry,) = read(docs)
+    ((one, other),) = [answer.places for answer in entry.answers]
+    assert (one[0].text[:4], other[0].text[:4]) == ("Stop", "Invo")
+
+
+def test_choices_that_overlap_are_one_span(piped, docs):
+    shown = piped("How is a refund paid, and when are invoices sent?").out
+    refunds, invoices = numbers_of(shown, "paid to the card")[0], numbers_of(shown, "Invoices are")[0]
+    outcome = piped(f"{refunds} {invoices}", "2-3", "approved. They are")
+    assert "Choices that overlap are one answer." in outcome.out
+    (entry,) = read(docs)
+    (span,) = entry.relevant
+    assert span.text == f"{REFUND} They are paid to the card."
+
+
+def test_the_copies_of_an_answer_can_be_declined(piped, docs):
+    shown = piped("How many working days does a refund take?").out
+    number = numbers_of(shown, "paid to the card")[0]
+    assert "Saved: 1 answer.\n" in piped(number, "2", "x").out
+    (entry,) = read(docs)
+    assert [span.doc_id for span in entry.labels] == ["billing.md"]
+    joined = piped("b", number, "2", "y", "")
+    assert "expected Enter, which takes all places, or x" in joined.out
+    (entry,) = read(docs)
+    assert [span.doc_id for span in entry.labels] == ["billing.md", "faq.md"]
+    assert not entry.answers[1:]
+
+
+def test_a_copy_that_was_chosen_too_is_the_same_answer(piped, docs):
+    shown = piped("How many working days does a refund take?").out
+    first, second = numbers_of(shown, "paid to the card")[0], numbers_of(shown, "money back")[0]
+    assert "Saved: 1 answer, at any of 2 places." in piped(f"{first} {second}", "2", "3", "").out
+    assert "Saved: 2 answers.\n" in piped("b", f"{first} {second}", "2", "3", "x", "x").out
+
+
+def test_wrong_input_says_what_is_wrong_and_is_asked_for_again(piped, docs):
+    outcome = piped(
+        "x", "", "?", "b", "When are invoices sent?", "", "9", "one", "/", "b", "?", "1 1", "1", "7", "six", "b", "0"
+    )
+    told = [
+        "That is no question.",
+        "Nothing was typed.",
+        "Type a question as somebody would ask it",
+        "There is no question before this one.",
+        "expected the numbers of passages, such as 1, or 0",
+        "there is no passage 9: the last passage that was shown is",
+        "'one' is not understood",
+        "expected words behind the slash",
+        "There is no question before this one.",
+        "1/3      passage 1 does, and so does 3",
+        "passage 1 is named twice",
+        "7: there are sentences from 1 to",
+        "'six' is not in",
+        "Saved: nothing in the documents answers it.",
+    ]
+    at = 0
+    for text in told:
+        at = outcome.out.index(text, at) + 1
+    assert outcome.code == 0
+
+
+def test_other_words_find_other_passages_and_numbers_stay(piped, docs):
+    shown = piped("Who?", "/agent folder", "m").out
+    before, _, after = shown.partition("> /agent folder")
+    assert numbers_of(after, "Stop the agent") == numbers_of(before, "Stop the agent")
+    assert "There are no more passages for these words." in after
+
+
+def test_a_question_that_is_left_for_later_comes_with_the_next_session(piped, docs):
+    outcome = piped("When are invoices sent?", "s", "Who?", "0")
+    assert "1 of 2 questions labelled. Type the next question" in outcome.out
+    assert waiting(docs) == ["When are invoices sent?"]
+    again = piped("0").out
+    assert "Going on with" in again
+    assert "2 of 2 questions labelled" in again
+
+
+def test_going_back_changes_the_label_of_the_question_before(piped, docs):
+    outcome = piped("When are invoices sent?", "0", "b", "1", "", "b", "s", "q")
+    assert "Labelled: nothing in the documents answers it; s keeps that" in outcome.out
+    assert "; s keeps it" in outcome.out
+    assert read(docs).ground_truth[0].relevant
+
+
+def test_documents_that_changed_are_told_or_refused(piped, docs):
+    shown = piped("When are invoices sent?").out
+    piped(numbers_of(shown, "Invoices are")[0], "2")
+    text = (docs / "billing.md").read_text()
+    (docs / "billing.md").write_text(f"New.\n\n{text}")
+    assert "1 labelled span: 0 unchanged, 1 moved, 0 lost." in piped("q").out
+    (docs / "billing.md").write_text("# Nothing\n\nis as it was, neither here nor elsewhere.\n")
+    refused = piped("q")
+    assert refused.code == 2
+    assert "rag-eval dataset update" in refused.err
+    assert "Traceback" not in refused.err
+
+
+def test_the_own_retriever_adds_passages_and_its_failure_is_told(piped, docs, monkeypatch):
+    (docs.parent / "own.py").write_text(
+        "def search(query, k):\n    print('noise')\n    return ['Stop the agent, then remove its folder by hand.']\n\n"
+        "def broken(query, k):\n    raise RuntimeError('no \\x1b[31mindex')\n"
+    )
+    found = piped("Invoices?", "0", options=("--retriever", "own:search"))
+    assert (found.code, found.err) == (0, "noise\n")
+    assert "rag-eval label docs --retriever own:search" in found.out
+    pool = read(docs).metadata["pools"][0]
+    assert [retriever["type"] for retriever in pool["retrievers"]][:2] == ["bm25", "vector-rag"]
+    assert "own:search" in json.dumps(pool["retrievers"][2])
+    broken = piped("When?", options=("--retriever", "own:broken"))
+    assert broken.code == 0
+    assert (
+        "broken could not be asked, so its passages are missing: RuntimeError: no \N{REPLACEMENT CHARACTER}[31mindex"
+        in (" ".join(broken.out.split()))
+    )
+
+
+def test_texts_of_documents_do_nothing_to_the_terminal(piped, docs):
+    (docs / "evil.md").write_text("# Evil\n\nThe \x1b[31mevil\x1b]0;x\x07 [bold]zebra[/bold] \u202esleeps.\n")
+    outcome = piped("Where is the zebra?", "1", "2")
+    assert "[bold]zebra[/bold]" in outcome.out
+    assert not {"\x1b", "\x07", "\u202e"} & set(outcome.out)
+
+
+def test_bytes_that_are_no_text_and_control_codes_are_asked_for_again(piped, docs):
+    outcome = piped(data=b"Wh\xff?\n\x1b[DWhen?\nWhen?\n0\n")
+    assert outcome.out.count("That holds control codes or bytes that are no UTF-8; type it again.") == 2
+    assert [entry.query.text for entry in read(docs)] == ["When?"]
+
+
+def test_a_closed_standard_input_is_the_end(rag_eval, docs, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert rag_eval("label", "docs").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--output", "set.csv"), "set.csv: expected a file name ending in .json or .jsonl"),
+        (("--questions", "nowhere.csv"), "nowhere.csv"),
+        (("--retriever", "nowhere:search"), "'nowhere' cannot be imported"),
+        (("--glob", "*.rst"), "docs"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_before_anything_is_asked(piped, docs, options, problem):
+    outcome = piped("Why?", options=options)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert problem in outcome.err
+    assert not (docs.parent / ".rag-eval").exists()
+
+
+def test_another_output_and_pattern_are_in_the_commands_that_follow(piped, docs):
+    (docs / "a.txt").write_text("A text about invoices.")
+    outcome = piped("Invoices?", "0", options=("--glob", "*.{md,txt}", "--output", "my set.jsonl"))
+    assert "rag-eval label docs --output 'my set.jsonl' --glob '*.{md,txt}'" in outcome.out
+    assert "rag-eval dataset lint 'my set.jsonl' --corpus docs --glob '*.{md,txt}'" in outcome.out
+    assert len(load_dataset(docs.parent / "my set.jsonl")) == 1
+
+
+def test_the_run_says_of_questions_that_are_not_labelled_how_to_go_on(rag_eval, piped, docs):
+    shown = piped("When are invoices sent?", "s", "How is the agent removed?").out
+    piped("s", numbers_of(shown.partition("agent removed?\n")[2], "Stop the agent")[0], "2")
+    ran = rag_eval("run", "--dataset", FILE, "--corpus", "docs")
+    assert ran.code == 2
+    assert "some as nobody has labelled them yet: `rag-eval label` goes on with them" in ran.err
+    linted = rag_eval("dataset", "lint", FILE, "--corpus", "docs")
+    assert linted.code == 1
+    assert "`rag-eval label` labels questions that are not labelled yet" in " ".join(linted.out.split())
