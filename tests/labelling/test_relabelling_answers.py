@@ -1,6 +1,7 @@
 """Answers with several places in edited documents."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -93,6 +94,41 @@ def test_an_answer_of_which_no_place_is_whole_is_lost(dataset, gone):
     now = corpus(b=DOCUMENTS["b.md"].replace(gone, ""), c=DOCUMENTS["c.md"].replace(OTHER, "Ask."))
     again = relabel(Dataset([entry, dataset.ground_truth[1]], TOKEN, corpus=corpus()), now)
     assert [query.id for query in again.lost] == ["q"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Write to the help desk", "Write to our help desk"),
+        ("# Refunds\n\n", "# Refunds\n\nThis page tells when you have your money back from us.\n\n"),
+        (f"{TEXT} Write", f"Be patient: {TEXT} Do write"),
+    ],
+)
+def test_a_copy_is_not_lost_among_the_others_of_its_answer(dataset, old, new):
+    """By itself it cannot be told from them once what is around it has changed; but any of them is enough."""
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), span("b.md", TEXT)),))
+    now = corpus(a=DOCUMENTS["a.md"].replace(old, new), b=DOCUMENTS["b.md"].replace("These are the terms", "Read this"))
+    again = relabel(Dataset([entry], TOKEN, corpus=corpus()), now)
+    (answer,) = again.dataset.ground_truth[0].answers
+    assert [place[0].doc_id for place in answer.places] == ["a.md", "b.md"]
+    assert texts(again.dataset, now) == [[TEXT, TEXT]]
+
+
+def test_a_copy_in_a_new_document_is_no_place_of_the_answer(dataset):
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), span("b.md", TEXT)),))
+    changed = DOCUMENTS["a.md"].replace("Write to the help desk", "Write to our help desk")
+    now = corpus(a=changed, new=f"# Archive\n\nSome words of long ago. {TEXT} And others.\n")
+    again = relabel(Dataset([entry], TOKEN, corpus=corpus()), now)
+    (answer,) = again.dataset.ground_truth[0].answers
+    assert [place[0].doc_id for place in answer.places] == ["a.md", "b.md"]
+
+
+def test_what_is_left_of_an_answer_is_said(dataset, tmp_path):
+    again = relabel(dataset, corpus(a=DOCUMENTS["a.md"].replace(TEXT, "Ask for refunds.")))
+    (lost,) = (change for change in again.changed if change.kind == "lost")
+    assert lost.left == "its answer has other places, and is weighed by the next one"
+    (record,) = (record for record in again.record()["changes"] if record["to"] is None)
+    assert record["left"] == lost.left
 
 
 def test_without_its_first_place_the_next_one_is_the_reference(dataset):

@@ -40,6 +40,14 @@ class LabelChange:
         return BACK if self.was_skipped else self._how.partition(":")[0].partition(",")[0]
 
     @property
+    def left(self) -> str:
+        """What is left of the answer of a label that was lost: "its answer has other places"; "" if nothing is."""
+        if not self.is_replaced:
+            return ""
+        first = self.place is not None and self.place[1] == 0
+        return f"its answer has other places{', and is weighed by the next one' if first else ''}"
+
+    @property
     def is_elsewhere(self) -> bool:
         """Whether it was found in another document than it was in."""
         return self.found.span is not None and self.found.span.doc_id != self.found.anchor.doc_id
@@ -68,8 +76,8 @@ class LabelChange:
             ignored = f" ({self.particulars})" if self.particulars else ""
             return f"{self.kind} {self.was} → {lines.named(self.found.span)} {text}{ignored}"
         nearest = self._nearest() or "nothing similar in the corpus"
-        left = "; its answer has other places" if self.is_replaced else ""
-        return f"{LOST} {self.was} {text} of “{one_line(self.query.text, _SHOWN)}”: {self.particulars}; {nearest}{left}"
+        left = f"; {self.left}" if self.left else ""
+        return f"{LOST} {self.was} {text} of “{one_line(self.query.text, _SHOWN)}”: {self.particulars}{left}; {nearest}"
 
     @property
     def reason(self) -> str:
@@ -93,6 +101,7 @@ class LabelChange:
             "query": {"id": self.query.id, "query": self.query.text},
             "how": f"{BACK}: {self._how}" if self.was_skipped else self._how,
             "text": self.before.text,
+            **({"left": self.left} if self.left else {}),
             "from": {"doc_id": self.before.doc_id, "start": self.before.start, "end": self.before.end},
             "to": None if self.found.span is None else _span_record(self.found.span, lines),
             "nearest": None

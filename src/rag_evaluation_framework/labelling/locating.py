@@ -26,6 +26,7 @@ from rag_evaluation_framework.labelling.quote_check import QuoteCheck
 from rag_evaluation_framework.labelling.quote_row import (
     ANY_DOCUMENT,
     IS_STRUCK_OUT,
+    MOST_OCCURRENCES,
     PARTLY_STRUCK_OUT,
     QuoteRow,
     QuoteStatus,
@@ -45,7 +46,6 @@ Repeated: TypeAlias = Literal["ambiguous", "any"]
 """What a quote is that occurs more than once."""
 
 _LIMIT = 20
-_MOST_OCCURRENCES = 1_000
 _MOST_SHOWN = 160
 _NOWHERE = Located(())
 
@@ -83,10 +83,13 @@ def check_quotes(
         str(path),
         corpus,
         with_conflicts(
-            [
-                _check(number, record, locator, resolver, _key(record) in answered, verbatim_only, repeated)
-                for number, record in _with_progress(table.records)
-            ]
+            _elsewhere(
+                [
+                    _check(number, record, locator, resolver, _key(record) in answered, verbatim_only, repeated)
+                    for number, record in _with_progress(table.records)
+                ],
+                corpus,
+            )
         ),
         table.columns,
     )
@@ -125,18 +128,25 @@ def _check(
         found.suggestion,
         record.get("answer", "").strip(),
         record.get("place", "").strip(),
-        _elsewhere(found, locator.corpus),
     )
 
 
-def _elsewhere(found: "QuoteFate", corpus: Corpus) -> tuple[CharacterSpan, ...]:
-    """Return where else the text of a quote stands that was located once, up to white space; none of a short one."""
-    if found.status != "located" or len(found.located.places) != 1 or len(found.located.places[0]) != 1:
+def _elsewhere(rows: Sequence[QuoteRow], corpus: Corpus) -> list[QuoteRow]:
+    """Return rows with where else their text stands, up to white space, and their question has no place."""
+    places: dict[str, list[CharacterSpan]] = {}
+    for row in rows:
+        places.setdefault(row.key, []).extend(span for place in row.places for span in place)
+    return [replace(row, elsewhere=_others(row, places[row.key], corpus)) for row in rows]
+
+
+def _others(row: QuoteRow, labelled: Sequence[CharacterSpan], corpus: Corpus) -> tuple[CharacterSpan, ...]:
+    """Return the other places of a row that was located once; none of a short text."""
+    if row.status != "located" or len(row.places) != 1 or len(row.places[0]) != 1:
         return ()
-    (span,) = found.located.places[0]
+    (span,) = row.places[0]
     text = corpus[span.doc_id].content[span.start : span.end]
-    others = TextLocator.of(corpus).places_in_context(text, limit=_LIMIT + 1) if is_long(text) else []
-    return tuple(other for other in others if not other.overlaps(span))[:_LIMIT]
+    found = TextLocator.of(corpus).places_in_context(text, limit=_LIMIT + len(labelled)) if is_long(text) else []
+    return tuple(other for other in found if not any(map(other.overlaps, labelled)))[:_LIMIT]
 
 
 @dataclass(frozen=True)
@@ -190,20 +200,19 @@ def locate_quote(
         if len(resolver.named(document)) > 1:
             return QuoteFate("missing", advice=str(error))
         return _misplaced(quote, locator, verbatim_only, str(error), f"not in {name_line(document)}")
-    limit = _LIMIT if repeated == "ambiguous" else _MOST_OCCURRENCES + 1
+    limit = _LIMIT if repeated == "ambiguous" else MOST_OCCURRENCES + 1
     located = locator.locate(quote, doc_id, limit, verbatim_only)
     if len(located.places) == 1 or (repeated == "any" and 1 < len(located.places) < limit):
         return QuoteFate("located", _with_effects(located, locator))
     if located.places:
         told = told_places(located.places[:_LIMIT], locator, _LIMIT)
         if repeated == "any":
-            return QuoteFate("ambiguous", located, f"{told}: more than {_MOST_OCCURRENCES:,} places; quote more")
+            return QuoteFate("ambiguous", located, f"{told}: more than {MOST_OCCURRENCES:,} places; quote more")
         several = len({spans[0].doc_id for spans in located.places}) > 1
         advice = "name the document, or quote more" if several else "quote more of the passage"
-        way_out = (
-            f"if each of them answers the question, write {ANY_DOCUMENT} as the document (for all rows: --repeated any)"
-        )
-        return QuoteFate("ambiguous", located, f"{told}: {advice}; or, {way_out}")
+        way_out = f"if each of them answers the question, write {ANY_DOCUMENT} as the document"
+        for_all = "init and dataset update: --repeated any, for all rows"
+        return QuoteFate("ambiguous", located, f"{told}: {advice}; or, {way_out} ({for_all})")
     if doc_id is not None and locator.locate(quote, None, 1, verbatim_only).places:
         elsewhere = f"not in {name_line(str(doc_id))}"
         return _misplaced(quote, locator, verbatim_only, "correct the document", elsewhere)
@@ -261,4 +270,6 @@ def dataset_from_quotes(path: Path, corpus: Corpus) -> Dataset[CharacterSpan]:
     dataset = check.dataset()
     if check.problems:
         note(check.summary())
+    elif check.alternatives:
+        note(f"{path}: {check.alternatives}")
     return dataset

@@ -34,24 +34,24 @@ class LossTeller:
         self.locator, self.quotes = TextLocator.of(corpus), QuoteLocator.of(corpus)  # kept, or each would be made anew
         self.compared = 0
 
-    def told(self, anchor: Anchor) -> tuple[str, Suggestion | None]:
-        """Return `lost: …` and why, and a place of the text of a label, or the passage that it may mean.
+    def told(self, anchor: Anchor) -> tuple[str, Suggestion | None, bool]:
+        """Return `lost: …` and why, a place of the text of a label or the passage it may mean, and if it has several.
 
         Passages are looked for only for the first 200 texts that stand nowhere.
         """
         if not anchor.text.strip():
-            return "lost: its label has no text to look for", None
+            return "lost: its label has no text to look for", None, False
         gone = "" if anchor.doc_id in self.corpus else f"its document {name_line(anchor.doc_id)} {self._absent(anchor)}"
         places = self._places(anchor)
         if not places:
             why = f"{gone} and its text is in no other" if gone else "its text is gone"
             self.compared += 1
-            return f"lost: {why}", self._nearest(anchor) if self.compared <= _MOST_COMPARED else None
+            return f"lost: {why}", self._nearest(anchor) if self.compared <= _MOST_COMPARED else None, False
         several = "its text now stands in several places" if len(places) > 1 else "its text stands"
         withdrawn = {self.withdrawn.how(anchor, place) for place in places}
         how = withdrawn.pop() if len(withdrawn) == 1 else ""
         why = f"{gone}{gone and ', and '}{several}{self._where(anchor, places, how)} ({named(places)})"
-        return f"lost: {why}", self.text_at(places)
+        return f"lost: {why}", self.text_at(places), len(places) > 1
 
     def _places(self, anchor: Anchor) -> list[CharacterSpan]:
         """Return where the text of a label stands; of one of some letters or digits, where it is not part of a word."""

@@ -73,14 +73,18 @@ class QuoteCheck:
 
     @property
     def alternatives(self) -> str:
-        """How many answers have several places, in words: "2 answers with 7 places, any of which is enough"; or ""."""
+        """How many answers have several places, in words: "2 answers with 7 places, any of which is enough"; or "".
+
+        With what made them so, if that was the column `answer`, which may have been meant for something else.
+        """
         answers = [answer for entry in self.labels()[0] for answer in entry.answers if len(answer.places) > 1]
+        if not answers:
+            return ""
         places = sum(len(answer.places) for answer in answers)
-        return (
-            f"{len(answers)} answer{'s' * (len(answers) != 1)} with {places} places, any of which is enough"
-            if answers
-            else ""
-        )
+        told = f"{len(answers)} answer{'s' * (len(answers) != 1)} with {places} places, any of which is enough"
+        shared = Counter((row.key, row.answer) for row in self.rows if row.answer)
+        by_column = any(count > 1 for count in shared.values())
+        return f"{told} (rows of one question with the same `answer` are alternatives)" if by_column else told
 
     @property
     def _questions(self) -> dict[str, list[QuoteRow]]:

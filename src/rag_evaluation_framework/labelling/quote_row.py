@@ -19,6 +19,9 @@ _WARNINGS = {
 ANY_DOCUMENT = "*"
 """What a row names as its document if any occurrence of its quote, in any document, answers the question."""
 
+MOST_OCCURRENCES = 1_000
+"""How many occurrences of a quote may be the places of an answer."""
+
 _MOST_PLACES = 3
 
 QuoteStatus = Literal["located", "ambiguous", "missing", "no-answer"]

@@ -54,25 +54,32 @@ def _places(parts: Sequence[QuoteRow]) -> list[Place]:
     several = next((row for row in parts if len(row.places) > 1), None)
     if several is not None:
         raise DatasetError(
-            f"the quote of line {several.number} occurs more than once and is part of a place: name the document"
+            f"the quote of line {several.number} occurs more than once, and parts of a place have one each: name the "
+            "document, or quote more"
         )
     spans = sorted((span for row in parts for span in row.places[0]), key=lambda span: span.start)
     return list(Answer[CharacterSpan].any_of(spans, spans[:1]).places[:1])
 
 
 def with_conflicts(rows: Sequence[QuoteRow]) -> tuple[QuoteRow, ...]:
-    """Return rows, those missing whose quotes were located and make no answer together."""
+    """Return rows, those missing that were located and make no place together, as their parts are in two documents.
+
+    Of a place of which a part was not located, nothing is said: that row tells why its question is skipped.
+    """
     questions: dict[str, list[QuoteRow]] = {}
     for row in rows:
         questions.setdefault(row.key, []).append(row)
     wrong: dict[int, str] = {}
-    for asked in questions.values():
-        for group in _grouped(asked):
+    for group in (group for asked in questions.values() for group in _grouped(asked)):
+        for parts in _parted(group):
             try:
-                answers_of(group)
+                if all(row.status == "located" for row in parts):
+                    _places(parts)
             except DatasetError as error:
-                wrong.update((row.number, str(error)) for row in group)
+                wrong.update((row.number, str(error)) for row in parts)
     return tuple(
-        replace(row, status="missing", places=(), advice=wrong[row.number]) if row.number in wrong else row
+        replace(row, status="missing", places=(), elsewhere=(), advice=wrong[row.number])
+        if row.number in wrong
+        else row
         for row in rows
     )

@@ -30,12 +30,14 @@ class Reanchored:
         nearest: Of a lost span, its text where it stands or the passage that it may mean (`suggest`), for people to
             look at; None if nothing is similar enough. Passages are looked for only for the first 200 texts that stand
             nowhere.
+        is_among_several: Whether it was lost because its text stands in several places, and none of them is told.
     """
 
     anchor: Anchor
     span: CharacterSpan | None
     how: str
     nearest: Suggestion | None = None
+    is_among_several: bool = False
 
 
 def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]) -> list[Reanchored]:
@@ -161,7 +163,7 @@ class _Reanchoring:
 
     def _of_several(self, anchor: Anchor, places: list[CharacterSpan]) -> Reanchored:
         how = f"lost: it now stands in several places ({named(places)})"
-        return Reanchored(anchor, None, how, self.losses.text_at(places))
+        return Reanchored(anchor, None, how, self.losses.text_at(places), is_among_several=True)
 
     def _is_copy(self, anchor: Anchor, span: CharacterSpan, kept: Set[str]) -> bool:
         """Return whether a place may hold a copy of a label, as its document says something else instead."""

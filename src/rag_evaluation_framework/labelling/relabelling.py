@@ -20,6 +20,7 @@ from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.label_change import BACK, LOST, LabelChange
+from rag_evaluation_framework.labelling.places_of_answers import among_copies
 from rag_evaluation_framework.labelling.reanchor import reanchor
 from rag_evaluation_framework.text.line_places import LinePlaces
 
@@ -152,11 +153,12 @@ def _changes(
         LabelChange(query, span, result, place=place)
         for (query, span), place, result in zip(labels, places, found, strict=False)
     )
+    changes = among_copies(changes, corpus)
     again = tuple(
         LabelChange(query, _span_of(anchor), result, was_skipped=True, place=place)
         for (query, anchor, place), result in zip(once, found[len(labels) :], strict=True)
     )
-    return changes, again
+    return changes, among_copies(again, corpus)
 
 
 def _places(entry: GroundTruth[CharacterSpan]) -> list[tuple[int, int] | None]:

@@ -10,10 +10,8 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
-from rag_evaluation_framework.labelling.quote_row import QuoteRow
+from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES, QuoteRow
 from rag_evaluation_framework.quotes.quote_locator import QuoteLocator
-
-_MOST_PLACES = 20
 
 
 def with_settled(check: QuoteCheck, dataset: Dataset[CharacterSpan], corpus: Corpus) -> QuoteCheck:
@@ -60,7 +58,7 @@ class _Settled:
             found
             for doc_id in sorted(called, key=lambda doc_id: name not in called[doc_id])  # those called so first
             if not self._names_another(name, doc_id, called[doc_id])
-            for found in [self.locator.locate(row.quote, doc_id, _MOST_PLACES)]
+            for found in [self.locator.locate(row.quote, doc_id, MOST_OCCURRENCES)]
         ]
         places = [place for found in located for place in found.places if left.issuperset(place)]
         if not places:

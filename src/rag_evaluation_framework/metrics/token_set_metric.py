@@ -104,7 +104,11 @@ class TokenSetMetric(TokenLevelMetric):
         token_set = _token_sets(self.tokenizer)
         found = _union(map(token_set, _texts(retrieved, "retrieved", self.name)))
         places = [
-            [_union(map(token_set, _texts(place, "relevant", self.name))) for place in answer.places]
+            [
+                _union(map(token_set, _texts(place, "relevant", self.name)))
+                for number, place in enumerate(answer.places)
+                if answer.wordings[number] == number  # a copy is no other wording
+            ]
             for answer in answers
         ]
         relevant = len(found & _union(chain.from_iterable(places)))
@@ -118,10 +122,11 @@ def _credit(places: Sequence[Sequence[TokenSet]], found: TokenSet) -> float:
     """Return how many tokens of the first places are accounted for: found or, if that is more, as a share of another.
 
     Args:
-        places: The tokens of each place of each answer.
+        places: The tokens of each wording of each answer.
         found: The retrieved tokens.
     """
-    shares = [max((len(place & found) / len(place) for place in own[1:] if place), default=0.0) for own in places]
+    others = [[place for place in own[1:] if place and place != own[0]] for own in places]
+    shares = [max((len(place & found) / len(place) for place in some), default=0.0) for some in others]
     regions: dict[tuple[int, ...], int] = Counter()
     kept: dict[tuple[int, ...], int] = Counter()
     for token in _union(own[0] for own in places):

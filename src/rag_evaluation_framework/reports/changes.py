@@ -64,7 +64,8 @@ def _or(answer: Answer[CharacterSpan]) -> Iterator[str]:
 
 
 def _show_lost(console: Console, change: LabelChange, inside: str) -> None:
-    print_wrapped(console, f"{change.was}: {one_line(change.particulars)}", _KINDS, change.kind, "yellow")
+    left = f"; {change.left}" if change.left else ""
+    print_wrapped(console, f"{change.was}: {one_line(change.particulars)}{left}", _KINDS, change.kind, "yellow")
     print_below(console, "question", _question(change.query))
     print_below(console, "label", Text(quoted(change.before.text), "dim"))
     nearest = change.found.nearest

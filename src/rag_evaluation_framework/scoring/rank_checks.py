@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeGuard, cast
 import numpy as np
 
 from rag_evaluation_framework._outside import class_name, said, shown
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.labelled_units import LARGEST_GAIN
 from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.errors import DatasetError
@@ -33,6 +34,12 @@ def check_truth(query: str, truth: object) -> None:
     Raises:
         DatasetError: It is not a collection.
     """
+    given: Iterable[Any] = cast("Any", truth) if isinstance(truth, Iterable) else ()
+    if isinstance(truth, Answer) or any(isinstance(unit, Answer) for unit in given):
+        raise DatasetError(
+            f"question {shown(query)}: the ground truth has an Answer with several places, which rankings of ids are "
+            "not scored by here; make a Dataset of DocumentLevelGroundTruth, and give it to `score` or `evaluate`"
+        )
     if isinstance(truth, str | bytes) or not isinstance(truth, Iterable):
         raise DatasetError(
             f"question {shown(query)}: the ground truth is {short(truth)}; expected a list of relevant ids, or a "

@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeGuard, cast
 
 import numpy as np
 
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, QueryId
 from rag_evaluation_framework.data.labelled_units import LARGEST_GAIN
@@ -124,6 +125,8 @@ def _read(
 ) -> tuple[Integers, Numbers, Integers, Integers, int]:
     """Return query, gain and rank of every judged unit, the results per query, and how many rankings are irregular."""
     truths = _as_scored(names, given)
+    if Answer in set(map(type, chain.from_iterable(truths))):
+        list(map(check_truth, names, given))
     if of_chunks:
         truths = list(map(chunk_gains, names, truths))
     lengths = np.fromiter(map(len, truths), dtype=np.int64, count=len(truths))

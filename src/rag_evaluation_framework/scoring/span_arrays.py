@@ -78,6 +78,12 @@ def read_truth_array(name: str, given: ArrayLike, queries: int) -> TruthRows:
     _refuse_rows(name, rows, starts & (place != 0), "a place 0, the reference, of every answer")
     several = np.isin(spans.query, spans.query[place > 0], kind="table")
     _refuse_rows(name, rows, several & (spans.start == spans.end), "spans that are not empty where answers have places")
+    goes_on = np.flatnonzero(several & ~(leads(answer) | leads(place)))
+    apart = np.zeros(len(rows), dtype=np.bool_)
+    apart[goes_on] = (spans.document[goes_on] != spans.document[goes_on - 1]) | (
+        spans.start[goes_on] < spans.end[goes_on - 1]
+    )
+    _refuse_rows(name, rows, apart, "the spans of a place in one document, in order and without shared characters")
     _check_copies(name, rows, spans, answer)
     return TruthRows(spans, answer, place, wording)
 
@@ -108,12 +114,16 @@ def _check_copies(name: str, rows: Integers, spans: SpanColumns, answer: Integer
     keys, first, counts = np.unique(answer * width + place, return_index=True, return_counts=True)
     own = np.searchsorted(keys, answer * width + place)
     other = np.minimum(np.searchsorted(keys, answer * width + wording), len(keys) - 1)
-    same = (keys[other] == answer * width + wording) & (counts[other] == counts[own])
+    is_first = wording[first[other]] == place[first[other]]  # no copy of a copy
+    same = (keys[other] == answer * width + wording) & (counts[other] == counts[own]) & is_first
     twin = np.where(same, first[other] - first[own], 0) + np.arange(len(rows))
     length = spans.end - spans.start
     wrong = ~same | (length[twin] != length)
     _refuse_rows(
-        name, rows, wrong, "copies with as many spans, of the same lengths, as the place that they are copies of"
+        name,
+        rows,
+        wrong,
+        "as wording the first place with the same text, of as many spans with the same lengths",
     )
 
 

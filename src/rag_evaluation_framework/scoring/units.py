@@ -7,6 +7,7 @@ from typing import Any
 
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.metrics.token_set_metric import TokenSetMetric
 
 
@@ -41,6 +42,6 @@ class Units:
             return metric.calculate(self.retrieved, self.relevant)
         if isinstance(metric, TokenSetMetric):
             return metric.calculate_answers(self.retrieved, self.answers)
-        return metric.calculate(
-            self.retrieved, [unit for answer in self.answers for unit in answer.found(self.retrieved)]
-        )
+        found = [unit for answer in self.answers for unit in answer.found(self.retrieved)]
+        is_of_spans = any(isinstance(unit, CharacterSpan) for unit in found)
+        return metric.calculate(self.retrieved, found if is_of_spans else list(dict.fromkeys(found)))
