@@ -98,8 +98,7 @@ def test_a_typical_question_takes_at_most_six_keys_beyond_its_wording(at_termina
     terminal.until("Saved: 1 answer, at any of 2 places.")
     assert terminal.keys <= 6
     terminal.until("1 of 1 question labelled. Type the next question")
-    terminal.send("\x04")  # Ctrl-D
-    assert terminal.end() == 0
+    assert terminal.press_until_ended("\x04") == 0
     assert f"1 of 1 question labelled in {FILE}. Next:" in terminal.text
     (entry,) = read(docs)
     (answer,) = entry.answers
@@ -166,8 +165,7 @@ def test_ctrl_c_says_what_is_saved(at_terminal, docs):
     terminal.type("When are invoices sent?")
     until_numbers(terminal)
     terminal.until("> ")
-    terminal.send("\x03")
-    assert terminal.end() == 130
+    assert terminal.press_until_ended("\x03") == 130
     assert f"interrupted: 0 of 1 question labelled in {FILE}; the same command goes on" in terminal.text
     assert waiting(docs) == ["When are invoices sent?"]
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import termios
 import time
+from contextlib import suppress
 
 _MAIN = """
 import fcntl, sys, termios
@@ -73,6 +74,21 @@ class Terminal:
         """Press keys."""
         self.keys += len(keys)
         os.write(self.master, keys.encode())
+
+    def press_until_ended(self, keys):
+        """Press keys, again every five seconds, until the program has ended; return its exit code.
+
+        What arrives in the moment in which a prompt begins to read is lost, as it is for a person, who presses again.
+        """
+        for _ in range(SECONDS // 5):
+            with suppress(OSError):  # it has ended already
+                self.send(keys)
+            end = time.monotonic() + 5
+            while self._read(end):
+                pass
+            if self.process.poll() is not None:
+                break
+        return self.end()
 
     def end(self):
         """Read until the program has ended; return its exit code."""
