@@ -51,7 +51,7 @@ def test_skipped_questions_are_shown_with_quote_and_reason_wherever_people_look(
     ambiguous = (
         "“Support helps.” ambiguous: billing.md:3:37 (behind “day.”), guides/start.md:3:26 (behind “first.”): "
         "name the document, or quote more; or, if each of them answers the question, write * as the document "
-        "(for all rows: --repeated any)"
+        "(init and dataset update: --repeated any, for all rows)"
     )
     assert re.search(rf"Who helps\? \(query_\w+\) {re.escape(ambiguous)}", shown)
     assert re.search(r"How do I upgrade\? \(query_\w+\) “Upgrade the agent first.” missing: nearest passage", shown)

@@ -119,6 +119,12 @@ def test_in_files_of_version_1_a_key_answers_is_metadata(tmp_path):
     assert dataset.ground_truth[0].relevant == (span("a.md", TEXT),)
 
 
+@pytest.mark.parametrize("more", [{}, {"relevant_spans": [SPAN]}])
+def test_answers_with_places_in_files_of_version_1_are_refused_with_what_helps(tmp_path, more):
+    with pytest.raises(DatasetError, match="answers with several places need schema_version 2 in the header"):
+        loaded(tmp_path, TOKEN, version=1, answers=[{"places": [SPAN]}], **more)
+
+
 def test_an_empty_list_of_answers_is_no_answer(tmp_path):
     assert loaded(tmp_path, TOKEN, answers=[]).ground_truth[0].relevant == ()
 

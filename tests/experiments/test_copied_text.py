@@ -44,3 +44,16 @@ def test_where_it_is_not_retrieved_or_is_labelled_nothing_is_said():
     assert notes(span("a.md"), "a.md") == []
     assert notes(Answer.any_of(span("a.md"), span("b.md"), span("c.md")), "b.md", "c.md") == []
     assert len(notes(Answer.any_of(span("a.md"), span("b.md")), "b.md", "c.md")) == 1
+
+
+def test_a_copy_that_is_cut_in_two_is_counted_and_less_than_half_of_one_is_not():
+    dataset = Dataset([TokenLevelGroundTruth(Query.from_text("When?"), (span("a.md"),))], TOKEN, corpus=CORPUS)
+
+    def told(*ends):
+        hits = [{"doc_id": "b.md", "start": start, "end": end} for start, end in ends]
+        found = evaluate(lambda query, k: hits, dataset, k=3, budgets=[]).notes
+        return [text for text in found if "not labelled" in text]
+
+    start = span("b.md").start
+    assert len(told((0, start + 20), (start + 20, start + 40))) == 1
+    assert told((0, start + 20)) == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes
+from rag_evaluation_framework import Corpus, Document, DocumentId, check_quotes, load_dataset
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.labelling import add_questions, locating
 
@@ -37,7 +37,10 @@ def test_a_quote_that_occurs_several_times_is_ambiguous_and_the_advice_names_the
     found = check(tmp_path, f"When?,{TEXT},,,")
     (row,) = found.problems
     assert row.status == "ambiguous"
-    assert "if each of them answers the question, write * as the document (for all rows: --repeated any)" in row.advice
+    assert row.advice.endswith(
+        "; or, if each of them answers the question, write * as the document "
+        "(init and dataset update: --repeated any, for all rows)"
+    )
 
 
 @pytest.mark.parametrize(("document", "options"), [("*", {}), ("", {"repeated": "any"}), (" * ", {"repeated": "any"})])
@@ -79,11 +82,11 @@ def test_rows_without_an_answer_are_answers_of_their_own_whatever_their_place(tm
 
 
 def test_a_text_that_occurs_too_often_is_ambiguous_whatever_is_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(locating, "_MOST_OCCURRENCES", 3)
+    monkeypatch.setattr(locating, "MOST_OCCURRENCES", 3)
     (row,) = check(tmp_path, f"When?,{TEXT},*,,").problems
     assert row.status == "ambiguous"
     assert row.advice.endswith(": more than 3 places; quote more")
-    monkeypatch.setattr(locating, "_MOST_OCCURRENCES", 4)
+    monkeypatch.setattr(locating, "MOST_OCCURRENCES", 4)
     assert not check(tmp_path, f"When?,{TEXT},*,,").problems
 
 
@@ -106,7 +109,7 @@ def test_rows_that_share_answer_and_place_are_parts_of_one_place(tmp_path):
         (("When?,Ask us on any day.,,x,1", "When?,Ask us on any day.,,x,1"), "overlap"),
         (
             ("When?,Ask us on any day.,,x,1", f"When?,{TEXT},*,x,1"),
-            "the quote of line 3 occurs more than once and is part of a place: name the document",
+            "the quote of line 3 occurs more than once, and parts of a place have one each: name the document",
         ),
     ],
 )
@@ -150,3 +153,42 @@ def test_who_asks_for_any_place_gets_those_that_are_new(tmp_path, document, opti
     again = add_questions(dataset, check(tmp_path, f"When?,{TEXT},{document},,", **options), CORPUS)
     assert [query.text for query in again.corrected] == ["When?"]
     assert len(again.dataset.ground_truth[0].answers[0].places) == 4
+
+
+@pytest.mark.parametrize("quote", ["Nothing of the kind is there at all.", ""])
+def test_a_part_that_is_missing_leaves_out_its_question_alone(tmp_path, quote):
+    rows = ("When?,Ask us on any day.,,x,1", f"When?,{quote},,x,1", "Whom?,Write to us if it takes longer.,,,")
+    found = check(tmp_path, *rows)
+    assert [row.status for row in found.rows] == ["located", "missing", "located"]
+    assert [query.text for query in found.dataset().queries] == ["Whom?"]
+    assert [row.status for row in found.accepting(0.9).rows] == ["located", "missing", "located"]
+
+
+def test_an_alternative_beside_a_conflict_stays_located(tmp_path):
+    rows = ("When?,Ask us on any day.,,x,1", "When?,Write to us if it takes longer.,,x,1", f"When?,{TEXT},c.md,x,2")
+    found = check(tmp_path, *rows)
+    assert [row.status for row in found.rows] == ["missing", "missing", "located"]
+
+
+def test_places_of_the_question_are_not_elsewhere(tmp_path):
+    found = check(tmp_path, f"When?,{TEXT},c.md,x,", f"When?,{TEXT},b.md,x,")
+    assert [[span.doc_id for span in row.elsewhere] for row in found.rows] == [["a.md", "a.md"]] * 2
+
+
+def test_what_a_column_makes_alternatives_is_said_when_a_table_is_loaded(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text(
+        "question,quote,answer\nWhen?,Ask us on any day.,soon\nWhen?,Write to us if it takes longer.,soon\n"
+    )
+    with pytest.warns(UserWarning, match="1 answer with 2 places, any of which is enough .rows of one question with"):
+        load_dataset(path, corpus=CORPUS)
+
+
+def test_many_places_stay_when_their_table_is_read_again(tmp_path):
+    pages = Corpus(Document(DocumentId(f"{number:02}.md"), f"Page {number}. {TEXT} End.") for number in range(30))
+    path = tmp_path / "q.csv"
+    path.write_text(f"question,quote\nWhen?,{TEXT}\n")
+    dataset = check_quotes(path, pages, repeated="any").dataset()
+    again = add_questions(dataset, check_quotes(path, pages), pages)
+    assert again.corrected == ()
+    assert len(again.dataset.ground_truth[0].answers[0].places) == 30

@@ -90,7 +90,7 @@ def test_nearest_to_a_label_is_a_text_of_its_own_document():
     other = f"# Earlier limits\n\n{text.replace('600', '60')}\n\nNothing else was told.\n"
     corpus = Corpus([Document(DocumentId("a.md"), other), Document(DocumentId("b.md"), own)])
     for doc_id, document in (("b.md", "b.md"), ("gone.md", "a.md")):
-        _, nearest = LossTeller(corpus, Withdrawn(corpus)).told(
+        _, nearest, _ = LossTeller(corpus, Withdrawn(corpus)).told(
             Anchor(doc_id, 10, text, "# Title of it\n\n", "\n\nMore.")
         )
         assert nearest.document == document

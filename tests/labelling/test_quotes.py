@@ -72,7 +72,7 @@ def test_a_quote_that_occurs_twice_in_its_document_asks_for_more_of_the_passage(
     assert (row.status, len(row.places)) == ("ambiguous", 2)
     where, _, rest = row.advice.partition("; or, if each of them answers the question, ")
     assert where == "a.md:1:1 (before “Wait.”), a.md:1:17 (behind “Wait.”): quote more of the passage"
-    assert rest == "write * as the document (for all rows: --repeated any)"
+    assert rest == "write * as the document (init and dataset update: --repeated any, for all rows)"
 
 
 def test_the_check_prints_every_row_and_its_summary_the_problems_only(tmp_path, corpus):

@@ -31,7 +31,8 @@ def test_the_places_of_an_ambiguous_quote_are_those_of_files_that_an_editor_find
         "  quote     “Press OK.”",
         "            docs/a.md:1:1, docs/a.md:1:22, docs/b/a.md:1:1 and 1 more: name the document, or quote more; or, "
         "if each of",
-        "            them answers the question, write * as the document (for all rows: --repeated any)",
+        "            them answers the question, write * as the document (init and dataset update: --repeated any, for "
+        "all rows)",
     ]
     first = "            a.md:1:1, a.md:1:22, b/a.md:1:1 and 1 more: name the document, or quote more; "
     assert any(line.startswith(first) for line in shown("Press OK."))

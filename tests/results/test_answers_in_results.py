@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 
 import pytest
 from rich.console import Console
@@ -17,6 +18,8 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     DocumentLevelEvaluation,
+    DocumentLevelGroundTruth,
+    DocumentLevelMetric,
     Query,
     RecursiveCharacterChunker,
     TokenLevelGroundTruth,
@@ -76,17 +79,39 @@ def test_they_are_saved_and_loaded(result, tmp_path):
     assert again.queries.identities == result.queries.identities
     lines = (folder / "questions.jsonl").read_text()
     assert '"answers": [[[{"doc_id": "a.md"' in lines
+    assert '"places_found": [1]' in lines
+    assert json.loads((folder / "report.json").read_text())["schema_version"] == 3
+    plain = evaluate(search, dataset(span("a.md")), k=2, budgets=[]).save(root=tmp_path)
+    assert json.loads((plain / "report.json").read_text())["schema_version"] == 2
 
 
-def test_what_is_said_twice_has_to_agree(result, tmp_path):
+def test_the_place_that_was_found_is_the_one_of_which_most_was(result):
+    assert result.queries[0].places_found == ((span("b.md"),),)
+    nothing = evaluate(search, dataset(Answer.any_of(span("d.md"), span("a.md"))), k=1, budgets=[])
+    assert nothing.queries[0].places_found == (None,)
+    assert evaluate(search, dataset(span("a.md")), k=1, budgets=[]).queries[0].places_found == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (
+            ('"answers": [[[{"doc_id": "a.md"', '"answers": [[[{"doc_id": "d.md"'),
+            "the first places of its answers are not what is said to be relevant",
+        ),
+        (('"places_found": [1]', '"places_found": [3]'), r"places_found is \[3\]; expected the number of a place"),
+        (('"places_found": [1]', '"places_found": []'), r"places_found is \[\]; expected the number of a place"),
+    ],
+)
+def test_what_is_said_twice_has_to_agree(result, tmp_path, change, why):
     folder = result.save(root=tmp_path)
     report = (folder / "report.json").read_text()
     lines = (folder / "questions.jsonl").read_text()
-    wrong = lines.replace('"answers": [[[{"doc_id": "a.md"', '"answers": [[[{"doc_id": "d.md"')
+    wrong = lines.replace(*change)
     (folder / "questions.jsonl").write_text(wrong)
     old, new = (hashlib.sha256(text.encode()).hexdigest() for text in (lines, wrong))
     (folder / "report.json").write_text(report.replace(old, new))
-    with pytest.raises(ResultError, match="the first places of its answers are not what is said to be relevant"):
+    with pytest.raises(ResultError, match=why):
         load_result(folder)
 
 
@@ -158,3 +183,21 @@ class Found(TokenLevelMetric):
 def test_a_metric_of_ones_own_gets_the_place_that_was_found():
     result = evaluate(search, dataset(ANSWER), k=[1, 2], budgets=[], metrics=[Found()])
     assert result.metrics == {"found@1": 0.0, "found@2": 1.0}
+
+
+class Given(DocumentLevelMetric):
+    """The share of the relevant ids that were retrieved, of a list with every one once."""
+
+    def calculate(self, retrieved, ground_truth):
+        assert len(set(ground_truth)) == len(ground_truth)
+        return len(set(retrieved) & set(ground_truth)) / len(ground_truth)
+
+
+def test_a_metric_of_ones_own_gets_every_id_once():
+    truth = DocumentLevelGroundTruth(
+        Query.from_text("When?"), (Answer.any_of("a.md", "b.md"), Answer.any_of("c.md", "b.md"))
+    )
+    read = DocumentLevelEvaluation(CORPUS, Dataset([truth], DOCUMENT)).run(
+        retriever=lambda query, k: [{"doc_id": "b.md"}], k=2, metrics=[Given()]
+    )
+    assert read.metrics["given@2"] == 1.0

@@ -6,7 +6,14 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import CharacterSpan, DocumentId, TokenLevelMetric, score_span_arrays, score_spans
+from rag_evaluation_framework import (
+    CharacterSpan,
+    DocumentId,
+    TokenLevelMetric,
+    score_rankings,
+    score_span_arrays,
+    score_spans,
+)
 from rag_evaluation_framework.data import Answer
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.metrics import TokenSetF1, TokenSetIoU, TokenSetPrecision, TokenSetRecall
@@ -160,7 +167,7 @@ def test_arrays_score_as_mappings_do():
         ([(0, 0, 0, 5, 0, 1, 1)], "a place 0, the reference, of every answer"),
         ([(0, 0, 0, 5, 0, 0, 0), (0, 1, 0, 5, 0, 1, 2)], "a wording that is an earlier place or the place itself"),
         ([(0, 0, 0, 5, -1, 0, 0)], "an answer from 0"),
-        ([(0, 0, 0, 5, 0, 0, 0), (0, 1, 0, 6, 0, 1, 0)], "of the same lengths"),
+        ([(0, 0, 0, 5, 0, 0, 0), (0, 1, 0, 6, 0, 1, 0)], "with the same lengths"),
         ([(0, 0, 0, 5, 0, 0, 0), (0, 1, 0, 2, 0, 1, 0), (0, 1, 2, 5, 0, 1, 0)], "as many spans"),
         ([(0, 0, 0, 5, 0, 0, 0), (0, 1, 3, 3, 0, 1, 1)], "spans that are not empty"),
     ],
@@ -258,3 +265,49 @@ def test_a_token_that_two_answers_need_is_replaced_only_if_both_are_found_elsewh
     for found, expected in (("q", 1 / 3), ("q r", 1), ("q b", 2 / 3)):
         table = score_spans({"q": both}, {"q": [words("r", found)]}, [TokenSetRecall(tokenizer=str.split)])
         assert table.columns["token_set_recall"][0] == pytest.approx(expected)
+
+
+def test_a_copy_is_no_other_wording_of_a_set_of_tokens():
+    """Also where answers share a token, which is retrieved: the copy says nothing of the others."""
+
+    def words(name, text):
+        return CharacterSpan(DocumentId(name), 0, len(text), text)
+
+    one, copy = words("a", "the refund takes a day"), words("c", "the refund takes a day")
+    other, turned = words("b", "call the office"), words("e", "day a takes refund the")  # the same tokens
+    metric, found = TokenSetRecall(tokenizer=str.split), {"q": [words("z", "the cat saw the")]}
+    alone = score_spans({"q": [one, other]}, found, [metric]).columns["token_set_recall"][0]
+    for further in (copy, turned):
+        several = score_spans({"q": [Answer.any_of(one, further), other]}, found, [metric])
+        assert several.columns["token_set_recall"][0] == alone == pytest.approx(1 / 7)
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([(0, 0, 0, 10, 0, 0, 0), (0, 1, 0, 10, 0, 1, 0), (0, 2, 0, 10, 0, 2, 1)], "as wording the first place"),
+        ([(0, 0, 0, 9, 0, 0, 0), (0, 1, 0, 5, 0, 1, 1), (0, 2, 7, 9, 0, 1, 1)], "the spans of a place in one document"),
+        ([(0, 0, 0, 9, 0, 0, 0), (0, 1, 0, 5, 0, 1, 1), (0, 1, 3, 9, 0, 1, 1)], "the spans of a place in one document"),
+    ],
+)
+def test_rows_that_make_no_places_are_refused(rows, why):
+    with pytest.raises(DatasetError, match=why):
+        score_span_arrays(np.array(rows), np.array([(0, 0, 0, 10)]), 1, ["span_recall"])
+
+
+def test_rankings_of_ids_take_no_answers():
+    for truth in ([Answer.any_of("a", "b"), "c"], {Answer.any_of("a", "b"): 2.0}):
+        with pytest.raises(DatasetError, match="question 'q': the ground truth has an Answer with several places"):
+            score_rankings({"q": truth}, {"q": ["b", "c"]}, ["recall"])
+
+
+@pytest.mark.parametrize("places", [5, "ab", [5], ["ab"], {"a": 1}])
+def test_what_is_no_list_of_places_is_refused(places):
+    with pytest.raises(DatasetError, match="an answer has the places"):
+        Answer(places)
+
+
+def test_lists_are_places_too():
+    assert Answer([["a"], ["b"]]) == Answer.any_of("a", "b")
+    with pytest.raises(DatasetError, match="expected spans only, or ids as texts"):
+        Answer.any_of(5, 6)

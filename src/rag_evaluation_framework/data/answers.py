@@ -29,6 +29,13 @@ class Answer(Generic[U]):
     places: tuple[tuple[U, ...], ...]
 
     def __post_init__(self) -> None:
+        given: Any = self.places
+        if not isinstance(given, tuple | list) or not all(isinstance(place, tuple | list) for place in given):
+            raise DatasetError(
+                f"an answer has the places {shown(given)}; expected a list of places, each a list of spans or of ids; "
+                "Answer.any_of(span, copy) makes an answer of units"
+            )
+        object.__setattr__(self, "places", tuple(map(tuple, self.places)))
         if not self.places or not all(self.places):
             raise DatasetError(f"an answer has the places {shown(self.places)}; expected at least one unit in each")
         if len(self.places) == len(self.reference) == 1:
@@ -80,8 +87,13 @@ class Answer(Generic[U]):
 
     def found(self, retrieved: Iterable[U]) -> tuple[U, ...]:
         """Return the place of which the largest part was retrieved, the first of equals; of spans, by characters."""
+        return self.places[self.number_found(retrieved) or 0]
+
+    def number_found(self, retrieved: Iterable[U]) -> int | None:
+        """Return the number of that place, from 0; None if nothing of any was retrieved."""
         units = [*retrieved]
-        return max(self.places, key=lambda place: _part(place, units))
+        parts = [_part(place, units) for place in self.places]
+        return parts.index(max(parts)) if any(parts) else None
 
 
 def _part(place: Iterable[Any], retrieved: Sequence[Any]) -> float:
@@ -92,7 +104,7 @@ def _part(place: Iterable[Any], retrieved: Sequence[Any]) -> float:
 
 
 def _units(place: Any) -> tuple[Any, ...]:
-    return (place,) if isinstance(place, str | CharacterSpan) else tuple(place)
+    return tuple(place) if isinstance(place, Iterable) and not isinstance(place, str) else (place,)
 
 
 def _check_spans(place: tuple[object, ...]) -> None:

@@ -231,6 +231,9 @@ def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader, has_pl
             )
     if len(labels.records.problems) > known:
         return None
+    if not has_places and _has_answers(data):
+        labels.records.problem(f"{where}.answers", "answers with several places need schema_version 2 in the header")
+        return None
     data, answers = _without_answers(data, where, level, labels.records) if has_places else (data, [])
     record = labels.records.validate(_QUERY_RECORDS[level.evaluation_type], data, where)
     if record is None:
@@ -238,6 +241,12 @@ def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader, has_pl
     labels.records.check_query(record.id, record.query, where)
     query = Query(QueryId(record.id), QueryText(record.query), {**record.metadata, **(record.model_extra or {})})
     return record.truth(query, labels, where, answers)
+
+
+def _has_answers(data: Any) -> bool:
+    """Return whether a question of version 1 has answers as version 2 has them; any other key `answers` is metadata."""
+    answers: Any = data.get("answers") if is_object(data) else None
+    return is_list(answers) and any(is_object(answer) and "places" in answer for answer in answers)
 
 
 def _without_answers(data: Any, where: str, level: Level[Any], records: RecordReader) -> tuple[Any, list[Any]]:

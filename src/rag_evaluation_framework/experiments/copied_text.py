@@ -1,7 +1,8 @@
 """How often the text of a label was retrieved where it is not labelled."""
 
-from collections import Counter
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.dataset import Dataset
@@ -9,12 +10,12 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.data.rankings import Rankings
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap
 from rag_evaluation_framework.labelling.telling import is_long
 
 
 def note_copies_retrieved(dataset: Dataset[CharacterSpan], rankings: Rankings, copied: Collection[str]) -> None:
-    """Note for how many questions a result holds the text of a label, up to white space, where it is not labelled.
+    """Note for how many questions results hold at least half of a label's text where it is not labelled.
 
     Short texts are left out: the same words are written in other places without being the same answer.
 
@@ -28,7 +29,7 @@ def note_copies_retrieved(dataset: Dataset[CharacterSpan], rankings: Rankings, c
         if entry.query.id not in asked:
             continue
         read = _places(rankings.hits[number])
-        if any(_holds_copy(span, entry, rankings.corpus) for span in read):
+        if _hold_copy(read, entry, rankings.corpus):
             retrieved += 1
             missed += not any(span.overlaps(label) for span in read for label in entry.labels)
     if retrieved:
@@ -47,17 +48,21 @@ def _places(hits: Ranking) -> list[CharacterSpan]:
     ]
 
 
-def _holds_copy(read: CharacterSpan, entry: GroundTruth[CharacterSpan], corpus: Corpus) -> bool:
-    """Return whether a result holds the text of a label of its question more often than it holds such labels."""
-    words = _words(read, corpus)
-    labels = Counter(
-        _words(label, corpus)
-        for label in entry.labels
-        if label.doc_id == read.doc_id and read.start <= label.start and label.end <= read.end
-    )
-    texts = {text for label in entry.labels if is_long(text := _words(label, corpus))}
-    return any(words.count(text) > labels[text] for text in texts)
+def _hold_copy(read: Sequence[CharacterSpan], entry: GroundTruth[CharacterSpan], corpus: Corpus) -> bool:
+    """Return whether results hold at least half of a text of a label, where no label of its question is."""
+    texts = {corpus[span.doc_id].content[span.start : span.end] for span in entry.labels}
+    for doc_id in dict.fromkeys(span.doc_id for span in read):
+        labels = [span for span in entry.labels if span.doc_id == doc_id]
+        found = [span for span in read if span.doc_id == doc_id]
+        for text in filter(is_long, texts):
+            for match in _pattern(text).finditer(corpus[doc_id].content):
+                place = CharacterSpan(doc_id, match.start(), match.end())
+                is_labelled = any(map(place.overlaps, labels))
+                if not is_labelled and 2 * calculate_overlap(found, [place]) >= place.length():
+                    return True
+    return False
 
 
-def _words(span: CharacterSpan, corpus: Corpus) -> str:
-    return " ".join(corpus[span.doc_id].content[span.start : span.end].split())
+@lru_cache(maxsize=1024)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(r"\s+".join(map(re.escape, text.split())))

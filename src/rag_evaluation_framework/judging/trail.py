@@ -1,5 +1,6 @@
 """Trail judgements: how early a reader with a budget comes upon relevant text, counted character by character."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,8 @@ from rag_evaluation_framework.judging.span_columns import SpanColumns
 from rag_evaluation_framework.judging.span_truth import SpanPlaces, SpanTruth
 from rag_evaluation_framework.judging.spans import TrailJudgements, blocks
 from rag_evaluation_framework.judging.stretches import Line, Merged, Pieces, Shared, Stretches, spread
+
+_ROOM = 1 << 19  # characters times spans: what is judged fits into the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +68,17 @@ def judge_trail(retrieved: SpanColumns, truth: SpanTruth, queries: int, trail: T
         )
         ideal[rows] = _earned(trail.budget, trail.truth_rate[rows], lengths.astype(np.int64))
         if some.alternatives is not None and depth:
-            query, sums = _earned_of_answers(found, some.alternatives, trail.budget, before, rate, depth)
-            earned[first + query] = sums
+            for begin, end in _small_blocks(some.alternatives, last - first):
+                cells = slice(begin * depth, end * depth)
+                query, sums = _earned_of_answers(
+                    found.between(begin, end),
+                    some.alternatives.between(begin, end),
+                    trail.budget,
+                    before[cells],
+                    rate[cells],
+                    depth,
+                )
+                earned[first + begin + query] = sums
     return TrailJudgements(earned, ideal)
 
 
@@ -97,6 +109,23 @@ class _Read:
         first = np.zeros(queries * depth, dtype=np.int64)
         first[line.cells] = line.hits.starts
         return cls(starts, cells, starts - first[cells], shared.lengths[order])
+
+
+def _small_blocks(places: SpanPlaces, queries: int) -> Iterator[tuple[int, int]]:
+    """Yield the first query of each block whose characters are judged at once, and the first of the next one.
+
+    Each of its queries takes as much room as that with the longest places, times that with the most spans.
+    """
+    characters = np.bincount(places.spans.query, weights=places.spans.end - places.spans.start, minlength=queries)
+    spans = np.bincount(places.spans.query, minlength=queries)
+    begin = 0
+    while begin < queries:
+        longest = np.maximum.accumulate(characters[begin:]) * np.maximum.accumulate(spans[begin:])
+        room = longest * np.arange(1, len(longest) + 1)
+        end = begin + max(1, int(np.searchsorted(room, _ROOM, side="right")))
+        if spans[begin:end].any():
+            yield begin, end
+        begin = end
 
 
 def _earned_of_answers(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework._support.records import Problems
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
@@ -183,7 +184,13 @@ def _merged(query: Query, known: Query | None) -> Query:
 
 
 def _differs(entry: GroundTruth[CharacterSpan], known: GroundTruth[CharacterSpan]) -> bool:
-    return {*entry.answers} != {*known.answers} or entry.query != known.query
+    here, there = ({_key(answer) for answer in one.answers} for one in (entry, known))
+    return here != there or entry.query != known.query
+
+
+def _key(answer: Answer[CharacterSpan]) -> tuple[object, frozenset[object]]:
+    """Return what an answer is: its first place, and the others in any order."""
+    return answer.reference, frozenset(answer.places)
 
 
 def _words(query: Query) -> tuple[str, ...]:

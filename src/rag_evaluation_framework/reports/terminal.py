@@ -1,6 +1,7 @@
 """Results in a terminal; outside text is printed literally, so neither markup nor control codes take effect."""
 
 from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from math import sqrt
 from typing import Any
 
@@ -86,7 +87,7 @@ def best_in_green(means: Sequence[float | None], written: Callable[[float | None
 def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None:
     """Print the weakest questions, each with its answers and the rank at which they were first found.
 
-    Of an answer with several places, the one that was found first is shown, else the first; and where the others are.
+    Of an answer with several places, the one is shown of which the most was found, and where the others are.
     """
     name = result.score_names[0]
     scores = result.per_query(name)
@@ -98,8 +99,8 @@ def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None
     for query in worst:
         title = Text.assemble(f"{one_line(query.text, _LINE)} ", (f"({name_line(query.query_id)})", "dim"))
         answers = (
-            Padding(_answer(answer, corpus, query, result.evaluation_type), (0, 0, 0, 2), expand=False)
-            for answer in query.answers[:3]
+            Padding(_answer(answer, found, corpus, query, result.evaluation_type), (0, 0, 0, 2), expand=False)
+            for answer, found in zip_longest(query.answers[:3], query.places_found[:3])
         )
         grid.add_row(Text(number(scores[query.query_id]), style="red"), Group(title, *answers))
     console.print(grid)
@@ -114,17 +115,22 @@ def detectable_difference(questions: int) -> float:
     return min(1.0, _DETECTABLE / sqrt(max(questions, 1)))
 
 
-def _answer(answer: Answer[Any], corpus: Corpus, query: QueryResult[Any], evaluation_type: EvaluationType) -> Text:
+def _answer(
+    answer: Answer[Any],
+    found: tuple[Any, ...] | None,
+    corpus: Corpus,
+    query: QueryResult[Any],
+    evaluation_type: EvaluationType,
+) -> Text:
     rules = RULES[evaluation_type]
-    found = [_first_rank(place, query, rules) for place in answer.places]
-    known = [rank for rank in found if rank is not None]
-    shown_place = answer.places[found.index(min(known))] if known else answer.reference
-    where, quote = rules.shown(shown_place[0], corpus)
-    others = [rules.shown(place[0], corpus)[0] for place in answer.places if place != shown_place]
-    became = f"{_became(min(known, default=None), query)}{_also(others)}"
+    place = found or answer.reference
+    where, quote = rules.shown(place[0], corpus)
+    quotes = [quote, *(rules.shown(unit, corpus)[1] for unit in place[1:])]
+    others = [rules.shown(other[0], corpus)[0] for other in answer.places if other != place]
+    became = f"{_became(place, query, rules)}{_also(others)}"
     if not quote:
         return Text.assemble((f"{name_line(where)}, ", "cyan"), (became, "dim"))
-    return Text.assemble((f"{name_line(where)} ", "cyan"), (f"{became} ", "dim"), f"{quoted(quote)}")
+    return Text.assemble((f"{name_line(where)} ", "cyan"), (f"{became} ", "dim"), " … ".join(map(quoted, quotes)))
 
 
 def _also(others: Sequence[str]) -> str:
@@ -137,23 +143,15 @@ def _also(others: Sequence[str]) -> str:
     return f"; {len(others)} other place{'s' * (len(others) != 1)}, in {named}"
 
 
-def _first_rank(place: Sequence[Any], query: QueryResult[Any], rules: LevelRules[Any]) -> int | None:
-    """Return the rank at which a unit of a place was first found; None if none was."""
-    if query.status == "failed":
-        return None
-    found = (rules.level.read(hit) for hit in query.hits)
-    ranks = (
-        number
-        for number, hit in enumerate(found, 1)
-        if hit is not None and any(rules.found(unit, hit) for unit in place)
-    )
-    return next(ranks, None)
-
-
-def _became(rank: int | None, query: QueryResult[Any]) -> str:
-    """Return at which rank an answer was found, or why it was not."""
+def _became(place: Sequence[Any], query: QueryResult[Any], rules: LevelRules[Any]) -> str:
+    """Return at which rank a place was first found, or why it was not."""
     if query.status == "failed":
         failure = next(failure for failure in query.failures if failure.stage == "retrieve")
         return f"retrieval failed: {shortened(one_line(f'{failure.kind}: {failure.message}'))}"
     count = len(query.hits)
-    return f"not in {count} result{'s' * (count != 1)}" if rank is None else f"first found at rank {rank}"
+    found = [rules.level.read(hit) for hit in query.hits]
+    ranks = (
+        rank for rank, hit in enumerate(found, 1) if hit is not None and any(rules.found(unit, hit) for unit in place)
+    )
+    first = next(ranks, None)
+    return f"not in {count} result{'s' * (count != 1)}" if first is None else f"first found at rank {first}"

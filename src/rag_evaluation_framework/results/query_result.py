@@ -38,6 +38,8 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         texts: Their wordings; none if only ids and scores are known, as of a `report.json` alone.
         relevant: Their relevant units; none likewise.
         answers: Their answers with all places, by row, where an answer has several.
+        places_found: Of each of these answers the number of the place of which the largest part was retrieved, by row;
+            None if nothing of it was.
         gains: How relevant units are, by row and id; 1.0 for those that are not named, and for spans.
         stages: Seconds spent in each stage of the retrievals, NaN where not measured; shape (queries,) each.
         found: What was retrieved, or what reads it from a file for these query ids when a hit is asked for; None if it
@@ -55,6 +57,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     known: Sequence[str] = ()
     by_place: bool = False
     answers: Mapping[int, tuple[Answer[U], ...]] = field(default_factory=dict[int, tuple[Answer[U], ...]])
+    places_found: Mapping[int, tuple[int | None, ...]] = field(default_factory=dict[int, tuple[int | None, ...]])
 
     @classmethod
     def of(
@@ -81,6 +84,11 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             rankings.hits.without_texts(),
             answers={
                 row: tuple(answer.mapped(quoted) for answer in entry.answers)
+                for row, entry in enumerate(truth)
+                if entry.has_alternatives
+            },
+            places_found={
+                row: _places_found(entry, rankings.hits[row])
                 for row, entry in enumerate(truth)
                 if entry.has_alternatives
             },
@@ -136,6 +144,11 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     __hash__ = None  # type: ignore[assignment]  # it holds arrays
 
 
+def _places_found(entry: GroundTruth[U], hits: Ranking) -> tuple[int | None, ...]:
+    units = entry.as_labelled(entry.level.units(hits))
+    return tuple(answer.number_found(units) for answer in entry.answers)
+
+
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class QueryResult(Generic[U]):
     """The result of one query: its ground truth, its ranking and its scores.
@@ -169,6 +182,16 @@ class QueryResult(Generic[U]):
     def answers(self) -> tuple[Answer[U], ...]:
         """The answers, each with all of its places, of which any is enough; empty if the corpus holds none."""
         return self.results.answers.get(self.row) or tuple(map(as_answer, self.relevant))
+
+    @property
+    def places_found(self) -> tuple[tuple[U, ...] | None, ...]:
+        """Of each answer the place of which the largest part was retrieved, however deep; None if nothing of it was.
+
+        Empty if every answer has one place.
+        """
+        numbers = self.results.places_found.get(self.row, ())
+        pairs = zip(self.answers, numbers, strict=False)
+        return tuple(None if number is None else answer.places[number] for answer, number in pairs)
 
     @property
     def gains(self) -> Mapping[str, float]:
@@ -213,6 +236,7 @@ class QueryResult(Generic[U]):
             self.query_id,
             self.text,
             self.answers,
+            self.places_found,
             self.gains,
             hits,
             self.stages,

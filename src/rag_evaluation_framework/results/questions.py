@@ -55,7 +55,7 @@ def read_questions(
     _check_shares({name: table.columns[name] for name in shares}, table.query_ids, source)
     times = {name: _filled(seconds, len(columns.statuses)) for name, seconds in columns.stages.items()}
     read = table, columns.texts, columns.relevant, columns.gains, times, found, columns.identities, by_place
-    return QueryResults(*read, columns.answers)
+    return QueryResults(*read, columns.answers, columns.places_found)
 
 
 class _Columns(Generic[U]):
@@ -71,6 +71,7 @@ class _Columns(Generic[U]):
         self.texts: list[str] = []
         self.relevant: list[tuple[U, ...]] = []
         self.answers: dict[int, tuple[Answer[U], ...]] = {}
+        self.places_found: dict[int, tuple[int | None, ...]] = {}
         self.gains: dict[int, Mapping[str, float]] = {}
         self.stages: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
 
@@ -96,6 +97,7 @@ class _Columns(Generic[U]):
             self.gains[row] = record.gains
         if record.answers:
             self.answers[row] = _answers(record, self.source)
+            self.places_found[row] = record.places_found
         for name, seconds in record.stages.items():
             known = self.stages[name]
             known.extend([nan] * (row - len(known)))
@@ -136,6 +138,13 @@ def _answers(record: FullQuestion[U], source: str) -> tuple[Answer[U], ...]:
         raise ResultError(f"{where}: {error}") from error
     if {unit for answer in answers for unit in answer.reference} != {*record.relevant}:
         raise ResultError(f"{where}: the first places of its answers are not what is said to be relevant")
+    found = record.places_found
+    if len(found) != len(answers) or any(
+        number is not None and number >= len(answer.places) for answer, number in zip(answers, found, strict=True)
+    ):
+        raise ResultError(
+            f"{where}: places_found is {list(found)}; expected the number of a place of each answer, or null"
+        )
     return answers
 
 

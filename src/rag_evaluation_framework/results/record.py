@@ -252,6 +252,7 @@ class FullQuestion(ScoredQuestion, Generic[U]):
         text: Its wording.
         relevant: What is relevant.
         answers: Its answers, each by its places, these by their units; empty if every answer has one place.
+        places_found: Of each of these answers the number of the place of which the most was retrieved, or None.
         gains: How relevant units are, where that is not 1.0.
         stages: Seconds by stage, as the retriever told them.
     """
@@ -261,6 +262,7 @@ class FullQuestion(ScoredQuestion, Generic[U]):
     gains: Mapping[str, Number]
     stages: Mapping[str, Number]
     answers: tuple[tuple[tuple[U, ...], ...], ...] = ()
+    places_found: tuple[Count | None, ...] = ()
 
 
 def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
@@ -272,7 +274,7 @@ def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
                 "query_id": known.pop("query_id"),
                 "text": queries.texts[row] if queries.texts else "",
                 "relevant": [*map(_unit, queries.relevant[row])] if queries.relevant else [],
-                **({"answers": [*map(_places, queries.answers[row])]} if row in queries.answers else {}),
+                **_answers(queries, row),
                 "gains": queries.gains.get(row, {}),
                 **known,
                 "stages": {name: spent for name, spent in seconds.items() if spent is not None},
@@ -310,6 +312,13 @@ def _rows(columns: Mapping[str, Numbers], rows: int) -> Iterator[dict[str, float
     listed: dict[str, list[float]] = {name: column.tolist() for name, column in columns.items()}
     for row in range(rows):
         yield {name: None if isnan(column[row]) else column[row] for name, column in listed.items()}
+
+
+def _answers(queries: QueryResults[Any], row: int) -> dict[str, Any]:
+    """Return the answers of a question, and which of their places were found; nothing if each has one place."""
+    if row not in queries.answers:
+        return {}
+    return {"answers": [*map(_places, queries.answers[row])], "places_found": queries.places_found.get(row, ())}
 
 
 def _places(answer: Answer[Any]) -> list[list[Any]]:

@@ -331,7 +331,7 @@ class EvaluationResult(Generic[U]):
         if lines is not None and sum(map(len, lines)) > _LARGEST_PART:
             lines = None
         head = {**vars(record), "skipped": [asdict(label) for label in record.skipped or ()]}
-        store.write_lines(folder / store.REPORT, store.report_lines(head, lines))
+        store.write_lines(folder / store.REPORT, store.report_lines(head, lines, bool(self.queries.answers)))
         store.write_lines(folder / store.SUMMARY, [self.summary().as_markdown().removesuffix("\n")])
 
     def _skipped_records(self) -> Iterator[SkippedRecord]:

@@ -28,8 +28,9 @@ REPORT = "report.json"
 QUESTIONS = "questions.jsonl"
 RANKINGS = "rankings.jsonl.gz"
 SUMMARY = "summary.md"
-SCHEMA_VERSION = 2
-READ_VERSIONS = (1, SCHEMA_VERSION)
+SCHEMA_VERSION = 3
+"""The version of results with answers that have several places; all others are of version 2, as before."""
+READ_VERSIONS = (1, 2, SCHEMA_VERSION)
 LARGEST_REPORT = 256 << 20
 """How many bytes of a report are read. What is said of a run takes some kilobytes, 5,000 questions some megabytes."""
 LARGEST_PART = 64 << 30
@@ -137,14 +138,16 @@ def sha256(file: Path) -> str:
         raise ResultError(f"{file}: cannot be read ({error.strerror})") from error
 
 
-def report_lines(head: Mapping[str, Any], queries: Iterable[str] | None) -> Iterator[str]:
+def report_lines(head: Mapping[str, Any], queries: Iterable[str] | None, has_places: bool) -> Iterator[str]:
     """Yield a report as strict JSON, with one line per query so that it can be read and compared by eye.
 
     Args:
         head: What the report says of the whole run.
         queries: The queries as JSON; None to leave them to the file beside.
+        has_places: Whether an answer has several places: readers that do not know of it refuse the report.
     """
-    text = json.dumps({"schema_version": SCHEMA_VERSION, **head}, ensure_ascii=False, allow_nan=False, indent=1)
+    version = SCHEMA_VERSION if has_places else SCHEMA_VERSION - 1
+    text = json.dumps({"schema_version": version, **head}, ensure_ascii=False, allow_nan=False, indent=1)
     if queries is None:
         yield text
         return
@@ -186,7 +189,7 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
         raise ResultError(f"{file}: not valid JSON: {error}") from error
     found = content.get("schema_version") if isinstance(content, dict) else None
     if not isinstance(content, dict) or type(found) is not int or found not in READ_VERSIONS:
-        versions = " and ".join(map(str, READ_VERSIONS))
+        versions = f"{', '.join(map(str, READ_VERSIONS[:-1]))} and {READ_VERSIONS[-1]}"
         raise ResultError(f"{file}: schema_version is {shown(found)}; this version reads {versions}")
     return file, content
 
