@@ -4,8 +4,8 @@
 
 10,000 questions x 3 answers x 10 results in arrays: recall, precision and IoU at depth 10 and the default scores, in
 CPU milliseconds, the median of runs taken in turns. The further places are copies of the first, or other wordings.
-And the same through `evaluate`, of the first 2,000 questions, with a retriever that knows its results: all that an
-evaluation does but searching.
+And `span_u` of the first 2,000 questions, which judges characters; and these questions through `evaluate`, with a
+retriever that knows its results: all that an evaluation does but searching.
 """
 
 import argparse
@@ -102,6 +102,11 @@ def main() -> None:
     works: dict[str, dict[str, Callable[[], object]]] = {
         title: {kind: partial(score_span_arrays, truth, found, QUERIES, names) for kind, truth in kinds.items()}
         for title, names in {"few": FEW, "default": DEFAULT_SPAN_SCORES}.items()
+    }
+    first = {kind: truth[truth[:, 0] < EVALUATED] for kind, truth in kinds.items()}
+    works["span_u"] = {
+        kind: partial(score_span_arrays, truth, found[found[:, 0] < EVALUATED], EVALUATED, ["span_u@4000ch"])
+        for kind, truth in first.items()
     }
     works["evaluate"] = evaluations(found, places)
     for title, some in works.items():
