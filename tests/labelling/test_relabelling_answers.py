@@ -15,11 +15,13 @@ from rag_evaluation_framework import (
     DocumentId,
     Query,
     TokenLevelGroundTruth,
+    check_quotes,
     load_dataset,
     save_dataset,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.labelling import relabel
+from rag_evaluation_framework.labelling import add_questions, relabel
+from rag_evaluation_framework.labelling.edited_documents import relabel_edited
 
 TEXT = "Refunds take at most 14 working days in all countries."
 OTHER = "You have your money back after no more than two weeks."
@@ -145,3 +147,70 @@ def test_a_question_whose_answer_is_lost_comes_back_with_all_of_its_places(datas
     assert json.loads(path.read_text())["schema_version"] == 2
     back = relabel(load_dataset(path), corpus())
     assert back.dataset.ground_truth == dataset.ground_truth[::-1]
+
+
+@pytest.mark.parametrize("gone", ["a.md", "b.md", "c.md"])
+def test_a_lost_place_is_back_when_its_text_is(dataset, gone, tmp_path):
+    """However often it is saved and looked for in between; the first place is the reference again."""
+    entry = replace(dataset.ground_truth[0], relevant_spans=dataset.ground_truth[0].relevant_spans[:1])
+    before = Dataset([entry, dataset.ground_truth[1]], TOKEN, corpus=corpus())
+    text = OTHER if gone == "c.md" else TEXT
+    without = corpus(**{gone.removesuffix(".md"): DOCUMENTS[gone].replace(text, "Ask.")})
+    found = relabel(before, without)
+    assert len(found.dataset.ground_truth[0].answers[0].places) == 2
+    for number in range(2):
+        path = save_dataset(found.dataset, tmp_path / f"{number}.json")
+        assert json.loads(path.read_text())["schema_version"] == 2
+        found = relabel(load_dataset(path), without)
+        assert found.counts()["lost"] == 0
+    back = relabel(load_dataset(save_dataset(found.dataset, tmp_path / "d.json")), corpus())
+    assert back.counts()["back"] == 1
+    assert back.dataset.contexts.lost == ()
+    first, *others = back.dataset.ground_truth[0].answers[0].places
+    assert first == entry.answers[0].reference
+    assert {*others} == {*entry.answers[0].places[1:]}
+    assert back.dataset.content_hash == before.content_hash
+
+
+def test_of_two_places_that_were_lost_after_each_other_both_are_back(dataset, tmp_path):
+    one = corpus(a=DOCUMENTS["a.md"].replace(TEXT, "Ask."))
+    two = corpus(a=DOCUMENTS["a.md"].replace(TEXT, "Ask."), b=DOCUMENTS["b.md"].replace(TEXT, "Ask."))
+    found = relabel(relabel(dataset, one).dataset, two).dataset
+    assert len(found.ground_truth[0].answers[0].places) == 1
+    path = save_dataset(found, tmp_path / "d.json")
+    back = relabel(load_dataset(path), corpus()).dataset
+    assert (
+        back.content_hash
+        == Dataset(
+            [
+                replace(dataset.ground_truth[0], relevant_spans=dataset.ground_truth[0].relevant_spans),
+                *dataset.ground_truth[1:],
+            ],
+            TOKEN,
+            corpus=corpus(),
+        ).content_hash
+    )
+
+
+def test_a_lost_place_comes_back_with_a_question_that_was_skipped_in_between(dataset, tmp_path):
+    one = corpus(b=DOCUMENTS["b.md"].replace(TEXT, "Ask."))
+    none = corpus(**{name: DOCUMENTS[f"{name}.md"].replace(TEXT, "Ask.").replace(OTHER, "Ask.") for name in "abc"})
+    found = relabel(relabel(dataset, one).dataset, none)
+    assert [query.id for query in found.lost] == ["q"]
+    back = relabel(load_dataset(save_dataset(found.dataset, tmp_path / "d.json")), corpus())
+    assert len(back.dataset.ground_truth[-1].answers[0].places) == 3
+
+
+def test_who_labels_a_question_anew_forgets_what_was_lost_of_it(dataset, tmp_path):
+    found = relabel(dataset, corpus(b=None)).dataset
+    table = tmp_path / "q.csv"
+    table.write_text(f"id,question,quote\nq,How long does a refund take?,{OTHER}\n")
+    again = add_questions(found, check_quotes(table, corpus(b=None)), corpus(b=None)).dataset
+    assert len(relabel(again, corpus()).dataset.ground_truth[0].labels) == 1
+
+
+def test_a_run_takes_lost_places_back(dataset):
+    found = relabel(dataset, corpus(b=None)).dataset
+    again = relabel_edited(found, corpus())
+    assert again is not None
+    assert len(again.dataset.ground_truth[0].answers[0].places) == 3

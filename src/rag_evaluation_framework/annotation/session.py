@@ -124,6 +124,7 @@ class Session:
         labels = tuple(Answer[CharacterSpan].any_of(*places) for places in answers)
         truth = TokenLevelGroundTruth(question.query, labels)
         self.questions[number] = replace(question, truth=truth)
+        self._recorded = self._recorded.forgetting([question.query.id])
         kept: Any = self._metadata.get(POOLS)
         pools: list[Any] = [*kept] if isinstance(kept, list | tuple) else []
         if dict(pool) not in pools:

@@ -152,7 +152,7 @@ class Dataset(Generic[U]):
         if self.labelled_corpus is None:
             return self.recorded or LabelContexts()
         found = LabelContexts.of((unit for entry in self for unit in entry.labels), self.labelled_corpus)
-        return found if self.recorded is None else replace(found, was_in=self.recorded.was_in)
+        return found if self.recorded is None else replace(found, was_in=self.recorded.was_in, lost=self.recorded.lost)
 
     def exact_ids(self, corpus: Corpus) -> frozenset[str]:
         """Return the ids of documents that were exact when they were written: in a corpus without them they are gone.

@@ -1,14 +1,17 @@
 """What a file keeps of the labelled documents, so that its spans can be found again when these have changed."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.frozen import FrozenDict
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.spans import CharacterSpan
+
+if TYPE_CHECKING:
+    from rag_evaluation_framework.data.skipped import Skipped
 
 UniqueWith: TypeAlias = Literal[
     "text", "text among others", "text alone", "text alone among others", "context", "document", "nothing"
@@ -46,6 +49,8 @@ class LabelContexts:
         unique_with: What made the place of a span the only one, as its file says; ignored when they are compared.
         was_in: The documents that a label was in before it was found in the one that it is in, first to last, by the id
             of its question and its span; ignored when they are compared.
+        lost: The labels of places that were lost of answers that have others, as those of skipped questions are kept:
+            they are back when they are found again; ignored when they are compared.
     """
 
     documents: Mapping[DocumentId, str] = field(default_factory=FrozenDict[DocumentId, str])
@@ -56,6 +61,12 @@ class LabelContexts:
     was_in: Mapping[tuple[str, CharacterSpan], tuple[DocumentId, ...]] = field(
         default_factory=FrozenDict[tuple[str, CharacterSpan], tuple[DocumentId, ...]], compare=False
     )
+    lost: "tuple[Skipped, ...]" = field(default=(), compare=False)
+
+    def forgetting(self, query_ids: Iterable[str]) -> "LabelContexts":
+        """Return the same without the lost labels of some questions, which have other labels now."""
+        gone = frozenset(query_ids)
+        return replace(self, lost=tuple(label for label in self.lost if label.query.id not in gone))
 
     @cached_property
     def exact_ids(self) -> frozenset[str]:

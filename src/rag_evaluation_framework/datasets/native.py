@@ -97,6 +97,7 @@ class _Header(Record):
     metadata: dict[str, Any] = Field(default={})
     documents: dict[str, _Sha256] = Field(default={})
     skipped: list[Any] = Field(default=[])  # read one by one, as the questions are
+    lost_places: list[Any] = Field(default=[])
 
 
 def is_native(first: Json) -> TypeGuard[dict[str, Any]]:
@@ -161,6 +162,7 @@ def _read(
     entries = [_entry(data, where, level, labels, has_places) for where, data in rows]
     truth = [entry for entry in entries if entry is not None]
     skipped = [] if header is None else read_skipped(header.skipped, f"{where}.skipped", records)
+    lost = [] if header is None else read_skipped(header.lost_places, f"{where}.lost_places", records, are_scored=True)
     if header is None or records.problems:
         raise records.error()
     records.warn()
@@ -180,6 +182,7 @@ def _read(
             FrozenDict(labels.around),
             FrozenDict(labels.unique_with),
             FrozenDict(labels.was_in),
+            tuple(lost),
         ),
     )
 

@@ -57,6 +57,7 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
         "metadata": dict(dataset.metadata),
         **_documents(dataset),
         **({"skipped": [label.record() for label in dataset.skipped]} if dataset.skipped else {}),
+        **({"lost_places": [label.record() for label in lost]} if (lost := dataset.contexts.lost) else {}),
     }
     questions = [
         {
@@ -81,7 +82,8 @@ def save_dataset(dataset: Dataset[Any], path: str | Path) -> Path:
 
 def _has_places(dataset: Dataset[Any]) -> bool:
     """Return whether an answer has several places, in a question that is scored or skipped: old readers refuse it."""
-    return any(entry.has_alternatives for entry in dataset) or any(label.place for label in dataset.skipped)
+    labels = (*dataset.skipped, *dataset.contexts.lost)
+    return any(entry.has_alternatives for entry in dataset) or any(label.place for label in labels)
 
 
 def _documents(dataset: Dataset[Any]) -> dict[str, dict[str, str]]:

@@ -46,8 +46,15 @@ class _Skipped(Record):
     label: Any = None  # by itself, as what is unknown in it is ignored
 
 
-def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Skipped]:
-    """Return the labels that a file lists, after recording what is wrong with them; `where` is their place in it."""
+def read_skipped(items: list[Any], where: str, records: RecordReader, *, are_scored: bool = False) -> list[Skipped]:
+    """Return the labels that a file lists, after recording what is wrong with them.
+
+    Args:
+        items: Their objects.
+        where: Their place in the file.
+        records: Collects problems.
+        are_scored: Whether their questions are scored ones of the file, as of lost places.
+    """
     labels: list[Skipped] = []
     wordings: dict[str, str] = {}
     for number, item in enumerate(items):
@@ -56,7 +63,7 @@ def read_skipped(items: list[Any], where: str, records: RecordReader) -> list[Sk
         query = None if record is None else records.validate(_SkippedQuery, record.query, f"{place}.query")
         if record is None or query is None:
             continue
-        if query.id not in wordings:
+        if query.id not in wordings and not are_scored:
             records.check_query(query.id, query.query, f"{place}.query")
         if wordings.setdefault(query.id, query.query) != query.query:
             records.problem(f"{place}.query.id", f"{query.id!r} is the id of two skipped questions; ids must be unique")

@@ -72,7 +72,7 @@ MEANINGS: Mapping[FindingKind, Meaning] = FrozenDict[FindingKind, Meaning](
         "struck out": Meaning("warning", "to a reader it is no longer valid: quote what is"),
         "copies its answer": Meaning("warning", "lexical retrieval is flattered: ask in the words of a user"),
         "answer elsewhere": Meaning(
-            "warning", "retrieving it there counts as wrong: label it there, too (`*` as its document)"
+            "warning", "retrieving it there counts as wrong: label it there, too (`*`, or `rag-eval label`)"
         ),
         "too long": Meaning("warning", "no ranking reaches full recall: label less, or evaluate at more"),
         "white space": Meaning("info", "characters that nobody reads count: trim them"),

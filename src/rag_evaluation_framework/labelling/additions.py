@@ -1,6 +1,6 @@
 """Questions of a table of quotes, added to a dataset in the same corpus."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from rag_evaluation_framework._outside import name_line, shown
@@ -88,7 +88,7 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     wordings = {_words(query) for query in known.values()}
     new = (*(entry.query for entry in added), *left_out)
     return Additions(
-        _dataset(dataset, [*entries, *added], unplaced, corpus),
+        _dataset(dataset, [*entries, *added], unplaced, corpus, corrected),
         tuple(entry.query for entry in added),
         tuple(entry.query for entry in entries if entry.query.id in corrected),
         tuple(query for query in dataset.queries if query.id in listed),
@@ -147,6 +147,7 @@ def _dataset(
     entries: Sequence[GroundTruth[CharacterSpan]],
     unplaced: Sequence[Skipped],
     corpus: Corpus,
+    corrected: Set[str],
 ) -> Dataset[CharacterSpan]:
     """Return a dataset with other questions; it skips those that neither they nor the table have, or not all of."""
     asked, again = {entry.query.id for entry in entries}, {label.query.id for label in unplaced}
@@ -158,7 +159,7 @@ def _dataset(
         corpus=corpus,
         metadata=dataset.metadata,
         skipped=[*skipped, *(label for label in unplaced if label.query.id not in asked)],
-        recorded=dataset.recorded,
+        recorded=None if dataset.recorded is None else dataset.recorded.forgetting(corrected),
     )
 
 

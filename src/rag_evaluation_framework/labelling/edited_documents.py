@@ -29,7 +29,7 @@ def relabel_edited(dataset: Dataset[Any], corpus: Corpus) -> Relabelled | None:
     if dataset.level is not TOKEN or dataset.corpus_hash == corpus.content_hash:
         return None
     differ = dataset.mismatches(corpus)
-    may_be_back = any(label.anchor is not None for label in dataset.skipped)
+    may_be_back = any(label.anchor is not None for label in (*dataset.skipped, *dataset.contexts.lost))
     if not differ and not may_be_back and not _in_edited(dataset, corpus):
         return None
     again = relabel(dataset, corpus)

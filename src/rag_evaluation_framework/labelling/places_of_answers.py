@@ -1,11 +1,17 @@
-"""Copies of one answer in edited documents: which of them is which does not matter, as any of them is enough."""
+"""Places of answers in edited documents: those that were lost are remembered, and copies are told among themselves."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rag_evaluation_framework.data.anchors import Anchor
+from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
+from rag_evaluation_framework.data.ids import QueryId
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.label_change import LabelChange
 from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES
@@ -13,6 +19,67 @@ from rag_evaluation_framework.labelling.reanchor import Reanchored
 from rag_evaluation_framework.labelling.telling import is_cut_at, is_long
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
 from rag_evaluation_framework.text.text_locator import TextLocator
+
+Numbers = tuple[int, int]
+"""The number of an answer in its question, and that of a place in the answer."""
+
+
+def numbered_places(
+    dataset: Dataset[CharacterSpan],
+) -> tuple[list[Numbers | None], list[tuple[Query, Anchor, Numbers]]]:
+    """Return the numbers of every label of a dataset, and the labels of places that were lost before with theirs.
+
+    A lost place that was the first of its answer comes before the others again, any other one behind them. Labels of
+    questions in which no answer has, or had, several places have no numbers.
+    """
+    lost: dict[str, list[Skipped]] = {}
+    for label in dataset.contexts.lost:
+        lost.setdefault(label.query.id, []).append(label)
+    numbers: list[Numbers | None] = []
+    before: list[tuple[Query, Anchor, Numbers]] = []
+    for entry in dataset:
+        mine, answers = lost.get(entry.query.id, []), entry.answers
+        numbers += [
+            (number, place + bool(mine)) if mine or entry.has_alternatives else None
+            for number, answer in enumerate(answers)
+            for place, spans in enumerate(answer.places)
+            for _ in spans
+        ]
+        for label in mine:
+            answer, place = label.place or (len(answers), 0)
+            if label.anchor is not None and answer < len(answers):
+                before.append((entry.query, label.anchor, (answer, place and place + len(answers[answer].places))))
+    return numbers, before
+
+
+def dropped_places(
+    changes: Sequence[LabelChange], entries: Mapping[QueryId, TokenLevelGroundTruth]
+) -> Iterator[tuple[LabelChange, Numbers]]:
+    """Yield the labels of places that are not whole of answers that have others, with their numbers from now on.
+
+    Where the only place that is left has several spans, these are answers of their own from now on, and nothing is
+    remembered.
+
+    Args:
+        changes: What became of the labels of questions all of whose answers have a place.
+        entries: These questions, as they are now, by id.
+    """
+    answers: dict[tuple[QueryId, int], dict[int, list[LabelChange]]] = {}
+    for change in changes:
+        if change.place is not None:
+            key = change.query.id, change.place[0]
+            answers.setdefault(key, {}).setdefault(change.place[1], []).append(change)
+    for (query_id, _), places in answers.items():
+        found = {number: [change.found.span for change in places[number]] for number in sorted(places)}
+        whole = {number: tuple(filter(None, spans)) for number, spans in found.items() if None not in spans}
+        left: Answer[CharacterSpan] = Answer(tuple(whole.values()))
+        known = entries[query_id].answers
+        if len(whole) == len(places) or left not in known:
+            continue
+        first = min(whole)
+        for row, number in enumerate(number for number in found if number not in whole):
+            place = 0 if row == 0 and number < first else row + 1
+            yield from ((change, (known.index(left), place)) for change in places[number])
 
 
 def among_copies(changes: Sequence[LabelChange], corpus: Corpus) -> tuple[LabelChange, ...]:

@@ -11,7 +11,7 @@ from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.frozen import FrozenDict
-from rag_evaluation_framework.data.ground_truth import GroundTruth, TokenLevelGroundTruth
+from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import TOKEN
@@ -20,11 +20,12 @@ from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.label_change import BACK, LOST, LabelChange
-from rag_evaluation_framework.labelling.places_of_answers import among_copies
+from rag_evaluation_framework.labelling.places_of_answers import among_copies, dropped_places, numbered_places
 from rag_evaluation_framework.labelling.reanchor import reanchor
 from rag_evaluation_framework.text.line_places import LinePlaces
 
 _MOVED = "moved"
+_PLACE_LOST = "a place of an answer that has others was lost"
 _KINDS = ("unchanged", _MOVED, "renamed", "in normal form", BACK, LOST)
 
 
@@ -34,9 +35,9 @@ class Relabelled:
 
     Attributes:
         dataset: The questions of which every answer was found in one of its places, with the edited corpus. Places that
-            were lost are no longer among them.
-        changes: One entry per span of the dataset as it was, in order, and then one per span of the questions that it
-            skipped and that are back.
+            were lost are not among them; the dataset keeps what they are found again by.
+        changes: One entry per span of the dataset as it was, in order, and then those that are back: of places that
+            were lost before, and of the questions that it skipped.
         lost: The questions that are skipped, as an answer of theirs was lost.
     """
 
@@ -99,6 +100,7 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     kept, lost = _settled(changes)
     back, missing = _settled(again)
     entries = {entry.query.id: entry for entry in _as_truth(kept)}
+    dropped = [replace(change, place=place) for change, place in dropped_places(kept, entries)]
     unanswered = {entry.query.id: TokenLevelGroundTruth(entry.query, ()) for entry in dataset if not entry.labels}
     found = entries | unanswered
     updated = Dataset(
@@ -111,11 +113,14 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
             *_still_skipped(dataset, again, missing, corpus),
             *_skipped([change for change in changes if change.query.id in lost], corpus, known),
         ),
-        recorded=LabelContexts(was_in=_was_in([*changes, *back])),
+        recorded=LabelContexts(
+            was_in=_was_in([*changes, *back]), lost=tuple(_skipped(dropped, corpus, known, _PLACE_LOST))
+        ),
     )
     told = (
         change if change.query.id in lost else replace(change, is_replaced=change.found.span is None)
         for change in changes
+        if change.found.span is not None or not change.was_skipped
     )
     return Relabelled(updated, (*told, *back), tuple(query for query in dataset.queries if query.id in lost))
 
@@ -137,14 +142,14 @@ def _changes(
     """Return what became of the labels of a dataset, and of those of the questions that it skipped."""
     resolver = DocumentResolver(corpus)
     labels = [(entry.query, span) for entry in dataset for span in entry.labels]
-    places = [place for entry in dataset for place in _places(entry)]
+    places, before = numbered_places(dataset)
     anchors = _anchors(labels, dataset)
     exact = dataset.exact_ids(corpus) | known.keys()
     wanted = [
         _resolved(anchor, span, known, exact, resolver) for anchor, (_, span) in zip(anchors, labels, strict=True)
     ]
     once = _anchored(dataset.skipped)
-    asked = [*wanted, *(anchor for _, anchor, _ in once)]
+    asked = [*wanted, *(anchor for _, anchor, _ in (*before, *once))]
     found = [
         replace(result, anchor=anchor)  # labels of one place may have been in other documents before
         for anchor, result in zip(asked, reanchor(asked, corpus, known), strict=True)
@@ -153,24 +158,11 @@ def _changes(
         LabelChange(query, span, result, place=place)
         for (query, span), place, result in zip(labels, places, found, strict=False)
     )
-    changes = among_copies(changes, corpus)
     again = tuple(
         LabelChange(query, _span_of(anchor), result, was_skipped=True, place=place)
-        for (query, anchor, place), result in zip(once, found[len(labels) :], strict=True)
+        for (query, anchor, place), result in zip((*before, *once), found[len(labels) :], strict=True)
     )
-    return changes, among_copies(again, corpus)
-
-
-def _places(entry: GroundTruth[CharacterSpan]) -> list[tuple[int, int] | None]:
-    """Return for each label of a question the numbers of its answer and place; None if no answer has several."""
-    if not entry.has_alternatives:
-        return [None] * len(entry.labels)
-    return [
-        (number, place)
-        for number, answer in enumerate(entry.answers)
-        for place, spans in enumerate(answer.places)
-        for _ in spans
-    ]
+    return among_copies((*changes, *again[: len(before)]), corpus), among_copies(again[len(before) :], corpus)
 
 
 def _anchored(skipped: Sequence[Skipped]) -> list[tuple[Query, Anchor, tuple[int, int] | None]]:
@@ -216,12 +208,22 @@ def _as_truth(changes: Sequence[LabelChange]) -> list[TokenLevelGroundTruth]:
 
 
 def _found_answer(places: Mapping[int, Sequence[CharacterSpan | None]]) -> Answer[CharacterSpan]:
-    whole = (tuple(span for span in spans if span is not None) for spans in places.values() if None not in spans)
+    spans = (places[number] for number in sorted(places))
+    whole = (tuple(span for span in some if span is not None) for some in spans if None not in some)
     return Answer(tuple(whole))
 
 
-def _skipped(changes: Sequence[LabelChange], corpus: Corpus, known: Mapping[str, str]) -> list[Skipped]:
-    """Return the labels of questions that lost one, also those that were found: they would be forgotten."""
+def _skipped(
+    changes: Sequence[LabelChange], corpus: Corpus, known: Mapping[str, str], reason: str = ""
+) -> list[Skipped]:
+    """Return the labels of questions that lost one, also those that were found: they would be forgotten.
+
+    Args:
+        changes: What became of them.
+        corpus: The documents as they are now.
+        known: The hashes of documents as they were.
+        reason: Why they are kept; by default what became of each.
+    """
     skipped: list[Skipped] = []
     for change in changes:
         span, anchor = change.found.span, change.found.anchor
@@ -230,7 +232,7 @@ def _skipped(changes: Sequence[LabelChange], corpus: Corpus, known: Mapping[str,
         else:
             now = replace(anchors_of([span], corpus)[0], document=corpus[span.doc_id].content_hash)
             anchor = replace(now, was_in=_before(change))
-        skipped.append(Skipped(change.query, anchor.text, change.reason, anchor, change.place))
+        skipped.append(Skipped(change.query, anchor.text, reason or change.reason, anchor, change.place))
     return skipped
 
 
