@@ -30,7 +30,7 @@ class Answer(Generic[U]):
 
     def __post_init__(self) -> None:
         given: Any = self.places
-        if not isinstance(given, tuple | list) or not all(isinstance(place, tuple | list) for place in given):
+        if not (_is_list(given) and all(map(_is_list, given))):
             raise DatasetError(
                 f"an answer has the places {shown(given)}; expected a list of places, each a list of spans or of ids; "
                 "Answer.any_of(span, copy) makes an answer of units"
@@ -104,7 +104,12 @@ def _part(place: Iterable[Any], retrieved: Sequence[Any]) -> float:
 
 
 def _units(place: Any) -> tuple[Any, ...]:
-    return tuple(place) if isinstance(place, Iterable) and not isinstance(place, str) else (place,)
+    is_one = isinstance(place, str) or not issubclass(type(place), Iterable)
+    return (place,) if is_one else tuple(place)
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, tuple | list)
 
 
 def _check_spans(place: tuple[object, ...]) -> None:
