@@ -271,6 +271,25 @@ def test_a_copy_that_was_chosen_too_is_the_same_answer(piped, docs):
     assert "Saved: 2 answers.\n" in piped("b", f"{first} {second}", "2", "3", "x", "x").out
 
 
+def test_short_words_of_a_passage_that_is_a_copy_are_joined_with_those_of_its_copies(piped, docs):
+    text = "# Logs\n\nRequests are logged for ninety days, and then deleted.\n"
+    (docs / "api.md").write_text(text)
+    (docs / "terms.md").write_text(text.replace("for ", "for\n"))
+    shown = piped("How long are requests logged?").out
+    number = numbers_of(shown, "ninety days")[0]
+    assert "docs/api.md:1:1 and 1 other place\n" in shown
+    joined = piped(number, "ninety days", "")
+    assert "“ninety days” is also in 1 other place: docs/terms.md:4:1." in joined.out
+    (entry,) = read(docs)
+    assert [len(answer.places) for answer in entry.answers] == [2]
+    assert [(span.doc_id, span.text) for span in entry.labels] == [
+        ("api.md", "ninety days"),
+        ("terms.md", "ninety days"),
+    ]
+    piped("b", number, "ninety days", "x")
+    assert [span.doc_id for span in read(docs).ground_truth[0].labels] == ["api.md"]
+
+
 def test_wrong_input_says_what_is_wrong_and_is_asked_for_again(piped, docs):
     outcome = piped(
         "x", "", "?", "b", "When are invoices sent?", "", "9", "one", "/", "b", "?", "1 1", "1", "7", "six", "b", "0"

@@ -1,7 +1,6 @@
 """The pool: passages that several retrievers find for a question, for a person to look through."""
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -87,9 +86,9 @@ class Pool:
             first.setdefault(_collapsed(passage.text), passage)
         return Found(tuple(first.values()), tuple(problems))
 
-    def count(self, passage: CharacterSpan) -> int:
-        """Return how many passages of the documents have the text of this one, up to white space."""
-        return self._passages.counts[_collapsed(passage.text)]
+    def copies(self, passage: CharacterSpan) -> tuple[CharacterSpan, ...]:
+        """Return the passages of the documents that have the text of this one, up to white space, itself among them."""
+        return self._passages.alike(passage)
 
     def close(self) -> None:
         """Release what the retrievers hold."""
@@ -134,19 +133,20 @@ class _Passages:
 
     Args:
         chunks: The passages, in the order of the documents.
-
-    Attributes:
-        counts: How many of them have a text, up to white space.
     """
 
     def __init__(self, chunks: Iterable[AnyChunk]) -> None:
         self._of: dict[str, list[CharacterSpan]] = {}
-        self.counts = Counter[str]()
+        self._alike: dict[str, list[CharacterSpan]] = {}
         for chunk in chunks:
             if isinstance(chunk, PositionAwareChunk) and chunk.content.strip():
                 span = CharacterSpan(chunk.doc_id, chunk.start, chunk.end, chunk.content)
                 self._of.setdefault(chunk.doc_id, []).append(span)
-                self.counts[_collapsed(chunk.content)] += 1
+                self._alike.setdefault(_collapsed(chunk.content), []).append(span)
+
+    def alike(self, passage: CharacterSpan) -> tuple[CharacterSpan, ...]:
+        """Return those with the text of a passage, up to white space, in the order of the documents."""
+        return tuple(self._alike[_collapsed(passage.text)])
 
     def covered(self, span: CharacterSpan) -> Sequence[CharacterSpan]:
         """Return the passages of which a place covers at least half or, if there is none, the one it covers most of."""

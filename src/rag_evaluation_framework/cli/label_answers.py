@@ -3,7 +3,8 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TypeAlias, TypeVar
 
 from rich.console import Console
@@ -60,7 +61,7 @@ class Answers:
         whole = annotation.merged(answers, self._corpus)
         if len(whole) < len(answers):
             print_text("Choices that overlap are one answer.")
-        return self._with_copies(whole)
+        return self._with_copies(whole, [passages.copies(number) for number in chain.from_iterable(choice)])
 
     def _trimmed(self, passage: rag.CharacterSpan, title: str, question: str) -> rag.CharacterSpan:
         print_text("")
@@ -71,12 +72,17 @@ class Answers:
         reports.print_wrapped(self._console, _TRIM, 0)
         return _asked(self._console, lambda typed: annotation.trimmed(typed, passage, self._corpus))
 
-    def _with_copies(self, answers: list[Places]) -> list[Places]:
-        """Return answers with the other places of their texts, unless somebody wants only those that were chosen."""
+    def _with_copies(self, answers: list[Places], passages: Sequence[Places]) -> list[Places]:
+        """Return answers with the other places of their texts, unless somebody wants only those that were chosen.
+
+        Args:
+            answers: The places of each answer.
+            passages: The passages that they were chosen from, each with those that have the same text.
+        """
         done: list[Places] = []
         while answers:
             places, answers = answers[0], answers[1:]
-            copies = annotation.copies_of(places, self._corpus)
+            copies = annotation.copies_of(places, passages, self._corpus)
             if copies:
                 reports.show_copies(self._console, places[0], copies, self._corpus)
                 reports.print_wrapped(self._console, _JOIN, 0)

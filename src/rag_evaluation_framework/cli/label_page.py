@@ -35,6 +35,10 @@ class Passages:
         """Return the passage of a number."""
         return [*self._numbers][number - 1]
 
+    def copies(self, number: int) -> tuple[rag.CharacterSpan, ...]:
+        """Return the passages that have the text of the one of a number, itself among them."""
+        return self._pool.copies(self.passage(number))
+
     @property
     def words(self) -> str:
         """The words that were searched last: those of the question, or others."""
@@ -67,5 +71,5 @@ class Passages:
     def again(self) -> None:
         """Show the page that was shown last."""
         numbered = {self._numbers[passage]: passage for passage in self._page}
-        counts = {number: self._pool.count(passage) for number, passage in numbered.items()}
+        counts = {number: len(self._pool.copies(passage)) for number, passage in numbered.items()}
         reports.show_passages(self._console, numbered, self._words, self._pool.corpus, counts)
