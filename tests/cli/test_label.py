@@ -339,6 +339,35 @@ def test_going_back_changes_the_label_of_the_question_before(piped, docs):
     assert read(docs).ground_truth[0].relevant
 
 
+def test_a_mistyped_question_is_removed_at_once_unless_something_else_is_typed(piped, docs):
+    outcome = piped("When are invoicess sent?", "d", "no", "D", "", "When are invoices sent?", "0")
+    stays, removed = outcome.out.index("The question stays."), outcome.out.index("Removed: this question.")
+    assert outcome.out.index("Remove this question? Enter: yes. Anything else: no, it stays.") < stays < removed
+    assert [entry.query.text for entry in read(docs)] == ["When are invoices sent?"]
+    assert waiting(docs) == []
+    labelled = piped("b", "d")
+    assert "Remove this question and its label? Enter: yes." in labelled.out
+    assert "1 of 1 question labelled in" in labelled.out
+    outcome = piped("Who?", "s", "b", "b", "d", "", "q")
+    assert "Removed: this question and its label." in outcome.out
+    assert "0 of 1 question labelled in" in outcome.out
+    assert waiting(docs) == ["Who?"]
+
+
+def test_the_only_question_can_be_removed(piped, docs):
+    outcome = piped("Who?", "d", "", "What?", "0")
+    assert "Type a question, or q to stop." in outcome.out.partition("Removed")[2]
+    assert [entry.query.text for entry in read(docs)] == ["What?"]
+    removed = piped("b", "d", "")
+    assert (removed.code, removed.out.splitlines()[-1]) == (0, f"{FILE} holds no question any more.")
+    assert "labelled" not in piped("?").out
+
+
+def test_a_question_that_is_there_up_to_capitals_and_punctuation_is_shown(piped, docs):
+    outcome = piped("When do invoices come?", "0", "when do  invoices come")
+    assert "Question 1 of 1, 1 labelled:\nWhen do invoices come?\nLabelled: nothing" in outcome.out
+
+
 def test_documents_that_changed_are_told_or_refused(piped, docs):
     shown = piped("When are invoices sent?").out
     piped(numbers_of(shown, "Invoices are")[0], "2")
@@ -363,8 +392,9 @@ def test_the_own_retriever_adds_passages_and_its_failure_is_told(piped, docs, mo
     pool = read(docs).metadata["pools"][0]
     assert [retriever["type"] for retriever in pool["retrievers"]][:2] == ["bm25", "vector-rag"]
     assert "own:search" in json.dumps(pool["retrievers"][2])
-    broken = piped("When?", options=("--retriever", "own:broken"))
+    broken = piped("When?", "0", options=("--retriever", "own:broken"))
     assert broken.code == 0
+    assert [len(pool["retrievers"]) for pool in read(docs).metadata["pools"]] == [3, 2]
     assert (
         "broken could not be asked, so its passages are missing: RuntimeError: no \N{REPLACEMENT CHARACTER}[31mindex"
         in (" ".join(broken.out.split()))

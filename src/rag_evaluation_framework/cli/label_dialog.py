@@ -16,7 +16,7 @@ from rag_evaluation_framework.errors import InputError
 
 _KEYS = (
     "Numbers that answer it: 1 3 (both wanted) or 1/3 (either is enough). 0 nothing does. m more, /words search, s "
-    "later, b back, q stop, ? help"
+    "later, d remove, b back, q stop, ? help"
 )
 _HELP = """\
 1        passage 1 answers the question
@@ -26,6 +26,7 @@ _HELP = """\
 m        show more passages
 /words   search with other words; passages keep the numbers they have
 s        leave the question for later, as it is
+d        remove the question, such as a mistyped one, and its label; you are asked
 b        back to the question before, to label it again
 q        stop; everything that was labelled is saved
 Then each passage is trimmed: Enter takes all of it, 2 or 2-3 these sentences,
@@ -47,8 +48,7 @@ class Dialog:
     def __init__(self, session: annotation.Session, pool: annotation.Pool, console: Console) -> None:
         self._session, self._pool, self._console = session, pool, console
         self._answers = Answers(console, pool.corpus)
-        self._later: set[int] = set()
-        self._record = pool.record()
+        self._later: set[str] = set()
 
     def hold(self) -> None:
         """Ask for questions and labels.
@@ -66,7 +66,7 @@ class Dialog:
     def _next(self) -> int | None:
         """Return the number of the first question that is not labelled, nor left for later; None if there is none."""
         questions = enumerate(self._session.questions)
-        return next((at for at, one in questions if one.truth is None and at not in self._later), None)
+        return next((at for at, one in questions if one.truth is None and one.query.id not in self._later), None)
 
     def _new(self) -> int:
         """Ask for a question, and return its number."""
@@ -109,8 +109,12 @@ class Dialog:
                 case "b":
                     print_text("There is no question before this one.")
                 case "s":
-                    self._later.add(number)
+                    self._later.add(question.query.id)
                     return None
+                case "d" if self._is_removed(number):
+                    return None
+                case "d":
+                    print_text("The question stays.")
                 case "m":
                     passages.more()
                 case "?":
@@ -121,6 +125,18 @@ class Dialog:
                     return None
                 case _:
                     pass
+
+    def _is_removed(self, number: int) -> bool:
+        """Remove a question if somebody wants it, and return whether that was so."""
+        question = self._session.questions[number]
+        has_label = question.truth is not None or any(label.quote for label in question.skipped)
+        what = "this question and its label" if has_label else "this question"
+        reports.print_wrapped(self._console, f"Remove {what}? Enter: yes. Anything else: no, it stays.", 0)
+        if typed_line("> "):
+            return False
+        self._session.remove(number)
+        reports.print_wrapped(self._console, f"Removed: {what}.", 0)
+        return True
 
     def _search(self, passages: Passages, words: str) -> None:
         if words:
@@ -140,8 +156,8 @@ class Dialog:
         except ChooseAgain:
             passages.again()
             return False
-        self._session.label(number, answers, self._record)
-        self._later.discard(number)
+        self._session.label(number, answers, passages.record())
+        self._later.discard(self._session.questions[number].query.id)
         print_text(_saved(answers))
         return True
 

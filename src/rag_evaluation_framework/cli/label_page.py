@@ -3,6 +3,8 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
+from typing import Any
+
 from rich.console import Console
 
 import rag_evaluation_framework as rag
@@ -25,6 +27,7 @@ class Passages:
         self._left: list[rag.CharacterSpan] = []
         self._page: list[rag.CharacterSpan] = []
         self._words = question
+        self._answered = frozenset[int]()
 
     @property
     def shown(self) -> int:
@@ -39,10 +42,9 @@ class Passages:
         """Return the passages that have the text of the one of a number, itself among them."""
         return self._pool.copies(self.passage(number))
 
-    @property
-    def words(self) -> str:
-        """The words that were searched last: those of the question, or others."""
-        return self._words
+    def record(self) -> dict[str, Any]:
+        """Return what the passages were found with, as a dataset keeps it: what failed in every search is left out."""
+        return self._pool.record(self._answered)
 
     def search(self, words: str) -> None:
         """Show the first page of what is found for a question, or for other words."""
@@ -51,6 +53,7 @@ class Passages:
             found = self._pool.found(words)
         for problem in found.problems:
             reports.print_wrapped(self._console, problem, 0)
+        self._answered |= found.answered
         self._left = [*found.passages]
         if not self._left:
             print_text("No passage was found. /other words searches with other words, 0 says that there is no answer.")
