@@ -3,12 +3,10 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Console
 
 from rag_evaluation_framework import annotation, reports
-from rag_evaluation_framework.cli.label_answers import Answers, ChooseAgain, Stop
+from rag_evaluation_framework.cli.label_answers import Answers, ChooseAgain, Later, Stop
 from rag_evaluation_framework.cli.label_page import Passages
 from rag_evaluation_framework.cli.output import print_text
 from rag_evaluation_framework.cli.typed import typed_line
@@ -30,10 +28,8 @@ d        remove the question, such as a mistyped one, and its label; you are ask
 b        back to the question before, to label it again
 q        stop; everything that was labelled is saved
 Then each passage is trimmed: Enter takes all of it, 2 or 2-3 these sentences,
-and other words are taken as they are typed. Numbers that are meant as words are
-typed in quotation marks. b chooses passages again."""
-_ASK_HELP = """\
-Type a question as somebody would ask it; it is saved at once. b goes back to the question before, q stops."""
+and other words are taken as they are typed; ? explains it there."""
+_ASK_HELP = "Type a question as somebody would ask it; it is saved at once. b goes back to the one before, q stops."
 
 
 class Dialog:
@@ -78,13 +74,14 @@ class Dialog:
             if typed == "q":
                 raise Stop
             if typed == "?":
-                print_text(_ASK_HELP)
+                reports.print_wrapped(self._console, _ASK_HELP, 0)
             elif typed == "b":
                 if self._session.questions:
                     return len(self._session.questions) - 1
                 print_text("There is no question before this one.")
             elif len(typed) < 2:
-                print_text(f"{'Nothing was typed' if not typed else 'That is no question'}. {_ASK_HELP}")
+                told = f"{'Nothing was typed' if not typed else 'That is no question'}. {_ASK_HELP}"
+                reports.print_wrapped(self._console, told, 0)
             else:
                 return self._session.ask(typed)
 
@@ -121,7 +118,7 @@ class Dialog:
                     print_text(_HELP)
                 case _ if typed.startswith("/"):
                     self._search(passages, typed[1:].strip())
-                case _ if self._is_labelled(number, typed, passages):
+                case _ if self._is_settled(number, typed, passages):
                     return None
                 case _:
                     pass
@@ -142,10 +139,10 @@ class Dialog:
         if words:
             passages.search(words)
         else:
-            print_text("expected words behind the slash, such as /refund to a card")
+            reports.print_wrapped(self._console, "expected words behind the slash, such as /refund to a card", 0)
 
-    def _is_labelled(self, number: int, typed: str, passages: Passages) -> bool:
-        """Label a question with what was typed, and return whether that can be done."""
+    def _is_settled(self, number: int, typed: str, passages: Passages) -> bool:
+        """Label a question with what was typed, and return whether it is done with, or left for later."""
         try:
             choice = annotation.parse_choice(typed, passages.shown)
         except InputError as error:
@@ -156,15 +153,10 @@ class Dialog:
         except ChooseAgain:
             passages.again()
             return False
+        except Later:
+            self._later.add(self._session.questions[number].query.id)
+            return True
         self._session.label(number, answers, passages.record())
         self._later.discard(self._session.questions[number].query.id)
-        print_text(_saved(answers))
+        reports.show_saved(self._console, answers)
         return True
-
-
-def _saved(answers: Sequence[Sequence[object]]) -> str:
-    if not answers:
-        return "Saved: nothing in the documents answers it."
-    several = [f"{len(places)} places" for places in answers if len(places) > 1]
-    joined = f", at any of {' and of '.join(several)}" if several else ""
-    return f"Saved: {len(answers)} answer{'s' * (len(answers) > 1)}{joined}."

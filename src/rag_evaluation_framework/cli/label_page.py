@@ -9,7 +9,7 @@ from rich.console import Console
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import annotation, reports
-from rag_evaluation_framework.cli.output import components_print_to_stderr, print_text
+from rag_evaluation_framework.cli.output import components_print_to_stderr
 
 
 class Passages:
@@ -56,7 +56,8 @@ class Passages:
         self._answered |= found.answered
         self._left = [*found.passages]
         if not self._left:
-            print_text("No passage was found. /other words searches with other words, 0 says that there is no answer.")
+            told = "No passage was found. /other words searches with other words, 0 says that there is no answer."
+            reports.print_wrapped(self._console, told, 0)
             return
         self.more()
 
@@ -64,7 +65,8 @@ class Passages:
         """Show the next page."""
         size = reports.fitting(self._console)
         if not self._left:
-            print_text("There are no more passages for these words. /other words searches with other words.")
+            told = "There are no more passages for these words. /other words searches with other words."
+            reports.print_wrapped(self._console, told, 0)
             return
         self._page, self._left = self._left[:size], self._left[size:]
         for passage in self._page:
