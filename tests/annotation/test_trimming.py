@@ -31,6 +31,8 @@ def test_the_sentences_of_a_passage_have_no_white_space_at_their_ends_and_are_th
         ("paid to the card", "paid\nto the card"),
         ("'5'", "5"),
         ("“paid to”", "paid\nto"),
+        ("PAID to the Card", "paid\nto the card"),
+        ("“Paid TO”", "paid\nto"),
         ("five days", "five days"),  # the words go on outside of the passage
     ],
 )
@@ -45,6 +47,12 @@ def test_of_words_that_occur_twice_the_place_nearest_to_the_passage_is_taken():
     assert trimmed("5 days", passage(), CORPUS).start == TEXT.index("5 days")
 
 
+def test_words_with_their_own_capitals_come_first():
+    text = "Two Days. It takes two days."
+    corpus = Corpus([Document(DOC, text)])
+    assert trimmed("two days", CharacterSpan(DOC, 0, 9, text[:9]), corpus).start == text.index("two days")
+
+
 @pytest.mark.parametrize(
     ("typed", "problem"),
     [
@@ -52,6 +60,8 @@ def test_of_words_that_occur_twice_the_place_nearest_to_the_passage_is_taken():
         ("0", "there are sentences from 1 to 4"),
         ("3-2", "there are sentences from 1 to 4"),
         ("fund", "'fund' begins or ends inside a word; expected whole words"),
+        ("FUND", "'FUND' begins or ends inside a word"),
+        ("a", "'a' is a single character; expected the number of a sentence, such as 2, or more words; in quotation"),
         ("six days", "'six days' is not in 'a.md'; expected words as they are shown above"),
     ],
 )

@@ -95,7 +95,7 @@ def test_a_typical_question_takes_at_most_six_keys_beyond_its_wording(at_termina
     terminal.type(2)
     terminal.until("is also in 1 other\nplace: docs/faq.md:5:1.")
     terminal.type("")
-    terminal.until("Saved: 1 answer, at any of 2 places.")
+    terminal.until("Saved: 1 answer, at any of 2 places: “Refunds take")
     assert terminal.keys <= 6
     terminal.until("1 of 1 question labelled. Type the next question")
     assert terminal.press_until_ended("\x04") == 0
@@ -133,7 +133,7 @@ def test_what_is_killed_at_any_moment_goes_on_and_ends_in_a_dataset_that_lint_an
         terminal.type(numbers_of(shown, text)[0])
         terminal.until("Or type the words")
         terminal.type("2")
-        terminal.until("Saved: 1 answer.")
+        terminal.until("Saved: 1 answer: “")
     terminal.until("3 of 3 questions labelled. Type the next question")
     terminal.type("b")
     until_numbers(terminal)
@@ -180,7 +180,7 @@ def test_words_that_are_pasted_with_line_breaks_are_one_line(at_terminal, docs):
     terminal.send("\x1b[200~Refunds take five working days\nafter they\x1b[201~\r")
     terminal.until("x: no, only this place.")
     terminal.type("x")
-    terminal.until("Saved: 1 answer.")
+    terminal.until("Saved: 1 answer: “")
     terminal.until("Question: ")
     terminal.type("q")
     assert terminal.end() == 0
@@ -232,7 +232,8 @@ def test_two_numbers_are_two_answers_and_a_slash_makes_one(piped, docs):
     shown = piped("Where is the agent, and when are invoices sent?").out
     agent, invoices = numbers_of(shown, "Stop the agent")[0], numbers_of(shown, "Invoices are")[0]
     both = piped(f"{agent} {invoices}", "2", "2")
-    assert "Saved: 2 answers." in both.out
+    saved = " ".join(both.out.partition("Saved: ")[2].split())
+    assert saved.startswith("2 answers: “Stop the agent, then remove its folder by hand.”, “Invoices are sent on")
     (entry,) = read(docs)
     assert [answer.reference[0].text[:4] for answer in entry.answers] == ["Stop", "Invo"]
     piped("b", f"{agent}/{invoices}", "2", "2")
@@ -254,7 +255,7 @@ def test_choices_that_overlap_are_one_span(piped, docs):
 def test_the_copies_of_an_answer_can_be_declined(piped, docs):
     shown = piped("How many working days does a refund take?").out
     number = numbers_of(shown, "paid to the card")[0]
-    assert "Saved: 1 answer.\n" in piped(number, "2", "x").out
+    assert "Saved: 1 answer: “Refunds take" in piped(number, "2", "x").out
     (entry,) = read(docs)
     assert [span.doc_id for span in entry.labels] == ["billing.md"]
     joined = piped("b", number, "2", "y", "")
@@ -267,8 +268,69 @@ def test_the_copies_of_an_answer_can_be_declined(piped, docs):
 def test_a_copy_that_was_chosen_too_is_the_same_answer(piped, docs):
     shown = piped("How many working days does a refund take?").out
     first, second = numbers_of(shown, "paid to the card")[0], numbers_of(shown, "money back")[0]
-    assert "Saved: 1 answer, at any of 2 places." in piped(f"{first} {second}", "2", "3", "").out
-    assert "Saved: 2 answers.\n" in piped("b", f"{first} {second}", "2", "3", "x", "x").out
+    assert "Saved: 1 answer, at any of 2 places: “" in piped(f"{first} {second}", "2", "3", "").out
+    assert "Saved: 2 answers: “" in piped("b", f"{first} {second}", "2", "3", "x", "x").out
+
+
+def test_the_keys_of_a_question_are_keys_where_a_passage_is_trimmed_too(piped, docs):
+    shown = piped("Where is the agent?").out
+    number = numbers_of(shown, "Stop the agent")[0]
+    helped = piped(number, "?", "S").out
+    assert "s later, b back, q stop, ? help" in " ".join(helped.split())
+    assert "2-3      only sentences 2 and 3 are" in helped
+    assert "0 of 1 question labelled. Type the next question" in helped
+    assert waiting(docs) == ["Where is the agent?"]
+    refused = " ".join(piped(number, "a", "7", "Q", "0").out.split())
+    assert "'a' is a single character; expected the number of a sentence, such as 2, or more words" in refused
+    assert "Saved" not in refused
+    assert waiting(docs) == ["Where is the agent?"]
+
+
+def test_the_keys_of_a_question_are_keys_where_copies_are_joined_too(piped, docs):
+    shown = piped("How many working days does a refund take?").out
+    number = numbers_of(shown, "paid to the card")[0]
+    assert "x        only the place that was chosen is" in piped(number, "2", "?", "s").out
+    assert waiting(docs) == ["How many working days does a refund take?"]
+
+
+def test_the_text_that_was_saved_is_shown_shortened_and_harmless(piped, docs):
+    (docs / "evil.md").write_text(f"# Evil\n\nThe \x1b[31mzebra\n\u202e {'sleeps and ' * 40} wakes.\n")
+    shown = piped("Where is the zebra?").out
+    outcome = piped(numbers_of(shown, "zebra")[0], "")
+    saved = " ".join(outcome.out.partition("Saved: ")[2].partition("\n\n")[0].split())
+    assert saved.startswith("1 answer: “The \N{REPLACEMENT CHARACTER}[31mzebra \N{REPLACEMENT CHARACTER} sleeps and")
+    assert saved.endswith("…”.")
+    assert len(saved) < 200
+
+
+def test_messages_are_wrapped_at_words(at_terminal):
+    terminal = at_terminal(columns=40)
+    terminal.until("Question: ")
+    terminal.type("x")
+    told = terminal.until("before, q\nstops.")
+    assert "That is no question. Type a question as\nsomebody would ask it; it is saved at\nonce." in told
+    terminal.until("Question: ")
+    terminal.type("q")
+    assert terminal.end() == 0
+
+
+def test_short_words_of_a_passage_that_is_a_copy_are_joined_with_those_of_its_copies(piped, docs):
+    text = "# Logs\n\nRequests are logged for ninety days, and then deleted.\n"
+    (docs / "api.md").write_text(text)
+    (docs / "terms.md").write_text(text.replace("for ", "for\n"))
+    shown = piped("How long are requests logged?").out
+    number = numbers_of(shown, "ninety days")[0]
+    assert "docs/api.md:1:1 and 1 other place\n" in shown
+    joined = piped(number, "ninety days", "")
+    assert "“ninety days” is also in 1 other place: docs/terms.md:4:1." in joined.out
+    (entry,) = read(docs)
+    assert [len(answer.places) for answer in entry.answers] == [2]
+    assert [(span.doc_id, span.text) for span in entry.labels] == [
+        ("api.md", "ninety days"),
+        ("terms.md", "ninety days"),
+    ]
+    piped("b", number, "ninety days", "x")
+    assert [span.doc_id for span in read(docs).ground_truth[0].labels] == ["api.md"]
 
 
 def test_wrong_input_says_what_is_wrong_and_is_asked_for_again(piped, docs):
@@ -320,6 +382,35 @@ def test_going_back_changes_the_label_of_the_question_before(piped, docs):
     assert read(docs).ground_truth[0].relevant
 
 
+def test_a_mistyped_question_is_removed_at_once_unless_something_else_is_typed(piped, docs):
+    outcome = piped("When are invoicess sent?", "d", "no", "D", "", "When are invoices sent?", "0")
+    stays, removed = outcome.out.index("The question stays."), outcome.out.index("Removed: this question.")
+    assert outcome.out.index("Remove this question? Enter: yes. Anything else: no, it stays.") < stays < removed
+    assert [entry.query.text for entry in read(docs)] == ["When are invoices sent?"]
+    assert waiting(docs) == []
+    labelled = piped("b", "d")
+    assert "Remove this question and its label? Enter: yes." in labelled.out
+    assert "1 of 1 question labelled in" in labelled.out
+    outcome = piped("Who?", "s", "b", "b", "d", "", "q")
+    assert "Removed: this question and its label." in outcome.out
+    assert "0 of 1 question labelled in" in outcome.out
+    assert waiting(docs) == ["Who?"]
+
+
+def test_the_only_question_can_be_removed(piped, docs):
+    outcome = piped("Who?", "d", "", "What?", "0")
+    assert "Type a question, or q to stop." in outcome.out.partition("Removed")[2]
+    assert [entry.query.text for entry in read(docs)] == ["What?"]
+    removed = piped("b", "d", "")
+    assert (removed.code, removed.out.splitlines()[-1]) == (0, f"{FILE} holds no question any more.")
+    assert "labelled" not in piped("?").out
+
+
+def test_a_question_that_is_there_up_to_capitals_and_punctuation_is_shown(piped, docs):
+    outcome = piped("When do invoices come?", "0", "when do  invoices come")
+    assert "Question 1 of 1, 1 labelled:\nWhen do invoices come?\nLabelled: nothing" in outcome.out
+
+
 def test_documents_that_changed_are_told_or_refused(piped, docs):
     shown = piped("When are invoices sent?").out
     piped(numbers_of(shown, "Invoices are")[0], "2")
@@ -344,8 +435,9 @@ def test_the_own_retriever_adds_passages_and_its_failure_is_told(piped, docs, mo
     pool = read(docs).metadata["pools"][0]
     assert [retriever["type"] for retriever in pool["retrievers"]][:2] == ["bm25", "vector-rag"]
     assert "own:search" in json.dumps(pool["retrievers"][2])
-    broken = piped("When?", options=("--retriever", "own:broken"))
+    broken = piped("When?", "0", options=("--retriever", "own:broken"))
     assert broken.code == 0
+    assert [len(pool["retrievers"]) for pool in read(docs).metadata["pools"]] == [3, 2]
     assert (
         "broken could not be asked, so its passages are missing: RuntimeError: no \N{REPLACEMENT CHARACTER}[31mindex"
         in (" ".join(broken.out.split()))

@@ -27,7 +27,7 @@ def parse_choice(typed: str, known: int) -> Choice:
     if typed.strip().lower() in ("0", "n"):
         return ()
     answers = tuple(
-        tuple(_number(part, known) for part in answer.split("/"))
+        tuple(_number(part, answer, known) for part in answer.split("/"))
         for answer in _SLASH.sub("/", typed).replace(",", " ").split()
     )
     twice = [
@@ -40,7 +40,11 @@ def parse_choice(typed: str, known: int) -> Choice:
     return answers
 
 
-def _number(part: str, known: int) -> int:
+def _number(part: str, answer: str, known: int) -> int:
+    if not part:
+        raise InputError(
+            f"a number is missing beside a slash in {shown(answer, 40)}; expected one on either side, such as 1/3"
+        )
     if not _NUMBER.fullmatch(part):
         raise InputError(f"{shown(part, 40)} is not understood; expected the numbers of passages, such as 1 or 1 3")
     number = int(part)

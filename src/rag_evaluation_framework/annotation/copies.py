@@ -1,6 +1,6 @@
 """Choices that are the same text: those that overlap, and other places of what was chosen."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rag_evaluation_framework.annotation.trimming import is_cut
 from rag_evaluation_framework.data.documents import Corpus
@@ -30,18 +30,53 @@ def _widened(places: Places, whole: Sequence[CharacterSpan], corpus: Corpus) -> 
     return (CharacterSpan(span.doc_id, span.start, span.end, text),)
 
 
-def copies_of(places: Places, corpus: Corpus) -> Places:
-    """Return where else the texts of the places of an answer are, up to white space, in the order of the documents.
+def copies_of(places: Places, passages: Iterable[Places], corpus: Corpus) -> Places:
+    """Return where else the texts of the places of an answer are, up to white space.
 
-    Texts of a few words are not looked for: they are written again elsewhere without being the same.
+    A text of a few words is written again elsewhere without being the same. It is only where it is in the copies of the
+    passage that it was chosen from, at the same position.
+
+    Args:
+        places: The places of the answer.
+        passages: The passages from which answers were chosen, each with those that have the same text.
+        corpus: The documents.
     """
-    locator, found = TextLocator.of(corpus), dict[CharacterSpan, None]()
+    chosen, found = [*passages], dict[CharacterSpan, None]()
     for place in places:
-        if is_long(place.text):
-            others = locator.places_in_context(place.text, limit=MOST_COPIES)
-            whole = is_cut(place, corpus)
-            found |= dict.fromkeys(other for other in others if whole or not is_cut(other, corpus))
+        others = [*_everywhere(place.text, corpus), *_in_copies(place, chosen, corpus)]
+        whole = is_cut(place, corpus)
+        found |= dict.fromkeys(other for other in others if whole or not is_cut(other, corpus))
     return tuple(other for other in found if not any(other.overlaps(place) for place in places))
+
+
+def _everywhere(text: str, corpus: Corpus) -> list[CharacterSpan]:
+    """Return where a text is that is long enough to be the same wherever it stands; nothing for another."""
+    return TextLocator.of(corpus).places_in_context(text, limit=MOST_COPIES) if is_long(text) else []
+
+
+def _in_copies(place: CharacterSpan, passages: Iterable[Places], corpus: Corpus) -> Iterator[CharacterSpan]:
+    """Yield where a place is in the other places of the text of the passage that it is in."""
+    for alike in passages:
+        for passage in alike:
+            if passage.doc_id == place.doc_id and passage.start <= place.start and place.end <= passage.end:
+                others = dict.fromkeys((*alike, *_everywhere(passage.text, corpus)))
+                yield from (_mapped(place, passage, other, corpus) for other in others)
+
+
+def _mapped(place: CharacterSpan, passage: CharacterSpan, other: CharacterSpan, corpus: Corpus) -> CharacterSpan:
+    """Return what has the position of a place of a passage in another one, which is the same up to white space."""
+    content = corpus[passage.doc_id].content
+    before = _visible(content[passage.start : place.start])
+    count = len(_visible(content[place.start : place.end]))
+    content = corpus[other.doc_id].content
+    offsets = _visible(content[other.start : other.end])
+    start, end = other.start + offsets[len(before)], other.start + offsets[len(before) + count - 1] + 1
+    return CharacterSpan(other.doc_id, start, end, content[start:end])
+
+
+def _visible(text: str) -> list[int]:
+    """Return where the characters of a text are that are no white space."""
+    return [offset for offset, character in enumerate(text) if not character.isspace()]
 
 
 def absorbed(answers: Sequence[Places], joined: Collection[CharacterSpan]) -> list[Places]:

@@ -1,8 +1,7 @@
 """The pool: passages that several retrievers find for a question, for a person to look through."""
 
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any
@@ -37,10 +36,12 @@ class Found:
     Attributes:
         passages: The best first, each text once.
         problems: What became of results that are missing.
+        answered: The numbers of the retrievers that did not fail.
     """
 
     passages: tuple[CharacterSpan, ...]
     problems: tuple[str, ...] = ()
+    answered: frozenset[int] = frozenset()
 
 
 class Pool:
@@ -72,24 +73,32 @@ class Pool:
         self._add_vectors()
         if own is not None:
             self._add(as_retriever(own))
+        self._described = [describe(retriever) for retriever, _ in self._asked]
 
-    def record(self) -> dict[str, Any]:
-        """Return which retrievers find the passages, with their parameters, and how deep, as a dataset keeps it."""
-        return {"retrievers": [describe(retriever) for retriever, _ in self._asked], "depth": DEPTH}
+    def record(self, answered: Collection[int]) -> dict[str, Any]:
+        """Return which retrievers found passages, with their parameters, and how deep, as a dataset keeps it.
+
+        Args:
+            answered: The numbers of those that did not fail.
+        """
+        found = [described for number, described in enumerate(self._described) if number in answered]
+        return {"retrievers": found, "depth": DEPTH}
 
     def found(self, words: str) -> Found:
         """Return the passages that are found for a question, or other words."""
         problems: list[str] = []
         rankings = [self._ranked(retriever, locator, words, problems) for retriever, locator in self._asked]
-        interleaved = (passage for passage in chain.from_iterable(zip_longest(*rankings)) if passage is not None)
+        in_turns = chain.from_iterable(zip_longest(*(ranking or () for ranking in rankings)))
+        interleaved = (passage for passage in in_turns if passage is not None)
         first: dict[str, CharacterSpan] = {}
         for passage in interleaved:
             first.setdefault(_collapsed(passage.text), passage)
-        return Found(tuple(first.values()), tuple(problems))
+        answered = frozenset(number for number, ranking in enumerate(rankings) if ranking is not None)
+        return Found(tuple(first.values()), tuple(problems), answered)
 
-    def count(self, passage: CharacterSpan) -> int:
-        """Return how many passages of the documents have the text of this one, up to white space."""
-        return self._passages.counts[_collapsed(passage.text)]
+    def copies(self, passage: CharacterSpan) -> tuple[CharacterSpan, ...]:
+        """Return the passages of the documents that have the text of this one, up to white space, itself among them."""
+        return self._passages.alike(passage)
 
     def close(self) -> None:
         """Release what the retrievers hold."""
@@ -112,15 +121,15 @@ class Pool:
 
     def _ranked(
         self, retriever: Retriever, locator: HitLocator, words: str, problems: list[str]
-    ) -> list[CharacterSpan]:
-        """Return the passages that a retriever finds; whatever it raises is a problem, and no end of the work."""
+    ) -> list[CharacterSpan] | None:
+        """Return the passages that a retriever finds; None if it raises, which is a problem, and no end of the work."""
         try:
             with collected(), no_exit(retriever.name, "retrieve"):
                 hits = ask(retriever, words, DEPTH, locator).hits
         except BaseException as error:  # noqa: BLE001  it is anybody's code, and the others have found something
             pass_on_interrupt(error)
             problems.append(f"{retriever.name} could not be asked, so its passages are missing: {raised(error)}")
-            return []
+            return None
         spans = [hit.span for hit in hits]
         lost = sum(span is None or not span.length() for span in spans)
         if lost:
@@ -134,19 +143,20 @@ class _Passages:
 
     Args:
         chunks: The passages, in the order of the documents.
-
-    Attributes:
-        counts: How many of them have a text, up to white space.
     """
 
     def __init__(self, chunks: Iterable[AnyChunk]) -> None:
         self._of: dict[str, list[CharacterSpan]] = {}
-        self.counts = Counter[str]()
+        self._alike: dict[str, list[CharacterSpan]] = {}
         for chunk in chunks:
             if isinstance(chunk, PositionAwareChunk) and chunk.content.strip():
                 span = CharacterSpan(chunk.doc_id, chunk.start, chunk.end, chunk.content)
                 self._of.setdefault(chunk.doc_id, []).append(span)
-                self.counts[_collapsed(chunk.content)] += 1
+                self._alike.setdefault(_collapsed(chunk.content), []).append(span)
+
+    def alike(self, passage: CharacterSpan) -> tuple[CharacterSpan, ...]:
+        """Return those with the text of a passage, up to white space, in the order of the documents."""
+        return tuple(self._alike[_collapsed(passage.text)])
 
     def covered(self, span: CharacterSpan) -> Sequence[CharacterSpan]:
         """Return the passages of which a place covers at least half or, if there is none, the one it covers most of."""

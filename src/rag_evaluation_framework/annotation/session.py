@@ -21,8 +21,9 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.load import load_unfinished
 from rag_evaluation_framework.datasets.replacing import file_state, replace_dataset
 from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.inspection.question_checks import wording_key
 from rag_evaluation_framework.labelling.label_change import LOST
-from rag_evaluation_framework.labelling.relabelling import relabel
+from rag_evaluation_framework.labelling.relabelling import Relabelled, relabel
 from rag_evaluation_framework.text.text_locator import TextLocator
 
 POOLS = "pools"
@@ -104,13 +105,31 @@ class Session:
         return len(self.questions) - before
 
     def ask(self, wording: str) -> int:
-        """Return the number of a question, which is added if its wording is not there."""
+        """Return the number of a question, which is added if its wording is not there.
+
+        Capitals, white space and punctuation around words make no other wording, as for `dataset lint`.
+
+        Args:
+            wording: The question, its white space being single spaces.
+        """
         texts = [_collapsed(question.query.text) for question in self.questions]
-        if wording not in texts:
-            ids = QueryIds({question.query.id: question.query.text for question in self.questions})
-            self.add([Query(ids.of(wording), QueryText(wording))])
-            return len(self.questions) - 1
-        return texts.index(wording)
+        if wording in texts:
+            return texts.index(wording)
+        keys = [wording_key(text) for text in texts]
+        if wording_key(wording) in keys:
+            return keys.index(wording_key(wording))
+        ids = QueryIds({question.query.id: question.query.text for question in self.questions})
+        self.add([Query(ids.of(wording), QueryText(wording))])
+        return len(self.questions) - 1
+
+    def remove(self, number: int) -> None:
+        """Remove a question and its labels, whether they are in the documents or lost.
+
+        Args:
+            number: The number of the question; those behind it count one less from now on.
+        """
+        del self.questions[number]
+        self._save()
 
     def label(self, number: int, answers: Iterable[Places], pool: Mapping[str, Any]) -> None:
         """Label a question, in place of what it was labelled with.
@@ -158,20 +177,40 @@ def _in_documents(dataset: Dataset[CharacterSpan], corpus: Corpus, path: Path) -
     if dataset.corpus_hash in (None, corpus.content_hash) and not dataset.mismatches(corpus):
         return dataset.with_corpus(corpus), ""
     found = relabel(dataset, corpus)
-    folder, pattern = corpus.metadata.get("source", "FOLDER"), corpus.metadata.get("glob_pattern", "**/*.md")
-    lost = found.counts()[LOST]
-    if lost:
-        options = f"--corpus {shlex.quote(str(folder))} --glob {shlex.quote(str(pattern))}"
-        raise DatasetError(
-            f"{path}: the documents have changed since it was labelled, and {lost} of its {len(found.changes)} "
-            f"labelled texts {'is' if lost == 1 else 'are'} not found in {folder} any more; are these the right folder "
-            f"and pattern of files? Then `rag-eval dataset update {shlex.quote(str(path))} {options}` keeps the others"
-        )
+    if found.counts()[LOST]:
+        raise _labels_lost(found, path, corpus)
     told = f"The documents have changed since the dataset was labelled. {found.counted_spans()}."
     unanswered = sum(not entry.labels for entry in dataset)
     if unanswered:
         told += f" Questions without an answer, which the new documents may have: {unanswered}."
     return found.dataset, told if len(dataset) else ""
+
+
+def _labels_lost(found: Relabelled, path: Path, corpus: Corpus) -> DatasetError:
+    """Return the error that says how many labels are lost, and what can be done: other things if no question is left.
+
+    Args:
+        found: What became of the labels.
+        path: The file of the dataset.
+        corpus: The documents.
+    """
+    folder, pattern = corpus.metadata.get("source", "FOLDER"), corpus.metadata.get("glob_pattern", "**/*.md")
+    lost, total = found.counts()[LOST], len(found.changes)
+    options = f"--corpus {shlex.quote(str(folder))} --glob {shlex.quote(str(pattern))}"
+    update = f"rag-eval dataset update {shlex.quote(str(path))} {options}"
+    if any(entry.relevant for entry in found.dataset):
+        so, ways = "", f"Then `{update}` keeps the others"
+    else:
+        so = ", so no question keeps its labels"
+        ways = (
+            "If the documents were rewritten, label them anew with `--output` and another file, or give a table of new "
+            f"quotes: `{update} --questions TABLE`"
+        )
+    return DatasetError(
+        f"{path}: the documents have changed since it was labelled, and {lost} of its {total} labelled texts "
+        f"{'is' if lost == 1 else 'are'} not found in {folder} any more{so}; are these the right folder and pattern of "
+        f"files? {ways}"
+    )
 
 
 def _collapsed(text: str) -> str:

@@ -1,6 +1,7 @@
 """From a passage to the words in it that answer a question."""
 
 import re
+from itertools import islice, product
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.documents import Corpus
@@ -36,12 +37,14 @@ def trimmed(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan
 
     Args:
         typed: Nothing for all of it; the number of a sentence, or a range such as `2-3`; or the words themselves, which
-            may go on outside of the passage. Words in quotation marks are never taken for numbers.
+            may go on outside of the passage, and may differ in capitals if they are nowhere with their own. What is in
+            quotation marks is never taken for a number or for a slip of a key, as a single character else is.
         passage: The passage.
         corpus: Its documents.
 
     Raises:
-        InputError: There is no such sentence, the words are not in the document, or they begin or end inside a word.
+        InputError: There is no such sentence, the words are not in the document, or they begin or end inside a word, or
+            are a single character.
     """
     typed = typed.strip()
     if not typed:
@@ -59,18 +62,36 @@ def trimmed(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan
 
 def _words(typed: str, passage: CharacterSpan, corpus: Corpus) -> CharacterSpan:
     """Return the place of words in the document of a passage that is nearest to the passage."""
-    locator, inside = TextLocator.of(corpus), _QUOTED.fullmatch(typed)
-    for words in (typed, *([inside[1]] if inside else [])):
-        places = locator.places_in_context(words, doc_id=passage.doc_id, limit=_MOST_PLACES)
+    if len(typed) == 1:
+        raise InputError(
+            f"{shown(typed)} is a single character; expected the number of a sentence, such as 2, or more words; in "
+            "quotation marks it is taken as it is"
+        )
+    inside = _QUOTED.fullmatch(typed)
+    written = (typed, *([inside[1]] if inside else []))
+    is_there = False
+    for find, words in product((_as_written, _in_other_capitals), written):
+        places = find(words, passage, corpus)
         whole = [place for place in places if not is_cut(place, corpus)]
         if whole:
             return min(whole, key=lambda place: _distance(place, passage))
-        if places:
-            raise InputError(f"{shown(words)} begins or ends inside a word; expected whole words")
+        is_there = is_there or bool(places)
+    if is_there:
+        raise InputError(f"{shown(typed)} begins or ends inside a word; expected whole words")
     raise InputError(
         f"{shown(typed)} is not in {shown(str(passage.doc_id))}; expected words as they are shown above, sentences "
         "such as 2 or 2-3, or nothing for the whole passage"
     )
+
+
+def _as_written(words: str, passage: CharacterSpan, corpus: Corpus) -> list[CharacterSpan]:
+    return TextLocator.of(corpus).places_in_context(words, doc_id=passage.doc_id, limit=_MOST_PLACES)
+
+
+def _in_other_capitals(words: str, passage: CharacterSpan, corpus: Corpus) -> list[CharacterSpan]:
+    pattern = re.compile(r"\s+".join(map(re.escape, words.split())), re.IGNORECASE)
+    found = islice(pattern.finditer(corpus[passage.doc_id].content), _MOST_PLACES)
+    return [CharacterSpan(passage.doc_id, *place.span(), place[0]) for place in found if place[0]]
 
 
 def _distance(place: CharacterSpan, passage: CharacterSpan) -> tuple[int, int]:

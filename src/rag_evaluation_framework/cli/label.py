@@ -88,6 +88,8 @@ def _tell_begin(session: annotation.Session, pool: annotation.Pool, added: int, 
 
 def _counted(session: annotation.Session) -> str:
     total = len(session.questions)
+    if not total and session.path.exists():
+        return f"{session.path} holds no question any more"
     if not total:
         return "no question was asked, and nothing is written"
     return f"{session.labelled} of {total} question{'s' * (total != 1)} labelled in {session.path}"

@@ -3,7 +3,8 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TypeAlias, TypeVar
 
 from rich.console import Console
@@ -18,8 +19,26 @@ from rag_evaluation_framework.errors import InputError
 T = TypeVar("T")
 Places: TypeAlias = "tuple[rag.CharacterSpan, ...]"
 
-_TRIM = "Enter: all of it. 2 or 2-3: only these sentences. Or type the words that answer the question."
+_TRIM = (
+    "Enter: all of it. 2 or 2-3: only these sentences. Or type the words that answer the question. s later, b back, q "
+    "stop, ? help"
+)
 _JOIN = "Any of them is enough. Enter: yes. x: no, only this place."
+_KEYS_HELP = """\
+s        leave the question for later, as it is
+b        choose among the passages again
+q        stop; this question stays as it is"""
+_TRIM_HELP = f"""\
+Enter    all of the passage is the answer
+2        only sentence 2 is
+2-3      only sentences 2 and 3 are
+words    only these are, as they are shown above; capitals may differ. What is a number,
+         or a single character, is typed in quotation marks: "5"
+{_KEYS_HELP}"""
+_JOIN_HELP = f"""\
+Enter    all of these places are the answer, and to find any of them is enough
+x        only the place that was chosen is
+{_KEYS_HELP}"""
 
 
 class Stop(Exception):
@@ -28,6 +47,10 @@ class Stop(Exception):
 
 class ChooseAgain(Exception):
     """Somebody wants to choose among the passages again."""
+
+
+class Later(Exception):
+    """Somebody wants to leave the question for later."""
 
 
 class Answers:
@@ -47,6 +70,7 @@ class Answers:
         Raises:
             Stop: Somebody typed `q`.
             ChooseAgain: Somebody typed `b`.
+            Later: Somebody typed `s`.
             NoMoreInput: Standard input has ended.
         """
         several = sum(map(len, choice)) > 1
@@ -60,7 +84,7 @@ class Answers:
         whole = annotation.merged(answers, self._corpus)
         if len(whole) < len(answers):
             print_text("Choices that overlap are one answer.")
-        return self._with_copies(whole)
+        return self._with_copies(whole, [passages.copies(number) for number in chain.from_iterable(choice)])
 
     def _trimmed(self, passage: rag.CharacterSpan, title: str, question: str) -> rag.CharacterSpan:
         print_text("")
@@ -69,18 +93,23 @@ class Answers:
             self._console, f"{title}{reports.named_place(passage, self._corpus)}", sentences, question
         )
         reports.print_wrapped(self._console, _TRIM, 0)
-        return _asked(self._console, lambda typed: annotation.trimmed(typed, passage, self._corpus))
+        return _asked(self._console, _TRIM_HELP, lambda typed: annotation.trimmed(typed, passage, self._corpus))
 
-    def _with_copies(self, answers: list[Places]) -> list[Places]:
-        """Return answers with the other places of their texts, unless somebody wants only those that were chosen."""
+    def _with_copies(self, answers: list[Places], passages: Sequence[Places]) -> list[Places]:
+        """Return answers with the other places of their texts, unless somebody wants only those that were chosen.
+
+        Args:
+            answers: The places of each answer.
+            passages: The passages that they were chosen from, each with those that have the same text.
+        """
         done: list[Places] = []
         while answers:
             places, answers = answers[0], answers[1:]
-            copies = annotation.copies_of(places, self._corpus)
+            copies = annotation.copies_of(places, passages, self._corpus)
             if copies:
                 reports.show_copies(self._console, places[0], copies, self._corpus)
                 reports.print_wrapped(self._console, _JOIN, 0)
-                places = (*places, *copies) if _asked(self._console, _is_joined) else places
+                places = (*places, *copies) if _asked(self._console, _JOIN_HELP, _is_joined) else places
                 answers = annotation.absorbed(answers, places)
             done.append(places)
         return done
@@ -92,14 +121,33 @@ def _is_joined(typed: str) -> bool:
     return not typed
 
 
-def _asked(console: Console, read: Callable[[str], T]) -> T:
-    """Return what is read from a line; where that is refused, the reason is said, and it is asked for again."""
+def _asked(console: Console, help_text: str, read: Callable[[str], T]) -> T:
+    """Return what is read from a line that is no key; where it is refused, this is said, and it is asked for again.
+
+    Args:
+        console: Where to print.
+        help_text: What `?` shows.
+        read: Reads the line; raises InputError where it refuses it.
+
+    Raises:
+        Stop: Somebody typed `q`.
+        ChooseAgain: Somebody typed `b`.
+        Later: Somebody typed `s`.
+    """
     while True:
         typed = typed_line("> ")
-        if typed == "q":
-            raise Stop
-        if typed == "b":
-            raise ChooseAgain
+        match typed.lower():
+            case "q":
+                raise Stop
+            case "b":
+                raise ChooseAgain
+            case "s":
+                raise Later
+            case "?":
+                print_text(help_text)
+                continue
+            case _:
+                pass
         try:
             return read(typed)
         except InputError as error:

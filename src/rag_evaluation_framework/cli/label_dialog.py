@@ -3,12 +3,10 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Console
 
 from rag_evaluation_framework import annotation, reports
-from rag_evaluation_framework.cli.label_answers import Answers, ChooseAgain, Stop
+from rag_evaluation_framework.cli.label_answers import Answers, ChooseAgain, Later, Stop
 from rag_evaluation_framework.cli.label_page import Passages
 from rag_evaluation_framework.cli.output import print_text
 from rag_evaluation_framework.cli.typed import typed_line
@@ -16,7 +14,7 @@ from rag_evaluation_framework.errors import InputError
 
 _KEYS = (
     "Numbers that answer it: 1 3 (both wanted) or 1/3 (either is enough). 0 nothing does. m more, /words search, s "
-    "later, b back, q stop, ? help"
+    "later, d remove, b back, q stop, ? help"
 )
 _HELP = """\
 1        passage 1 answers the question
@@ -26,13 +24,12 @@ _HELP = """\
 m        show more passages
 /words   search with other words; passages keep the numbers they have
 s        leave the question for later, as it is
+d        remove the question, such as a mistyped one, and its label; you are asked
 b        back to the question before, to label it again
 q        stop; everything that was labelled is saved
 Then each passage is trimmed: Enter takes all of it, 2 or 2-3 these sentences,
-and other words are taken as they are typed. Numbers that are meant as words are
-typed in quotation marks. b chooses passages again."""
-_ASK_HELP = """\
-Type a question as somebody would ask it; it is saved at once. b goes back to the question before, q stops."""
+and other words are taken as they are typed; ? explains it there."""
+_ASK_HELP = "Type a question as somebody would ask it; it is saved at once. b goes back to the one before, q stops."
 
 
 class Dialog:
@@ -47,8 +44,7 @@ class Dialog:
     def __init__(self, session: annotation.Session, pool: annotation.Pool, console: Console) -> None:
         self._session, self._pool, self._console = session, pool, console
         self._answers = Answers(console, pool.corpus)
-        self._later: set[int] = set()
-        self._record = pool.record()
+        self._later: set[str] = set()
 
     def hold(self) -> None:
         """Ask for questions and labels.
@@ -66,7 +62,7 @@ class Dialog:
     def _next(self) -> int | None:
         """Return the number of the first question that is not labelled, nor left for later; None if there is none."""
         questions = enumerate(self._session.questions)
-        return next((at for at, one in questions if one.truth is None and at not in self._later), None)
+        return next((at for at, one in questions if one.truth is None and one.query.id not in self._later), None)
 
     def _new(self) -> int:
         """Ask for a question, and return its number."""
@@ -78,13 +74,14 @@ class Dialog:
             if typed == "q":
                 raise Stop
             if typed == "?":
-                print_text(_ASK_HELP)
+                reports.print_wrapped(self._console, _ASK_HELP, 0)
             elif typed == "b":
                 if self._session.questions:
                     return len(self._session.questions) - 1
                 print_text("There is no question before this one.")
             elif len(typed) < 2:
-                print_text(f"{'Nothing was typed' if not typed else 'That is no question'}. {_ASK_HELP}")
+                told = f"{'Nothing was typed' if not typed else 'That is no question'}. {_ASK_HELP}"
+                reports.print_wrapped(self._console, told, 0)
             else:
                 return self._session.ask(typed)
 
@@ -109,27 +106,43 @@ class Dialog:
                 case "b":
                     print_text("There is no question before this one.")
                 case "s":
-                    self._later.add(number)
+                    self._later.add(question.query.id)
                     return None
+                case "d" if self._is_removed(number):
+                    return None
+                case "d":
+                    print_text("The question stays.")
                 case "m":
                     passages.more()
                 case "?":
                     print_text(_HELP)
                 case _ if typed.startswith("/"):
                     self._search(passages, typed[1:].strip())
-                case _ if self._is_labelled(number, typed, passages):
+                case _ if self._is_settled(number, typed, passages):
                     return None
                 case _:
                     pass
+
+    def _is_removed(self, number: int) -> bool:
+        """Remove a question if somebody wants it, and return whether that was so."""
+        question = self._session.questions[number]
+        has_label = question.truth is not None or any(label.quote for label in question.skipped)
+        what = "this question and its label" if has_label else "this question"
+        reports.print_wrapped(self._console, f"Remove {what}? Enter: yes. Anything else: no, it stays.", 0)
+        if typed_line("> "):
+            return False
+        self._session.remove(number)
+        reports.print_wrapped(self._console, f"Removed: {what}.", 0)
+        return True
 
     def _search(self, passages: Passages, words: str) -> None:
         if words:
             passages.search(words)
         else:
-            print_text("expected words behind the slash, such as /refund to a card")
+            reports.print_wrapped(self._console, "expected words behind the slash, such as /refund to a card", 0)
 
-    def _is_labelled(self, number: int, typed: str, passages: Passages) -> bool:
-        """Label a question with what was typed, and return whether that can be done."""
+    def _is_settled(self, number: int, typed: str, passages: Passages) -> bool:
+        """Label a question with what was typed, and return whether it is done with, or left for later."""
         try:
             choice = annotation.parse_choice(typed, passages.shown)
         except InputError as error:
@@ -140,15 +153,10 @@ class Dialog:
         except ChooseAgain:
             passages.again()
             return False
-        self._session.label(number, answers, self._record)
-        self._later.discard(number)
-        print_text(_saved(answers))
+        except Later:
+            self._later.add(self._session.questions[number].query.id)
+            return True
+        self._session.label(number, answers, passages.record())
+        self._later.discard(self._session.questions[number].query.id)
+        reports.show_saved(self._console, answers)
         return True
-
-
-def _saved(answers: Sequence[Sequence[object]]) -> str:
-    if not answers:
-        return "Saved: nothing in the documents answers it."
-    several = [f"{len(places)} places" for places in answers if len(places) > 1]
-    joined = f", at any of {' and of '.join(several)}" if several else ""
-    return f"Saved: {len(answers)} answer{'s' * (len(answers) > 1)}{joined}."

@@ -3,11 +3,13 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
+from typing import Any
+
 from rich.console import Console
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import annotation, reports
-from rag_evaluation_framework.cli.output import components_print_to_stderr, print_text
+from rag_evaluation_framework.cli.output import components_print_to_stderr
 
 
 class Passages:
@@ -25,6 +27,7 @@ class Passages:
         self._left: list[rag.CharacterSpan] = []
         self._page: list[rag.CharacterSpan] = []
         self._words = question
+        self._answered = frozenset[int]()
 
     @property
     def shown(self) -> int:
@@ -35,10 +38,13 @@ class Passages:
         """Return the passage of a number."""
         return [*self._numbers][number - 1]
 
-    @property
-    def words(self) -> str:
-        """The words that were searched last: those of the question, or others."""
-        return self._words
+    def copies(self, number: int) -> tuple[rag.CharacterSpan, ...]:
+        """Return the passages that have the text of the one of a number, itself among them."""
+        return self._pool.copies(self.passage(number))
+
+    def record(self) -> dict[str, Any]:
+        """Return what the passages were found with, as a dataset keeps it: what failed in every search is left out."""
+        return self._pool.record(self._answered)
 
     def search(self, words: str) -> None:
         """Show the first page of what is found for a question, or for other words."""
@@ -47,9 +53,11 @@ class Passages:
             found = self._pool.found(words)
         for problem in found.problems:
             reports.print_wrapped(self._console, problem, 0)
+        self._answered |= found.answered
         self._left = [*found.passages]
         if not self._left:
-            print_text("No passage was found. /other words searches with other words, 0 says that there is no answer.")
+            told = "No passage was found. /other words searches with other words, 0 says that there is no answer."
+            reports.print_wrapped(self._console, told, 0)
             return
         self.more()
 
@@ -57,7 +65,8 @@ class Passages:
         """Show the next page."""
         size = reports.fitting(self._console)
         if not self._left:
-            print_text("There are no more passages for these words. /other words searches with other words.")
+            told = "There are no more passages for these words. /other words searches with other words."
+            reports.print_wrapped(self._console, told, 0)
             return
         self._page, self._left = self._left[:size], self._left[size:]
         for passage in self._page:
@@ -67,5 +76,5 @@ class Passages:
     def again(self) -> None:
         """Show the page that was shown last."""
         numbered = {self._numbers[passage]: passage for passage in self._page}
-        counts = {number: self._pool.count(passage) for number, passage in numbered.items()}
+        counts = {number: len(self._pool.copies(passage)) for number, passage in numbered.items()}
         reports.show_passages(self._console, numbered, self._words, self._pool.corpus, counts)

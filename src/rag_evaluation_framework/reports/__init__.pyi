@@ -8,6 +8,7 @@ from .passages import named_place as named_place
 from .passages import show_copies as show_copies
 from .passages import show_passages as show_passages
 from .passages import show_question as show_question
+from .passages import show_saved as show_saved
 from .passages import show_sentences as show_sentences
 from .quotes import show_quotes as show_quotes
 from .tables import Column as Column

@@ -115,6 +115,22 @@ def show_copies(console: Console, span: CharacterSpan, copies: Sequence[Characte
     print_wrapped(console, Text(told), 0)
 
 
+def show_saved(console: Console, answers: Sequence[Sequence[CharacterSpan]]) -> None:
+    """Print what was saved: how many answers, and the text of each.
+
+    Args:
+        console: Where to print.
+        answers: The places of each answer.
+    """
+    if not answers:
+        print_wrapped(console, "Saved: nothing in the documents answers it.", 0)
+        return
+    several = [f"{len(places)} places" for places in answers if len(places) > 1]
+    joined = f", at any of {' and of '.join(several)}" if several else ""
+    texts = ", ".join(quoted(places[0].text) for places in answers)
+    print_wrapped(console, f"Saved: {len(answers)} answer{'s' * (len(answers) > 1)}{joined}: {texts}.", 0)
+
+
 def named_place(span: CharacterSpan, corpus: Corpus) -> str:
     """Return where a span begins, as `folder/file:line:column`."""
     return f"{folder_of(corpus)}{LinePlaces(corpus).named(span)}"
