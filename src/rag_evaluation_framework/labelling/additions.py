@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework._support.records import Problems
-from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
@@ -80,6 +79,7 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     corrected = {
         query_id for query_id, entry in given.items() if query_id in before and _differs(entry, before[query_id])
     }
+    relabelled = {query_id for query_id in corrected if _answers(given[query_id]) != _answers(before[query_id])}
     entries = [given[entry.query.id] if entry.query.id in corrected else entry for entry in dataset]
     added = [entry for query_id, entry in given.items() if query_id not in before]
     again = {label.query.id: label.query for label in unplaced}
@@ -88,7 +88,7 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     wordings = {_words(query) for query in known.values()}
     new = (*(entry.query for entry in added), *left_out)
     return Additions(
-        _dataset(dataset, [*entries, *added], unplaced, corpus, corrected),
+        _dataset(dataset, [*entries, *added], unplaced, corpus, relabelled),
         tuple(entry.query for entry in added),
         tuple(entry.query for entry in entries if entry.query.id in corrected),
         tuple(query for query in dataset.queries if query.id in listed),
@@ -147,7 +147,7 @@ def _dataset(
     entries: Sequence[GroundTruth[CharacterSpan]],
     unplaced: Sequence[Skipped],
     corpus: Corpus,
-    corrected: Set[str],
+    relabelled: Set[str],
 ) -> Dataset[CharacterSpan]:
     """Return a dataset with other questions; it skips those that neither they nor the table have, or not all of."""
     asked, again = {entry.query.id for entry in entries}, {label.query.id for label in unplaced}
@@ -159,7 +159,7 @@ def _dataset(
         corpus=corpus,
         metadata=dataset.metadata,
         skipped=[*skipped, *(label for label in unplaced if label.query.id not in asked)],
-        recorded=None if dataset.recorded is None else dataset.recorded.forgetting(corrected),
+        recorded=None if dataset.recorded is None else dataset.recorded.forgetting(relabelled),
     )
 
 
@@ -185,13 +185,12 @@ def _merged(query: Query, known: Query | None) -> Query:
 
 
 def _differs(entry: GroundTruth[CharacterSpan], known: GroundTruth[CharacterSpan]) -> bool:
-    here, there = ({_key(answer) for answer in one.answers} for one in (entry, known))
-    return here != there or entry.query != known.query
+    return _answers(entry) != _answers(known) or entry.query != known.query
 
 
-def _key(answer: Answer[CharacterSpan]) -> tuple[object, frozenset[object]]:
-    """Return what an answer is: its first place, and the others in any order."""
-    return answer.reference, frozenset(answer.places)
+def _answers(entry: GroundTruth[CharacterSpan]) -> set[tuple[object, frozenset[object]]]:
+    """Return what the answers of a question are: of each its first place, and the others in any order."""
+    return {(answer.reference, frozenset(answer.places)) for answer in entry.answers}
 
 
 def _words(query: Query) -> tuple[str, ...]:

@@ -1,14 +1,12 @@
 """Places of answers in edited documents: those that were lost are remembered, and copies are told among themselves."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rag_evaluation_framework.data.anchors import Anchor
-from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.ground_truth import TokenLevelGroundTruth
 from rag_evaluation_framework.data.ids import QueryId
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
@@ -52,9 +50,7 @@ def numbered_places(
     return numbers, before
 
 
-def dropped_places(
-    changes: Sequence[LabelChange], entries: Mapping[QueryId, TokenLevelGroundTruth]
-) -> Iterator[tuple[LabelChange, Numbers]]:
+def dropped_places(changes: Sequence[LabelChange]) -> Iterator[tuple[LabelChange, Numbers]]:
     """Yield the labels of places that are not whole of answers that have others, with their numbers from now on.
 
     Where the only place that is left has several spans, these are answers of their own from now on, and nothing is
@@ -62,32 +58,30 @@ def dropped_places(
 
     Args:
         changes: What became of the labels of questions all of whose answers have a place.
-        entries: These questions, as they are now, by id.
     """
-    answers: dict[tuple[QueryId, int], dict[int, list[LabelChange]]] = {}
-    for change in changes:
-        if change.place is not None:
-            key = change.query.id, change.place[0]
-            answers.setdefault(key, {}).setdefault(change.place[1], []).append(change)
-    for (query_id, _), places in answers.items():
-        found = {number: [change.found.span for change in places[number]] for number in sorted(places)}
-        whole = {number: tuple(filter(None, spans)) for number, spans in found.items() if None not in spans}
-        left: Answer[CharacterSpan] = Answer(tuple(whole.values()))
-        known = entries[query_id].answers
-        if len(whole) == len(places) or left not in known:
-            continue
-        first = min(whole)
-        for row, number in enumerate(number for number in found if number not in whole):
-            place = 0 if row == 0 and number < first else row + 1
-            yield from ((change, (known.index(left), place)) for change in places[number])
+    answers: dict[QueryId, dict[int, dict[int, list[LabelChange]]]] = {}
+    for row, change in enumerate(changes):
+        answer, place = change.place or (row, 0)
+        answers.setdefault(change.query.id, {}).setdefault(answer, {}).setdefault(place, []).append(change)
+    for some in answers.values():
+        number = 0
+        for places in some.values():
+            found = {place: [change.found.span for change in places[place]] for place in sorted(places)}
+            whole = [place for place, spans in found.items() if None not in spans]
+            width = len(found[whole[0]]) if len(whole) == 1 else 1
+            if width == 1:
+                for row, place in enumerate(place for place in found if place not in whole):
+                    new = number, 0 if row == 0 and place < whole[0] else row + 1
+                    yield from ((change, new) for change in places[place])
+            number += width
 
 
 def among_copies(changes: Sequence[LabelChange], corpus: Corpus) -> tuple[LabelChange, ...]:
     """Return changes in which labels that were lost among the copies of their own answer are found.
 
     Looked for by itself, a copy cannot be told from the others once what is around it has changed. If its text stands
-    no more often than the answer has it, in the documents or at least in its own one, every occurrence is a place of
-    the answer. What was lost for another reason, as its text is gone or struck out, stays lost.
+    in its document no more often than the answer has it there, these occurrences are the places of the answer. What was
+    lost for another reason, as its text is gone or struck out, stays lost.
 
     Args:
         changes: What became of labels, those of one answer beside each other.
@@ -123,18 +117,14 @@ def _among(group: Sequence[LabelChange], places: Sequence[CharacterSpan]) -> lis
     """Return where the labels of one text are, those that were lost among its occurrences at one of these."""
     results = [change.found for change in group]
     free = [place for place in places if not any(_meet(place, result.span) for result in results)]
-    are_all = len(places) <= len(group)
     labelled = Counter(result.anchor.doc_id for result in results)
     standing = Counter(str(place.doc_id) for place in places)
-    for within in (True, False):  # first in its own document
-        for row, result in enumerate(results):
-            doc_id = result.anchor.doc_id
-            if not result.is_among_several or not (are_all or (within and standing[doc_id] <= labelled[doc_id])):
-                continue
-            place = next((place for place in free if not within or place.doc_id == doc_id), None)
-            if place is not None:
-                free.remove(place)
-                results[row] = _at(result.anchor, place)
+    for row, result in enumerate(results):
+        doc_id = result.anchor.doc_id
+        place = next((place for place in free if place.doc_id == doc_id), None)
+        if result.is_among_several and place is not None and standing[doc_id] <= labelled[doc_id]:
+            free.remove(place)
+            results[row] = _at(result.anchor, place)
     return results
 
 

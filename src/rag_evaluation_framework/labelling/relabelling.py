@@ -100,11 +100,13 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     kept, lost = _settled(changes)
     back, missing = _settled(again)
     entries = {entry.query.id: entry for entry in _as_truth(kept)}
-    dropped = [replace(change, place=place) for change, place in dropped_places(kept, entries)]
+    dropped = [replace(change, place=place) for change, place in dropped_places([*kept, *back])]
+    again_asked = _as_truth(back)
+    back = [change for change in back if change.found.span is not None]
     unanswered = {entry.query.id: TokenLevelGroundTruth(entry.query, ()) for entry in dataset if not entry.labels}
     found = entries | unanswered
     updated = Dataset(
-        [*(found[query.id] for query in dataset.queries if query.id in found), *_as_truth(back)],
+        [*(found[query.id] for query in dataset.queries if query.id in found), *again_asked],
         TOKEN,
         name=dataset.name,
         corpus=corpus,
