@@ -214,3 +214,47 @@ def test_a_run_takes_lost_places_back(dataset):
     again = relabel_edited(found, corpus())
     assert again is not None
     assert len(again.dataset.ground_truth[0].answers[0].places) == 3
+
+
+def places(found, name="q"):
+    (entry,) = (entry for entry in found.dataset if entry.query.id == name)
+    return [[place[0].doc_id for place in answer.places] for answer in entry.answers]
+
+
+def test_what_comes_back_in_part_remembers_the_rest(dataset):
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), span("b.md", TEXT)),))
+    before = Dataset([entry, dataset.ground_truth[1]], TOKEN, corpus=corpus())
+    neither = relabel(before, corpus(a=None, b=None))
+    assert [query.id for query in neither.lost] == ["q"]
+    one = relabel(neither.dataset, corpus(a=None))
+    assert (places(one), one.counts()["back"]) == ([["b.md"]], 1)
+    assert places(relabel(one.dataset, corpus())) == [["a.md", "b.md"]]
+
+
+def test_places_come_back_to_their_own_answer_also_if_what_is_left_is_the_same(dataset):
+    terms = span("b.md", "Other terms apply to gifts.")
+    answers = Answer.any_of(span("a.md", TEXT), terms), Answer.any_of(terms, span("c.md", OTHER))
+    before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=corpus())
+    found = relabel(before, corpus(a=None, c=None))
+    assert places(found) == [["b.md"], ["b.md"]]
+    assert places(relabel(found.dataset, corpus())) == [["a.md", "b.md"], ["b.md", "c.md"]]
+
+
+def test_a_label_whose_document_is_gone_does_not_go_to_a_copy_that_was_not_labelled(dataset):
+    """Somebody may have declined it: an old version that nobody should use."""
+    old = f"# Old\n\nThis page is not valid any more. {TEXT} Do not use it.\n"
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), span("b.md", TEXT)),))
+    before = Dataset([entry], TOKEN, corpus=corpus(old=old))
+    found = relabel(before, corpus(old=old, b=None))
+    assert places(found) == [["a.md"]]
+    assert places(relabel(found.dataset, corpus(old=old))) == [["a.md", "b.md"]]
+
+
+def test_metadata_of_a_table_forget_no_lost_place(dataset, tmp_path):
+    now = corpus(b=None)
+    found = relabel(dataset, now).dataset
+    table = tmp_path / "q.csv"
+    table.write_text("id,question,quote,topic\np,When is it here?,Soon.,parcels\n")
+    again = add_questions(found, check_quotes(table, now), now)
+    assert [query.id for query in again.corrected] == ["p"]
+    assert len(again.dataset.contexts.lost) == 1
