@@ -22,6 +22,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.labelling import add_questions, relabel
 from rag_evaluation_framework.labelling.edited_documents import relabel_edited
+from rag_evaluation_framework.labelling.places_of_answers import whole_place
 
 TEXT = "Refunds take at most 14 working days in all countries."
 OTHER = "You have your money back after no more than two weeks."
@@ -258,3 +259,34 @@ def test_metadata_of_a_table_forget_no_lost_place(dataset, tmp_path):
     again = add_questions(found, check_quotes(table, now), now)
     assert [query.id for query in again.corrected] == ["p"]
     assert len(again.dataset.contexts.lost) == 1
+
+
+FIRST, SECOND = "These are the terms of the shop.", "Other terms apply to gifts."
+
+
+def test_a_place_has_its_parts_in_the_order_of_its_document_and_all_of_them():
+    one, two = span("b.md", FIRST), span("b.md", SECOND)
+    assert whole_place([two, one]) == (one, two)
+    assert whole_place([one, None]) == ()
+    assert whole_place([one, span("a.md", TEXT)]) == ()
+    assert whole_place([one, CharacterSpan(one.doc_id, one.start, one.end - 1)]) == ()
+
+
+def test_a_place_whose_parts_are_in_two_documents_is_lost_and_back_when_they_are_together(dataset):
+    two = span("b.md", FIRST), span("b.md", SECOND)
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(two, span("a.md", TEXT)),))
+    apart = corpus(b=f"# Terms\n\n{FIRST} {TEXT}\n", new=f"# Gifts\n\n{SECOND} Ask us.\n")
+    found = relabel(Dataset([entry], TOKEN, corpus=corpus()), apart)
+    assert found.dataset.ground_truth[0].relevant == (span("a.md", TEXT),)
+    assert relabel(found.dataset, corpus()).dataset.ground_truth[0].relevant == two
+
+
+def test_a_table_whose_parts_are_apart_now_leaves_out_its_question_and_no_other(dataset, tmp_path):
+    table = tmp_path / "q.csv"
+    rows = [f"How long does a refund take?,{quote},x,1" for quote in (FIRST, SECOND)]
+    table.write_text("\n".join(["question,quote,answer,place", *rows, "When is it here?,Soon.,,"]) + "\n")
+    before = check_quotes(table, corpus()).dataset()
+    now = corpus(b=f"# Terms\n\n{FIRST} {TEXT}\n", new=f"# Gifts\n\n{SECOND} Ask us.\n")
+    found = relabel(before, now).dataset
+    again = add_questions(found, check_quotes(table, now), now).dataset
+    assert "When is it here?" in [query.text for query in again.queries]

@@ -15,6 +15,7 @@ from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.labelling.quote_check import QuoteCheck
+from rag_evaluation_framework.labelling.quoted_answers import with_conflicts
 from rag_evaluation_framework.labelling.settled import with_settled
 from rag_evaluation_framework.labelling.still_lost import without_lost
 
@@ -69,7 +70,8 @@ def add_questions(dataset: Dataset[CharacterSpan], check: QuoteCheck, corpus: Co
     Raises:
         DatasetError: The id of a question in the table is that of another question in the dataset, scored or skipped.
     """
-    located = _of_skipped(with_settled(check, dataset, corpus), dataset)
+    settled = with_settled(check, dataset, corpus)
+    located = _of_skipped(replace(settled, rows=with_conflicts(settled.rows)), dataset)
     check = without_lost(located, dataset, corpus)
     known = {query.id: query for query in (*(label.query for label in dataset.skipped), *dataset.queries)}
     _check_ids(known.values(), check)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.data.dataset import Dataset
@@ -50,6 +51,16 @@ def numbered_places(
     return numbers, before
 
 
+def whole_place(spans: Sequence[CharacterSpan | None]) -> tuple[CharacterSpan, ...]:
+    """Return the spans of a place as their document has them now; () if one was lost, or they are no place any more.
+
+    That is in two documents, or one over the other.
+    """
+    found = sorted((span for span in spans if span is not None), key=lambda span: span.start)
+    is_one = len(found) == len(spans) and len({span.doc_id for span in found}) == 1
+    return tuple(found) if is_one and all(one.end <= other.start for one, other in pairwise(found)) else ()
+
+
 def dropped_places(changes: Sequence[LabelChange]) -> Iterator[tuple[LabelChange, Numbers]]:
     """Yield the labels of places that are not whole of answers that have others, with their numbers from now on.
 
@@ -66,8 +77,8 @@ def dropped_places(changes: Sequence[LabelChange]) -> Iterator[tuple[LabelChange
     for some in answers.values():
         number = 0
         for places in some.values():
-            found = {place: [change.found.span for change in places[place]] for place in sorted(places)}
-            whole = [place for place, spans in found.items() if None not in spans]
+            found = {place: whole_place([change.found.span for change in places[place]]) for place in sorted(places)}
+            whole = [place for place, spans in found.items() if spans]
             width = len(found[whole[0]]) if len(whole) == 1 else 1
             if width == 1:
                 for row, place in enumerate(place for place in found if place not in whole):

@@ -20,7 +20,12 @@ from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.anchors import anchors_of, known_documents
 from rag_evaluation_framework.labelling.label_change import BACK, LOST, LabelChange
-from rag_evaluation_framework.labelling.places_of_answers import among_copies, dropped_places, numbered_places
+from rag_evaluation_framework.labelling.places_of_answers import (
+    among_copies,
+    dropped_places,
+    numbered_places,
+    whole_place,
+)
 from rag_evaluation_framework.labelling.reanchor import reanchor
 from rag_evaluation_framework.text.line_places import LinePlaces
 
@@ -129,13 +134,22 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
 
 def _settled(changes: Sequence[LabelChange]) -> tuple[list[LabelChange], frozenset[str]]:
     """Return the labels of the questions of which every answer was found, and the ids of the others."""
-    places: dict[tuple[str, int], dict[int, bool]] = {}
+    lost = frozenset(
+        query_id
+        for query_id, answers in _by_place(changes).items()
+        if not all(any(map(whole_place, places.values())) for places in answers.values())
+    )
+    return [change for change in changes if change.query.id not in lost], lost
+
+
+def _by_place(changes: Sequence[LabelChange]) -> dict[str, dict[int, dict[int, list[CharacterSpan | None]]]]:
+    """Return where labels are, by question, answer and place; without numbers, each is an answer of its own."""
+    answers: dict[str, dict[int, dict[int, list[CharacterSpan | None]]]] = {}
     for number, change in enumerate(changes):
         answer, place = change.place or (number, 0)
-        known = places.setdefault((change.query.id, answer), {})
-        known[place] = known.get(place, True) and change.found.span is not None
-    lost = frozenset(query_id for (query_id, _), found in places.items() if not any(found.values()))
-    return [change for change in changes if change.query.id not in lost], lost
+        places = answers.setdefault(change.query.id, {}).setdefault(answer, {})
+        places.setdefault(place, []).append(change.found.span)
+    return answers
 
 
 def _changes(
@@ -198,21 +212,15 @@ def _span_of(anchor: Anchor) -> CharacterSpan:
 
 def _as_truth(changes: Sequence[LabelChange]) -> list[TokenLevelGroundTruth]:
     """Return the questions of labels that were found, without the places of which a span was lost."""
-    queries = {change.query.id: change.query for change in changes}
-    answers: dict[str, dict[int, dict[int, list[CharacterSpan | None]]]] = {query_id: {} for query_id in queries}
-    for number, change in enumerate(changes):
-        answer, place = change.place or (number, 0)
-        answers[change.query.id].setdefault(answer, {}).setdefault(place, []).append(change.found.span)
+    queries: dict[str, Query] = {change.query.id: change.query for change in changes}
     return [
-        TokenLevelGroundTruth(query, tuple(map(_found_answer, answers[query_id].values())))
-        for query_id, query in queries.items()
+        TokenLevelGroundTruth(queries[query_id], tuple(map(_found_answer, answers.values())))
+        for query_id, answers in _by_place(changes).items()
     ]
 
 
 def _found_answer(places: Mapping[int, Sequence[CharacterSpan | None]]) -> Answer[CharacterSpan]:
-    spans = (places[number] for number in sorted(places))
-    whole = (tuple(span for span in some if span is not None) for some in spans if None not in some)
-    return Answer(tuple(whole))
+    return Answer(tuple(filter(None, (whole_place(places[number]) for number in sorted(places)))))
 
 
 def _skipped(
