@@ -290,3 +290,13 @@ def test_a_table_whose_parts_are_apart_now_leaves_out_its_question_and_no_other(
     found = relabel(before, now).dataset
     again = add_questions(found, check_quotes(table, now), now).dataset
     assert "When is it here?" in [query.text for query in again.queries]
+
+
+def test_a_lost_place_of_which_a_part_is_there_is_not_told_to_be_back(dataset):
+    two = span("b.md", FIRST), span("b.md", SECOND)
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), two),))
+    half = corpus(b=DOCUMENTS["b.md"].replace(SECOND, ""))
+    found = relabel(Dataset([entry], TOKEN, corpus=corpus()), half).dataset
+    again = relabel(found, corpus(b=DOCUMENTS["b.md"].replace(SECOND, ""), c="# Nothing else\n"))
+    assert again.counted() == "1 labelled span: 1 unchanged, 0 lost"
+    assert relabel_edited(found, corpus(b=DOCUMENTS["b.md"].replace(SECOND, ""), c="# Nothing else\n")) is None

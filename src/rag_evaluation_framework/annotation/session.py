@@ -128,7 +128,7 @@ class Session:
         Args:
             number: The number of the question; those behind it count one less from now on.
         """
-        del self.questions[number]
+        self._recorded = self._recorded.forgetting([self.questions.pop(number).query.id])
         self._save()
 
     def label(self, number: int, answers: Iterable[Places], pool: Mapping[str, Any]) -> None:

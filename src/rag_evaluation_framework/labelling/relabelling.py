@@ -107,7 +107,8 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     entries = {entry.query.id: entry for entry in _as_truth(kept)}
     dropped = [replace(change, place=place) for change, place in dropped_places([*kept, *back])]
     again_asked = _as_truth(back)
-    back = [change for change in back if change.found.span is not None]
+    left = {(change.query.id, change.before) for change in dropped}
+    back = [change for change in back if (change.query.id, change.before) not in left]
     unanswered = {entry.query.id: TokenLevelGroundTruth(entry.query, ()) for entry in dataset if not entry.labels}
     found = entries | unanswered
     updated = Dataset(
@@ -127,7 +128,7 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     told = (
         change if change.query.id in lost else replace(change, is_replaced=change.found.span is None)
         for change in changes
-        if change.found.span is not None or not change.was_skipped
+        if not change.was_skipped or (change.query.id not in lost and (change.query.id, change.before) not in left)
     )
     return Relabelled(updated, (*told, *back), tuple(query for query in dataset.queries if query.id in lost))
 
