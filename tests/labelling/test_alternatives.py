@@ -192,3 +192,11 @@ def test_many_places_stay_when_their_table_is_read_again(tmp_path):
     again = add_questions(dataset, check_quotes(path, pages), pages)
     assert again.corrected == ()
     assert len(again.dataset.ground_truth[0].answers[0].places) == 30
+
+
+def test_the_column_is_named_only_where_it_makes_alternatives(tmp_path):
+    parts = ("Parts?,Ask us on any day.,,x,1", "Parts?,Money is back after two weeks.,,x,1")
+    assert "same `answer`" not in check(tmp_path, f"When?,{TEXT},*,,", *parts).alternatives
+    left_out = ("Other?,Ask us on any day.,,x,", "Other?,Nothing of the kind is there at all.,,x,")
+    assert "same `answer`" not in check(tmp_path, f"When?,{TEXT},*,,", *left_out).alternatives
+    assert "same `answer`" in check(tmp_path, "When?,Ask us on any day.,,x,", f"When?,{TEXT},*,x,").alternatives

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -266,10 +267,14 @@ FIRST, SECOND = "These are the terms of the shop.", "Other terms apply to gifts.
 
 def test_a_place_has_its_parts_in_the_order_of_its_document_and_all_of_them():
     one, two = span("b.md", FIRST), span("b.md", SECOND)
-    assert whole_place([two, one]) == (one, two)
-    assert whole_place([one, None]) == ()
-    assert whole_place([one, span("a.md", TEXT)]) == ()
-    assert whole_place([one, CharacterSpan(one.doc_id, one.start, one.end - 1)]) == ()
+
+    def whole(*spans):
+        return whole_place([SimpleNamespace(found=SimpleNamespace(span=one)) for one in spans])
+
+    assert whole(two, one) == (one, two)
+    assert whole(one, None) == ()
+    assert whole(one, span("a.md", TEXT)) == ()
+    assert whole(one, CharacterSpan(one.doc_id, one.start, one.end - 1)) == ()
 
 
 def test_a_place_whose_parts_are_in_two_documents_is_lost_and_back_when_they_are_together(dataset):

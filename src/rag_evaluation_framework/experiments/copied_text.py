@@ -1,7 +1,7 @@
 """How often the text of a label was retrieved where it is not labelled."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 from rag_evaluation_framework._support.notes import note
@@ -10,7 +10,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.data.rankings import Rankings
-from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap
+from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap, merge_overlapping_spans
 from rag_evaluation_framework.labelling.telling import is_long
 
 
@@ -55,12 +55,20 @@ def _hold_copy(read: Sequence[CharacterSpan], entry: GroundTruth[CharacterSpan],
         labels = [span for span in entry.labels if span.doc_id == doc_id]
         found = [span for span in read if span.doc_id == doc_id]
         for text in filter(is_long, texts):
-            for match in _pattern(text).finditer(corpus[doc_id].content):
-                place = CharacterSpan(doc_id, match.start(), match.end())
+            for place in _around(found, text, corpus):
                 is_labelled = any(map(place.overlaps, labels))
                 if not is_labelled and 2 * calculate_overlap(found, [place]) >= place.length():
                     return True
     return False
+
+
+def _around(read: Sequence[CharacterSpan], text: str, corpus: Corpus) -> Iterator[CharacterSpan]:
+    """Yield the places of a text, up to white space, that begin or end in what was read of a document."""
+    reach = 2 * len(text)
+    for span in merge_overlapping_spans(read):
+        first, last = max(span.start - reach, 0), span.end + reach
+        for match in _pattern(text).finditer(corpus[span.doc_id].content, first, last):
+            yield CharacterSpan(span.doc_id, match.start(), match.end())
 
 
 @lru_cache(maxsize=1024)

@@ -51,13 +51,22 @@ def numbered_places(
     return numbers, before
 
 
-def whole_place(spans: Sequence[CharacterSpan | None]) -> tuple[CharacterSpan, ...]:
+def by_place(changes: Sequence[LabelChange]) -> dict[QueryId, dict[int, dict[int, list[LabelChange]]]]:
+    """Return labels by question, answer and place; one without numbers is an answer of its own."""
+    answers: dict[QueryId, dict[int, dict[int, list[LabelChange]]]] = {}
+    for row, change in enumerate(changes):
+        answer, place = change.place or (row, 0)
+        answers.setdefault(change.query.id, {}).setdefault(answer, {}).setdefault(place, []).append(change)
+    return answers
+
+
+def whole_place(labels: Sequence[LabelChange]) -> tuple[CharacterSpan, ...]:
     """Return the spans of a place as their document has them now; () if one was lost, or they are no place any more.
 
     That is in two documents, or one over the other.
     """
-    found = sorted((span for span in spans if span is not None), key=lambda span: span.start)
-    is_one = len(found) == len(spans) and len({span.doc_id for span in found}) == 1
+    found = sorted((span for label in labels if (span := label.found.span)), key=lambda span: span.start)
+    is_one = len(found) == len(labels) and len({span.doc_id for span in found}) == 1
     return tuple(found) if is_one and all(one.end <= other.start for one, other in pairwise(found)) else ()
 
 
@@ -70,14 +79,10 @@ def dropped_places(changes: Sequence[LabelChange]) -> Iterator[tuple[LabelChange
     Args:
         changes: What became of the labels of questions all of whose answers have a place.
     """
-    answers: dict[QueryId, dict[int, dict[int, list[LabelChange]]]] = {}
-    for row, change in enumerate(changes):
-        answer, place = change.place or (row, 0)
-        answers.setdefault(change.query.id, {}).setdefault(answer, {}).setdefault(place, []).append(change)
-    for some in answers.values():
+    for answers in by_place(changes).values():
         number = 0
-        for places in some.values():
-            found = {place: whole_place([change.found.span for change in places[place]]) for place in sorted(places)}
+        for places in answers.values():
+            found = {place: whole_place(places[place]) for place in sorted(places)}
             whole = [place for place, spans in found.items() if spans]
             width = len(found[whole[0]]) if len(whole) == 1 else 1
             if width == 1:

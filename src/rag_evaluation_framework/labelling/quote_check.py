@@ -20,7 +20,7 @@ from rag_evaluation_framework.data.skipped import Skipped, count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.labelling.quote_row import QuoteRow
-from rag_evaluation_framework.labelling.quoted_answers import answers_of, with_conflicts
+from rag_evaluation_framework.labelling.quoted_answers import answers_of, share_an_answer, with_conflicts
 from rag_evaluation_framework.labelling.suggested_table import save_suggested_table
 
 _MOST_ROWS = 200
@@ -82,8 +82,8 @@ class QuoteCheck:
             return ""
         places = sum(len(answer.places) for answer in answers)
         told = f"{len(answers)} answer{'s' * (len(answers) != 1)} with {places} places, any of which is enough"
-        shared = Counter((row.key, row.answer) for row in self.rows if row.answer)
-        by_column = any(count > 1 for count in shared.values())
+        skipped = {row.key for row in self.problems}
+        by_column = any(share_an_answer(rows) for key, rows in self._questions.items() if key not in skipped)
         return f"{told} (rows of one question with the same `answer` are alternatives)" if by_column else told
 
     @property

@@ -31,6 +31,11 @@ def answers_of(rows: Sequence[QuoteRow]) -> tuple[CharacterSpan | Answer[Charact
     return tuple(units)
 
 
+def share_an_answer(rows: Sequence[QuoteRow]) -> bool:
+    """Return whether rows of one question are alternatives of each other."""
+    return any(len(_parted(group)) > 1 for group in _grouped(rows))
+
+
 def _grouped(rows: Iterable[QuoteRow]) -> list[list[QuoteRow]]:
     """Return the rows of each answer."""
     groups: dict[object, list[QuoteRow]] = {}
@@ -58,7 +63,7 @@ def _places(parts: Sequence[QuoteRow]) -> list[Place]:
             "document, or quote more"
         )
     spans = sorted((span for row in parts for span in row.places[0]), key=lambda span: span.start)
-    return list(Answer[CharacterSpan].any_of(spans, spans[:1]).places[:1])
+    return [Answer((tuple(spans),)).reference]
 
 
 def with_conflicts(rows: Sequence[QuoteRow]) -> tuple[QuoteRow, ...]:

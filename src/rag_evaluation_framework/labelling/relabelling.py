@@ -22,6 +22,7 @@ from rag_evaluation_framework.labelling.anchors import anchors_of, known_documen
 from rag_evaluation_framework.labelling.label_change import BACK, LOST, LabelChange
 from rag_evaluation_framework.labelling.places_of_answers import (
     among_copies,
+    by_place,
     dropped_places,
     numbered_places,
     whole_place,
@@ -137,20 +138,10 @@ def _settled(changes: Sequence[LabelChange]) -> tuple[list[LabelChange], frozens
     """Return the labels of the questions of which every answer was found, and the ids of the others."""
     lost = frozenset(
         query_id
-        for query_id, answers in _by_place(changes).items()
+        for query_id, answers in by_place(changes).items()
         if not all(any(map(whole_place, places.values())) for places in answers.values())
     )
     return [change for change in changes if change.query.id not in lost], lost
-
-
-def _by_place(changes: Sequence[LabelChange]) -> dict[str, dict[int, dict[int, list[CharacterSpan | None]]]]:
-    """Return where labels are, by question, answer and place; without numbers, each is an answer of its own."""
-    answers: dict[str, dict[int, dict[int, list[CharacterSpan | None]]]] = {}
-    for number, change in enumerate(changes):
-        answer, place = change.place or (number, 0)
-        places = answers.setdefault(change.query.id, {}).setdefault(answer, {})
-        places.setdefault(place, []).append(change.found.span)
-    return answers
 
 
 def _changes(
@@ -213,14 +204,14 @@ def _span_of(anchor: Anchor) -> CharacterSpan:
 
 def _as_truth(changes: Sequence[LabelChange]) -> list[TokenLevelGroundTruth]:
     """Return the questions of labels that were found, without the places of which a span was lost."""
-    queries: dict[str, Query] = {change.query.id: change.query for change in changes}
+    queries = {change.query.id: change.query for change in changes}
     return [
         TokenLevelGroundTruth(queries[query_id], tuple(map(_found_answer, answers.values())))
-        for query_id, answers in _by_place(changes).items()
+        for query_id, answers in by_place(changes).items()
     ]
 
 
-def _found_answer(places: Mapping[int, Sequence[CharacterSpan | None]]) -> Answer[CharacterSpan]:
+def _found_answer(places: Mapping[int, Sequence[LabelChange]]) -> Answer[CharacterSpan]:
     return Answer(tuple(filter(None, (whole_place(places[number]) for number in sorted(places)))))
 
 
