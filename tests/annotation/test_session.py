@@ -262,3 +262,22 @@ def test_a_folder_that_cannot_be_written_is_told_and_what_a_link_leads_to_is_rep
     (docs.parent / "file").write_text("")
     with pytest.raises(DatasetError, match="cannot be"):
         Session(docs.parent / "file" / "set.json", corpus(docs), "set").ask("Who?")
+
+
+@pytest.mark.parametrize("act", ["label", "remove"])
+def test_what_was_lost_of_a_question_is_forgotten_when_it_is_labelled_anew_or_removed(docs, act):
+    session = started(docs, "How long?", "Who?")
+    session.label(0, [(first(corpus(docs)),)], POOL)
+    content = json.loads(session.path.read_text())
+    query = {"id": session.questions[0].query.id, "query": "How long?", "metadata": {}}
+    label = {"doc_id": "b.md", "start": 0, "answer": 0, "place": 1}
+    content |= {"schema_version": 2, "lost_places": [{"query": query, "quote": "Gone.", "reason": "r", "label": label}]}
+    session.path.write_text(json.dumps(content))
+    again = Session(session.path, corpus(docs), "set")
+    again.label(1, [(first(corpus(docs)),)], POOL)
+    assert "lost_places" in json.loads(session.path.read_text())
+    if act == "label":
+        again.label(0, [(first(corpus(docs)),)], POOL)
+    else:
+        again.remove(0)
+    assert "lost_places" not in json.loads(session.path.read_text())

@@ -262,6 +262,7 @@ def test_metadata_of_a_table_forget_no_lost_place(dataset, tmp_path):
     assert len(again.dataset.contexts.lost) == 1
 
 
+DESK = "Write to the help desk if it takes longer than that."
 FIRST, SECOND = "These are the terms of the shop.", "Other terms apply to gifts."
 
 
@@ -305,3 +306,28 @@ def test_a_lost_place_of_which_a_part_is_there_is_not_told_to_be_back(dataset):
     again = relabel(found, corpus(b=DOCUMENTS["b.md"].replace(SECOND, ""), c="# Nothing else\n"))
     assert again.counted() == "1 labelled span: 1 unchanged, 0 lost"
     assert relabel_edited(found, corpus(b=DOCUMENTS["b.md"].replace(SECOND, ""), c="# Nothing else\n")) is None
+
+
+def copies(dataset, *units):
+    entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(*units),))
+    return Dataset([entry], TOKEN, corpus=corpus())
+
+
+@pytest.mark.parametrize("more", [f" Once more: {TEXT} Done.", f" Not valid: ~~{TEXT}~~ Gone."])
+def test_a_copy_is_told_only_by_as_many_shown_places_as_its_document_had(dataset, more):
+    """A second one in its document may be another; one that is struck out is none."""
+    before = copies(dataset, span("a.md", TEXT), span("b.md", TEXT))
+    changed = DOCUMENTS["a.md"].replace("Write to the help desk", "Write to our help desk")
+    found = relabel(before, corpus(a=changed.replace("# Refunds\n", "# Refunds and more\n\nSome words.\n") + more))
+    expected = [["a.md", "b.md"]] if "~~" in more else [["b.md"]]
+    assert places(found) == expected
+
+
+def test_answers_behind_one_whose_parts_are_answers_now_keep_their_lost_places(dataset):
+    two = span("b.md", FIRST), span("b.md", SECOND)
+    answers = Answer.any_of(span("a.md", TEXT), two), Answer.any_of(span("c.md", OTHER), span("a.md", DESK))
+    before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=corpus())
+    gone = corpus(a=DOCUMENTS["a.md"].replace(TEXT, ""), c=DOCUMENTS["c.md"].replace(OTHER, ""))
+    found = relabel(before, gone)
+    assert places(found) == [["b.md"], ["b.md"], ["a.md"]]
+    assert places(relabel(found.dataset, corpus())) == [["b.md"], ["b.md"], ["c.md", "a.md"]]

@@ -104,11 +104,7 @@ class TokenSetMetric(TokenLevelMetric):
         token_set = _token_sets(self.tokenizer)
         found = _union(map(token_set, _texts(retrieved, "retrieved", self.name)))
         places = [
-            [
-                _union(map(token_set, _texts(place, "relevant", self.name)))
-                for number, place in enumerate(answer.places)
-                if answer.wordings[number] == number  # a copy is no other wording
-            ]
+            [_union(map(token_set, _texts(place, "relevant", self.name))) for place in answer.places]
             for answer in answers
         ]
         relevant = len(found & _union(chain.from_iterable(places)))
@@ -122,7 +118,7 @@ def _credit(places: Sequence[Sequence[TokenSet]], found: TokenSet) -> float:
     """Return how many tokens of the first places are accounted for: found or, if that is more, as a share of another.
 
     Args:
-        places: The tokens of each wording of each answer.
+        places: The tokens of each place of each answer; one with those of the first place is no other wording.
         found: The retrieved tokens.
     """
     others = [[place for place in own[1:] if place and place != own[0]] for own in places]
