@@ -1,16 +1,17 @@
 """How often the text of a label was retrieved where it is not labelled."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
-from rag_evaluation_framework.data.hits import Ranking
+from rag_evaluation_framework.data.hit_table import RankedHits
+from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.rankings import Rankings
-from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap, merge_overlapping_spans
+from rag_evaluation_framework.data.spans import CharacterSpan, calculate_overlap
 from rag_evaluation_framework.labelling.telling import is_long
 
 
@@ -28,7 +29,7 @@ def note_copies_retrieved(dataset: Dataset[CharacterSpan], rankings: Rankings, c
     for number, entry in enumerate(dataset):
         if entry.query.id not in asked:
             continue
-        read = _places(rankings.hits[number])
+        read = _places(rankings.hits, number)
         if _hold_copy(read, entry, rankings.corpus):
             retrieved += 1
             missed += not any(span.overlaps(label) for span in read for label in entry.labels)
@@ -40,34 +41,34 @@ def note_copies_retrieved(dataset: Dataset[CharacterSpan], rankings: Rankings, c
         )
 
 
-def _places(hits: Ranking) -> list[CharacterSpan]:
+def _places(hits: RankedHits, number: int) -> list[CharacterSpan]:
+    """Return the places of the hits of a ranking; those without a place are left out."""
+    rows, table = slice(int(hits.begins[number]), int(hits.ends[number])), hits.table
+    columns = table.doc_id.read(rows), table.start[rows].tolist(), table.end[rows].tolist()
     return [
-        CharacterSpan(hit.doc_id, hit.start, hit.end)
-        for hit in hits
-        if hit.doc_id is not None and hit.start is not None and hit.end is not None
+        CharacterSpan(DocumentId(doc_id), start, end)
+        for doc_id, start, end in zip(*columns, strict=True)
+        if doc_id is not None and start >= 0 and end >= 0
     ]
 
 
 def _hold_copy(read: Sequence[CharacterSpan], entry: GroundTruth[CharacterSpan], corpus: Corpus) -> bool:
     """Return whether results hold at least half of a text of a label, where no label of its question is."""
     texts = {corpus[span.doc_id].content[span.start : span.end] for span in entry.labels}
-    for doc_id in dict.fromkeys(span.doc_id for span in read):
-        labels = [span for span in entry.labels if span.doc_id == doc_id]
-        found = [span for span in read if span.doc_id == doc_id]
-        for text in filter(is_long, texts):
-            for place in _around(found, text, corpus):
-                is_labelled = any(map(place.overlaps, labels))
-                if not is_labelled and 2 * calculate_overlap(found, [place]) >= place.length():
-                    return True
+    for text in filter(is_long, texts):
+        for place in _near(read, text, corpus):
+            is_labelled = any(map(place.overlaps, entry.labels))
+            if not is_labelled and 2 * calculate_overlap(read, [place]) >= place.length():
+                return True
     return False
 
 
-def _around(read: Sequence[CharacterSpan], text: str, corpus: Corpus) -> Iterator[CharacterSpan]:
-    """Yield the places of a text, up to white space, that begin or end in what was read of a document."""
-    reach = 2 * len(text)
-    for span in merge_overlapping_spans(read):
-        first, last = max(span.start - reach, 0), span.end + reach
-        for match in _pattern(text).finditer(corpus[span.doc_id].content, first, last):
+def _near(read: Iterable[CharacterSpan], text: str, corpus: Corpus) -> Iterator[CharacterSpan]:
+    """Yield the places of a text, up to white space, that begin or end in what was read."""
+    pattern, reach = _pattern(text), 2 * len(text)
+    for span in read:
+        content = corpus[span.doc_id].content
+        for match in pattern.finditer(content, max(span.start - reach, 0), span.end + reach):
             yield CharacterSpan(span.doc_id, match.start(), match.end())
 
 

@@ -139,7 +139,7 @@ def copied_labels(dataset: Dataset[Any], corpus: Corpus) -> list[str]:
     def stands_once(span: CharacterSpan) -> bool:
         if span in known:
             return known[span] in UNIQUE_TEXTS
-        return len(locator.places_in_context(dataset.quoted(span).text, limit=2)) == 1
+        return locator.occurs_once(dataset.quoted(span).text)
 
     return [entry.query.id for entry in dataset if not all(map(stands_once, entry.labels))]
 

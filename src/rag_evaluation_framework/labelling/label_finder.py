@@ -174,7 +174,7 @@ class LabelFinder:
         return next(iter(places.items()), NOWHERE)
 
     def _stands_once(self, anchor: Anchor) -> bool:
-        return len(self.locator.places_in_context(anchor.text, limit=2)) == 1
+        return self.locator.occurs_once(anchor.text)
 
     def _at_same_edges(self, anchor: Anchor, span: CharacterSpan) -> bool:
         """Return whether a place is at the begin or end of its document if the span was."""

@@ -78,6 +78,11 @@ class TextLocator:
         found = islice(self._spaced.occurrences(whole, number), limit)
         return [self._uncollapsed(part, start + ahead, len(core)) for part, start in found]
 
+    def occurs_once(self, text: str) -> bool:
+        """Return whether a text stands in one place of all documents, up to white space."""
+        core = " ".join(text.split())
+        return bool(core) and len(list(islice(self._spaced.occurrences(core), 2))) == 1
+
     def occurrences(self, text: str, doc_id: str | None = None) -> Iterator[CharacterSpan]:
         """Yield the places where a text occurs verbatim or, if there are none, up to white space; none of a blank."""
         if not text.strip():
