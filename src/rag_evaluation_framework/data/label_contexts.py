@@ -63,6 +63,11 @@ class LabelContexts:
     )
     lost: "tuple[Skipped, ...]" = field(default=(), compare=False)
 
+    @cached_property
+    def with_lost(self) -> frozenset[str]:
+        """The ids of the questions of which a place of an answer was lost; its answers are known by their numbers."""
+        return frozenset(label.query.id for label in self.lost)
+
     def forgetting(self, query_ids: Iterable[str]) -> "LabelContexts":
         """Return the same without the lost labels of some questions, which have other labels now."""
         gone = frozenset(query_ids)

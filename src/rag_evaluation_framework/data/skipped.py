@@ -28,6 +28,8 @@ class Skipped:
         anchor: What the label is found again by; None if it never had a place. No part of what is compared.
         place: The number of its answer in the question, and that of the place in the answer, both from 0, where an
             answer has several places; None if every label is an answer of its own. No part of what is compared.
+        beside: Of a lost place, how many labels the only place has that is left of its answer: in the question these
+            are answers of their own, from the number in `place`. No part of what is compared.
 
     Raises:
         DatasetError: A field is of another type.
@@ -38,6 +40,7 @@ class Skipped:
     reason: str
     anchor: Anchor | None = field(default=None, compare=False)
     place: tuple[int, int] | None = field(default=None, compare=False)
+    beside: int = field(default=1, compare=False)
 
     def __post_init__(self) -> None:
         query: Any = self.query
@@ -58,6 +61,7 @@ class Skipped:
         label = {key: value for key, value in known.items() if value not in (None, ())}
         if label and self.place is not None:
             label["answer"], label["place"] = self.place
+            label |= {"beside": self.beside} if self.beside > 1 else {}
         return {"query": query, "quote": self.quote, "reason": self.reason, **({"label": label} if label else {})}
 
 

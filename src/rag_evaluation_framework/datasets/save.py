@@ -94,7 +94,8 @@ def _documents(dataset: Dataset[Any]) -> dict[str, dict[str, str]]:
     known = {str(doc_id): digest for doc_id, digest in dataset.contexts.documents.items()}
     corpus = dataset.labelled_corpus
     if corpus is not None:
-        lost = {label.anchor.document for label in dataset.skipped if label.anchor is not None}
+        labels = (*dataset.skipped, *dataset.contexts.lost)
+        lost = {label.anchor.document for label in labels if label.anchor is not None}
         twins = [str(document.id) for document in corpus if document.content_hash in lost]
         known = known_documents([*known, *twins], corpus)
     return {"documents": known} if known else {}

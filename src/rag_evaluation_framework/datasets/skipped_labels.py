@@ -32,6 +32,7 @@ class _Label(Record):
     was_in: list[str] = Field(default=[])
     answer: Annotated[int, Field(ge=0)] | None = None
     place: Annotated[int, Field(ge=0)] = 0
+    beside: Annotated[int, Field(ge=1)] = 1
 
     def anchor(self, text: str) -> Anchor:
         """Return what the label is found again by."""
@@ -76,7 +77,8 @@ def read_skipped(items: list[Any], where: str, records: RecordReader, *, are_sco
             labels.append(Skipped(asked, record.quote, record.reason))
             continue
         where_it_was = None if label.answer is None else (label.answer, label.place)
-        labels.append(Skipped(asked, record.quote, record.reason, label.anchor(record.quote), where_it_was))
+        anchor = label.anchor(record.quote)
+        labels.append(Skipped(asked, record.quote, record.reason, anchor, where_it_was, label.beside))
     return labels
 
 

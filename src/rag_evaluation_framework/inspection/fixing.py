@@ -102,7 +102,8 @@ def fix_dataset(dataset: Dataset[Any], corpus: Corpus | None = None) -> FixedDat
 
     With the corpus, labels that moved are found again (`relabel`) and white space at the ends of labels is trimmed, if
     no label was lost: a question is never removed because of its labels. Labels that are given twice become one. Of
-    questions with the same wording (up to white space), labels and metadata the first is kept.
+    questions with the same wording (up to white space), labels and metadata the first is kept. Questions with answers
+    that lost a place keep all of their labels, and are kept: answers that are the same now may differ again.
 
     Args:
         dataset: The dataset.
@@ -120,15 +121,16 @@ def fix_dataset(dataset: Dataset[Any], corpus: Corpus | None = None) -> FixedDat
         fixed, lost = _placed(dataset, corpus, fixes)
     entries: list[GroundTruth[Any]] = []
     texts = LabelTexts(fixed, corpus, None)
+    with_lost = fixed.contexts.with_lost
     for entry in fixed:
-        entries.append(_each_once(entry, texts))
+        entries.append(entry if entry.query.id in with_lost else _each_once(entry, texts))
         if entries[-1] is not entry:
             labels = len(units_of(entry))
             what = f"removed {labels - len(units_of(entries[-1])):,} of {labels:,} labels"
             fixes.append(Fix("labelled twice", entry.query, what))
     again = {
         number: finding
-        for number, finding in asked_twice([(entry, texts.labels(entry)) for entry in entries])
+        for number, finding in asked_twice([(entry, texts.labels(entry)) for entry in entries], with_lost)
         if finding.fixable
     }
     fixes += [Fix("asked twice", entries[number].query, f"removed: it {told.what}") for number, told in again.items()]

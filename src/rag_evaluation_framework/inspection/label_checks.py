@@ -35,8 +35,9 @@ class LabelChecks:
         self._locator = None if corpus is None else TextLocator.of(corpus)
         self._shown = None if corpus is None else ShownLabels(corpus)
         self._found: dict[str, list[CharacterSpan]] = {}
-        recorded = texts.dataset.contexts.unique_with
-        self._were_several = {span for span, unique in recorded.items() if unique not in UNIQUE_TEXTS}
+        known = texts.dataset.contexts
+        self._were_several = {span for span, unique in known.unique_with.items() if unique not in UNIQUE_TEXTS}
+        self._with_lost = known.with_lost
 
     def findings(self, entry: GroundTruth[Any], labels: Sequence[Label]) -> Iterator[Finding]:
         """Yield what is wrong with the labels of a question."""
@@ -45,7 +46,8 @@ class LabelChecks:
             yield from self._alone(query, label)
         several = {unit for answer in entry.answers if len(answer.places) > 1 for unit in answer.units}
         alone = [(label, unit) for label, unit in zip(labels, units_of(entry), strict=True) if unit not in several]
-        yield from self._repeated(query, alone)
+        if query.id not in self._with_lost:  # what two answers have left may be the same
+            yield from self._repeated(query, alone)
         yield from self._overlapping(query, [label for label, _ in alone])
         yield from self._elsewhere(query, labels)
         yield from self._too_long(entry, labels)

@@ -60,7 +60,7 @@ def lint_dataset(
         findings += checks.findings(entry, labels)
         copied = copied_answer(entry, labels)
         findings += [] if copied is None else [copied]
-    findings += [finding for _, finding in asked_twice(questions)]
+    findings += [finding for _, finding in asked_twice(questions, dataset.contexts.with_lost)]
     findings += _skipped(dataset, corpus)
     findings += _counted(dataset)
     rank = {kind: number for number, kind in enumerate(MEANINGS)}

@@ -1,6 +1,6 @@
 """Checks of questions: the same one asked twice, and one that copies its answer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Any
 from unicodedata import category
 
@@ -40,15 +40,24 @@ def same_but_for_id(first: GroundTruth[Any], other: GroundTruth[Any]) -> bool:
     return same_words and first.query.metadata == other.query.metadata and type(first) is type(other)
 
 
-def asked_twice(questions: Sequence[tuple[GroundTruth[Any], Sequence[Label]]]) -> Iterator[tuple[int, Finding]]:
-    """Yield which questions have the wording of an earlier one, and whether they have its truth; with their numbers."""
+def asked_twice(
+    questions: Sequence[tuple[GroundTruth[Any], Sequence[Label]]], with_lost: Set[str]
+) -> Iterator[tuple[int, Finding]]:
+    """Yield which questions have the wording of an earlier one, and whether they have its truth; with their numbers.
+
+    Args:
+        questions: The questions and their labels.
+        with_lost: The ids of those of which places were lost: what they will have is not known, so that none of them
+            can be removed.
+    """
     known: dict[str, dict[object, GroundTruth[Any]]] = {}
     for number, (entry, labels) in enumerate(questions):
         alike, truth = known.setdefault(wording_key(entry.query.text), {}), truth_key(entry, labels)
         first = alike.get(truth)
         if first is not None:
             what = f"is asked with the same truth as {name_line(first.query.id)}"
-            yield number, Finding("asked twice", what, entry.query, fixable=same_but_for_id(first, entry))
+            is_fixable = same_but_for_id(first, entry) and entry.query.id not in with_lost
+            yield number, Finding("asked twice", what, entry.query, fixable=is_fixable)
             continue
         if alike:
             other = next(iter(alike.values())).query

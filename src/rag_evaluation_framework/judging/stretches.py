@@ -216,9 +216,10 @@ def first_covered(stretches: Stretches, cells: Integers) -> Pieces:
     is_first = leads(part)
     part, cell = part[is_first], cell[is_first]
     alone = ~overlapping
-    position = np.searchsorted(starts[alone], parts.starts[part])
+    begins = np.concatenate([starts[alone], parts.starts[part]])
+    order = np.argsort(begins, kind="stable")
     return Pieces(
-        np.insert(starts[alone], position, parts.starts[part]),
-        np.insert(ends[alone], position, parts.ends[part]),
-        np.insert(cells[alone], position, cell),
+        begins[order],
+        np.concatenate([ends[alone], parts.ends[part]])[order],
+        np.concatenate([cells[alone], cell])[order],
     )

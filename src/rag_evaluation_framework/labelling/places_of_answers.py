@@ -1,21 +1,23 @@
 """Places of answers in edited documents: those that were lost are remembered, and copies are told among themselves."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from rag_evaluation_framework.data.anchors import Anchor
+from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import QueryId
+from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.label_change import LabelChange
 from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES
 from rag_evaluation_framework.labelling.reanchor import Reanchored
-from rag_evaluation_framework.labelling.telling import is_cut_at, is_long
+from rag_evaluation_framework.labelling.telling import is_cut_at, is_long, nearest, tells
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
 from rag_evaluation_framework.text.text_locator import TextLocator
 
@@ -37,18 +39,36 @@ def numbered_places(
     numbers: list[Numbers | None] = []
     before: list[tuple[Query, Anchor, Numbers]] = []
     for entry in dataset:
-        mine, answers = lost.get(entry.query.id, []), entry.answers
+        mine, answers = lost.get(entry.query.id, []), _joined(entry.answers, lost.get(entry.query.id, []))
         numbers += [
             (number, place + bool(mine)) if mine or entry.has_alternatives else None
-            for number, answer in enumerate(answers)
-            for place, spans in enumerate(answer.places)
-            for _ in spans
+            for number, places in enumerate(answers.values())
+            for place, width in enumerate(places)
+            for _ in range(width)
         ]
+        known = {first: number for number, first in enumerate(answers)}
         for label in mine:
-            answer, place = label.place or (len(answers), 0)
-            if label.anchor is not None and answer < len(answers):
-                before.append((entry.query, label.anchor, (answer, place and place + len(answers[answer].places))))
+            answer, place = label.place or (-1, 0)
+            if label.anchor is not None and answer in known:
+                behind = place and place + len(answers[answer])
+                before.append((entry.query, label.anchor, (known[answer], behind)))
     return numbers, before
+
+
+def _joined(answers: Sequence[Answer[CharacterSpan]], lost: Iterable[Skipped]) -> dict[int, list[int]]:
+    """Return how many spans each place of each answer has, by the number of the first answer of the question it is.
+
+    The answers that were the only place left of one are one again.
+    """
+    width = {label.place[0]: label.beside for label in lost if label.place is not None}
+    found: dict[int, list[int]] = {}
+    number = 0
+    while number < len(answers):
+        some = answers[number : number + width.get(number, 1)]
+        is_one = len(some) > 1 and all(len(answer.units) == 1 for answer in some)
+        found[number] = [len(some)] if is_one else [*map(len, answers[number].places)]
+        number += len(some) if is_one else 1
+    return found
 
 
 def by_place(changes: Sequence[LabelChange]) -> dict[QueryId, dict[int, dict[int, list[LabelChange]]]]:
@@ -70,11 +90,10 @@ def whole_place(labels: Sequence[LabelChange]) -> tuple[CharacterSpan, ...]:
     return tuple(found) if is_one and all(one.end <= other.start for one, other in pairwise(found)) else ()
 
 
-def dropped_places(changes: Sequence[LabelChange]) -> Iterator[tuple[LabelChange, Numbers]]:
+def dropped_places(changes: Sequence[LabelChange]) -> Iterator[tuple[LabelChange, Numbers, int]]:
     """Yield the labels of places that are not whole of answers that have others, with their numbers from now on.
 
-    Where the only place that is left has several spans, these are answers of their own from now on, and nothing is
-    remembered.
+    And how many labels the place has that is left, if there is one: these are answers of their own from now on.
 
     Args:
         changes: What became of the labels of questions all of whose answers have a place.
@@ -84,20 +103,19 @@ def dropped_places(changes: Sequence[LabelChange]) -> Iterator[tuple[LabelChange
         for places in answers.values():
             found = {place: whole_place(places[place]) for place in sorted(places)}
             whole = [place for place, spans in found.items() if spans]
-            width = len(found[whole[0]]) if len(whole) == 1 else 1
-            if width == 1:
-                for row, place in enumerate(place for place in found if place not in whole):
-                    new = number, 0 if row == 0 and place < whole[0] else row + 1
-                    yield from ((change, new) for change in places[place])
-            number += width
+            beside = len(found[whole[0]]) if len(whole) == 1 else 1
+            for row, place in enumerate(place for place in found if place not in whole):
+                new = number, 0 if row == 0 and place < whole[0] else row + 1
+                yield from ((change, new, beside) for change in places[place])
+            number += beside
 
 
 def among_copies(changes: Sequence[LabelChange], corpus: Corpus) -> tuple[LabelChange, ...]:
     """Return changes in which labels that were lost among the copies of their own answer are found.
 
     Looked for by itself, a copy cannot be told from the others once what is around it has changed. If its text stands
-    in its document no more often than the answer has it there, these occurrences are the places of the answer. What was
-    lost for another reason, as its text is gone or struck out, stays lost.
+    in its document no more often than the answer has it there, the one is its place beside which what is nearest to it
+    on one side still stands. What was lost for another reason, as its text is gone or struck out, stays lost.
 
     Args:
         changes: What became of labels, those of one answer beside each other.
@@ -114,7 +132,7 @@ def among_copies(changes: Sequence[LabelChange], corpus: Corpus) -> tuple[LabelC
         group = [changes[number] for number in numbers]
         if len(group) > 1 and any(change.found.is_among_several for change in group):
             places = _occurrences(text, group[0].found.anchor, corpus, withdrawn)
-            for number, result in zip(numbers, _among(group, places), strict=True):
+            for number, result in zip(numbers, _among(group, places, corpus), strict=True):
                 found[number] = replace(changes[number], found=result)
     return tuple(found)
 
@@ -129,7 +147,7 @@ def _occurrences(text: str, anchor: Anchor, corpus: Corpus, withdrawn: Withdrawn
     ]
 
 
-def _among(group: Sequence[LabelChange], places: Sequence[CharacterSpan]) -> list[Reanchored]:
+def _among(group: Sequence[LabelChange], places: Sequence[CharacterSpan], corpus: Corpus) -> list[Reanchored]:
     """Return where the labels of one text are, those that were lost among its occurrences at one of these."""
     results = [change.found for change in group]
     free = [place for place in places if not any(_meet(place, result.span) for result in results)]
@@ -137,11 +155,28 @@ def _among(group: Sequence[LabelChange], places: Sequence[CharacterSpan]) -> lis
     standing = Counter(str(place.doc_id) for place in places)
     for row, result in enumerate(results):
         doc_id = result.anchor.doc_id
-        place = next((place for place in free if place.doc_id == doc_id), None)
-        if result.is_among_several and place is not None and standing[doc_id] <= labelled[doc_id]:
-            free.remove(place)
-            results[row] = _at(result.anchor, place)
+        if result.is_among_several and standing[doc_id] <= labelled[doc_id]:
+            own = (place for place in free if place.doc_id == doc_id and _is_beside(result.anchor, place, corpus))
+            place = next(own, None)
+            if place is not None:
+                free.remove(place)
+                results[row] = _at(result.anchor, place)
     return results
+
+
+def _is_beside(anchor: Anchor, place: CharacterSpan, corpus: Corpus) -> bool:
+    """Return whether what is nearest to a label, on one side, stands beside a place; or that this is the edge, too."""
+    content = corpus[place.doc_id].content
+    before, after = content[: place.start], content[place.end :]
+    reach = 2 * CONTEXT
+    if tells(anchor.before) and " ".join(before[-reach:].split()).endswith(nearest(anchor.before, before=True)):
+        return True
+    if tells(anchor.after) and " ".join(after[:reach].split()).startswith(nearest(anchor.after, before=False)):
+        return True
+    return any(
+        len(context) < CONTEXT and there.split() == context.split()
+        for context, there in ((anchor.before, before), (anchor.after, after))
+    )
 
 
 def _meet(place: CharacterSpan, span: CharacterSpan | None) -> bool:

@@ -106,9 +106,10 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     kept, lost = _settled(changes)
     back, missing = _settled(again)
     entries = {entry.query.id: entry for entry in _as_truth(kept)}
-    dropped = [replace(change, place=place) for change, place in dropped_places([*kept, *back])]
+    dropped = list(dropped_places([*kept, *back]))
     again_asked = _as_truth(back)
-    left = {(change.query.id, change.before) for change in dropped}
+    left = {(change.query.id, change.before) for change, _, _ in dropped}
+    remembered = _skipped([change for change, _, _ in dropped], corpus, known, _PLACE_LOST)
     back = [change for change in back if (change.query.id, change.before) not in left]
     unanswered = {entry.query.id: TokenLevelGroundTruth(entry.query, ()) for entry in dataset if not entry.labels}
     found = entries | unanswered
@@ -123,7 +124,11 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
             *_skipped([change for change in changes if change.query.id in lost], corpus, known),
         ),
         recorded=LabelContexts(
-            was_in=_was_in([*changes, *back]), lost=tuple(_skipped(dropped, corpus, known, _PLACE_LOST))
+            was_in=_was_in([*changes, *back]),
+            lost=tuple(
+                replace(label, place=place, beside=beside)
+                for label, (_, place, beside) in zip(remembered, dropped, strict=True)
+            ),
         ),
     )
     told = (

@@ -9,7 +9,6 @@ from typing import TypeAlias, TypeGuard, cast
 
 import numpy as np
 
-from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, QueryId
 from rag_evaluation_framework.data.labelled_units import LARGEST_GAIN
@@ -80,7 +79,7 @@ def read_rank_mappings(
             raise
         except Exception as error:  # noqa: BLE001  mappings and lists may be anybody's
             refuse(block, given, ranked, error)
-        if not of_chunks and holds_chunk_ids(given):
+        if not of_chunks and holds_chunk_ids(block, given):
             return read_rank_mappings(ground_truth, rankings, of_chunks=True)
         irregular += out_of_order
         relevant = np.flatnonzero(gain > 0)
@@ -125,9 +124,8 @@ def _read(
 ) -> tuple[Integers, Numbers, Integers, Integers, int]:
     """Return query, gain and rank of every judged unit, the results per query, and how many rankings are irregular."""
     truths = _as_scored(names, given)
-    if Answer in set(map(type, chain.from_iterable(truths))):
-        list(map(check_truth, names, given))
     if of_chunks:
+        list(map(check_truth, names, given))
         truths = list(map(chunk_gains, names, truths))
     lengths = np.fromiter(map(len, truths), dtype=np.int64, count=len(truths))
     query = np.repeat(np.arange(len(truths)), lengths)
