@@ -333,6 +333,22 @@ def test_short_words_of_a_passage_that_is_a_copy_are_joined_with_those_of_its_co
     assert [span.doc_id for span in read(docs).ground_truth[0].labels] == ["api.md"]
 
 
+def test_of_two_wordings_each_is_shown_with_its_own_copies(piped, docs):
+    days, weeks = "Backups of all accounts are kept for thirty days.", "We keep what was backed up for about a month."
+    for name, text in (("one", days), ("two", weeks), ("three", weeks)):
+        (docs / f"{name}.md").write_text(f"# Backups, {name}\n\n{text}\n")
+    shown = piped("How long are backups kept?").out
+    numbers = "/".join(str(numbers_of(shown, text)[0]) for text in ("thirty days", "about a month"))
+    kept = piped(numbers, days, weeks, "x").out
+    assert f"“{weeks}” is also in 1 other place: docs/t" in kept
+    assert f"“{days}” is also" not in kept
+    (entry,) = read(docs)
+    assert [len(answer.places) for answer in entry.answers] == [2]
+    piped("b", numbers, days, weeks, "")
+    (entry,) = read(docs)
+    assert sorted(span.doc_id for span in entry.labels) == ["one.md", "three.md", "two.md"]
+
+
 def test_wrong_input_says_what_is_wrong_and_is_asked_for_again(piped, docs):
     outcome = piped(
         "x", "", "?", "b", "When are invoices sent?", "", "9", "one", "/", "b", "?", "1 1", "1", "7", "six", "b", "0"

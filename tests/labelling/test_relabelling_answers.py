@@ -415,3 +415,51 @@ def test_a_question_that_is_asked_twice_stays_while_a_place_of_it_is_lost(datase
     (finding,) = (finding for finding in lint_dataset(found).findings if finding.kind == "asked twice")
     assert not finding.fixable
     assert len(fix_dataset(found).dataset) == 2
+
+
+def test_a_place_that_is_back_is_told_also_if_another_answer_misses_the_same_label(dataset):
+    """Its two copies are told by what is around them no more; the answer that has both of them has both again."""
+    twice = f"# Refunds\n\nIn all shops: {TEXT} Write to us.\n\nSo it is online as well: {TEXT} Call us.\n"
+    both = corpus(a=twice)
+    first, second = (
+        CharacterSpan(DocumentId("a.md"), start, start + len(TEXT)) for start in (twice.index(TEXT), twice.rindex(TEXT))
+    )
+    other = span("c.md", OTHER)
+    answers = Answer.any_of(other, first, second), Answer.any_of(other, second)
+    before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=both)
+    found = relabel(before, corpus(a=None))
+    changed = twice.replace("In all shops", "Everywhere").replace("Call us.", "Call the desk.")
+    some = relabel(found.dataset, corpus(a=changed))
+    assert (places(some), some.counts()["back"]) == ([["c.md", "a.md", "a.md"], ["c.md"]], 2)
+
+
+PAGE = "# {0}\n\nThe {0} plan has {1} for the ones who use it.\n\n## Paying\n\nRead this. {2} Write to us if not.\n"
+
+
+@pytest.mark.parametrize("has_other_place", [True, False])
+def test_what_was_lost_as_another_document_has_its_name_does_not_go_there_later(has_other_place, tmp_path):
+    def documents(more="", **names):
+        plans = {"Premium": "nine seats and a phone line", "Starter": "one seat and no phone line"}
+        pages = {name: PAGE.format(plan, plans[plan], TEXT) + f"{name}\n" for name, plan in names.items()}
+        return corpus(c=DOCUMENTS["c.md"] + more, **pages)
+
+    def in_page(name, text):
+        start = before[DocumentId(name)].content.index(text)
+        return CharacterSpan(DocumentId(name), start, start + len(text))
+
+    def asked(name, *units):
+        return TokenLevelGroundTruth(Query(QueryId(name), QueryText(f"What of {name}?")), units)
+
+    before = documents(pro="Premium", basic="Starter")
+    label = in_page("pro.md", TEXT)
+    seats = in_page("pro.md", "The Premium plan has nine seats"), in_page("basic.md", "The Starter plan has one seat")
+    unit = Answer.any_of(label, span("c.md", OTHER)) if has_other_place else label
+    found = Dataset([asked("q", unit), *map(asked, "uv", seats)], TOKEN, corpus=before)
+    for number, more in enumerate(("", "More.\n", "And more.\n")):
+        path = save_dataset(found, tmp_path / f"{number}.json")
+        found = relabel(load_dataset(path), documents(more, old="Premium", pro="Starter")).dataset
+        assert [query.id for query in found.queries] == [*(["q"] if has_other_place else []), "u", "v"]
+        lost = found.contexts.lost if has_other_place else found.skipped
+        assert [(label.anchor.doc_id, label.anchor.name_is_taken) for label in lost] == [("pro.md", True)]
+    again = relabel(load_dataset(save_dataset(found, tmp_path / "d.json")), before).dataset
+    assert label in [span for entry in again for span in entry.labels]

@@ -30,23 +30,20 @@ def _widened(places: Places, whole: Sequence[CharacterSpan], corpus: Corpus) -> 
     return (CharacterSpan(span.doc_id, span.start, span.end, text),)
 
 
-def copies_of(places: Places, passages: Iterable[Places], corpus: Corpus) -> Places:
-    """Return where else the texts of the places of an answer are, up to white space.
+def copies_of(place: CharacterSpan, passages: Iterable[Places], corpus: Corpus) -> Places:
+    """Return where else the text of a place is, up to white space.
 
     A text of a few words is written again elsewhere without being the same. It is only where it is in the copies of the
     passage that it was chosen from, at the same position.
 
     Args:
-        places: The places of the answer.
+        place: The place.
         passages: The passages from which answers were chosen, each with those that have the same text.
         corpus: The documents.
     """
-    chosen, found = [*passages], dict[CharacterSpan, None]()
-    for place in places:
-        others = [*_everywhere(place.text, corpus), *_in_copies(place, chosen, corpus)]
-        whole = is_cut(place, corpus)
-        found |= dict.fromkeys(other for other in others if whole or not is_cut(other, corpus))
-    return tuple(other for other in found if not any(other.overlaps(place) for place in places))
+    whole = is_cut(place, corpus)
+    others = dict.fromkeys((*_everywhere(place.text, corpus), *_in_copies(place, passages, corpus)))
+    return tuple(other for other in others if not other.overlaps(place) and (whole or not is_cut(other, corpus)))
 
 
 def _everywhere(text: str, corpus: Corpus) -> list[CharacterSpan]:

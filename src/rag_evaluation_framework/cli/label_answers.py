@@ -105,12 +105,18 @@ class Answers:
         done: list[Places] = []
         while answers:
             places, answers = answers[0], answers[1:]
-            copies = annotation.copies_of(places, passages, self._corpus)
-            if copies:
-                reports.show_copies(self._console, places[0], copies, self._corpus)
-                reports.print_wrapped(self._console, _JOIN, 0)
-                places = (*places, *copies) if _asked(self._console, _JOIN_HELP, _is_joined) else places
-                answers = annotation.absorbed(answers, places)
+            declined: list[rag.CharacterSpan] = []
+            for place in places:
+                copies = annotation.copies_of(place, passages, self._corpus)
+                copies = tuple(copy for copy in copies if not any(map(copy.overlaps, (*places, *declined))))
+                if copies:
+                    reports.show_copies(self._console, place, copies, self._corpus)
+                    reports.print_wrapped(self._console, _JOIN, 0)
+                    if _asked(self._console, _JOIN_HELP, _is_joined):
+                        places = (*places, *copies)
+                        answers = annotation.absorbed(answers, places)
+                    else:
+                        declined += copies
             done.append(places)
         return done
 

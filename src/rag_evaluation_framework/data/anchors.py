@@ -19,6 +19,7 @@ class Anchor:
         document: `Document.content_hash` of the document when it was labelled; "" if that is told for all labels of the
             document together.
         was_in: The documents that it was in before that one, first to last; not compared, as it is not found by them.
+        name_is_taken: Whether `doc_id` was seen to be the name of another document since then.
     """
 
     doc_id: str
@@ -29,3 +30,4 @@ class Anchor:
     unique_with: UniqueWith | None = None
     document: str = ""
     was_in: tuple[str, ...] = field(default=(), compare=False)
+    name_is_taken: bool = False

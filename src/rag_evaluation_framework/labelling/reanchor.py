@@ -1,7 +1,7 @@
 """Finding labelled spans again in a corpus that was edited: by their text and its context, never by likeness."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tqdm import tqdm
 
@@ -112,7 +112,7 @@ class _Reanchoring:
             return self._at_home(result, homes[anchor.doc_id])
         if result.how == "unchanged" or anchor.doc_id not in self.corpus:
             return result
-        if anchor.doc_id in others:
+        if anchor.doc_id in others or anchor.name_is_taken:
             return self._in_home(result, homes)
         doubtful = self.earlier.under_another_name(anchor) if span is None else self._is_copy(anchor, span, kept)
         if not doubtful:
@@ -159,6 +159,7 @@ class _Reanchoring:
         if own is not None:
             return _result(anchor, own, (), "moved")
         why = f"its document has another name now, or is gone, and its text in {named([span])} is that of another one"
+        anchor = replace(anchor, name_is_taken=True)
         return Reanchored(anchor, None, f"lost: {why}", self.losses.text_at([span]))
 
     def _of_several(self, anchor: Anchor, places: list[CharacterSpan]) -> Reanchored:

@@ -108,9 +108,9 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     entries = {entry.query.id: entry for entry in _as_truth(kept)}
     dropped = list(dropped_places([*kept, *back]))
     again_asked = _as_truth(back)
-    left = {(change.query.id, change.before) for change, _, _ in dropped}
+    left = {_label(change) for change, _, _ in dropped}
     remembered = _skipped([change for change, _, _ in dropped], corpus, known, _PLACE_LOST)
-    back = [change for change in back if (change.query.id, change.before) not in left]
+    back = [change for change in back if _label(change) not in left]
     unanswered = {entry.query.id: TokenLevelGroundTruth(entry.query, ()) for entry in dataset if not entry.labels}
     found = entries | unanswered
     updated = Dataset(
@@ -134,9 +134,13 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     told = (
         change if change.query.id in lost else replace(change, is_replaced=change.found.span is None)
         for change in changes
-        if not change.was_skipped or (change.query.id not in lost and (change.query.id, change.before) not in left)
+        if not change.was_skipped or (change.query.id not in lost and _label(change) not in left)
     )
     return Relabelled(updated, (*told, *back), tuple(query for query in dataset.queries if query.id in lost))
+
+
+def _label(change: LabelChange) -> tuple[str, CharacterSpan, tuple[int, int] | None]:
+    return change.query.id, change.before, change.place
 
 
 def _settled(changes: Sequence[LabelChange]) -> tuple[list[LabelChange], frozenset[str]]:
@@ -164,7 +168,7 @@ def _changes(
     once = _anchored(dataset.skipped)
     asked = [*wanted, *(anchor for _, anchor, _ in (*before, *once))]
     found = [
-        replace(result, anchor=anchor)  # labels of one place may have been in other documents before
+        replace(result, anchor=replace(result.anchor, was_in=anchor.was_in))  # equal ones may have been elsewhere
         for anchor, result in zip(asked, reanchor(asked, corpus, known), strict=True)
     ]
     changes = tuple(
