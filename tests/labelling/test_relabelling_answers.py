@@ -463,3 +463,16 @@ def test_what_was_lost_as_another_document_has_its_name_does_not_go_there_later(
         assert [(label.anchor.doc_id, label.anchor.name_is_taken) for label in lost] == [("pro.md", True)]
     again = relabel(load_dataset(save_dataset(found, tmp_path / "d.json")), before).dataset
     assert label in [span for entry in again for span in entry.labels]
+
+
+def test_lost_places_of_answers_that_a_file_has_no_longer_are_noted_and_left_out(dataset, tmp_path, recwarn):
+    answer = Answer.any_of(span("a.md", TEXT), span("b.md", TEXT))
+    entry = replace(dataset.ground_truth[0], relevant_spans=(span("c.md", OTHER), answer))
+    path = save_dataset(relabel(Dataset([entry], TOKEN, corpus=corpus()), corpus(b=None)).dataset, tmp_path / "d.json")
+    assert len(load_dataset(path).contexts.lost) == 1
+    data = json.loads(path.read_text())
+    del data["questions"][0]["relevant_spans"][1]
+    (tmp_path / "edited.json").write_text(json.dumps(data))
+    assert load_dataset(tmp_path / "edited.json").contexts.lost == ()
+    (told,) = recwarn
+    assert "question 'q' has no answer 1 (from 0) that could have lost a place; the entry is left out" in str(told)

@@ -296,7 +296,11 @@ def test_rows_that_make_no_places_are_refused(rows, why):
 
 
 def test_rankings_of_ids_take_no_answers():
-    for truth in ([Answer.any_of("a", "b"), "c"], {Answer.any_of("a", "b"): 2.0}):
+    for truth in (
+        [Answer.any_of("a", "b"), "c"],
+        {Answer.any_of("a", "b"): 2.0},
+        ["chunk_a", Answer.any_of("chunk_b", "chunk_c")],
+    ):
         with pytest.raises(DatasetError, match="question 'q': the ground truth has an Answer with several places"):
             score_rankings({"q": truth}, {"q": ["b", "c"]}, ["recall"])
 

@@ -1,7 +1,7 @@
 """The native dataset format: JSON or YAML (one object), and JSONL (a header line, then one question per line)."""
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
@@ -21,6 +21,7 @@ from rag_evaluation_framework.data.ids import DocumentId, EvaluationType, QueryI
 from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import Level, check_level
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.datasets.labels import LabelReader
 from rag_evaluation_framework.datasets.skipped_labels import read_left_out, read_skipped
 from rag_evaluation_framework.errors import DatasetError
@@ -163,6 +164,7 @@ def _read(
     truth = [entry for entry in entries if entry is not None]
     skipped = [] if header is None else read_skipped(header.skipped, f"{where}.skipped", records)
     lost = [] if header is None else read_skipped(header.lost_places, f"{where}.lost_places", records, are_scored=True)
+    lost = list(_of_answers(lost, truth, f"{where}.lost_places", records))
     if header is None or records.problems:
         raise records.error()
     records.warn()
@@ -185,6 +187,20 @@ def _read(
             tuple(lost),
         ),
     )
+
+
+def _of_answers(
+    lost: Iterable[Skipped], truth: Iterable[GroundTruth[Any]], where: str, records: RecordReader
+) -> Iterator[Skipped]:
+    """Yield the labels of lost places whose question has the answer that they were of; the others are noted."""
+    answers = {entry.query.id: len(entry.answers) for entry in truth}
+    for label in lost:
+        number = label.place[0] if label.place else 0
+        if number < answers.get(label.query.id, 0):
+            yield label
+        else:
+            what = f"question {label.query.id!r} has no answer {number} (from 0) that could have lost a place"
+            records.note("lost place", f"{where}: {what}; the entry is left out")
 
 
 def _check_version(first: Any, where: str, path: Path) -> None:
