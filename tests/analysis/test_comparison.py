@@ -1,5 +1,6 @@
 """Two results side by side: worked by hand, question by question."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -575,3 +576,43 @@ def test_the_notebook_shows_a_table_in_which_nothing_is_executed():
     assert html.count("&lt;script&gt;") == 3
     assert "<br>after: scored 6 of 6 answerable questions (0 skipped, 0 failed)<table>" in html
     assert "<th>in both</th>" in html
+
+
+def test_a_record_is_strict_json_with_every_score_and_every_question(comparison):
+    record = json.loads(json.dumps(comparison.record(), allow_nan=False))
+    assert list(record) == [
+        *("schema_version", "baseline", "candidate", "scores", "questions"),
+        *("added", "removed", "changed", "skipped", "placed", "notes"),
+    ]
+    assert record["schema_version"] == 1
+    assert (record["baseline"], record["candidate"]) == ({"name": "first 20"}, {"name": "first 5"})
+    assert record["scores"] == {
+        "span_recall@1": {
+            "n": 4,
+            "before": pytest.approx((1 + 1 + 0.5 + 0) / 4),
+            "after": pytest.approx((0.5 + 0.25 + 0.125 + 0) / 4),
+            "delta": pytest.approx(-(0.5 + 0.75 + 0.375 + 0) / 4),
+            "improved": 0,
+            "regressed": 3,
+            "unchanged": 1,
+        }
+    }
+    assert [(question["id"], question["query"]) for question in record["questions"]] == [(name, name) for name in TRUTH]
+    assert {question["id"]: question["deltas"]["span_recall@1"] for question in record["questions"]} == {
+        "a": -0.5,
+        "b": -0.75,
+        "c": -0.375,
+        "d": 0.0,
+        "none": None,
+        "bad": None,
+    }
+    assert record["notes"] == list(comparison.notes)
+
+
+def test_a_record_tells_which_questions_are_not_compared_and_the_opposite_change(comparison):
+    wider = {**TRUTH, "a": [(0, 11)], "new": [(0, 10)]}
+    record = run(5, {name: spans for name, spans in wider.items() if name != "c"}).compare(run(20)).record()
+    assert (record["added"], record["removed"], record["changed"]) == (["c"], ["new"], ["a"])
+    assert (record["skipped"], record["placed"]) == ([], [])
+    assert (record["scores"]["span_recall@1"]["improved"], record["scores"]["span_recall@1"]["regressed"]) == (2, 0)
+    assert next(q["deltas"] for q in record["questions"] if q["id"] == "a") == {"span_recall@1": None}

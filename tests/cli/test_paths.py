@@ -13,6 +13,8 @@ PATHS = [
     *(("run", RUN, option) for option in ("--retriever", "--reranker", "--metric", "--glob", "--evaluation-type")),
     *(("init", INIT, option) for option in ("--corpus", "--questions", "--glob", "--name", "--root")),
     *(("score", SCORE, option) for option in SCORE),
+    *(("compare last last~1", {}, option) for option in ("--root", "--output", "--score")),
+    ("compare last", {}, ""),
     ("demo", {}, "--root"),
     ("cache info", {}, "--root"),
     ("cache clear", {}, "--root"),
@@ -52,7 +54,7 @@ def test_what_is_no_utf_8_may_name_a_file_and_is_never_a_surprise(rag_eval, fold
     assert "Traceback" not in outcome.err
 
 
-FOLDERS = [path for path in PATHS if path[2] in {"--corpus", "--dataset", "--root", "--questions", *SCORE}]
+FOLDERS = [path for path in PATHS if path[2] in {"--corpus", "--dataset", "--root", "--questions", "--output", *SCORE}]
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,8 @@ def str_of(value):
         (*SCORE, "--json"),
         ("score", "--qrels", f"{PATH}.json", "--rankings", f"no {PATH}"),
         ("score", "--qrels", f"{PATH}.json", "--rankings", f"{PATH}.json", "--metric", TEXT),
+        ("compare", PATH, "last", "--root", f"root {PATH}"),
+        ("compare", "last", "last", "--root", f"root {PATH}", "--score", TEXT),
         ("init", "--corpus", "docs", "--questions", "questions.jsonl", "--root", f"root {PATH}"),
         ("cache", "info", "--root", f"cached {PATH}"),
         ("cache", "info", "--root", f"cached {PATH}", "--json"),
@@ -93,6 +95,22 @@ def test_nothing_that_is_printed_acts_on_a_terminal(rag_eval, poisoned, argument
     assert not HARMFUL.findall(outcome.err)
     if arguments[-1] == "--json":
         assert PATH in str_of(json.loads(outcome.out))
+
+
+@pytest.mark.parametrize("more", [(), ("--json",), ("--output", f"new {PATH}")], ids=["tables", "json", "files"])
+def test_nothing_of_a_comparison_acts_on_a_terminal(rag_eval, poisoned, more):
+    rag_eval(*RUN)
+    rag_eval(*RUN)
+    outcome = rag_eval("compare", "last~1", "last", "--root", f"root {PATH}", *more)
+    assert outcome.code == 0
+    assert not HARMFUL.findall(outcome.out + outcome.err)
+    refused = rag_eval("compare", "nothing", "last", "--root", f"root {PATH}")
+    assert "no path, run or experiment is called 'nothing'; the runs in " in refused.err
+    assert not HARMFUL.findall(refused.err)
+    if more == ("--json",):
+        assert json.loads(outcome.out)["baseline"]["folder"].startswith(f"root {PATH}/runs/")
+    if "--output" in more:
+        assert not any(HARMFUL.findall(file.read_text()) for file in (poisoned / f"new {PATH}").iterdir())
 
 
 def test_a_broken_plug_in_is_listed_harmlessly(rag_eval, poisoned, monkeypatch):

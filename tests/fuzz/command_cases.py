@@ -47,6 +47,9 @@ _COMMANDS: list[list[str]] = [
     ],
     ["score", "--qrels", "x.qrels", "--rankings", "x.run", "--metric", "ndcg@10", "--per-query"],
     ["score", "--qrels", "qrels.json", "--rankings", "x.run", "--rankings", "run.json", "--json"],
+    ["compare", "last", "last~1", "--root", "saved"],
+    ["compare", "saved/runs/a", "b", "--root", "saved", "--score", "hit", "--worst", "1", "--json"],
+    ["compare", "a", "runs of numbers", "--root", "saved", "--output", "diff"],
     [
         "init",
         "--corpus",
@@ -89,6 +92,7 @@ def _files() -> dict[str, bytes]:
         "x.run": samples.RANKINGS_TREC.encode(),
         "qrels.json": json.dumps(samples.QRELS).encode(),
         "run.json": json.dumps(samples.RANKINGS).encode(),
+        **{f"saved/runs/{run}/{name}": content for run in "ab" for name, content in samples.report("token").items()},
         "cache/embeddings/vectors.sqlite": samples.cache_file(),
         **{f"docs/{name}": content.encode() for name, content in samples.DOCUMENTS.items()},
     }

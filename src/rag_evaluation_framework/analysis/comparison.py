@@ -177,6 +177,37 @@ class Comparison:
         frame: pd.DataFrame = pandas.DataFrame(rows).set_index("query_id")
         return frame
 
+    def record(self) -> dict[str, Any]:
+        """Return the comparison for JSON: what became of each score, then each question with its deltas or None."""
+        return {
+            "schema_version": 1,
+            "baseline": {"name": self.baseline},
+            "candidate": {"name": self.candidate},
+            "scores": {name: self._score_record(name) for name in self.deltas},
+            "questions": [
+                {
+                    "id": query_id,
+                    "query": text or None,
+                    "deltas": {name: column.get(query_id) for name, column in self.deltas.items()},
+                }
+                for query_id, text in self.questions.items()
+            ],
+            **{name: list(getattr(self, name)) for name in ("added", "removed", "changed", "skipped", "placed")},
+            "notes": list(self.notes),
+        }
+
+    def _score_record(self, name: str) -> dict[str, Any]:
+        (before, after), values = self.means[name], self.deltas[name].values()
+        return {
+            "n": len(values),
+            "before": before,
+            "after": after,
+            "delta": self.delta(name),
+            "improved": sum(value > 0 for value in values),
+            "regressed": sum(value < 0 for value in values),
+            "unchanged": sum(value == 0 for value in values),
+        }
+
     def summary(self) -> Summary:
         """Return the comparison as people read it."""
         first = next(iter(self.deltas))

@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from rag_evaluation_framework._outside import fit_to_show
 from rag_evaluation_framework._support.optional import DISTRIBUTION
 from rag_evaluation_framework.cli.cache import cache
+from rag_evaluation_framework.cli.compare import compare
 from rag_evaluation_framework.cli.components import components
 from rag_evaluation_framework.cli.dataset import update
 from rag_evaluation_framework.cli.dataset_info import info
@@ -66,7 +67,7 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
     return run_and_report
 
 
-for command in (demo, init, label, run, score, components, cache):
+for command in (demo, init, label, run, compare, score, components, cache):
     app.command()(_reporting(command))
 
 datasets = typer.Typer(

@@ -11,6 +11,9 @@ from .passages import show_question as show_question
 from .passages import show_saved as show_saved
 from .passages import show_sentences as show_sentences
 from .quotes import show_quotes as show_quotes
+from .summaries import difference as difference
+from .summaries import show_difference as show_difference
+from .summaries import show_summary as show_summary
 from .tables import Column as Column
 from .tables import show_table as show_table
 from .tables import side_by_side as side_by_side

@@ -16,6 +16,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
+from rag_evaluation_framework.reports.summaries import show_summary
 from rag_evaluation_framework.reports.tables import Column, show_table
 from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted, shortened
 from rag_evaluation_framework.results.query_result import QueryResult
@@ -32,17 +33,7 @@ Result = EvaluationResult[Any]
 
 def show_result(console: Console, result: Result) -> None:
     """Print the means of a result, with its counts and notes, and the questions that were skipped."""
-    summary = result.summary()
-    names, *means = (
-        Column(Text(header or "metric"), [Text(cell) for cell in cells])
-        for header, *cells in zip(summary.header, *summary.rows, strict=True)
-    )
-    console.print(Text(summary.title, style="bold"))
-    for line in summary.headline:
-        console.print(Text(line, style="dim"))
-    show_table(console, [names], means)
-    for note in summary.notes:
-        print_wrapped(console, Text(note, "yellow"), 2, "! ", "yellow")
+    show_summary(console, result.summary(), "metric")
     _show_skipped(console, result)
 
 

@@ -1,0 +1,224 @@
+"""Two saved runs side by side on the command line."""
+
+import itertools
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from rag_evaluation_framework import Comparison, load_result
+from support.terminal import Terminal
+
+QUESTIONS = {"invoices": "Invoices are sent on the first day.", "agent": "Install the agent first."}
+OWN = """
+FOUND = {found!r}
+def search(query, k):
+    answer = FOUND[query.split()[0]]
+    if answer is None:
+        raise OSError("gone away")
+    return [answer]
+"""
+NUMBERS = itertools.count()  # Python keeps the modules of all tests
+GOOD = {"invoices": QUESTIONS["invoices"], "agent": QUESTIONS["agent"], "who": "Support helps."}
+
+
+@pytest.fixture
+def run(rag_eval, folder):
+    """Save a run of a retriever that finds these texts."""
+    (folder / "faq.csv").write_text(
+        "question,quote,document\n"
+        "invoices come when?,Invoices are sent on the first day.,billing.md\n"
+        "agent or not?,Install the agent first.,guides/start.md\n"
+        "who helps?,Support helps.,billing.md\n"
+    )
+
+    def run(name, found, *more):
+        module = f"own_compared_{next(NUMBERS)}"
+        (folder / f"{module}.py").write_text(OWN.format(found=found))
+        given = ("--corpus", "docs", "--dataset", "faq.csv", "--k", "1", "--metric", "span_recall")
+        outcome = rag_eval("run", *given, "--retriever", f"{module}:search", "--experiment-name", name, "--json", *more)
+        assert outcome.code == 0, outcome.err
+        return Path(json.loads(outcome.out)["run"]).relative_to(folder)
+
+    return run
+
+
+@pytest.fixture
+def runs(run):
+    """Two runs: of three questions one gets worse, one better, and one is as it was."""
+    before = run("before", {**GOOD, "agent": "Support helps."})
+    return before, run("after", {**GOOD, "invoices": "Install the agent first."})
+
+
+def test_the_comparison_is_shown_with_counts_what_got_worse_and_where_the_runs_are(rag_eval, runs):
+    outcome = rag_eval("compare", "last~1", "last")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0] == "after against before"
+    assert "span_recall@1: 1 improved, 1 regressed, 1 unchanged" in lines
+    (row,) = [line.split() for line in lines if line.startswith(" span_recall@1 ")]
+    assert row == ["span_recall@1", "3", "0.667", "0.667", "+0.000", "1", "1"]
+    worst = lines[lines.index("Questions that got worse by span_recall@1") + 1]
+    assert re.fullmatch(r"-1\.000  invoices come when\? \(query_\w+\)", worst)
+    assert [line.split()[:2] for line in lines[-2:]] == [
+        ["baseline:", f"{runs[0]}"],
+        ["candidate:", f"{runs[1]}"],
+    ]
+    assert load_result(runs[0]).created in lines[-2]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("before", "after"),
+        ("last~1", "last"),
+        (".rag-eval/runs/{0}", ".rag-eval/runs/{1}/report.json"),
+        ("{0}", "{1}"),
+    ],
+)
+def test_runs_are_named_in_several_ways(rag_eval, runs, names):
+    given = [name.format(*(run.name for run in runs)) for name in names]
+    printed = json.loads(rag_eval("compare", *given, "--json").out)
+    assert [printed[which]["name"] for which in ("baseline", "candidate")] == ["before", "after"]
+    assert [Path(printed[which]["folder"]) for which in ("baseline", "candidate")] == [*runs]
+
+
+def test_runs_of_another_root_are_found_there(rag_eval, runs, folder):
+    assert rag_eval("compare", "last~1", "last", "--root", "elsewhere").code == 2
+    (folder / ".rag-eval").rename(folder / "elsewhere")
+    assert rag_eval("compare", "last~1", "last", "--root", "elsewhere").code == 0
+
+
+def test_json_is_one_strict_object_of_what_comparison_tells(rag_eval, runs):
+    outcome = rag_eval("compare", "before", "after", "--json")
+    assert outcome.err == ""
+    printed = json.loads(outcome.out, parse_constant=pytest.fail)
+    before, after = map(load_result, runs)
+    record = Comparison.of(before, after).record()
+    assert printed["baseline"] == {"name": "before", "folder": str(runs[0]), "created": before.created}
+    assert printed["candidate"] == {"name": "after", "folder": str(runs[1]), "created": after.created}
+    assert {key: value for key, value in printed.items() if key not in ("baseline", "candidate")} == {
+        key: value for key, value in record.items() if key not in ("baseline", "candidate")
+    }
+    assert list(printed) == list(record)
+
+
+def test_the_files_hold_the_same_object_and_a_page(rag_eval, runs, folder):
+    printed = rag_eval("compare", "before", "after", "--json", "--output", "new/diff").out
+    assert sorted(path.name for path in (folder / "new/diff").iterdir()) == ["diff.json", "diff.md"]
+    assert json.loads((folder / "new/diff/diff.json").read_text()) == json.loads(printed)
+    page = (folder / "new/diff/diff.md").read_text()
+    assert page.startswith("# after against before\n")
+    assert "span_recall@1: 1 improved, 1 regressed, 1 unchanged\n" in page
+    assert "## Questions that got worse by span_recall@1\n" in page
+    assert "| invoices come when? |" in page
+
+
+def test_the_folder_is_told_as_it_was_given(rag_eval, runs):
+    assert rag_eval("compare", "before", "after", "--output", "New").out.endswith("\nSaved to New\n")
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "impossible"])
+def test_nothing_is_overwritten(rag_eval, runs, folder, kind):
+    out = folder / "out"
+    if kind == "file":
+        out.write_text("kept")
+    elif kind == "folder":
+        out.mkdir()
+        (out / "diff.md").write_text("kept")
+    outcome = rag_eval("compare", "before", "after", "--output", "a" * 5000 if kind == "impossible" else out)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.count("\n") == 1
+    assert outcome.err.startswith("error: ")
+    if kind != "impossible":
+        assert "exists already, and nothing was overwritten" in outcome.err
+        assert (out if kind == "file" else out / "diff.md").read_text() == "kept"
+
+
+def test_the_score_and_how_many_questions_are_shown_are_options(rag_eval, run):
+    run("before", GOOD, "--metric", "span_precision")
+    run("after", dict.fromkeys(GOOD, "Support helps."), "--metric", "span_precision")
+    shown = rag_eval("compare", "before", "after", "--score", "span_precision", "--worst", "1").out
+    assert "span_precision@1: 0 improved, 2 regressed, 1 unchanged\n" in shown
+    assert "Questions that got worse by span_precision@1, 1 of 2\n" in shown
+    assert len(re.findall(r"^-\d", shown, re.MULTILINE)) == 1
+    assert "Questions that got worse" not in rag_eval("compare", "before", "after", "--worst", "0").out
+    refused = rag_eval("compare", "before", "after", "--score", "span_reca")
+    assert (refused.code, refused.out) == (2, "")
+    assert "no score 'span_reca' in both results; there are span_recall@1" in refused.err
+
+
+def test_questions_that_failed_come_after_those_that_were_asked(rag_eval, run, folder):
+    (folder / "zero.yaml").write_text("corpus: docs\ndataset: faq.csv\ncount_as_zero: [failed]\n")
+    run("before", GOOD, "zero.yaml")
+    run(
+        "after", {"invoices": None, "agent": None, "who": "Install the agent first."}, "zero.yaml", "--allow-failures=2"
+    )
+    lines = rag_eval("compare", "before", "after").out.splitlines()
+    begin = lines.index("Questions that got worse by span_recall@1") + 1
+    assert [line.partition(" (query")[0] for line in lines[begin : begin + 3]] == [
+        "-1.000  who helps?",
+        "-1.000  failed, and counts as 0: invoices come when?",
+        "-1.000  failed, and counts as 0: agent or not?",
+    ]
+    assert "! answerable questions that failed, and are compared as 0: 0 before, 2 after" in lines
+
+
+def test_one_run_named_twice_is_compared_and_noted(rag_eval, runs):
+    outcome = rag_eval("compare", "last", runs[1] / "report.json")
+    assert outcome.code == 0
+    assert "! baseline and candidate are the same run\n" in outcome.out
+    assert "span_recall@1: 0 improved, 0 regressed, 3 unchanged\n" in outcome.out
+    same = json.loads(rag_eval("compare", "last", "after", "--json").out)
+    assert same["notes"] == ["baseline and candidate are the same run"]
+    assert json.loads(rag_eval("compare", "before", "after", "--json").out)["notes"] == []
+
+
+def test_what_cannot_be_compared_is_refused_in_one_message(rag_eval, runs, folder):
+    assert rag_eval("run", "--corpus=docs", "--dataset=faq.csv", "--evaluation-type=document-level").code == 0
+    refused = rag_eval("compare", "before", "last", "--output", "out")
+    assert (refused.code, refused.out) == (2, "")
+    assert re.fullmatch("error: 'before' is token-level, .* is document-level: .*\n", refused.err)
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("names", [("nothing", "last"), ("last", "nothing"), ("last", "last~2"), ("docs", "last")])
+def test_what_is_no_run_is_refused_without_a_traceback(rag_eval, runs, names):
+    refused = rag_eval("compare", *names)
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("error: ")
+    assert "Traceback" not in refused.err
+    assert "RAG_EVAL_DEBUG" not in refused.err
+
+
+def test_a_damaged_run_is_refused_and_is_not_the_last(rag_eval, runs):
+    questions = runs[1] / "questions.jsonl"
+    questions.write_text(questions.read_text().replace("invoices", "receipts"))
+    refused = rag_eval("compare", "before", "after")
+    assert refused.code == 2
+    assert f"{questions}: is not the file that was saved with report.json" in refused.err
+    (runs[1] / "report.json").unlink()
+    assert rag_eval("compare", "last", "last").out.startswith("before against before\n")
+    assert "not readable as runs: " + runs[1].name in rag_eval("compare", "before", "after").err
+
+
+def test_reports_alone_are_compared_without_wordings(rag_eval, runs, folder):
+    for name, run in zip(("a.json", "b.json"), runs, strict=True):
+        (folder / name).write_bytes((run / "report.json").read_bytes())
+    printed = json.loads(rag_eval("compare", "a.json", "b.json", "--json").out)
+    assert [question["query"] for question in printed["questions"]] == [None] * 3
+    assert "the same run" not in "".join(printed["notes"])
+    assert re.search(r"^-1\.000  – \(query_\w+\)$", rag_eval("compare", "a.json", "b.json").out, re.MULTILINE)
+
+
+def test_the_screen_fits_a_terminal_of_80_columns(run, folder):
+    given = [word for k in range(2, 9) for word in ("--k", str(k))]
+    long = {**GOOD, "who": "Install the agent first."}
+    run("before " * 30, GOOD, *given, "--root", "kept")
+    run("after " * 30, long, *given, "--root", "kept", "--budget", "10ch", "--allow-failures", "3")
+    terminal = Terminal("compare", "last~1", "last", "--root", "kept", folder=folder)
+    assert terminal.end() == 0
+    assert "  ! " not in terminal.text
+    assert re.search(r"^! scores that are not in both", terminal.text, re.MULTILINE)
+    assert [line for line in terminal.text.splitlines() if len(line) > 80] == []
