@@ -451,7 +451,7 @@ def test_each_row_stands_on_the_questions_that_have_its_score_in_both():
     assert [set(column) for column in comparison.deltas.values()] == [{"a", "b", "c", "d"}, {"a", "d"}]
     *_, recall, other, note = repr(comparison).splitlines()
     assert recall.split()[:2] == ["span_recall@1", "4"]
-    assert other.split() == ["shaky@1", "2", "1.000", "1.000", "+0.000", "0", "0"]
+    assert other.split() == ["shaky@1", "2", "1.000", "1.000", "+0.000", "-.842", "+.842", "1.000", "0", "0"]
     assert note == "! answerable questions that failed, and are not compared: 0 before, 1 after"
 
 
@@ -521,7 +521,9 @@ def test_results_in_which_no_question_is_scored_in_both_have_no_delta():
     comparison = run(10, failing=["a", "b", "c"]).compare(run(10, failing=["d", "bad"]))
     assert comparison.delta("span_recall@1") is None
     assert comparison.means == {"span_recall@1": (None, None)}
-    assert "span_recall@1        0       –      –      –       0      0" in repr(comparison)
+    assert "span_recall@1  0       –      –      –         –  –   0     0" in repr(comparison)
+    assert comparison.tests == {}
+    assert comparison.record()["scores"]["span_recall@1"]["test"] is None
 
 
 @pytest.mark.parametrize("method", ["delta", "regressions", "improvements"])
@@ -545,8 +547,9 @@ def test_the_comparison_reads_as_a_table_with_everything_that_makes_it_doubtful(
         "first 5 against first 20",
         "before: scored 5 of 5 answerable questions (0 skipped, 0 failed)",
         "after: scored 4 of 5 answerable questions (0 skipped, 1 failed)",
-        "               in both  before  after   delta  better  worse",
-        "span_recall@1        4   0.625  0.219  -0.406       0      3",
+        "intervals of 95 %, p by flipping signs, questions taken as independent",
+        "               n  before  after   delta     interval     p  up  down",
+        "span_recall@1  4   0.625  0.219  -0.406  -.994 +.994  .250   0     3",
         "! answerable questions that failed, and are not compared: 0 before, 1 after",
     ]
 
@@ -574,18 +577,22 @@ def test_the_notebook_shows_a_table_in_which_nothing_is_executed():
     assert "<table>" in html
     assert "<script" not in html
     assert html.count("&lt;script&gt;") == 3
-    assert "<br>after: scored 6 of 6 answerable questions (0 skipped, 0 failed)<table>" in html
-    assert "<th>in both</th>" in html
+    assert "<br>after: scored 6 of 6 answerable questions (0 skipped, 0 failed)<br>intervals" in html
+    assert "<th>interval</th>" in html
 
 
 def test_a_record_is_strict_json_with_every_score_and_every_question(comparison):
     record = json.loads(json.dumps(comparison.record(), allow_nan=False))
     assert list(record) == [
-        *("schema_version", "baseline", "candidate", "scores", "questions"),
+        *("schema_version", "baseline", "candidate", "intervals", "scores", "questions"),
         *("added", "removed", "changed", "skipped", "placed", "notes"),
     ]
     assert record["schema_version"] == 1
     assert (record["baseline"], record["candidate"]) == ({"name": "first 20"}, {"name": "first 5"})
+    test = record["scores"]["span_recall@1"].pop("test")
+    assert (test["p_value"], test["smallest_p"], test["clusters"]) == (0.25, 0.25, 4)
+    assert record["intervals"] == {"level": 0.95, "seed": 0, "independent": "questions"}
+    assert -1 < test["low"] < 0 < test["high"] < 1
     assert record["scores"] == {
         "span_recall@1": {
             "n": 4,

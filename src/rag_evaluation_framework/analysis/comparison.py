@@ -1,27 +1,32 @@
 """Comparison of two results, query by query."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.analysis.clusters import by_document
 from rag_evaluation_framework.analysis.edited_truth import Names, edited_rows
-from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary, number
+from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
+from rag_evaluation_framework.statistics.power import detectable, pairs_needed
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _WORST_SHOWN = 5
+_SEED = 0
 _MOST_NAMED = 3
 
 
@@ -44,6 +49,8 @@ class Comparison:
             however it writes what it shows.
         skipped: Ids of queries that the baseline has and the candidate skipped, as a label could not be placed.
         placed: Ids of queries that the candidate has and the baseline skipped.
+        clusters: The document of each query that is compared, by number, shape (queries,); None if the labels are in
+            too few documents, so that the queries are taken as independent.
         notes: All notes shown with the comparison.
     """
 
@@ -60,6 +67,7 @@ class Comparison:
     skipped: tuple[str, ...]
     placed: tuple[str, ...]
     notes: tuple[str, ...]
+    clusters: Integers | None = None
 
     @classmethod
     def of(cls, baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> "Comparison":
@@ -101,6 +109,7 @@ class Comparison:
             placed=tuple(query_id for query_id in after if query_id not in before and query_id in was_skipped),
             changed=tuple(query_id for query_id in shared if query_id not in taken),
             notes=(),
+            clusters=_clusters(baseline, candidate, same),
         )
         notes = (
             *_notes(baseline, candidate, names),
@@ -117,6 +126,19 @@ class Comparison:
             name: {query: value for query, value in self.change.per_query(name).items() if value is not None}
             for name in self.change.columns
         }
+
+    @cached_property
+    def tests(self) -> Mapping[str, PairedDifference]:
+        """For each score whether its means differ by more than chance: an interval of 95 % and a p-value.
+
+        Scores of which no query has a delta are left out. The random signs are the same every time.
+        """
+        names = [*self.change.columns]
+        change = np.stack([self.change.columns[name] for name in names], axis=1)
+        both = [np.stack([table.columns[name] for name in names], axis=1) for table in (self.before, self.after)]
+        beyond = np.any([(scores < 0) | (scores > 1) for scores in both], axis=(0, 1))
+        found = paired_differences(change, self.clusters, seed=_SEED, largest=np.where(beyond, np.inf, 1.0))
+        return {name: test for name, test in zip(names, found, strict=True) if test is not None}
 
     @property
     def means(self) -> Mapping[str, tuple[float | None, float | None]]:
@@ -183,6 +205,11 @@ class Comparison:
             "schema_version": 1,
             "baseline": {"name": self.baseline},
             "candidate": {"name": self.candidate},
+            "intervals": {
+                "level": LEVEL,
+                "seed": _SEED,
+                "independent": "questions" if self.clusters is None else "documents",
+            },
             "scores": {name: self._score_record(name) for name in self.deltas},
             "questions": [
                 {
@@ -197,12 +224,13 @@ class Comparison:
         }
 
     def _score_record(self, name: str) -> dict[str, Any]:
-        (before, after), values = self.means[name], self.deltas[name].values()
+        (before, after), values, test = self.means[name], self.deltas[name].values(), self.tests.get(name)
         return {
             "n": len(values),
             "before": before,
             "after": after,
             "delta": self.delta(name),
+            "test": None if test is None else _test_record(test),
             "improved": sum(value > 0 for value in values),
             "regressed": sum(value < 0 for value in values),
             "unchanged": sum(value == 0 for value in values),
@@ -214,8 +242,8 @@ class Comparison:
         lost = list(self.regressions(first).items())[:_WORST_SHOWN]
         return Summary(
             title=f"{self.candidate} against {self.baseline}",
-            headline=(f"before: {self.headlines[0]}", f"after: {self.headlines[1]}"),
-            header=("", "in both", "before", "after", "delta", "better", "worse"),
+            headline=(f"before: {self.headlines[0]}", f"after: {self.headlines[1]}", *self._strength(first)),
+            header=("", "n", "before", "after", "delta", "interval", "p", "up", "down"),
             rows=tuple(self._row(name) for name in self.deltas),
             notes=self.notes,
             worst_title=f"Greatest losses by {first}",
@@ -227,14 +255,60 @@ class Comparison:
         before, after = self.means[name]
         delta = self.delta(name)
         change = "–" if delta is None else f"{delta:+.3f}"
-        better, worse = len(self.improvements(name)), len(self.regressions(name))
-        return name, str(len(self.deltas[name])), number(before), number(after), change, str(better), str(worse)
+        test = self.tests.get(name)
+        within = "–" if test is None else f"{_signed(test.low)} {_signed(test.high)}"
+        p = "–" if test is None else _p_value(test.p_value)
+        up, down = len(self.improvements(name)), len(self.regressions(name))
+        counts = str(len(self.deltas[name])), str(up), str(down)
+        return name, counts[0], number(before), number(after), change, within, p, *counts[1:]
+
+    def _strength(self, name: str) -> list[str]:
+        """Return what is taken as independent, and which change of a score would be found."""
+        test = self.tests.get(name)
+        if test is None:
+            return []
+        taken = (
+            "taken as independent" if self.clusters is None else f"of one of {test.clusters} documents taken together"
+        )
+        told = [f"intervals of 95 %, p by flipping signs, questions {taken}"]
+        least = detectable(test.standard_error, test.clusters)
+        if 0 < least < 1:
+            told.append(f"{name}: a true change of {least:.3f} would be found 4 times in 5")
+            if test.p_value > 1 - LEVEL and test.mean:
+                needed = pairs_needed(test.mean, test.standard_error * sqrt(test.pairs))
+                told[-1] += f"; one of {abs(test.mean):.3f}, as is seen here, with {needed:,} questions"
+        return told
 
     def __repr__(self) -> str:
         return self.summary().as_text()
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
+
+
+def _signed(value: float) -> str:
+    """Return a bound with three digits, and none before the point where that is 0."""
+    return f"{value:+.3f}".replace("+0.", "+.").replace("-0.", "-.")
+
+
+def _p_value(value: float) -> str:
+    return "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+
+
+def _test_record(test: PairedDifference) -> dict[str, Any]:
+    record = {**asdict(test), "detectable": detectable(test.standard_error, test.clusters)}
+    return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in record.items()}
+
+
+def _clusters(
+    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], query_ids: Sequence[str]
+) -> Integers | None:
+    """Return the document of each query; None if neither result knows the labels."""
+    known = candidate if candidate.queries.texts else baseline
+    if not known.queries.texts:
+        return None
+    rows = known.scores.rows
+    return by_document([known.queries.relevant[rows[query_id]] for query_id in query_ids], known.evaluation_type)
 
 
 def _check_levels(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> None:

@@ -1,0 +1,235 @@
+"""Paired differences: a randomisation test, and the interval of what it does not reject."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf, log2, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.statistics.proportions import clopper_pearson
+
+LEVEL = 0.95
+RESAMPLES = 9_999
+_FEWEST = 999
+_MOST_SIGNS = 100_000_000  # drawn at all: about a second
+_AT_ONCE = 4_000_000  # signs, for the sake of memory
+_SAME = 1e-10  # of the largest sum: what differs by less is equal but for rounding
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """The mean of paired differences, and what chance makes of it.
+
+    Attributes:
+        mean: The mean of the differences.
+        low: The smallest mean that the test does not reject at the level.
+        high: The largest one. 0 is between them exactly if `p_value` is above 1 - level.
+        p_value: How often chance makes a mean that is at least as far from 0, if the two do not differ; two-sided.
+        smallest_p: The smallest p-value that these data can have: 2 / 2^m if m clusters changed, at least 1 / (B + 1).
+        pairs: How many pairs there are, those that do not differ included.
+        clusters: How many independent groups they are in.
+        changed: How many of these changed.
+        standard_error: That of the mean, by the spread of the clusters; NaN of one cluster.
+        resamples: How many patterns of signs were compared.
+        is_exact: Whether these are all patterns there are.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p_value: float
+    smallest_p: float
+    pairs: int
+    clusters: int
+    changed: int
+    standard_error: float
+    resamples: int
+    is_exact: bool
+
+
+def paired_differences(
+    differences: Numbers,
+    clusters: Integers | None = None,
+    *,
+    level: float = LEVEL,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    largest: float | Numbers = 1.0,
+) -> list[PairedDifference | None]:
+    """Test whether the means of paired differences are 0, by flipping signs, and invert the test.
+
+    If two systems do not differ, each difference is as likely to have the other sign; all pairs of a cluster are
+    flipped together. The p-value is the share of patterns of signs whose mean is at least as far from 0: of all
+    patterns if there are fewer than `resamples`, else (b + 1) / (B + 1) of B random ones (Phipson and Smyth, Stat.
+    Appl. Genet. Mol. Biol. 9 (2010), 39). Pairs that do not differ count as pairs, and make no pattern.
+
+    The interval is the inversion of the same test: a mean d is in it if it is not rejected after it was taken off every
+    pair. A pattern with the flipped sum A and the flipped share S makes |A - d S| of that; it is at least |mean - d|
+    between the two d for which they are equal, so that the bounds are quantiles of these, and no search is needed.
+    Where all patterns are compared, as few pairs differ, d is also taken off these only, as much more of each, and the
+    wider interval is the one: else a single changed pair would leave no doubt about its sign. And as few pairs do not
+    move a mean far, no d is in it that would need more of them than so few suggest (`clopper_pearson`): of 100 equal
+    pairs, the interval is -0.036 to 0.036.
+
+    Args:
+        differences: Candidate minus baseline, shape (pairs, scores); NaN where a pair lacks a score.
+        clusters: The number of the cluster of each pair, from 0, shape (pairs,); None if every pair is its own.
+        level: The coverage of the interval.
+        resamples: How many random patterns; fewer, but at least 999, where there are more than 10,000 clusters.
+        seed: Of the random patterns, which all scores share.
+        largest: How far a single difference can be from 0, one number or shape (scores,); `inf` if there is no limit.
+
+    Returns:
+        One per score; None where no pair has it.
+    """
+    sums, sizes = _by_cluster(differences, clusters)
+    pairs = sizes.sum(axis=0)
+    shares = sizes / np.maximum(pairs, 1)
+    moved = sums / np.maximum(pairs, 1)
+    has_changed = np.abs(sums) > _SAME * np.abs(sums).max(axis=0, initial=0)
+    count = max(min(resamples, _MOST_SIGNS // max(len(sums), 1)), min(resamples, _FEWEST))
+    is_exact = has_changed.sum(axis=0) <= log2(count)
+    random, column_of = np.unique(np.where(is_exact & has_changed, 0.0, shares), axis=1, return_inverse=True)
+    flipped = _flipped(np.hstack([moved, random]), count, seed)
+    found: list[PairedDifference | None] = []
+    for number, total in enumerate(pairs.tolist()):
+        limit = float(np.broadcast_to(largest, pairs.shape)[number])
+        column = _Column(moved[:, number], shares[:, number], has_changed[:, number], int(total), limit)
+        own = flipped[:, [number, len(pairs) + int(column_of.reshape(-1)[number])]]
+        found.append(column.tested(own, level, is_exact=bool(is_exact[number])) if total else None)
+    return found
+
+
+def _by_cluster(differences: Numbers, clusters: Integers | None) -> tuple[Numbers, Numbers]:
+    """Return the sum of the differences of each cluster and how many they are, shape (clusters, scores) each."""
+    known = ~np.isnan(differences)
+    given = np.where(known, differences, 0.0)
+    if clusters is None:
+        return given, known.astype(np.float64)
+    count = int(clusters.max(initial=-1)) + 1
+    sums, sizes = np.zeros((count, given.shape[1])), np.zeros((count, given.shape[1]))
+    np.add.at(sums, clusters, given)
+    np.add.at(sizes, clusters, known)
+    return sums, sizes
+
+
+def _flipped(columns: Numbers, count: int, seed: int) -> Numbers:
+    """Return the sums of columns under random signs of their rows; shape (count, columns)."""
+    drawn: Numbers = np.concatenate([bits @ columns for bits in _bits(len(columns), count, seed)])
+    flipped: Numbers = 2 * drawn - columns.sum(axis=0)
+    return flipped
+
+
+def _bits(width: int, count: int, seed: int) -> Iterator[Numbers]:
+    """Yield random bits in blocks of rows, each row so many numbers that are 0 or 1."""
+    random = np.random.default_rng(seed)
+    step = max(1, _AT_ONCE // max(width, 1))
+    for first in range(0, count, step):
+        drawn = random.integers(0, 256, size=(min(step, count - first), -(-width // 8)), dtype=np.uint8)
+        yield np.unpackbits(drawn, axis=1, count=width).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """The differences in one score.
+
+    Attributes:
+        moved: What each cluster adds to the mean; shape (clusters,).
+        shares: Its share of the pairs.
+        has_changed: Whether its differences do not add up to 0.
+        pairs: How many pairs there are.
+        largest: How far a single difference can be from 0.
+    """
+
+    moved: Numbers
+    shares: Numbers
+    has_changed: NDArray[np.bool_]
+    pairs: int
+    largest: float
+
+    def tested(self, flipped: Numbers, level: float, *, is_exact: bool) -> PairedDifference:
+        """Return what flipping signs tells.
+
+        Args:
+            flipped: The sums of what was moved and of the shares under random signs, shape (resamples, 2); of the
+                shares of those only that did not change, if all patterns of the others are compared.
+            level: The coverage of the interval.
+            is_exact: Whether they are.
+        """
+        mean, changed = float(self.moved.sum()), int(self.has_changed.sum())
+        sums, shares = flipped.T
+        alike = [shares]
+        if is_exact:
+            sums, some, others = self._enumerated(shares, changed)
+            alike = [some + others, *([some / self.shares[self.has_changed].sum()] if changed else [])]
+        total = len(sums) + (not is_exact)  # the pattern that was observed is one of them
+        width = _SAME * float(np.abs(self.moved).sum())
+        low, high = mean, mean
+        for shares in alike:
+            nearest = _outermost(_equal(mean, sums, shares, width), total, 1 - level, is_exact=is_exact)
+            low, high = min(low, nearest[0]), max(high, nearest[1])
+        reach = max(self._reach(changed, level), abs(mean))
+        as_far = int((np.abs(sums) >= abs(mean) - width).sum()) + (not is_exact)
+        smallest = min(2.0 ** (1 - changed), 1.0)
+        return PairedDifference(
+            mean=mean,
+            low=max(low, -reach) if changed else -reach,
+            high=min(high, reach) if changed else reach,
+            p_value=as_far / total,
+            smallest_p=smallest if is_exact else max(smallest, 1 / total),
+            pairs=self.pairs,
+            clusters=int((self.shares > 0).sum()),
+            changed=changed,
+            standard_error=self._standard_error(mean),
+            resamples=len(sums),
+            is_exact=is_exact,
+        )
+
+    def _enumerated(self, others: Numbers, changed: int) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the sums of what was moved, and of the shares, under all signs of the clusters that changed.
+
+        And, beside each, the sum of the shares of the others under random signs.
+        """
+        bits: Integers = (np.arange(2**changed)[:, np.newaxis] >> np.arange(changed)) & 1
+        patterns: Numbers = 2 * bits.astype(np.float64) - 1
+        times = len(others) // len(patterns)
+        sums, shares = (np.tile(patterns @ own[self.has_changed], times) for own in (self.moved, self.shares))
+        return sums, shares, others[: times * len(patterns)]
+
+    def _reach(self, changed: int, level: float) -> float:
+        """Return how far the mean can be from 0, by how few clusters changed."""
+        return self.largest * clopper_pearson(changed, int((self.shares > 0).sum()), level)[1]
+
+    def _standard_error(self, mean: float) -> float:
+        count = int((self.shares > 0).sum())
+        if count < 2:
+            return float("nan")
+        errors = self.moved - mean * self.shares
+        return sqrt(float(errors @ errors) * count / (count - 1))
+
+
+def _equal(mean: float, sums: Numbers, shares: Numbers, width: float) -> tuple[Numbers, Numbers]:
+    """Return for each pattern the least and the largest d for which |A - d S| is at least |mean - d|.
+
+    What is nearer to 0 than a width is 0, as it is for the p-value.
+    """
+    apart, beside = (np.where(np.abs(both) <= width, 0.0, both) for both in (mean - sums, mean + sums))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one, other = apart / (1 - shares), beside / (1 + shares)
+    same = np.abs(shares) > 1 - _SAME  # all have one sign: both are equal for every d
+    return (
+        np.where(same, -inf, np.minimum(one, other)),
+        np.where(same, inf, np.maximum(one, other)),
+    )
+
+
+def _outermost(bounds: tuple[Numbers, Numbers], total: int, tail: float, *, is_exact: bool) -> tuple[float, float]:
+    """Return the least and the largest d that so many patterns reach that the test does not reject it."""
+    needed = int(np.floor(tail * total + 1e-9)) + (1 if is_exact else 0)
+    if needed < 1:
+        return -inf, inf
+    low, high = bounds
+    rank = needed - 1
+    return float(np.partition(low, rank)[rank]), float(-np.partition(-high, rank)[rank])

@@ -1,0 +1,73 @@
+"""Clusters of questions: the documents of their labels."""
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import (
+    TOKEN,
+    BM25Retriever,
+    CharacterSpan,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    TokenLevelGroundTruth,
+    evaluate,
+    load_result,
+)
+from rag_evaluation_framework.analysis.clusters import by_document
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.statistics import paired_differences
+
+
+def span(doc_id):
+    return CharacterSpan(DocumentId(doc_id), 0, 5)
+
+
+def test_questions_of_one_document_are_one_cluster_by_their_first_label():
+    labels = [(span(f"d{number % 20}"), span("other")) for number in range(40)]
+    clusters = by_document([*labels, (), ()], "token-level")
+    assert clusters[:40].tolist() == [*range(20), *range(20)]
+    assert len({*clusters[40:], *clusters[:20]}) == 22  # what has no label is alone
+
+
+def test_with_few_documents_questions_are_taken_as_independent():
+    assert by_document([(span(f"d{number % 19}"),) for number in range(100)], "token-level") is None
+    assert by_document([(DocumentId(f"d{number % 20}"),) for number in range(20)], "document-level") is not None
+    assert by_document([(f"chunk_{number:012x}",) for number in range(50)], "chunk-level") is None
+
+
+@pytest.fixture
+def results():
+    """What BM25 finds of two questions on each of 25 documents."""
+    words = [f"word{number}" for number in range(25)]
+    texts = {f"{word}.md": f"The {word} is blue. Its size is {word}zz." for word in words}
+    corpus = Corpus([Document(DocumentId(name), text) for name, text in texts.items()])
+    truth = [
+        TokenLevelGroundTruth(
+            Query(QueryId(f"{word}-{number}"), QueryText(text)), (CharacterSpan(DocumentId(f"{word}.md"), 0, 10),)
+        )
+        for number in (1, 2)
+        for word, text in zip(words, (f"{word} {'other' * (number - 1)}" for word in words), strict=True)
+    ]
+    dataset = Dataset(truth, TOKEN, corpus=corpus)
+    return evaluate(BM25Retriever(), dataset, k=1, budgets=[]), dataset
+
+
+def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):
+    before, dataset = results
+
+    def nothing(query, k):
+        return [] if "word7" in query or "word8" in query else ["The word1 is blue"]
+
+    after = evaluate(nothing, dataset, k=1, budgets=[])
+    comparison = before.compare(after)
+    assert comparison.clusters is not None
+    test = comparison.tests["span_recall@1"]
+    deltas = np.array([*comparison.deltas["span_recall@1"].values()])[:, np.newaxis]
+    assert [test] == paired_differences(deltas, comparison.clusters)
+    assert (test.pairs, test.clusters) == (50, 25)
+    assert "questions of one of 25 documents taken together" in repr(comparison)
+    reports = [load_result(run.save(tmp_path / name) / "report.json") for name, run in (("a", before), ("b", after))]
+    assert reports[0].compare(reports[1]).tests["span_recall@1"].pairs == 50

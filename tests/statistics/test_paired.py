@@ -1,0 +1,167 @@
+"""Paired differences: the test against all patterns of signs, and the interval against the test."""
+
+from math import isnan
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from rag_evaluation_framework.statistics.paired import paired_differences
+from rag_evaluation_framework.statistics.proportions import clopper_pearson
+
+
+def one(values, clusters=None, **options):
+    (found,) = paired_differences(np.array(values, dtype=float)[:, np.newaxis], clusters, **options)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_with_few_changes_the_p_value_is_that_of_all_patterns(seed):
+    random = np.random.default_rng(seed)
+    values = np.concatenate([np.round(random.normal(0.2, 0.5, 9), 1), np.zeros(30)])
+    some = values[values != 0]  # all patterns of all 39 would be too many, and the others make no difference
+    expected = stats.permutation_test((some,), np.sum, permutation_type="samples", n_resamples=2**10).pvalue
+    found = one(values)
+    assert found.is_exact
+    assert found.p_value == pytest.approx(expected, abs=1e-12)
+    assert (found.pairs, found.changed) == (39, np.count_nonzero(values))
+
+
+def test_with_many_changes_the_p_value_is_near_that_of_many_patterns():
+    values = np.random.default_rng(0).normal(0.1, 0.4, 60)
+    found = one(values)
+    expected = stats.permutation_test((values,), np.mean, permutation_type="samples", n_resamples=99_999).pvalue
+    assert not found.is_exact
+    assert found.p_value == pytest.approx(expected, abs=0.01)
+    assert found.resamples == 9_999
+    assert round(found.p_value * 10_000) == pytest.approx(found.p_value * 10_000)  # (b + 1) / (B + 1)
+
+
+SCORES = st.sampled_from([0.0, 0.0, 0.0, 0.25, 0.5, 1.0, -0.25, -0.5, -1.0])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(SCORES, min_size=1, max_size=40), st.booleans())
+def test_0_is_in_the_interval_exactly_if_it_is_not_rejected(values, is_drawn):
+    found = one(values, resamples=199 if is_drawn else 2_000)
+    assert (found.low <= 0 <= found.high) == (found.p_value > 0.05)
+    assert found.low <= found.mean <= found.high
+    assert found.low >= -1
+    assert found.high <= 1
+    assert found.p_value >= found.smallest_p - 1e-12
+
+
+@pytest.mark.parametrize("pairs", [49, 150, 203])
+def test_that_holds_also_where_many_patterns_are_as_far_as_what_was_seen(pairs):
+    """Scores that are 0 or 1 differ by 1, and means of them by thirds of which no two sums are the same to the bit."""
+    found = paired_differences(np.random.default_rng(pairs).integers(-1, 2, (pairs, 400)) / 3, resamples=999)
+    assert any(0.05 < test.p_value < 0.08 for test in found)
+    assert all((test.low <= 0 <= test.high) == (test.p_value > 0.05) for test in found)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_interval_holds_what_the_same_test_does_not_reject(seed):
+    """What is taken off every pair: just inside of the bounds it is not rejected, just outside it is."""
+    values = np.random.default_rng(seed).normal(0.05, 0.3, 40)
+    found = one(values)
+    for bound, outwards in ((found.low, -1e-6), (found.high, 1e-6)):
+        assert one(values - bound - outwards).p_value <= 0.05
+        assert one(values - bound + outwards).p_value > 0.05
+
+
+def test_pairs_of_a_cluster_are_flipped_together():
+    """Four questions of one document are no more evidence than one with four times the difference."""
+    values = np.random.default_rng(1).normal(0.2, 0.3, 12)
+    clusters = np.repeat(np.arange(3), 4)
+    found = one(values, clusters)
+    sums = values.reshape(3, 4).sum(axis=1)
+    assert (found.pairs, found.clusters, found.changed) == (12, 3, 3)
+    assert found.mean == pytest.approx(values.mean())
+    assert found.p_value == one(sums).p_value == 0.25
+    assert found.smallest_p == 0.25
+    errors = sums - 4 * values.mean()
+    assert found.standard_error == pytest.approx(np.sqrt((errors**2).sum() * 3 / 2) / 12)
+    again = one(values, np.array([7, 7, 7, 7, 2, 2, 2, 2, 5, 5, 5, 5]))  # numbers may be left out
+    assert (again.clusters, again.p_value, again.standard_error) == (
+        3,
+        found.p_value,
+        pytest.approx(found.standard_error),
+    )
+
+
+def test_clusters_of_one_are_no_clusters():
+    values = np.random.default_rng(2).normal(0.1, 0.3, 50)
+    assert one(values, np.arange(50)) == one(values)
+
+
+def test_a_pair_without_a_score_is_none():
+    values = np.random.default_rng(3).normal(0.1, 0.3, 30)
+    known = np.where(np.arange(30) % 3 == 0, np.nan, values)
+    both, all_of_them = paired_differences(np.stack([known, values], axis=1))
+    assert (all_of_them.p_value, all_of_them.low) == pytest.approx((one(values).p_value, one(values).low))
+    kept = values[np.arange(30) % 3 > 0]
+    assert (both.pairs, both.clusters) == (20, 20)
+    assert both.mean == pytest.approx(kept.mean())
+    assert both.standard_error == pytest.approx(np.std(kept, ddof=1) / np.sqrt(20))
+    assert paired_differences(np.full((4, 1), np.nan)) == [None]
+    assert paired_differences(np.zeros((0, 2))) == [None, None]
+
+
+def test_where_nothing_changed_as_much_may_have_been_missed_as_the_rule_of_three_says():
+    found = one(np.zeros(100))
+    assert (found.p_value, found.smallest_p, found.changed) == (1, 1, 0)
+    assert -found.low == found.high == clopper_pearson(0, 100)[1] == pytest.approx(0.0362, abs=1e-4)
+
+
+@pytest.mark.parametrize("changed", [1, 3, 5])
+def test_a_few_changes_of_one_sign_prove_nothing(changed):
+    found = one([1.0] * changed + [0.0] * 95)
+    assert found.p_value == found.smallest_p == 2.0 ** (1 - changed)
+    assert found.low < 0 < found.high < 0.13
+
+
+def test_six_changes_of_one_sign_are_enough():
+    found = one([1.0] * 6 + [0.0] * 94)
+    assert found.p_value == 2 / 64
+    assert 0 < found.low < 0.06 < found.high < 0.14
+
+
+def test_without_a_largest_difference_there_is_no_limit():
+    assert one([0.0] * 9, largest=np.inf).high == np.inf
+    assert one([3.0, 0.0, 0.0], largest=np.inf).high == np.inf
+
+
+def test_the_seed_alone_decides():
+    values = np.random.default_rng(4).normal(0.1, 0.4, 60)
+    assert one(values) == one(values)
+    assert one(values, seed=1).p_value != one(values).p_value
+    assert one(values, seed=1).mean == one(values).mean
+
+
+def test_a_single_cluster_has_no_spread():
+    found = one([0.1, 0.2], np.array([0, 0]))
+    assert isnan(found.standard_error)
+    assert found.p_value == 1
+
+
+def test_where_there_are_many_clusters_fewer_patterns_are_drawn():
+    values = np.random.default_rng(5).normal(0, 1, (60_000, 1))
+    (found,) = paired_differences(values)
+    assert found.resamples == 1_666
+    (fewest,) = paired_differences(np.zeros((300_000, 1)) + 0.1, np.arange(300_000))
+    assert fewest.resamples == 999
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials"), [(0, 1), (1, 1), (0, 30), (30, 30), (7, 30), (499, 500), (50_000, 10**5)]
+)
+@pytest.mark.parametrize("level", [0.95, 0.8])
+def test_exact_bounds_of_a_proportion(successes, trials, level):
+    expected = stats.binomtest(successes, trials).proportion_ci(level, method="exact")
+    assert clopper_pearson(successes, trials, level) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def test_of_no_trial_nothing_is_known():
+    assert clopper_pearson(0, 0) == (0.0, 1.0)
