@@ -192,7 +192,7 @@ class _Column:
 
         And, beside each, the sum of the shares of the others under random signs.
         """
-        bits: Integers = (np.arange(2**changed)[:, np.newaxis] >> np.arange(changed)) & 1
+        bits: Integers = (np.arange(1 << changed)[:, np.newaxis] >> np.arange(changed)) & 1
         patterns: Numbers = 2 * bits.astype(np.float64) - 1
         times = len(others) // len(patterns)
         sums, shares = (np.tile(patterns @ own[self.has_changed], times) for own in (self.moved, self.shares))
