@@ -128,7 +128,9 @@ def measure(times: int, *, is_quiet: bool) -> dict[str, float]:
             for world in worlds(drop):
                 tests = list(replications(world, questions, times))
                 errors = np.array([test.standard_error for test in tests])
-                predicted = power(drop, float(np.sqrt(np.mean(errors**2))), questions)
+                steps = {round(test.step * questions, 9) for test in tests if test.changed}
+                step = steps.pop() / questions if len(steps) == 1 else 0.0
+                predicted = power(drop, float(np.sqrt(np.mean(errors**2))), questions, step)
                 found = sum(test.p_value <= 0.05 for test in tests) / times
                 coverage.append(sum(test.low <= -drop <= test.high for test in tests) / times)
                 if questions >= 50:

@@ -4,6 +4,7 @@ from math import inf, isnan, nan, sqrt
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from rag_evaluation_framework.statistics.paired import paired_differences
 from rag_evaluation_framework.statistics.power import detectable, pairs_needed, power
@@ -43,3 +44,35 @@ def test_what_is_not_known_or_never_found():
     assert power(0.1, 0.3, 3) == 0
     assert power(0.1, 0, 50) == 1
     assert power(0, 0, 50) == 0
+
+
+@pytest.mark.parametrize(
+    ("gains", "losses", "pairs"), [(0.02, 0.02, 60), (0.12, 0.02, 60), (0.1, 0.0, 40), (0.2, 0.1, 200)]
+)
+def test_where_changes_have_one_size_power_is_that_of_the_sign_test(gains, losses, pairs):
+    """Counted over all numbers of gains and losses, with the p-values of SciPy."""
+    difference, changed = gains - losses, gains + losses
+    exact = 0.0
+    for count in range(pairs + 1):
+        weight = stats.binom.pmf(count, pairs, changed)
+        if weight > 1e-9:
+            rejected = [up for up in range(count + 1) if stats.binomtest(up, count).pvalue <= 0.05] if count else []
+            exact += weight * stats.binom.pmf(rejected, count, gains / changed).sum()
+    error = sqrt((changed - difference**2) / (pairs - 1))
+    assert power(difference, error, pairs, 1 / pairs) == pytest.approx(exact, abs=1e-6)
+
+
+def test_of_changes_of_one_size_less_is_found_the_fewer_they_are():
+    assert power(0.1, 0.0444, 50, 0.02) < power(0.1, 0.0444, 50) - 0.1
+    found = detectable(0.0444, 50, 0.02)
+    assert found > detectable(0.0444, 50)
+    assert power(found, 0.0444, 50, 0.02) == pytest.approx(0.8, abs=0.02)
+    assert power(0.05, 0.02, 1_000, 0.001) == pytest.approx(power(0.049, 0.02, 1_000), abs=1e-6)  # of many, one step
+    assert detectable(0.3, 3, 0.1) == inf
+
+
+def test_the_step_is_that_of_the_changes():
+    values = np.array([[1.0, 0.5, 0.5], [0.0, 0.0, 0.0], [-1.0, -0.5, 0.25], [0.0, 0.0, 0.0]])
+    one, half, uneven = paired_differences(values)
+    assert (one.step, half.step, uneven.step) == (0.25, 0.125, 0)
+    assert paired_differences(np.zeros((4, 1)))[0].step == 0

@@ -271,7 +271,7 @@ class Comparison:
             "taken as independent" if self.clusters is None else f"of one of {test.clusters} documents taken together"
         )
         told = [f"intervals of 95 %, p by flipping signs, questions {taken}"]
-        least = detectable(test.standard_error, test.clusters)
+        least = detectable(test.standard_error, test.clusters, test.step)
         if 0 < least < 1:
             told.append(f"{name}: a true change of {least:.3f} would be found 4 times in 5")
             if test.p_value > 1 - LEVEL and test.mean:
@@ -296,7 +296,7 @@ def _p_value(value: float) -> str:
 
 
 def _test_record(test: PairedDifference) -> dict[str, Any]:
-    record = {**asdict(test), "detectable": detectable(test.standard_error, test.clusters)}
+    record = {**asdict(test), "detectable": detectable(test.standard_error, test.clusters, test.step)}
     return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in record.items()}
 
 

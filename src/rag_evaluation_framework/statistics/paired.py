@@ -32,6 +32,7 @@ class PairedDifference:
         clusters: How many independent groups they are in.
         changed: How many of these changed.
         standard_error: That of the mean, by the spread of the clusters; NaN of one cluster.
+        step: What each cluster that changed moves the mean, if all move it as far, as where scores are 0 or 1; else 0.
         resamples: How many patterns of signs were compared.
         is_exact: Whether these are all patterns there are.
     """
@@ -45,6 +46,7 @@ class PairedDifference:
     clusters: int
     changed: int
     standard_error: float
+    step: float
     resamples: int
     is_exact: bool
 
@@ -183,6 +185,7 @@ class _Column:
             clusters=int((self.shares > 0).sum()),
             changed=changed,
             standard_error=self._standard_error(mean),
+            step=self._step(),
             resamples=len(sums),
             is_exact=is_exact,
         )
@@ -201,6 +204,10 @@ class _Column:
     def _reach(self, changed: int, level: float) -> float:
         """Return how far the mean can be from 0, by how few clusters changed."""
         return self.largest * clopper_pearson(changed, int((self.shares > 0).sum()), level)[1]
+
+    def _step(self) -> float:
+        sizes = np.abs(self.moved[self.has_changed])
+        return float(sizes[0]) if len(sizes) and np.ptp(sizes) <= _SAME * sizes[0] else 0.0
 
     def _standard_error(self, mean: float) -> float:
         count = int((self.shares > 0).sum())

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.columns import Integers, Numbers
 
 _STEPS = 55  # halvings: as many as double precision has digits
 
@@ -27,6 +27,20 @@ def clopper_pearson(successes: int, trials: int, level: float = 0.95) -> tuple[f
     return low, high
 
 
+def probabilities(trials: int, proportion: float) -> Numbers:
+    """Return the binomial probabilities of 0, 1, … successes; shape (trials + 1,).
+
+    Args:
+        trials: How many there are.
+        proportion: The chance of each, from 0 to 1.
+    """
+    if not 0 < proportion < 1:
+        sure: Numbers = np.zeros(trials + 1)
+        sure[round(proportion) * trials] = 1.0
+        return sure
+    return _probabilities(_log_chosen(trials), np.arange(trials + 1), proportion)
+
+
 def _solved(is_below: Callable[[float], bool]) -> float:
     """Return the proportion that is sought, by halving what is left between 0 and 1."""
     low, high = 0.0, 1.0
@@ -43,11 +57,17 @@ def _log_chosen(trials: int) -> Numbers:
     return logs
 
 
+def _probabilities(chosen: Numbers, counts: Integers, proportion: float) -> Numbers:
+    """Return the probabilities of some numbers of successes."""
+    logs = chosen[counts] + counts * np.log(proportion) + (len(chosen) - 1 - counts) * np.log1p(-proportion)
+    found: Numbers = np.exp(logs)
+    return found
+
+
 def _at_least(successes: int, chosen: Numbers, proportion: float) -> float:
     """Return the probability of at least so many successes, by the shorter tail."""
     trials = len(chosen) - 1
     below = successes <= trials * proportion
     counts = np.arange(successes) if below else np.arange(successes, trials + 1)
-    logs = chosen[counts] + counts * np.log(proportion) + (trials - counts) * np.log1p(-proportion)
-    total = float(np.exp(logs).sum())
+    total = float(_probabilities(chosen, counts, proportion).sum())
     return 1 - total if below else total
