@@ -222,3 +222,45 @@ def test_the_screen_fits_a_terminal_of_80_columns(run, folder):
     assert "  ! " not in terminal.text
     assert re.search(r"^! scores that are not in both", terminal.text, re.MULTILINE)
     assert [line for line in terminal.text.splitlines() if len(line) > 80] == []
+
+
+@pytest.fixture
+def given(folder, run):
+    """The arguments of a run that finds everything, after one that did not."""
+    run("before", {**GOOD, "agent": "Support helps."})
+    module = f"own_compared_{next(NUMBERS)}"
+    (folder / f"{module}.py").write_text(OWN.format(found=GOOD))
+    found = ("--retriever", f"{module}:search", "--experiment-name", "after")
+    return ("run", "--corpus", "docs", "--dataset", "faq.csv", "--k", "1", "--metric", "span_recall", *found)
+
+
+def test_a_run_is_compared_with_a_baseline_that_is_looked_for_before_it(rag_eval, given):
+    outcome = rag_eval(*given, "--baseline", "last")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0] == "after"
+    begin = lines.index("after against before")
+    assert "span_recall@1: 1 improved, 0 regressed, 2 unchanged" in lines[begin:]
+    record = json.loads(rag_eval(*given, "--baseline", "before", "--json").out)
+    assert record["comparison"]["baseline"]["name"] == "before"
+    assert record["comparison"]["scores"]["span_recall@1"]["delta"] == pytest.approx(1 / 3)
+    assert "comparison" not in json.loads(rag_eval(*given, "--json").out)
+
+
+def test_a_baseline_that_is_not_there_stops_a_run_before_it_begins(rag_eval, given, folder):
+    before = sorted((folder / ".rag-eval" / "runs").iterdir())
+    refused = rag_eval(*given, "--baseline", "nothing-like-it")
+    assert (refused.code, refused.out) == (2, "")
+    assert "no path, run or experiment is called 'nothing-like-it'" in refused.err
+    assert sorted((folder / ".rag-eval" / "runs").iterdir()) == before
+
+
+def test_a_baseline_that_cannot_be_compared_is_told_after_the_result(rag_eval, given):
+    at_documents = (*given[:7], "--evaluation-type", "document-level", *given[9:])
+    refused = rag_eval(*at_documents, "--baseline", "last")
+    assert refused.code == 2
+    assert refused.out.startswith("after\n")
+    assert "Saved to" in refused.out
+    assert "evaluate both at one level" in refused.err
+    record = json.loads(rag_eval(*at_documents, "--baseline", "before", "--json").out)
+    assert record["comparison"] is None

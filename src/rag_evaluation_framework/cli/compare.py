@@ -50,7 +50,7 @@ def compare(
     compared = rag.Comparison.of(before, after)
     if _report(found[0]).samefile(_report(found[1])):
         compared = replace(compared, notes=("baseline and candidate are the same run", *compared.notes))
-    record, summary = _record(compared, before, after), reports.difference(compared, before, after, score, worst)
+    record, summary = record_of(compared, before, after), reports.difference(compared, before, after, score, worst)
     if folder is not None:
         store.write_folder(folder, lambda made: _write(made, record, summary))
     where = "" if folder is None else one_line(str(folder))
@@ -73,9 +73,10 @@ def _write(folder: Path, record: dict[str, Any], summary: Summary) -> None:
     store.write_lines(folder / "diff.md", [summary.as_markdown().removesuffix("\n")])
 
 
-def _record(
+def record_of(
     compared: rag.Comparison, before: rag.EvaluationResult[Any], after: rag.EvaluationResult[Any]
 ) -> dict[str, Any]:
+    """Return a comparison for JSON, with where its runs are."""
     record = compared.record()
     for which, run in (("baseline", before), ("candidate", after)):
         record[which] |= {"folder": str(run.folder), "created": run.created}

@@ -10,14 +10,22 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, experiments, reports
+from rag_evaluation_framework import data, experiments, reports, results
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.cli import run_options as options
+from rag_evaluation_framework.cli.compare import record_of
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.left_out import told_left_out
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json
 from rag_evaluation_framework.data.failures import NOT_ASKED
-from rag_evaluation_framework.errors import ComponentExited, ConfigError, Interrupted, ResultError, SaveFailed
+from rag_evaluation_framework.errors import (
+    ComponentExited,
+    ConfigError,
+    Interrupted,
+    LevelMismatch,
+    ResultError,
+    SaveFailed,
+)
 
 Problem: TypeAlias = "SaveFailed | Interrupted | ComponentExited"
 
@@ -41,6 +49,7 @@ def run(
     timeout: options.Timeout = None,
     experiment_name: options.ExperimentName = None,
     root: options.Root = None,
+    baseline: options.Baseline = None,
     worst: options.Worst = 5,
     allow_failures: options.AllowFailures = 0,
     allow_skipped: options.AllowSkipped = 0,
@@ -53,8 +62,9 @@ def run(
     The run is saved in a folder in <root>/runs/, whose summary.md is the place to start.
     """
     run_file, folder = _run_file(config, options.settings(locals()))
+    before = None if baseline is None else _before(baseline, run_file, folder)
     experiment, result, problem = _made(run_file, folder, imports=not no_import)
-    _tell(result, problem, experiment.corpus, worst, as_json=as_json)
+    _tell(result, problem, experiment.corpus, before, worst, as_json=as_json)
     _check(result, experiment.corpus, allow_failures, allow_skipped)
 
 
@@ -72,21 +82,52 @@ def _made(
             return experiment, problem.result, problem
 
 
+def _before(name: str, run_file: experiments.ConfigFile, folder: Path) -> rag.EvaluationResult[Any]:
+    """Return the baseline, which is looked for before the run: `last` is not this one."""
+    root = folder / (run_file.save_results_path or results.store.ROOT)
+    return rag.load_result(results.find_run(name, root))
+
+
 def _tell(
-    result: rag.EvaluationResult[Any], problem: Problem | None, corpus: rag.Corpus, worst: int, *, as_json: bool
+    result: rag.EvaluationResult[Any],
+    problem: Problem | None,
+    corpus: rag.Corpus,
+    before: rag.EvaluationResult[Any] | None,
+    worst: int,
+    *,
+    as_json: bool,
 ) -> None:
-    """Print a result, and where it is saved; raise what is to be told after that."""
+    """Print a result, how it differs from a baseline, and where it is saved; raise what is to be told after that."""
+    compared, refused = _compared(before, result)
     not_saved = problem.why if isinstance(problem, SaveFailed) else str(problem)
     where = f"not saved: {not_saved}" if result.folder is None else f"saved in {result.folder}"
     with arriving(f"the run is {where}"):
         if as_json:
-            print_json(_summary(result, not_saved, worst))
+            record = None if before is None or compared is None else record_of(compared, before, result)
+            print_json(_summary(result, not_saved, worst) | ({} if before is None else {"comparison": record}))
         else:
             _show(result, corpus, worst)
+            if before is not None and compared is not None:
+                stdout().print()
+                reports.show_difference(stdout(), reports.difference(compared, before, result, worst=worst))
     if isinstance(problem, SaveFailed):
         raise ResultError(f"the result is shown, but not saved: {problem.why}") from problem
     if problem is not None:
         raise problem
+    if refused is not None:
+        raise refused
+
+
+def _compared(
+    before: rag.EvaluationResult[Any] | None, result: rag.EvaluationResult[Any]
+) -> tuple[rag.Comparison | None, LevelMismatch | ResultError | None]:
+    """Return how a result differs from a baseline, or why they cannot be compared; neither without a baseline."""
+    if before is None:
+        return None, None
+    try:
+        return before.compare(result), None
+    except (LevelMismatch, ResultError) as refused:
+        return None, refused
 
 
 def _show(result: rag.EvaluationResult[Any], corpus: rag.Corpus, worst: int) -> None:

@@ -40,6 +40,10 @@ Timeout = Annotated[
 ]
 ExperimentName = Annotated[str | None, typer.Option(help="Name of the result.")]
 Root = Annotated[Path | None, typer.Option(parser=paths.path, help="Where runs are saved; by default .rag-eval.")]
+Baseline = Annotated[
+    str | None,
+    typer.Option(help="A saved run to compare with, named as in `rag-eval compare`, such as last."),
+]
 Worst = Annotated[int, typer.Option(min=0, help="How many of the weakest questions to show.")]
 AllowFailures = Annotated[
     int, typer.Option(min=0, help="The number of failed questions to tolerate before exiting with 2.")
@@ -60,7 +64,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object inst
 
 _KEYS = {"metric": "metrics", "budget": "budgets", "root": "save_results_path"}
 """Options that are not called like the key that they set."""
-_NO_KEYS = frozenset({"config", "worst", "allow_failures", "allow_skipped", "no_import", "as_json"})
+_NO_KEYS = frozenset({"config", "baseline", "worst", "allow_failures", "allow_skipped", "no_import", "as_json"})
 """What is about the command, not about the evaluation."""
 
 
