@@ -19,6 +19,8 @@ class Anchor:
         document: `Document.content_hash` of the document when it was labelled; "" if that is told for all labels of the
             document together.
         was_in: The documents that it was in before that one, first to last; not compared, as it is not found by them.
+        times: How often its text stood in its document when it was labelled, up to white space, if that matters as it
+            stood in several places; else 1.
         name_is_taken: Whether `doc_id` was seen to be the name of another document since then.
     """
 
@@ -30,4 +32,5 @@ class Anchor:
     unique_with: UniqueWith | None = None
     document: str = ""
     was_in: tuple[str, ...] = field(default=(), compare=False)
+    times: int = 1
     name_is_taken: bool = False

@@ -51,6 +51,7 @@ class LabelContexts:
             of its question and its span; ignored when they are compared.
         lost: The labels of places that were lost of answers that have others, as those of skipped questions are kept:
             they are back when they are found again; ignored when they are compared.
+        times: How often the text of a span stood in its document, where that was more than once; ignored likewise.
     """
 
     documents: Mapping[DocumentId, str] = field(default_factory=FrozenDict[DocumentId, str])
@@ -62,6 +63,7 @@ class LabelContexts:
         default_factory=FrozenDict[tuple[str, CharacterSpan], tuple[DocumentId, ...]], compare=False
     )
     lost: "tuple[Skipped, ...]" = field(default=(), compare=False)
+    times: Mapping[CharacterSpan, int] = field(default_factory=FrozenDict[CharacterSpan, int], compare=False)
 
     @cached_property
     def with_lost(self) -> frozenset[str]:

@@ -58,6 +58,8 @@ class Skipped:
         query = {"id": self.query.id, "query": self.query.text, "metadata": dict(self.query.metadata)}
         known: dict[str, Any] = {} if self.anchor is None else asdict(self.anchor)
         known.pop("text", None)  # the quote
+        if known.get("times") == 1:
+            del known["times"]
         label = {key: value for key, value in known.items() if value is not None and value is not False and value != ()}
         if label and self.place is not None:
             label["answer"], label["place"] = self.place

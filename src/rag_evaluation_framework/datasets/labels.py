@@ -37,6 +37,7 @@ class SpanRecord(Record):
     before: str = ""
     after: str = ""
     unique_with: UniqueWith | None = None
+    times: Annotated[int, Field(ge=1)] = 1
     was_in: list[str] = Field(default=[])
 
 
@@ -53,6 +54,7 @@ class LabelReader:
         labelled_here: Whether the corpus is the one that was labelled: what it lacks was no exact id.
         around: The text before and after the spans that were read, where the file has it.
         unique_with: What made their places the only ones, where the file has it.
+        times: How often their texts stood in their documents, where the file has it.
         was_in: The documents that they were in before, by question and span, where the file has them.
 
     Raises:
@@ -67,6 +69,7 @@ class LabelReader:
         self.labelled_here = False
         self.around: dict[CharacterSpan, tuple[str, str]] = {}
         self.unique_with: dict[CharacterSpan, UniqueWith] = {}
+        self.times: dict[CharacterSpan, int] = {}
         self.was_in: dict[tuple[str, CharacterSpan], tuple[DocumentId, ...]] = {}
         self.resolver = DocumentResolver(corpus) if corpus is not None else None
         self._utf16 = _Utf16Offsets(corpus) if corpus is not None and utf16_offsets else None
@@ -107,6 +110,8 @@ class LabelReader:
             self.around[span] = record.before, record.after
         if record.unique_with is not None:
             self.unique_with[span] = record.unique_with
+        if record.times > 1:
+            self.times[span] = record.times
         if record.was_in:
             self.was_in[query.id, span] = tuple(map(DocumentId, record.was_in))
         return span

@@ -185,6 +185,7 @@ def _read(
             FrozenDict(labels.unique_with),
             FrozenDict(labels.was_in),
             tuple(lost),
+            FrozenDict(labels.times),
         ),
     )
 

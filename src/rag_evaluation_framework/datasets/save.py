@@ -104,21 +104,24 @@ def _documents(dataset: Dataset[Any]) -> dict[str, dict[str, str]]:
 def _add_what_is_known(questions: list[dict[str, Any]], dataset: Dataset[Any]) -> None:
     """Add to each span what nobody can tell once the documents have changed.
 
-    That is what made its place the only one, and which documents it was in before.
+    That is what made its place the only one, how often its text stood there, and which documents it was in before.
     """
     if dataset.level is not TOKEN:
         return
     asked = [(question["id"], record) for question in questions for record in _span_records(question)]
     records = [record for _, record in asked]
     spans = [CharacterSpan(record["doc_id"], record["start"], record["end"]) for record in records]
+    contexts = dataset.contexts
     if dataset.labelled_corpus is None:
-        unique = [dataset.contexts.unique_with.get(span) for span in spans]
+        unique = [(contexts.unique_with.get(span), contexts.times.get(span, 1)) for span in spans]
     else:
-        unique = [anchor.unique_with for anchor in anchors_of(spans, dataset.labelled_corpus)]
-    was_in = dataset.contexts.was_in
-    for (query_id, record), span, found in zip(asked, spans, unique, strict=True):
+        unique = [(anchor.unique_with, anchor.times) for anchor in anchors_of(spans, dataset.labelled_corpus)]
+    was_in = contexts.was_in
+    for (query_id, record), span, (found, times) in zip(asked, spans, unique, strict=True):
         if found is not None:
             record["unique_with"] = found
+        if times > 1:
+            record["times"] = times
         if (query_id, span) in was_in:
             record["was_in"] = list(was_in[query_id, span])
 

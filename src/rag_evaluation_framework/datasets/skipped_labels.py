@@ -30,6 +30,7 @@ class _Label(Record):
     unique_with: UniqueWith | None = None
     document: Annotated[str, StringConstraints(pattern="^([0-9a-f]{64})?$")] = ""
     was_in: list[str] = Field(default=[])
+    times: Annotated[int, Field(ge=1)] = 1
     name_is_taken: bool = False
     answer: Annotated[int, Field(ge=0)] | None = None
     place: Annotated[int, Field(ge=0)] = 0
@@ -37,8 +38,8 @@ class _Label(Record):
 
     def anchor(self, text: str) -> Anchor:
         """Return what the label is found again by."""
-        known = self.before, self.after, self.unique_with, self.document, tuple(self.was_in), self.name_is_taken
-        return Anchor(self.doc_id, self.start, text, *known)
+        known = self.before, self.after, self.unique_with, self.document, tuple(self.was_in)
+        return Anchor(self.doc_id, self.start, text, *known, self.times, self.name_is_taken)
 
 
 class _Skipped(Record):

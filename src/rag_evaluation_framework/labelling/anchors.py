@@ -50,7 +50,10 @@ def _anchor(span: CharacterSpan, corpus: Corpus, locator: TextLocator, words: "_
     unique_with = _unique_with(anchor, locator)
     if unique_with in ("text", "text alone") and not is_long(anchor.text) and words.introduce_others(span):
         unique_with = "text among others" if unique_with == "text" else "text alone among others"
-    return replace(anchor, unique_with=unique_with)
+    if unique_with in UNIQUE_TEXTS:
+        return replace(anchor, unique_with=unique_with)
+    times = len(locator.places_in_context(anchor.text, doc_id=anchor.doc_id, limit=_MOST_LOOKED_AT))
+    return replace(anchor, unique_with=unique_with, times=max(times, 1))
 
 
 class _Words:

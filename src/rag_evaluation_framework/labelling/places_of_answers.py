@@ -10,14 +10,13 @@ from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import QueryId
-from rag_evaluation_framework.data.label_contexts import CONTEXT
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.labelling.label_change import LabelChange
 from rag_evaluation_framework.labelling.quote_row import MOST_OCCURRENCES
 from rag_evaluation_framework.labelling.reanchor import Reanchored
-from rag_evaluation_framework.labelling.telling import is_cut_at, is_long, nearest, tells
+from rag_evaluation_framework.labelling.telling import is_cut_at, is_long
 from rag_evaluation_framework.labelling.withdrawn import Withdrawn
 from rag_evaluation_framework.text.text_locator import TextLocator
 
@@ -114,8 +113,8 @@ def among_copies(changes: Sequence[LabelChange], corpus: Corpus) -> tuple[LabelC
     """Return changes in which labels that were lost among the copies of their own answer are found.
 
     Looked for by itself, a copy cannot be told from the others once what is around it has changed. If its text stands
-    in its document no more often than the answer has it there, the one is its place beside which what is nearest to it
-    on one side still stands. What was lost for another reason, as its text is gone or struck out, stays lost.
+    in its document no more often than the answer has it there, and did not when it was labelled, these occurrences are
+    the places of the answer. What was lost for another reason, as its text is gone or struck out, stays lost.
 
     Args:
         changes: What became of labels, those of one answer beside each other.
@@ -132,7 +131,7 @@ def among_copies(changes: Sequence[LabelChange], corpus: Corpus) -> tuple[LabelC
         group = [changes[number] for number in numbers]
         if len(group) > 1 and any(change.found.is_among_several for change in group):
             places = _occurrences(text, group[0].found.anchor, corpus, withdrawn)
-            for number, result in zip(numbers, _among(group, places, corpus), strict=True):
+            for number, result in zip(numbers, _among(group, places), strict=True):
                 found[number] = replace(changes[number], found=result)
     return tuple(found)
 
@@ -147,7 +146,7 @@ def _occurrences(text: str, anchor: Anchor, corpus: Corpus, withdrawn: Withdrawn
     ]
 
 
-def _among(group: Sequence[LabelChange], places: Sequence[CharacterSpan], corpus: Corpus) -> list[Reanchored]:
+def _among(group: Sequence[LabelChange], places: Sequence[CharacterSpan]) -> list[Reanchored]:
     """Return where the labels of one text are, those that were lost among its occurrences at one of these."""
     results = [change.found for change in group]
     free = [place for place in places if not any(_meet(place, result.span) for result in results)]
@@ -155,28 +154,12 @@ def _among(group: Sequence[LabelChange], places: Sequence[CharacterSpan], corpus
     standing = Counter(str(place.doc_id) for place in places)
     for row, result in enumerate(results):
         doc_id = result.anchor.doc_id
-        if result.is_among_several and standing[doc_id] <= labelled[doc_id]:
-            own = (place for place in free if place.doc_id == doc_id and _is_beside(result.anchor, place, corpus))
-            place = next(own, None)
-            if place is not None:
-                free.remove(place)
-                results[row] = _at(result.anchor, place)
+        place = next((place for place in free if place.doc_id == doc_id), None)
+        are_all = max(standing[doc_id], result.anchor.times) <= labelled[doc_id]
+        if result.is_among_several and place is not None and are_all:
+            free.remove(place)
+            results[row] = _at(result.anchor, place)
     return results
-
-
-def _is_beside(anchor: Anchor, place: CharacterSpan, corpus: Corpus) -> bool:
-    """Return whether what is nearest to a label, on one side, stands beside a place; or that this is the edge, too."""
-    content = corpus[place.doc_id].content
-    before, after = content[: place.start], content[place.end :]
-    reach = 2 * CONTEXT
-    if tells(anchor.before) and " ".join(before[-reach:].split()).endswith(nearest(anchor.before, before=True)):
-        return True
-    if tells(anchor.after) and " ".join(after[:reach].split()).startswith(nearest(anchor.after, before=False)):
-        return True
-    return any(
-        len(context) < CONTEXT and there.split() == context.split()
-        for context, there in ((anchor.before, before), (anchor.after, after))
-    )
 
 
 def _meet(place: CharacterSpan, span: CharacterSpan | None) -> bool:

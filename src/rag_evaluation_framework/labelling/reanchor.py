@@ -66,8 +66,22 @@ def reanchor(anchors: Sequence[Anchor], corpus: Corpus, known: Mapping[str, str]
     places = [(anchor, result.span) for anchor, result in found.items()]
     kept, others = kept_and_other(places)
     others |= work.earlier.renamed
+    returned = {span.doc_id for anchor, span in places if span and span.doc_id in {*anchor.was_in} - {anchor.doc_id}}
     homes = new_names(places, kept - others)
-    return [work.settled(found[anchor], kept, others, homes) for anchor in anchors]
+    return [
+        work.settled(_renamed_back(found[anchor], returned), kept, others - returned, homes)
+        if anchor.name_is_taken
+        else work.settled(found[anchor], kept, others, homes)
+        for anchor in anchors
+    ]
+
+
+def _renamed_back(result: Reanchored, returned: Set[str]) -> Reanchored:
+    """Return a result whose document has its name again, if it is one to which labels of it went back."""
+    anchor = result.anchor
+    if not anchor.name_is_taken or anchor.doc_id not in returned:
+        return result
+    return replace(result, anchor=replace(anchor, name_is_taken=False))
 
 
 def _with_progress(anchors: list[Anchor]) -> Iterable[Anchor]:

@@ -280,7 +280,14 @@ def _anchors(labels: Sequence[tuple[Query, CharacterSpan]], dataset: Dataset[Cha
     else:
         around, unique = contexts.around, contexts.unique_with
         anchors = [
-            Anchor(span.doc_id, span.start, span.text, *around.get(span, ("", "")), unique.get(span))
+            Anchor(
+                span.doc_id,
+                span.start,
+                span.text,
+                *around.get(span, ("", "")),
+                unique.get(span),
+                times=contexts.times.get(span, 1),
+            )
             for _, span in labels
         ]
     return [
