@@ -1,5 +1,7 @@
 """Clusters of questions: the documents of their labels."""
 
+from shutil import copy
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from rag_evaluation_framework import (
     Dataset,
     Document,
     DocumentId,
+    EvaluationResult,
     Query,
     TokenLevelGroundTruth,
     evaluate,
@@ -69,5 +72,13 @@ def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):
     assert [test] == paired_differences(deltas, comparison.clusters)
     assert (test.pairs, test.clusters) == (50, 25)
     assert "questions of one of 25 documents taken together" in repr(comparison)
-    reports = [load_result(run.save(tmp_path / name) / "report.json") for name, run in (("a", before), ("b", after))]
-    assert reports[0].compare(reports[1]).tests["span_recall@1"].pairs == 50
+    assert not any("report alone" in told for told in comparison.notes)
+    reports: list[EvaluationResult[CharacterSpan]] = []
+    for name, run in (("a", before), ("b", after)):
+        alone = tmp_path / f"{name}.json"
+        copy(run.save(tmp_path / name) / "report.json", alone)
+        reports.append(load_result(alone, TOKEN))
+    alone = reports[0].compare(reports[1])
+    assert any(told.startswith("a report alone has no labels: questions on one document") for told in alone.notes)
+    assert alone.tests["span_recall@1"].clusters == 50
+    assert reports[0].compare(after).tests == comparison.tests  # of which one result knows the labels

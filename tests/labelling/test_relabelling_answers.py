@@ -492,7 +492,8 @@ def test_lost_places_of_answers_that_a_file_has_no_longer_are_noted_and_left_out
     (tmp_path / "edited.json").write_text(json.dumps(data))
     assert load_dataset(tmp_path / "edited.json").contexts.lost == ()
     (told,) = recwarn
-    assert "question 'q' has no answer 1 (from 0) that could have lost a place; the entry is left out" in str(told)
+    what = "question 'q' has 1 answer, where it had 2: which of them lost a place is not known; the entry is left out"
+    assert what in str(told.message)
 
 
 @pytest.mark.parametrize("are_alternatives", [True, False])
@@ -519,3 +520,16 @@ def test_labels_follow_documents_that_swap_their_names_and_swap_them_back(are_al
         assert again.counts()["lost"] == 0
         found = again.dataset
     assert found.content_hash == Dataset(entries, TOKEN, corpus=first).content_hash
+
+
+def test_who_takes_a_part_of_what_is_left_away_joins_no_other_answers(dataset, tmp_path):
+    two = span("b.md", FIRST), span("b.md", SECOND)
+    answers = Answer.any_of(span("a.md", TEXT), two), span("c.md", OTHER)
+    before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=corpus())
+    path = save_dataset(relabel(before, corpus(a=None)).dataset, tmp_path / "d.json")
+    data = json.loads(path.read_text())
+    del data["questions"][0]["relevant_spans"][1]
+    (tmp_path / "edited.json").write_text(json.dumps(data))
+    with pytest.warns(UserWarning, match="has 2 answers, where it had 3"):
+        edited = load_dataset(tmp_path / "edited.json")
+    assert places(relabel(edited, corpus())) == [["b.md"], ["c.md"]]

@@ -91,6 +91,14 @@ def test_pairs_of_a_cluster_are_flipped_together():
     )
 
 
+def test_that_few_clusters_changed_says_little_if_one_of_them_may_be_large():
+    """Of 30 documents one has half of the questions: it alone could move the mean by half."""
+    clusters = np.concatenate([np.arange(29), np.full(29, 29)])
+    found = one(np.zeros(58), clusters)
+    assert found.high == -found.low == pytest.approx(min(clopper_pearson(0, 30)[1] * 30 * 29 / 58, 1))
+    assert found.high > 0.5 > one(np.zeros(58)).high
+
+
 def test_clusters_of_one_are_no_clusters():
     values = np.random.default_rng(2).normal(0.1, 0.3, 50)
     assert one(values, np.arange(50)) == one(values)

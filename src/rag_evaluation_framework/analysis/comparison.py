@@ -115,6 +115,7 @@ class Comparison:
             *_notes(baseline, candidate, names),
             *_of_edited(edited),
             *_named(compared),
+            *_of_unknown_labels(baseline, candidate),
             *_of_failed(baseline.scores, candidate.scores, change),
         )
         return replace(compared, notes=notes)
@@ -431,6 +432,16 @@ def _of_edited(edited: Mapping[int, Names]) -> list[str]:
             f"{len(edited) - len(renamed)}"
         )
     return notes
+
+
+def _of_unknown_labels(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> list[str]:
+    """Return that nobody knows which questions are on one document, if neither result knows its labels."""
+    if baseline.queries.texts or candidate.queries.texts or baseline.evaluation_type == "chunk-level":
+        return []
+    return [
+        "a report alone has no labels: questions on one document are taken as independent, which makes intervals too "
+        "short; with the folder of one of the runs they are taken together"
+    ]
 
 
 def _of_failed(baseline: ScoreTable, candidate: ScoreTable, change: ScoreTable) -> list[str]:

@@ -30,6 +30,8 @@ class Skipped:
             answer has several places; None if every label is an answer of its own. No part of what is compared.
         beside: Of a lost place, how many labels the only place has that is left of its answer: in the question these
             are answers of their own, from the number in `place`. No part of what is compared.
+        among: Of a lost place, how many answers the question has, without which numbers say nothing; 0 if it is not
+            known. No part of what is compared.
 
     Raises:
         DatasetError: A field is of another type.
@@ -41,6 +43,7 @@ class Skipped:
     anchor: Anchor | None = field(default=None, compare=False)
     place: tuple[int, int] | None = field(default=None, compare=False)
     beside: int = field(default=1, compare=False)
+    among: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         query: Any = self.query
@@ -64,6 +67,7 @@ class Skipped:
         if label and self.place is not None:
             label["answer"], label["place"] = self.place
             label |= {"beside": self.beside} if self.beside > 1 else {}
+            label |= {"among": self.among} if self.among else {}
         return {"query": query, "quote": self.quote, "reason": self.reason, **({"label": label} if label else {})}
 
 

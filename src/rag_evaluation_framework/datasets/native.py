@@ -193,14 +193,17 @@ def _read(
 def _of_answers(
     lost: Iterable[Skipped], truth: Iterable[GroundTruth[Any]], where: str, records: RecordReader
 ) -> Iterator[Skipped]:
-    """Yield the labels of lost places whose question has the answer that they were of; the others are noted."""
+    """Yield the labels of lost places whose question has as many answers as it had; the others are noted."""
     answers = {entry.query.id: len(entry.answers) for entry in truth}
     for label in lost:
+        has = answers.get(label.query.id, 0)
         number = label.place[0] if label.place else 0
-        if number < answers.get(label.query.id, 0):
+        if number + label.beside <= has and label.among in (0, has):
             yield label
         else:
-            what = f"question {label.query.id!r} has no answer {number} (from 0) that could have lost a place"
+            answered = f"{has} answer{'s' * (has != 1)}"
+            had = f"where it had {label.among}" if label.among else f"and none of them is answer {number} (from 0)"
+            what = f"question {label.query.id!r} has {answered}, {had}: which of them lost a place is not known"
             records.note("lost place", f"{where}: {what}; the entry is left out")
 
 

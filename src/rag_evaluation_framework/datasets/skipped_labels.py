@@ -35,6 +35,7 @@ class _Label(Record):
     answer: Annotated[int, Field(ge=0)] | None = None
     place: Annotated[int, Field(ge=0)] = 0
     beside: Annotated[int, Field(ge=1)] = 1
+    among: Annotated[int, Field(ge=0)] = 0
 
     def anchor(self, text: str) -> Anchor:
         """Return what the label is found again by."""
@@ -80,7 +81,7 @@ def read_skipped(items: list[Any], where: str, records: RecordReader, *, are_sco
             continue
         where_it_was = None if label.answer is None else (label.answer, label.place)
         anchor = label.anchor(record.quote)
-        labels.append(Skipped(asked, record.quote, record.reason, anchor, where_it_was, label.beside))
+        labels.append(Skipped(asked, record.quote, record.reason, anchor, where_it_was, label.beside, label.among))
     return labels
 
 

@@ -89,24 +89,24 @@ def whole_place(labels: Sequence[LabelChange]) -> tuple[CharacterSpan, ...]:
     return tuple(found) if is_one and all(one.end <= other.start for one, other in pairwise(found)) else ()
 
 
-def dropped_places(changes: Sequence[LabelChange]) -> Iterator[tuple[LabelChange, Numbers, int]]:
+def dropped_places(changes: Sequence[LabelChange]) -> Iterator[tuple[LabelChange, Numbers, int, int]]:
     """Yield the labels of places that are not whole of answers that have others, with their numbers from now on.
 
-    And how many labels the place has that is left, if there is one: these are answers of their own from now on.
+    And how many labels the place has that is left, if there is one, as these are answers of their own from now on; and
+    how many answers the question then has.
 
     Args:
         changes: What became of the labels of questions all of whose answers have a place.
     """
     for answers in by_place(changes).values():
-        number = 0
-        for places in answers.values():
-            found = {place: whole_place(places[place]) for place in sorted(places)}
-            whole = [place for place, spans in found.items() if spans]
-            beside = len(found[whole[0]]) if len(whole) == 1 else 1
-            for row, place in enumerate(place for place in found if place not in whole):
-                new = number, 0 if row == 0 and place < whole[0] else row + 1
-                yield from ((change, new, beside) for change in places[place])
-            number += beside
+        found = [{place: whole_place(places[place]) for place in sorted(places)} for places in answers.values()]
+        whole = [[place for place, spans in places.items() if spans] for places in found]
+        beside = [len(places[some[0]]) if len(some) == 1 else 1 for places, some in zip(found, whole, strict=True)]
+        for number, labels in enumerate(answers.values()):
+            lost = [place for place in found[number] if place not in whole[number]]
+            for row, place in enumerate(lost):
+                new = sum(beside[:number]), 0 if row == 0 and place < whole[number][0] else row + 1
+                yield from ((change, new, beside[number], sum(beside)) for change in labels[place])
 
 
 def among_copies(changes: Sequence[LabelChange], corpus: Corpus) -> tuple[LabelChange, ...]:

@@ -108,8 +108,8 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
     entries = {entry.query.id: entry for entry in _as_truth(kept)}
     dropped = list(dropped_places([*kept, *back]))
     again_asked = _as_truth(back)
-    left = {_label(change) for change, _, _ in dropped}
-    remembered = _skipped([change for change, _, _ in dropped], corpus, known, _PLACE_LOST)
+    left = {_label(change) for change, *_ in dropped}
+    remembered = _skipped([change for change, *_ in dropped], corpus, known, _PLACE_LOST)
     back = [change for change in back if _label(change) not in left]
     unanswered = {entry.query.id: TokenLevelGroundTruth(entry.query, ()) for entry in dataset if not entry.labels}
     found = entries | unanswered
@@ -126,8 +126,8 @@ def relabel(dataset: Dataset[CharacterSpan], corpus: Corpus) -> Relabelled:
         recorded=LabelContexts(
             was_in=_was_in([*changes, *back]),
             lost=tuple(
-                replace(label, place=place, beside=beside)
-                for label, (_, place, beside) in zip(remembered, dropped, strict=True)
+                replace(label, place=place, beside=beside, among=among)
+                for label, (_, place, beside, among) in zip(remembered, dropped, strict=True)
             ),
         ),
     )

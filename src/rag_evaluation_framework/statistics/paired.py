@@ -202,8 +202,10 @@ class _Column:
         return sums, shares, others[: times * len(patterns)]
 
     def _reach(self, changed: int, level: float) -> float:
-        """Return how far the mean can be from 0, by how few clusters changed."""
-        return self.largest * clopper_pearson(changed, int((self.shares > 0).sum()), level)[1]
+        """Return how far the mean can be from 0, by how few clusters changed; each may be as large as the largest."""
+        weights = self.shares[self.shares > 0]
+        most = clopper_pearson(changed, len(weights), level)[1] * len(weights) * float(weights.max())
+        return self.largest * min(most, 1.0)
 
     def _step(self) -> float:
         sizes = np.abs(self.moved[self.has_changed])
