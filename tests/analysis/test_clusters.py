@@ -1,5 +1,6 @@
 """Clusters of questions: the documents of their labels."""
 
+from dataclasses import replace
 from shutil import copy
 
 import numpy as np
@@ -56,6 +57,24 @@ def results():
     ]
     dataset = Dataset(truth, TOKEN, corpus=corpus)
     return evaluate(BM25Retriever(), dataset, k=1, budgets=[]), dataset
+
+
+@pytest.mark.parametrize(("lost", "is_told"), [(4, True), (0, False)])
+def test_how_many_questions_it_would_take_is_told_where_something_was_seen(results, lost, is_told):
+    """Gains and losses that cancel leave a mean of 0 but for rounding, which no number of questions would find."""
+    before, _ = results
+    column = before.scores.columns["span_recall@1"]
+    change = np.tile([0.3, -0.1, -0.2], 17)[: len(column)]
+    change[len(column) // 3 * 3 :] = 0
+    change[:lost] -= 0.2
+    start = np.full(len(column), 0.5)
+    one, other = (
+        replace(
+            before, queries=replace(before.queries, table=replace(before.scores, columns={"span_recall@1": values}))
+        )
+        for values in (start, start + change)
+    )
+    assert ("as is seen here, with" in repr(one.compare(other))) == is_told
 
 
 def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _WORST_SHOWN = 5
 _SEED = 0
+_SEEN = 0.0005  # what is less is printed as 0
+_FARTHEST = 350  # deviations: a mean that is nearer to 0 takes more than a million questions
 _MOST_NAMED = 3
 
 
@@ -275,8 +277,9 @@ class Comparison:
         least = detectable(test.standard_error, test.clusters, test.step)
         if 0 < least < 1:
             told.append(f"{name}: a true change of {least:.3f} would be found 4 times in 5")
-            if test.p_value > 1 - LEVEL and test.mean:
-                needed = pairs_needed(test.mean, test.standard_error * sqrt(test.pairs))
+            deviation = test.standard_error * sqrt(test.pairs)
+            if test.p_value > 1 - LEVEL and abs(test.mean) >= _SEEN and deviation < _FARTHEST * abs(test.mean):
+                needed = pairs_needed(test.mean, deviation)
                 told[-1] += f"; one of {abs(test.mean):.3f}, as is seen here, with {needed:,} questions"
         return told
 

@@ -99,7 +99,7 @@ def pairs_needed(difference: float, deviation: float, level: float = LEVEL, want
     """Return how many pairs are needed to find a true difference as often as wanted.
 
     Args:
-        difference: The true difference, not 0.
+        difference: The true difference, not 0, and not so small that no integer is as large as the answer.
         deviation: The standard deviation of the differences of independent pairs. Of pairs in clusters, the standard
             error times the root of their number: as many more as these need are counted then.
         level: As in `power`.
