@@ -21,6 +21,7 @@ from rag_evaluation_framework import (
     load_result,
 )
 from rag_evaluation_framework.analysis.clusters import by_document
+from rag_evaluation_framework.analysis.comparison import _interval, _p_value
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.statistics import paired_differences
 
@@ -101,3 +102,18 @@ def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):
     assert any(told.startswith("a report alone has no labels: questions on one document") for told in alone.notes)
     assert alone.tests["span_recall@1"].clusters == 50
     assert reports[0].compare(after).tests == comparison.tests  # of which one result knows the labels
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p_value", "printed"),
+    [
+        (0.0003, 0.1, 0.0486, ("+.001 +.100", ".049")),
+        (-0.1, -0.0003, 0.04999, ("-.100 -.001", ".050")),
+        (-0.0003, 0.1, 0.0502, ("-.000 +.100", ".051")),
+        (-1.25, 1.25, 1.0, ("-1.250 +1.250", "1.000")),
+        (0.1, 0.2, 0.0001, ("+.100 +.200", "<.001")),
+    ],
+)
+def test_what_is_printed_contradicts_no_more_than_what_was_found(low, high, p_value, printed):
+    (test,) = paired_differences(np.array([[0.1], [0.2]]))
+    assert (_interval(replace(test, low=low, high=high)), _p_value(p_value)) == printed

@@ -451,7 +451,7 @@ def test_each_row_stands_on_the_questions_that_have_its_score_in_both():
     assert [set(column) for column in comparison.deltas.values()] == [{"a", "b", "c", "d"}, {"a", "d"}]
     *_, recall, other, note = repr(comparison).splitlines()
     assert recall.split()[:2] == ["span_recall@1", "4"]
-    assert other.split() == ["shaky@1", "2", "1.000", "1.000", "+0.000", "-.842", "+.842", "1.000", "0", "0"]
+    assert other.split() == ["shaky@1", "2", "1.000", "1.000", "+.000", "-.842", "+.842", "1.000", "0/0"]
     assert note == "! answerable questions that failed, and are not compared: 0 before, 1 after"
 
 
@@ -521,7 +521,7 @@ def test_results_in_which_no_question_is_scored_in_both_have_no_delta():
     comparison = run(10, failing=["a", "b", "c"]).compare(run(10, failing=["d", "bad"]))
     assert comparison.delta("span_recall@1") is None
     assert comparison.means == {"span_recall@1": (None, None)}
-    assert "span_recall@1  0       –      –      –         –  –   0     0" in repr(comparison)
+    assert "span_recall@1  0       –      –      –         –  –  0/0" in repr(comparison)
     assert comparison.tests == {}
     assert comparison.record()["scores"]["span_recall@1"]["test"] is None
 
@@ -548,8 +548,8 @@ def test_the_comparison_reads_as_a_table_with_everything_that_makes_it_doubtful(
         "before: scored 5 of 5 answerable questions (0 skipped, 0 failed)",
         "after: scored 4 of 5 answerable questions (0 skipped, 1 failed)",
         "intervals of 95 %, p by flipping signs, questions taken as independent",
-        "               n  before  after   delta     interval     p  up  down",
-        "span_recall@1  4   0.625  0.219  -0.406  -.994 +.994  .250   0     3",
+        "               n  before  after  delta     interval     p  +/-",
+        "span_recall@1  4   0.625  0.219  -.406  -.994 +.994  .250  0/3",
         "! answerable questions that failed, and are not compared: 0 before, 1 after",
     ]
 

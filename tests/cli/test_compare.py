@@ -58,7 +58,7 @@ def test_the_comparison_is_shown_with_counts_what_got_worse_and_where_the_runs_a
     assert lines[0] == "after against before"
     assert "span_recall@1: 1 improved, 1 regressed, 1 unchanged" in lines
     (row,) = [line.split() for line in lines if line.startswith(" span_recall@1 ")]
-    assert row == ["span_recall@1", "3", "0.667", "0.667", "+0.000", "-.992", "+.992", "1.000", "1", "1"]
+    assert row == ["span_recall@1", "3", "0.667", "0.667", "+.000", "-.992", "+.992", "1.000", "1/1"]
     worst = lines[lines.index("Questions that got worse by span_recall@1") + 1]
     assert re.fullmatch(r"-1\.000  invoices come when\? \(query_\w+\)", worst)
     assert [line.split()[:2] for line in lines[-2:]] == [

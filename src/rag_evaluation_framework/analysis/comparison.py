@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from math import isfinite, sqrt
+from math import ceil, isfinite, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _WORST_SHOWN = 5
 _SEED = 0
+_LEAST = 0.001
 _SEEN = 0.0005  # what is less is printed as 0
 _FARTHEST = 350  # deviations: a mean that is nearer to 0 takes more than a million questions
 _MOST_NAMED = 3
@@ -246,7 +247,7 @@ class Comparison:
         return Summary(
             title=f"{self.candidate} against {self.baseline}",
             headline=(f"before: {self.headlines[0]}", f"after: {self.headlines[1]}", *self._strength(first)),
-            header=("", "n", "before", "after", "delta", "interval", "p", "up", "down"),
+            header=("", "n", "before", "after", "delta", "interval", "p", "+/-"),
             rows=tuple(self._row(name) for name in self.deltas),
             notes=self.notes,
             worst_title=f"Greatest losses by {first}",
@@ -257,13 +258,12 @@ class Comparison:
     def _row(self, name: str) -> tuple[str, ...]:
         before, after = self.means[name]
         delta = self.delta(name)
-        change = "–" if delta is None else f"{delta:+.3f}"
+        change = "–" if delta is None else _signed(delta)
         test = self.tests.get(name)
-        within = "–" if test is None else f"{_signed(test.low)} {_signed(test.high)}"
+        within = "–" if test is None else _interval(test)
         p = "–" if test is None else _p_value(test.p_value)
-        up, down = len(self.improvements(name)), len(self.regressions(name))
-        counts = str(len(self.deltas[name])), str(up), str(down)
-        return name, counts[0], number(before), number(after), change, within, p, *counts[1:]
+        moved = f"{len(self.improvements(name))}/{len(self.regressions(name))}"
+        return name, str(len(self.deltas[name])), number(before), number(after), change, within, p, moved
 
     def _strength(self, name: str) -> list[str]:
         """Return what is taken as independent, and which change of a score would be found."""
@@ -290,13 +290,21 @@ class Comparison:
         return self.summary().as_html()
 
 
+def _interval(test: PairedDifference) -> str:
+    """Return an interval; where 0 is outside, so is what is printed."""
+    low = max(test.low, _LEAST) if test.low > 0 else test.low
+    high = min(test.high, -_LEAST) if test.high < 0 else test.high
+    return f"{_signed(low)} {_signed(high)}"
+
+
 def _signed(value: float) -> str:
-    """Return a bound with three digits, and none before the point where that is 0."""
+    """Return a difference with three digits, and none before the point where that is 0."""
     return f"{value:+.3f}".replace("+0.", "+.").replace("-0.", "-.")
 
 
 def _p_value(value: float) -> str:
-    return "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+    """Return a p-value, rounded up, so that what is above 1 - level is so when it is printed."""
+    return "<.001" if value < 0.001 else f"{ceil(1000 * value - 1e-9) / 1000:.3f}".removeprefix("0")
 
 
 def _test_record(test: PairedDifference) -> dict[str, Any]:

@@ -186,7 +186,7 @@ class _Column:
             changed=changed,
             standard_error=self._standard_error(mean),
             step=self._step(),
-            resamples=len(sums),
+            resamples=1 << changed if is_exact else len(sums),
             is_exact=is_exact,
         )
 
