@@ -30,7 +30,7 @@ class Answer(Generic[U]):
 
     def __post_init__(self) -> None:
         given: Any = self.places
-        if type(given) is tuple and len(given) == 1 and type(given[0]) is tuple and len(given[0]) == 1:
+        if given.__class__ is tuple and len(given) == 1 and given[0].__class__ is tuple and len(given[0]) == 1:
             return  # a unit by itself, as nearly all are
         if not (_is_list(given) and all(map(_is_list, given))):
             raise DatasetError(
