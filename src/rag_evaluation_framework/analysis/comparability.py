@@ -1,0 +1,150 @@
+"""Whether two results can be compared, on which questions, and what makes it doubtful."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.analysis.edited_truth import Names, edited_rows
+from rag_evaluation_framework.data.score_table import ScoreTable
+from rag_evaluation_framework.errors import LevelMismatch, ResultError
+from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.levels.level_rules import LevelRules
+from rag_evaluation_framework.results.result import EvaluationResult
+
+_MOST_NAMED = 3
+
+
+def check_levels(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> None:
+    """Check that the scores of two results mean the same.
+
+    Raises:
+        LevelMismatch: They are of different evaluation types.
+        ResultError: Their units are not those of each other, as chunks of different chunkings.
+    """
+    if baseline.evaluation_type != candidate.evaluation_type:
+        raise LevelMismatch(
+            f"{baseline.name!r} is {baseline.evaluation_type}, {candidate.name!r} is {candidate.evaluation_type}: "
+            "their scores mean different things; evaluate both at one level"
+        )
+    reason = _rules(baseline).incomparable(baseline.config, candidate.config)
+    if reason is not None:
+        raise ResultError(f"{baseline.name!r} and {candidate.name!r} cannot be compared: {reason}")
+
+
+def _rules(result: EvaluationResult[Any]) -> LevelRules[Any]:
+    return RULES[result.evaluation_type]
+
+
+def is_alike(name: str, baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> bool:
+    """Return whether a score means the same in both: budgets in tokens do only if the tokenizer is the same."""
+    in_tokens = "tok" in name.partition("@")[2]
+    return not in_tokens or baseline.config.get("tokenizer") == candidate.config.get("tokenizer")
+
+
+def same_questions(
+    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], shared: Sequence[str]
+) -> list[str]:
+    """Return the queries that have one wording and one truth; of the truth of an earlier version nothing is known."""
+    one, other = baseline.queries, candidate.queries
+    if one.by_place == other.by_place:
+        known: tuple[Sequence[str], Sequence[str]] = one.identities, other.identities
+    elif one.texts and other.texts:
+        known = one.texts, other.texts
+    else:
+        return [*shared]
+    before, after = baseline.scores.rows, candidate.scores.rows
+    return [query_id for query_id in shared if known[0][before[query_id]] == known[1][after[query_id]]]
+
+
+def edited_questions(
+    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], query_ids: Sequence[str]
+) -> dict[int, Names]:
+    """Return the rows of those of the queries whose truth is the same to a reader, if the documents were edited."""
+    was, now = baseline.config["corpus"], candidate.config["corpus"]
+    if was["hash"] == now["hash"]:
+        return {}
+    rows = [(baseline.scores.rows[query_id], candidate.scores.rows[query_id]) for query_id in query_ids]
+    old, new = baseline.config["dataset"], candidate.config["dataset"]
+    others = was.get("ids") is None or was.get("ids") != now.get("ids")
+    copied = [dataset.get("copied") or () for dataset in (old, new)]  # reports of earlier versions do not say
+    renamed = set(query_ids).difference(*copied) if others else set[str]()
+    return edited_rows(
+        baseline.queries, candidate.queries, rows, renamed, (old.get("was_in") or {}, new.get("was_in") or {})
+    )
+
+
+def noted_differences(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], names: list[str]) -> list[str]:
+    """Return what else differs between two results that have these scores in common."""
+    notes: list[str] = []
+    common = set(names)
+    others = [name for name in dict.fromkeys((*baseline.score_names, *candidate.score_names)) if name not in common]
+    if others:
+        notes.append(f"scores that are not in both, or not of one tokenizer: {', '.join(others)}")
+    before, after = baseline.config, candidate.config
+    one, other = baseline.queries, candidate.queries
+    hashed = ("corpus", "dataset") if one.by_place == other.by_place else ("corpus",)
+    notes += [f"the {what} is not the same" for what in hashed if before[what]["hash"] != after[what]["hash"]]
+    if one.by_place != other.by_place:
+        older = baseline.name if one.by_place else candidate.name
+        known = "id and wording" if one.texts and other.texts else "id alone, as a report alone has no wordings"
+        notes.append(
+            f"{older} was saved by an earlier version, which did not record what labels quote: questions are paired by "
+            f"{known}, also where their truth has changed"
+        )
+    if baseline.scores.count_as_zero != candidate.scores.count_as_zero:
+        notes.append("the two count different questions that were not scored as 0")
+    notes += _rules(baseline).doubts(before, after)
+    return notes
+
+
+def noted_edits(edited: Mapping[int, Names]) -> list[str]:
+    """Return what was edited in the documents of queries that are compared all the same."""
+    renamed = [names for names in edited.values() if names]
+    notes: list[str] = []
+    if renamed:
+        names = sorted(frozenset[tuple[str, str]]().union(*renamed))
+        told = ", ".join(f"{name_line(old)} is now {name_line(new)}" for old, new in names[:_MOST_NAMED])
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        notes.append(
+            f"questions whose documents were renamed, split or joined, compared as the texts are the same: "
+            f"{len(renamed)} ({told}{more})"
+        )
+    if len(edited) > len(renamed):
+        notes.append(
+            "questions whose answers are written otherwise, compared as they differ in markup or typography only: "
+            f"{len(edited) - len(renamed)}"
+        )
+    return notes
+
+
+def noted_unknown_labels(baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> list[str]:
+    """Return that nobody knows which questions are on one document, if neither result knows its labels."""
+    if baseline.queries.texts or candidate.queries.texts or baseline.evaluation_type == "chunk-level":
+        return []
+    return [
+        "a report alone has no labels: questions on one document are taken as independent, which makes intervals too "
+        "short; with the folder of one of the runs they are taken together"
+    ]
+
+
+def noted_failures(baseline: ScoreTable, candidate: ScoreTable, change: ScoreTable) -> list[str]:
+    """Return what became of the questions that failed in one of the tables, as the deltas have it.
+
+    Those without an answer are told apart, as headlines count only those that have one.
+    """
+    compared = ~np.isnan([*change.columns.values()]).all(axis=0)
+    answerable = baseline.answerable[[baseline.rows[query_id] for query_id in change.query_ids]]
+    failed = [
+        np.array([table.statuses[table.rows[query_id]] == "failed" for query_id in change.query_ids], dtype=np.bool_)
+        for table in (baseline, candidate)
+    ]
+    kinds = (("answerable questions that", answerable), ("questions without an answer that", ~answerable))
+    groups = (("are compared as 0", compared), ("are not compared", ~compared))
+    counts = [
+        (f"{which} failed, and {what}", *(int((rows & some & told).sum()) for told in failed))
+        for which, some in kinds
+        for what, rows in groups
+    ]
+    return [f"{what}: {old} before, {new} after" for what, old, new in counts if old or new]
