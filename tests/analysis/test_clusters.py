@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from shutil import copy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from rag_evaluation_framework import (
     load_result,
 )
 from rag_evaluation_framework.analysis.clusters import by_document
+from rag_evaluation_framework.analysis.comparability import noted_unknown_labels
 from rag_evaluation_framework.analysis.comparison import _interval, _p_value
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.statistics import paired_differences
@@ -102,6 +104,7 @@ def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):
     assert any(told.startswith("a report alone has no labels: questions on one document") for told in alone.notes)
     assert alone.tests["span_recall@1"].clusters == 50
     assert reports[0].compare(after).tests == comparison.tests  # of which one result knows the labels
+    assert before.compare(reports[1]).tests == comparison.tests
 
 
 @pytest.mark.parametrize(
@@ -117,3 +120,33 @@ def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):
 def test_what_is_printed_contradicts_no_more_than_what_was_found(low, high, p_value, printed):
     (test,) = paired_differences(np.array([[0.1], [0.2]]))
     assert (_interval(replace(test, low=low, high=high)), _p_value(p_value)) == printed
+
+
+def test_scores_beyond_1_have_no_largest_difference(results):
+    before, _ = results
+    seconds = np.linspace(0, 9, 50)
+    one, other = (
+        replace(before, queries=replace(before.queries, table=replace(before.scores, columns={"time@1": values})))
+        for values in (seconds, seconds * 2)
+    )
+    assert one.compare(other).tests["time@1"].high > 5
+
+
+@pytest.mark.parametrize(("mean", "spread"), [(0.0004, 0.05), (0.001, 0.4)])
+def test_no_number_of_questions_is_told_for_what_hardly_can_be_seen(results, mean, spread):
+    before, _ = results
+    document = np.arange(50) % 25
+    change = np.where(document == 24, 0, np.where(document % 2, spread, -spread)) + mean
+    one, other = (
+        replace(
+            before, queries=replace(before.queries, table=replace(before.scores, columns={"span_recall@1": values}))
+        )
+        for values in (np.full(50, 0.5), 0.5 + change)
+    )
+    assert "4 times in 5" in repr(one.compare(other))
+    assert "as is seen here" not in repr(one.compare(other))
+
+
+def test_of_chunks_no_folder_tells_the_documents():
+    alone = SimpleNamespace(queries=SimpleNamespace(texts=()), evaluation_type="chunk-level")
+    assert noted_unknown_labels(alone, alone) == []

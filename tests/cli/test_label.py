@@ -349,6 +349,18 @@ def test_of_two_wordings_each_is_shown_with_its_own_copies(piped, docs):
     assert sorted(span.doc_id for span in entry.labels) == ["one.md", "three.md", "two.md"]
 
 
+def test_copies_that_were_declined_are_not_asked_for_again(piped, docs):
+    days = "Backups of all accounts are kept for thirty days."
+    for name, before in (("one", "Short."), ("two", "Longer than that."), ("three", "As always.")):
+        (docs / f"{name}.md").write_text(f"# Backups, {name}\n\n{before} {days} {name.capitalize()} again.\n")
+    shown = piped("How long are backups kept?").out
+    numbers = "/".join(map(str, numbers_of(shown, "thirty days")[:2]))
+    told = piped(numbers, days, days, "x").out
+    assert told.count("is also in") == 1
+    (entry,) = read(docs)
+    assert len(entry.labels) == 2
+
+
 def test_wrong_input_says_what_is_wrong_and_is_asked_for_again(piped, docs):
     outcome = piped(
         "x", "", "?", "b", "When are invoices sent?", "", "9", "one", "/", "b", "?", "1 1", "1", "7", "six", "b", "0"

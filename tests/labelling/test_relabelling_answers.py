@@ -358,7 +358,7 @@ def test_a_lost_place_does_not_come_back_in_a_twin_of_its_document(dataset, tmp_
     entry = replace(dataset.ground_truth[0], relevant_spans=(Answer.any_of(span("a.md", TEXT), span("c.md", OTHER)),))
     twin = DOCUMENTS["a.md"]
     found = Dataset([entry], TOKEN, corpus=corpus(twin=twin))
-    without = DOCUMENTS["a.md"].replace(TEXT, "Ask.")
+    without = "# Something else\n\nAll is new here, and nothing is as it was.\n"
     for number, more in enumerate(("", "More.\n", "And more.\n")):
         now = corpus(twin=twin, a=without, c=DOCUMENTS["c.md"] + more)
         again = relabel(load_dataset(save_dataset(found, tmp_path / f"{number}.json")), now)
@@ -533,3 +533,22 @@ def test_who_takes_a_part_of_what_is_left_away_joins_no_other_answers(dataset, t
     with pytest.warns(UserWarning, match="has 2 answers, where it had 3"):
         edited = load_dataset(tmp_path / "edited.json")
     assert places(relabel(edited, corpus())) == [["b.md"], ["c.md"]]
+
+
+@pytest.mark.parametrize("beside", [2, 9])
+def test_what_a_hand_has_written_beside_a_lost_place_joins_no_answers_with_places(dataset, beside, tmp_path):
+    desk = span("a.md", DESK)
+    answers = Answer.any_of(span("b.md", FIRST), span("c.md", OTHER)), Answer.any_of(desk, span("a.md", TEXT))
+    before = Dataset([replace(dataset.ground_truth[0], relevant_spans=answers)], TOKEN, corpus=corpus())
+    path = save_dataset(relabel(before, corpus(c=None)).dataset, tmp_path / "d.json")
+    data = json.loads(path.read_text())
+    label = data["lost_places"][0]["label"]
+    del label["among"]
+    label["beside"] = beside
+    path = tmp_path / "edited.json"
+    path.write_text(json.dumps(data))
+    if beside == 9:
+        with pytest.warns(UserWarning, match="none of them is answer 0"):
+            assert load_dataset(path).contexts.lost == ()
+    else:
+        assert places(relabel(load_dataset(path), corpus())) == [["b.md", "c.md"], ["a.md", "a.md"]]

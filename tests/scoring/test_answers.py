@@ -315,3 +315,11 @@ def test_lists_are_places_too():
     assert Answer([["a"], ["b"]]) == Answer.any_of("a", "b")
     with pytest.raises(DatasetError, match="expected spans only, or ids as texts"):
         Answer.any_of(5, 6)
+
+
+def test_an_answer_among_many_rankings_of_chunks_is_found():
+    """They are read in blocks; the first one shows that they are chunks."""
+    truth = {f"q{number}": [f"chunk_{number:012x}"] for number in range(300)}
+    truth["q299"] = ["chunk_a", Answer.any_of("chunk_b", "chunk_c")]
+    with pytest.raises(DatasetError, match="question 'q299': the ground truth has an Answer with several places"):
+        score_rankings(truth, {name: ["chunk_000000000001"] for name in truth}, ["recall"])

@@ -173,3 +173,9 @@ def test_exact_bounds_of_a_proportion(successes, trials, level):
 
 def test_of_no_trial_nothing_is_known():
     assert clopper_pearson(0, 0) == (0.0, 1.0)
+
+
+def test_a_p_value_of_exactly_what_is_wanted_is_a_rejection():
+    found = one([1.0, 1.0, *[0.0] * 8], level=0.5)
+    assert found.p_value == 0.5
+    assert found.low > 0

@@ -190,3 +190,11 @@ def test_the_places_of_a_repeated_text_share_its_characters():
     footer = "All rights reserved, and so on and on. "
     places = locator(a=footer * 100, b=footer * 100).places(footer, limit=150)
     assert len({id(span.text) for span in places}) == 1
+
+
+def test_a_text_stands_once_up_to_white_space():
+    corpus = Corpus([Document(DocumentId("a"), "one two, one\n two, three four"), Document(DocumentId("b"), "five")])
+    locator = TextLocator.of(corpus)
+    assert [locator.occurs_once(text) for text in ("one two", "three  four", "five", "six", " ")] == [
+        *(False, True, True, False, False)
+    ]

@@ -172,7 +172,7 @@ class _Column:
         for shares in alike:
             nearest = _outermost(_equal(mean, sums, shares, width), total, 1 - level, is_exact=is_exact)
             low, high = min(low, nearest[0]), max(high, nearest[1])
-        reach = max(self._reach(changed, level), abs(mean))
+        reach = self._reach(changed, level)
         as_far = int((np.abs(sums) >= abs(mean) - width).sum()) + (not is_exact)
         smallest = min(2.0 ** (1 - changed), 1.0)
         return PairedDifference(
