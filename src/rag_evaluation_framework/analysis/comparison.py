@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.analysis.clusters import by_document
 from rag_evaluation_framework.analysis.comparability import (
     check_levels,
     edited_questions,
@@ -23,6 +22,7 @@ from rag_evaluation_framework.analysis.comparability import (
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.results.clusters import by_document, taken
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary, number
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
@@ -275,10 +275,7 @@ class Comparison:
         test = self.tests.get(name)
         if test is None:
             return []
-        taken = (
-            "taken as independent" if self.clusters is None else f"of one of {test.clusters} documents taken together"
-        )
-        told = [f"intervals of 95 %, p by flipping signs, questions {taken}"]
+        told = [f"intervals of 95 %, p by flipping signs, {taken(self.clusters is not None, test.clusters)}"]
         least = detectable(test.standard_error, test.clusters, test.step)
         if 0 < least < 1:
             told.append(f"{name}: a true change of {least:.3f} would be found 4 times in 5")
@@ -322,10 +319,8 @@ def _clusters(
 ) -> Integers | None:
     """Return the document of each query; None if neither result knows the labels."""
     known = candidate if candidate.queries.texts else baseline
-    if not known.queries.texts:
-        return None
-    rows = known.scores.rows
-    return by_document([known.queries.relevant[rows[query_id]] for query_id in query_ids], known.evaluation_type)
+    rows, relevant = known.scores.rows, known.queries.relevant
+    return by_document([relevant[rows[query_id]] for query_id in query_ids if relevant], known.evaluation_type)
 
 
 def _wordings(

@@ -29,7 +29,7 @@ def show_summary(console: Console, summary: Summary, rows: str) -> None:
     )
     console.print(Text(summary.title, style="bold"))
     for line in summary.headline:
-        console.print(Text(line, style="dim"))
+        print_wrapped(console, Text(line, "dim"), 0)
     show_table(console, [names], means)
     for note in summary.notes:
         print_wrapped(console, Text(note, "yellow"), 2, "! ", "yellow")

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf, log2, sqrt
+from math import inf, log2
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.statistics.clustered import by_cluster, standard_error
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
 
 LEVEL = 0.95
@@ -86,7 +87,7 @@ def paired_differences(
     Returns:
         One per score; None where no pair has it.
     """
-    sums, sizes = _by_cluster(differences, clusters)
+    sums, sizes = by_cluster(differences, clusters)
     pairs = sizes.sum(axis=0)
     shares = sizes / np.maximum(pairs, 1)
     moved = sums / np.maximum(pairs, 1)
@@ -102,19 +103,6 @@ def paired_differences(
         own = flipped[:, [number, len(pairs) + int(column_of.reshape(-1)[number])]]
         found.append(column.tested(own, level, is_exact=bool(is_exact[number])) if total else None)
     return found
-
-
-def _by_cluster(differences: Numbers, clusters: Integers | None) -> tuple[Numbers, Numbers]:
-    """Return the sum of the differences of each cluster and how many they are, shape (clusters, scores) each."""
-    known = ~np.isnan(differences)
-    given = np.where(known, differences, 0.0)
-    if clusters is None:
-        return given, known.astype(np.float64)
-    count = int(clusters.max(initial=-1)) + 1
-    sums, sizes = np.zeros((count, given.shape[1])), np.zeros((count, given.shape[1]))
-    np.add.at(sums, clusters, given)
-    np.add.at(sizes, clusters, known)
-    return sums, sizes
 
 
 def _flipped(columns: Numbers, count: int, seed: int) -> Numbers:
@@ -175,16 +163,17 @@ class _Column:
         reach = self._reach(changed, level)
         as_far = int((np.abs(sums) >= abs(mean) - width).sum()) + (not is_exact)
         smallest = min(2.0 ** (1 - changed), 1.0)
+        smallest = smallest if is_exact else max(smallest, 1 / total)
         return PairedDifference(
             mean=mean,
             low=max(low, -reach) if changed else -reach,
             high=min(high, reach) if changed else reach,
-            p_value=as_far / total,
-            smallest_p=smallest if is_exact else max(smallest, 1 / total),
+            p_value=max(as_far / total, smallest),  # random patterns may lack that of equal signs
+            smallest_p=smallest,
             pairs=self.pairs,
             clusters=int((self.shares > 0).sum()),
             changed=changed,
-            standard_error=self._standard_error(mean),
+            standard_error=standard_error(self.moved, self.shares),
             step=self._step(),
             resamples=1 << changed if is_exact else len(sums),
             is_exact=is_exact,
@@ -210,13 +199,6 @@ class _Column:
     def _step(self) -> float:
         sizes = np.abs(self.moved[self.has_changed])
         return float(sizes[0]) if len(sizes) and np.ptp(sizes) <= _SAME * sizes[0] else 0.0
-
-    def _standard_error(self, mean: float) -> float:
-        count = int((self.shares > 0).sum())
-        if count < 2:
-            return float("nan")
-        errors = self.moved - mean * self.shares
-        return sqrt(float(errors @ errors) * count / (count - 1))
 
 
 def _equal(mean: float, sums: Numbers, shares: Numbers, width: float) -> tuple[Numbers, Numbers]:
