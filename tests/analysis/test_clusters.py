@@ -23,7 +23,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.analysis.clusters import by_document
 from rag_evaluation_framework.analysis.comparability import noted_unknown_labels
-from rag_evaluation_framework.analysis.comparison import _interval, _p_value
+from rag_evaluation_framework.analysis.written import written_interval, written_p_value
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.statistics import paired_differences
 
@@ -119,7 +119,7 @@ def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):
 )
 def test_what_is_printed_contradicts_no_more_than_what_was_found(low, high, p_value, printed):
     (test,) = paired_differences(np.array([[0.1], [0.2]]))
-    assert (_interval(replace(test, low=low, high=high)), _p_value(p_value)) == printed
+    assert (written_interval(replace(test, low=low, high=high)), written_p_value(p_value)) == printed
 
 
 def test_scores_beyond_1_have_no_largest_difference(results):

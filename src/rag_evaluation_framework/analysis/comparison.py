@@ -1,15 +1,15 @@
 """Comparison of two results, query by query."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import ceil, isfinite, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.analysis.clusters import by_document
+from rag_evaluation_framework.analysis.clusters import Cluster, clusters_of
 from rag_evaluation_framework.analysis.comparability import (
     check_levels,
     edited_questions,
@@ -20,6 +20,8 @@ from rag_evaluation_framework.analysis.comparability import (
     noted_unknown_labels,
     same_questions,
 )
+from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
+from rag_evaluation_framework.analysis.written import test_record, written_interval, written_p_value, written_signed
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
 
 _WORST_SHOWN = 5
 _SEED = 0
-_LEAST = 0.001
 _SEEN = 0.0005  # what is less is printed as 0
 _FARTHEST = 350  # deviations: a mean that is nearer to 0 takes more than a million questions
 
@@ -78,12 +79,22 @@ class Comparison:
     clusters: Integers | None = None
 
     @classmethod
-    def of(cls, baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> "Comparison":
+    def of(
+        cls, baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], *, cluster: Cluster | None = None
+    ) -> "Comparison":
         """Compare two results of one evaluation type, and at chunk level of one chunking.
+
+        Args:
+            baseline: The result before.
+            candidate: The result after.
+            cluster: What is taken as independent, `"question"` or `"document"`; by default documents, where the labels
+                are in at least 20.
 
         Raises:
             LevelMismatch: They are of different evaluation types.
-            ResultError: Their chunkings differ, or they share no query or no score.
+            ResultError: Their chunkings differ, or they share no query or no score, or the documents are wanted and
+                not known.
+            ConfigError: `cluster` is something else.
         """
         check_levels(baseline, candidate)
         before, after = baseline.scores.rows, candidate.scores.rows
@@ -117,14 +128,15 @@ class Comparison:
             placed=tuple(query_id for query_id in after if query_id not in before and query_id in was_skipped),
             changed=tuple(query_id for query_id in shared if query_id not in taken),
             notes=(),
-            clusters=_clusters(baseline, candidate, same),
+            clusters=clusters_of((candidate, baseline), same, cluster),
         )
         notes = (
             *noted_differences(baseline, candidate, names),
             *noted_edits(edited),
             *_named(compared),
-            *noted_unknown_labels(baseline, candidate),
+            *(noted_unknown_labels(baseline, candidate) if cluster is None else ()),
             *noted_failures(baseline.scores, candidate.scores, change),
+            *noted_orders((baseline.name, candidate.name), (old, new), compared.clusters),
         )
         return replace(compared, notes=notes)
 
@@ -239,7 +251,7 @@ class Comparison:
             "before": before,
             "after": after,
             "delta": self.delta(name),
-            "test": None if test is None else _test_record(test),
+            "test": None if test is None else test_record(test),
             "improved": sum(value > 0 for value in values),
             "regressed": sum(value < 0 for value in values),
             "unchanged": sum(value == 0 for value in values),
@@ -263,10 +275,10 @@ class Comparison:
     def _row(self, name: str) -> tuple[str, ...]:
         before, after = self.means[name]
         delta = self.delta(name)
-        change = "–" if delta is None else _signed(delta)
+        change = "–" if delta is None else written_signed(delta)
         test = self.tests.get(name)
-        within = "–" if test is None else _interval(test)
-        p = "–" if test is None else _p_value(test.p_value)
+        within = "–" if test is None else written_interval(test)
+        p = "–" if test is None else written_p_value(test.p_value)
         moved = f"{len(self.improvements(name))}/{len(self.regressions(name))}"
         return name, str(len(self.deltas[name])), number(before), number(after), change, within, p, moved
 
@@ -293,39 +305,6 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
-
-
-def _interval(test: PairedDifference) -> str:
-    """Return an interval; where 0 is outside, so is what is printed."""
-    low = max(test.low, _LEAST) if test.low > 0 else test.low
-    high = min(test.high, -_LEAST) if test.high < 0 else test.high
-    return f"{_signed(low)} {_signed(high)}"
-
-
-def _signed(value: float) -> str:
-    """Return a difference with three digits, and none before the point where that is 0."""
-    return f"{value:+.3f}".replace("+0.", "+.").replace("-0.", "-.")
-
-
-def _p_value(value: float) -> str:
-    """Return a p-value, rounded up, so that what is above 1 - level is so when it is printed."""
-    return "<.001" if value < 0.001 else f"{ceil(1000 * value - 1e-9) / 1000:.3f}".removeprefix("0")
-
-
-def _test_record(test: PairedDifference) -> dict[str, Any]:
-    record = {**asdict(test), "detectable": detectable(test.standard_error, test.clusters, test.step)}
-    return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in record.items()}
-
-
-def _clusters(
-    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], query_ids: Sequence[str]
-) -> Integers | None:
-    """Return the document of each query; None if neither result knows the labels."""
-    known = candidate if candidate.queries.texts else baseline
-    if not known.queries.texts:
-        return None
-    rows = known.scores.rows
-    return by_document([known.queries.relevant[rows[query_id]] for query_id in query_ids], known.evaluation_type)
 
 
 def _wordings(
