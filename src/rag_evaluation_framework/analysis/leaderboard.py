@@ -12,7 +12,7 @@ from rag_evaluation_framework.analysis.budget_curves import BudgetCurve, budget_
 from rag_evaluation_framework.analysis.clusters import Cluster, clusters_of
 from rag_evaluation_framework.analysis.comparison import Comparison
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
-from rag_evaluation_framework.analysis.leaderboard_pages import pages_of
+from rag_evaluation_framework.analysis.leaderboard_pages import as_markdown, pages_of
 from rag_evaluation_framework.analysis.written import test_record
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
@@ -289,8 +289,7 @@ class Leaderboard:
 
     def as_markdown(self, score: str | None = None, worst: int = 5) -> str:
         """Return the pages as one page of Markdown; arguments and errors as in `pages`."""
-        first, *others = (page.as_markdown() for page in self.pages(score, worst))
-        return "\n".join([first, *(f"#{page}" for page in others)])
+        return as_markdown(self.pages(score, worst))
 
     def __repr__(self) -> str:
         return "\n\n".join(page.as_text() for page in self.pages())

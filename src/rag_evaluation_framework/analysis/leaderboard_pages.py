@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -31,8 +31,14 @@ def pages_of(board: Leaderboard, score: str, worst: int) -> tuple[Summary, ...]:
     lost = comparison.regressions(score)
     some = f", {worst} of {len(lost)}" if worst < len(lost) else ""
     listed = [(f"{loss:+.3f}", query_id, comparison.questions[query_id] or "–") for query_id, loss in lost.items()]
-    title = f"Questions on which {best} is worse than {board.runs[0]} by {score}{some}"
+    title = f"Questions on which the best run is worse than the baseline by {score}{some}"
     return (*pages, replace(last, worst_title=title, worst=tuple(listed[:worst])))
+
+
+def as_markdown(pages: Sequence[Summary]) -> str:
+    """Return pages as one page of Markdown."""
+    first, *others = (page.as_markdown() for page in pages)
+    return "\n".join([first, *(f"#{page}" for page in others)])
 
 
 def _by_score(board: Leaderboard, score: str, standings: tuple[Standing, ...]) -> Summary:
@@ -41,7 +47,8 @@ def _by_score(board: Leaderboard, score: str, standings: tuple[Standing, ...]) -
         headline=(*_headline(board, score), *_scored(board)),
         header=("", "mean", "delta", "interval", "p", "tied"),
         rows=tuple(
-            (f"{place} {standing.run}", *_cells(standing, place)) for place, standing in enumerate(standings, 1)
+            (f"{place} {standing.run}", *_cells(standing, place, standing.run == board.runs[0]))
+            for place, standing in enumerate(standings, 1)
         ),
         notes=board.notes,
         worst_title="",
@@ -50,10 +57,10 @@ def _by_score(board: Leaderboard, score: str, standings: tuple[Standing, ...]) -
     )
 
 
-def _cells(standing: Standing, place: int) -> tuple[str, ...]:
+def _cells(standing: Standing, place: int, is_baseline: bool) -> tuple[str, ...]:
     test = standing.test
     differs = (
-        ("–", "–", "–")
+        ("–", "baseline" if is_baseline else "–", "–")
         if test is None
         else (written_signed(test.mean), written_interval(test), written_p_value(test.p_value))
     )
@@ -70,7 +77,7 @@ def _headline(board: Leaderboard, score: str) -> Iterator[str]:
     alike = "taken as independent" if board.clusters is None else f"of one of {tied.clusters} documents taken together"
     yield f"{tied.questions} questions that all runs have, {alike}; intervals of 95 %, p by flipping signs"
     yield f"deltas are from the baseline, {board.runs[0]}"
-    yield f"tied: {sum(tied.is_tied)} of {len(board.runs)} runs may be the best; the others are not, at 95 % for all of them"
+    yield f"tied: {sum(tied.is_tied)} of {len(board.runs)} runs may be the best one (95 %, for all runs together)"
     if optimism >= 0.0005:
         yield f"the mean of the best is about {optimism:.3f} too high, as it was chosen as the highest"
 
