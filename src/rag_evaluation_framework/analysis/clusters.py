@@ -33,7 +33,8 @@ def clusters_of(
         ConfigError: It is neither a question nor a document.
         ResultError: It is a document, and no result knows the documents of its labels.
     """
-    if cluster is not None and cluster not in get_args(Cluster):
+    given: Any = cluster
+    if given is not None and not (isinstance(given, str) and given in get_args(Cluster)):
         raise ConfigError(f"cluster={shown(cluster)}: expected 'question' or 'document', or None for the default")
     known = next((run for run in runs if run.queries.texts), None)
     if cluster == "document" and (known is None or known.evaluation_type == "chunk-level"):

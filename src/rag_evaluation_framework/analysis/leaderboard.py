@@ -255,10 +255,10 @@ class Leaderboard:
         }
 
     def _score_record(self, name: str) -> dict[str, Any]:
-        tied = self.tied.get(name)
+        tied, standings = self.tied.get(name), self.standings(name)
         return {
             "n": tied.questions if tied else 0,
-            "best": self.runs[tied.best] if tied else None,
+            "best": standings[0].run if tied else None,
             "runs": {
                 standing.run: {
                     "mean": standing.mean,
@@ -267,7 +267,7 @@ class Leaderboard:
                     "tied_with_best": standing.is_tied if tied else None,
                     "tied_p_value": standing.p_value,
                 }
-                for standing in self.standings(name)
+                for standing in standings
             },
         }
 

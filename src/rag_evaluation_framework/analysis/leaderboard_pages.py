@@ -74,7 +74,11 @@ def _headline(board: Leaderboard, score: str) -> Iterator[str]:
     if tied is None or optimism is None:
         yield f"no question has {score} in all runs"
         return
-    alike = "taken as independent" if board.clusters is None else f"of one of {tied.clusters} documents taken together"
+    alike = (
+        "taken as independent"
+        if board.clusters is None
+        else f"those of one of {tied.clusters} documents taken together"
+    )
     yield f"{tied.questions} questions that all runs have, {alike}; intervals of 95 %, p by flipping signs"
     yield f"deltas are from the baseline, {board.runs[0]}"
     yield f"tied: {sum(tied.is_tied)} of {len(board.runs)} runs may be the best one (95 %, for all runs together)"
