@@ -64,7 +64,7 @@ def _cells(standing: Standing, place: int, is_baseline: bool) -> tuple[str, ...]
         if test is None
         else (written_signed(test.mean), written_interval(test), written_p_value(test.p_value))
     )
-    tied = "best" if place == 1 and standing.is_tied else "yes" if standing.is_tied else ""
+    tied = "best" if place == 1 and standing.is_tied else "yes" if standing.is_tied else "no"
     return number(standing.mean), *differs, tied
 
 
