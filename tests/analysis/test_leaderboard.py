@@ -198,6 +198,21 @@ def test_notes_of_all_pairs_are_told_once_and_others_by_run(runs):
     assert "near: the corpus is not the same" in compare(runs[0], noted[1], runs[2]).notes
 
 
+def test_the_winners_of_all_runs_are_told_where_the_orders_by_k_and_by_budget_disagree(result, runs):
+    """The baseline and another run disagree, too, and neither is a winner."""
+    scores = [(0.3, 0.8), (0.9, 0.1), (0.1, 0.9), (0.8, 0.2)]
+    noise = runs[0].scores.columns["span_recall@1"] * 0.1
+    named = [
+        scoring(result, {"span_recall@1": noise + at_k, "span_recall@20ch": noise + at_budget}, name)
+        for name, (at_k, at_budget) in zip("abcd", scores, strict=True)
+    ]
+    told = "the orders by k and by budget disagree: {} is above {} by span_recall@1, and below it by span_recall@20ch"
+    assert [note.partition(", both")[0] for note in compare(*named).notes if "disagree" in note] == [
+        told.format("b", "c")
+    ]
+    assert [note.partition(", both")[0] for note in compare(named[0], named[3]).notes] == [told.format("d", "a")]
+
+
 def test_what_is_independent_can_be_chosen(runs, tmp_path):
     by_question = compare(*runs, cluster="question")
     assert by_question.clusters is None

@@ -21,7 +21,7 @@ from rag_evaluation_framework.analysis.comparability import (
     same_questions,
 )
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
-from rag_evaluation_framework.analysis.written import test_record, written_interval, written_p_value, written_signed
+from rag_evaluation_framework.analysis.written import recorded_test, written_interval, written_p_value, written_signed
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
@@ -251,7 +251,7 @@ class Comparison:
             "before": before,
             "after": after,
             "delta": self.delta(name),
-            "test": None if test is None else test_record(test),
+            "test": None if test is None else recorded_test(test),
             "improved": sum(value > 0 for value in values),
             "regressed": sum(value < 0 for value in values),
             "unchanged": sum(value == 0 for value in values),

@@ -11,6 +11,9 @@ from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.statistics.best import TiedWithBest, tied_with_best
 
+DISAGREE = "the orders by k and by budget disagree"
+"""How a note of it begins."""
+
 
 def noted_orders(runs: Sequence[str], tables: Sequence[ScoreTable], clusters: Integers | None) -> list[str]:
     """Return where the first metric has one best run at a number of results and another at a budget, beyond chance.
@@ -37,7 +40,7 @@ def noted_orders(runs: Sequence[str], tables: Sequence[ScoreTable], clusters: In
         at_k, at_budget = tied(fixed), tied(budget)
         if at_k and at_budget and not at_k.is_tied[second] and not at_budget.is_tied[first]:
             told[first, second] = (
-                f"the orders by k and by budget disagree: {runs[first]} is above {runs[second]} by {fixed}, and below "
+                f"{DISAGREE}: {runs[first]} is above {runs[second]} by {fixed}, and below "
                 f"it by {budget}, both by more than chance"
             )
     return [*told.values()]

@@ -10,10 +10,11 @@ import numpy as np
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.analysis.budget_curves import BudgetCurve, budget_scores
 from rag_evaluation_framework.analysis.clusters import Cluster, clusters_of
+from rag_evaluation_framework.analysis.common_questions import noted_pairs, scores_in_all, unique_names
 from rag_evaluation_framework.analysis.comparison import Comparison
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
 from rag_evaluation_framework.analysis.leaderboard_pages import as_markdown, pages_of
-from rag_evaluation_framework.analysis.written import test_record
+from rag_evaluation_framework.analysis.written import recorded_test
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.levels import U
@@ -129,9 +130,9 @@ class Leaderboard:
         """
         if len(runs) < 2:
             raise ConfigError(f"Leaderboard.of: {len(runs)} results; expected at least 2")
-        names = _unique([run.name for run in runs])
+        names = unique_names([run.name for run in runs])
         comparisons = tuple(Comparison.of(runs[0], run, cluster=cluster) for run in runs[1:])
-        tables = _in_all(comparisons)
+        tables = scores_in_all(comparisons)
         if not tables[0].columns or not tables[0].query_ids:
             what = "score" if tables[0].query_ids else "question with the same truth"
             raise ResultError(f"{', '.join(map(repr, names))} have no {what} in common: nothing to compare")
@@ -141,7 +142,7 @@ class Leaderboard:
             comparisons=comparisons,
             tables=tables,
             headlines=tuple(run.headline for run in runs),
-            notes=(*_notes(names, comparisons, tables), *noted_orders(names, tables, clusters)),
+            notes=(*noted_pairs(names, comparisons, tables), *noted_orders(names, tables, clusters)),
             clusters=clusters,
         )
 
@@ -263,7 +264,7 @@ class Leaderboard:
                 standing.run: {
                     "mean": standing.mean,
                     "delta": standing.test and standing.test.mean,
-                    "test": standing.test and test_record(standing.test),
+                    "test": standing.test and recorded_test(standing.test),
                     "tied_with_best": standing.is_tied if tied else None,
                     "tied_p_value": standing.p_value,
                 }
@@ -296,47 +297,3 @@ class Leaderboard:
 
     def _repr_html_(self) -> str:
         return "".join(page.as_html() for page in self.pages())
-
-
-def _unique(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names; of those that are equal, all but the first get a number."""
-    taken: dict[str, None] = {}
-    for name in names:
-        candidates = (name, *(f"{name} ({number})" for number in range(2, len(names) + 2)))
-        taken[next(candidate for candidate in candidates if candidate not in taken)] = None
-    return tuple(taken)
-
-
-def _in_all(comparisons: Sequence[Comparison]) -> tuple[ScoreTable, ...]:
-    """Return the scores of each run, of the queries that have the same truth in all; one without a score has none."""
-    first, *others = (comparison.change for comparison in comparisons)
-    names = [name for name in first.columns if all(name in change.columns for change in others)]
-    query_ids = tuple(query_id for query_id in first.query_ids if all(query_id in change.rows for change in others))
-    runs = [comparisons[0].before, *(comparison.after for comparison in comparisons)]
-    rows = [[run.rows[query_id] for query_id in query_ids] for run in runs]
-    columns: list[dict[str, Numbers]] = [{} for _ in runs]
-    for name in names:
-        scores = np.stack([run.columns[name][chosen] for run, chosen in zip(runs, rows, strict=True)])
-        scores[:, np.isnan(scores).any(axis=0)] = np.nan
-        for column, kept in zip(columns, scores, strict=True):
-            column[name] = kept
-    answerable = np.ones(len(query_ids), dtype=np.bool_)
-    return tuple(ScoreTable(query_ids, column, answerable) for column in columns)
-
-
-def _notes(names: Sequence[str], comparisons: Sequence[Comparison], tables: Sequence[ScoreTable]) -> list[str]:
-    """Return on how many questions means are, if pairs share more, and the notes of the pairs; what all have once."""
-    name = next(iter(tables[0].columns))
-    count = int((~np.isnan(tables[0].columns[name])).sum())
-    more = [
-        f"{run}: {len(comparison.deltas[name])}"
-        for run, comparison in zip(names[1:], comparisons, strict=True)
-        if len(comparison.deltas[name]) > count
-    ]
-    notes = [f"{name} is of {count} questions, those of all runs; some share more with the baseline: {', '.join(more)}"]
-    told = {
-        note if all(note in other.notes for other in comparisons) else f"{run}: {note}": None
-        for run, comparison in zip(names[1:], comparisons, strict=True)
-        for note in comparison.notes
-    }
-    return [*(notes if more else []), *told]

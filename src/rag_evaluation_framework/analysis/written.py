@@ -27,7 +27,7 @@ def written_p_value(value: float) -> str:
     return "<.001" if value < 0.001 else f"{ceil(1000 * value - 1e-9) / 1000:.3f}".removeprefix("0")
 
 
-def test_record(test: PairedDifference) -> dict[str, Any]:
+def recorded_test(test: PairedDifference) -> dict[str, Any]:
     """Return a test for JSON, with the smallest difference that is found 4 times in 5; None for what is not known."""
     record = {**asdict(test), "detectable": detectable(test.standard_error, test.clusters, test.step)}
     return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in record.items()}
