@@ -91,6 +91,14 @@ def test_two_results_are_a_comparison_and_more_are_a_leaderboard(runs, board):
     ]
 
 
+def test_of_two_runs_the_one_that_is_not_the_best_is_tied_as_the_paired_test_says(runs):
+    for pair in (runs[:2], runs[1:], runs[::2]):
+        two, board = compare(*pair), Leaderboard.of(pair)
+        for name, test in two.tests.items():
+            best, other = board.standings(name)
+            assert (best.p_value, other.p_value, other.is_tied) == (1.0, test.p_value, test.p_value > 0.05)
+
+
 def test_runs_are_ordered_by_a_score_with_their_deltas_to_the_baseline(runs, board):
     standings = board.standings()
     assert [standing.run for standing in standings] == ["best", "near", "base"]
