@@ -2,13 +2,17 @@
 
 Simulated pairs of systems, whose true difference is known, are compared as `Comparison` does it, with 999 patterns of
 signs. Scores are hit rates up to 0.98; recalls that pile up at 0 and 1, of which a quarter change, as those of public
-questions do; and smooth ones. By default 10,000 replications of each, about 20 minutes; what is printed with them is
-the simulation's own 99 % error.
+questions do; and smooth ones. Of families of 24 systems, `Leaderboard` tells which are tied with the best: of such
+scores, of systems that differ as two do, or four by four hardly at all, or on all questions of a document. By default
+10,000 replications of each, about 20 minutes of CPU for pairs (`--only pairs`) and 12 for families
+(`--only families`); what is printed with them is the simulation's own 99 % error.
 
     aa_false_alarm       systems that do not differ: the largest share called different; at most .05
     margin_rejections    a true change exactly at a margin, n >= 200: least and largest share rejected there; .02 to .05
     power_error          true drops of .02, .05 and .10: how far what was found is from what was predicted; at most .03
     coverage_min         intervals of differences, n = 20 to 1,000: the least share that holds the truth; at least .93
+    tied_set_loss        families of 24, all equal or eight: the largest share that loses one of the best; at most .07
+    tied_set_power       n = 200, independent: the least share of systems worse by .10 that are left out
 """
 
 import os
@@ -24,14 +28,18 @@ from math import sqrt
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Numbers
-from rag_evaluation_framework.statistics import PairedDifference, paired_differences, power
+from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.statistics import PairedDifference, paired_differences, power, tied_with_best
 
 RESAMPLES = 999
 COLUMNS = 100
 SIZES = (20, 50, 200, 400, 1_000)
 MARGIN = -0.05
 DROPS = (0.02, 0.05, 0.10)
+CELLS = 24
+BEST = 8
+FAMILY_SIZES = (50, 200)
+DOCUMENTS = 25
 
 
 @dataclass(frozen=True)
@@ -107,13 +115,94 @@ def error(share: float, times: int) -> float:
     return 2.576 * sqrt(max(share * (1 - share), 1 / times) / times)
 
 
-def measure(times: int, *, is_quiet: bool) -> dict[str, float]:
-    """Return the figures."""
+@dataclass(frozen=True)
+class Family:
+    """Scores of 24 systems.
 
-    def tell(*what: object) -> None:
-        if not is_quiet:
-            print(*what, flush=True)
+    Attributes:
+        name: What they are like.
+        draw: Scores, given a source, the questions and how much worse each system is; shape (questions, 24).
+        clusters: The cluster of each question, given their number; None if each is its own.
+    """
 
+    name: str
+    draw: Callable[[np.random.Generator, int, Numbers], Numbers]
+    clusters: Callable[[int], Integers | None] = lambda _: None
+
+
+def family_of_hits(rate: float) -> Family:
+    """Return whether systems find an answer, any two of which are alike on seven in ten questions."""
+
+    def draw(source: np.random.Generator, questions: int, drops: Numbers) -> Numbers:
+        alike = source.random((questions, CELLS)) < sqrt(0.7)
+        found = np.where(alike, source.random((questions, 1)), source.random((questions, CELLS)))
+        return (found < rate - drops).astype(np.float64)
+
+    return Family(f"hit rate {rate}", draw)
+
+
+def family_of_recalls(groups: int = CELLS, *, by_document: bool = False) -> Family:
+    """Return recalls as `recalls` does, a quarter of which a group draws for itself; in it, a twentieth differ.
+
+    Args:
+        groups: How many groups the systems are in.
+        by_document: Whether all questions of a document are drawn anew together.
+    """
+
+    def some(source: np.random.Generator, shape: tuple[int, int]) -> Numbers:
+        kind = source.random(shape)
+        return np.where(kind < 0.3, 0.0, np.where(kind < 0.7, 1.0, source.random(shape)))
+
+    def draw(source: np.random.Generator, questions: int, drops: Numbers) -> Numbers:
+        pieces = documents(questions) if by_document else np.arange(questions)
+        is_own = source.random((questions, groups))[pieces] < 0.25
+        own = np.where(is_own, some(source, (questions, groups))[pieces], some(source, (questions, 1)))
+        scores = np.repeat(own, CELLS // groups, axis=1)
+        if groups < CELLS:
+            scores = np.where(source.random(scores.shape) < 0.05, some(source, scores.shape), scores)
+        return np.where(source.random(scores.shape) < drops / 0.55, 0.0, scores)
+
+    kind = "by document" if by_document else f"{groups} groups" if groups < CELLS else ""
+    return Family(f"recall {kind}".strip(), draw, documents if by_document else lambda _: None)
+
+
+def documents(questions: int) -> Integers:
+    """Return the document of each question."""
+    return np.arange(questions) % DOCUMENTS
+
+
+def families(times: int, tell: Callable[[str], None]) -> dict[str, float]:
+    """Return the figures of the set that is tied with the best."""
+    worlds = [family_of_hits(0.6), family_of_hits(0.95), family_of_recalls()]
+    worlds += [family_of_recalls(6), family_of_recalls(by_document=True)]
+    lost: list[float] = []
+    left_out: list[float] = []
+    for questions in FAMILY_SIZES:
+        for world in worlds:
+            clusters = world.clusters(questions)
+            for drop in (0.0, 0.02, 0.10):
+                source = np.random.default_rng(questions)
+                losses, worse = 0, 0
+                for seed in range(times):
+                    drops = np.zeros(CELLS)
+                    drops[source.permutation(CELLS)[BEST:]] = drop
+                    found = tied_with_best(
+                        world.draw(source, questions, drops), clusters, resamples=RESAMPLES, seed=seed
+                    )
+                    is_tied = np.array(found.is_tied if found else ())
+                    losses += not is_tied[drops == 0].all()
+                    worse += int((~is_tied[drops > 0]).sum())
+                lost.append(losses / times)
+                share = worse / (times * (CELLS - BEST))
+                if drop == 0.10 and questions == 200 and clusters is None:
+                    left_out.append(share)
+                told = f", {share:.4f} of the worse are left out" if drop else ""
+                tell(f"{questions:5} {world.name:18} drop {drop:.2f}: {lost[-1]:.4f} lose one of the best{told}")
+    return {"tied_set_loss": max(lost), "tied_set_power": min(left_out)}
+
+
+def pairs(times: int, tell: Callable[[str], None]) -> dict[str, float]:
+    """Return the figures of comparisons of two systems."""
     alarms: list[float] = []
     margins: list[float] = []
     powers: list[float] = []
@@ -145,12 +234,25 @@ def measure(times: int, *, is_quiet: bool) -> dict[str, float]:
                 margins.append(sum(test.p_value <= 0.05 for test in tests) / times)
                 tell(f"{questions:5} {world.name:14} at the margin: {margins[-1]:.4f} rejected")
     return {
-        "replications": times,
         "aa_false_alarm": max(alarms),
         "margin_rejections_min": min(margins),
         "margin_rejections_max": max(margins),
         "power_error": max(map(abs, powers)),
         "coverage_min": min(coverage),
+    }
+
+
+def measure(times: int, only: str | None, *, is_quiet: bool) -> dict[str, float]:
+    """Return the figures."""
+
+    def tell(what: str) -> None:
+        if not is_quiet:
+            print(what, flush=True)
+
+    return {
+        "replications": times,
+        **(pairs(times, tell) if only != "families" else {}),
+        **(families(times, tell) if only != "pairs" else {}),
         "error_of_5_percent": round(error(0.05, times), 5),
     }
 
@@ -162,8 +264,9 @@ def main() -> None:
         "--json", action="store_true", help="print one flat JSON object of the figures, and nothing else"
     )
     parser.add_argument("--replications", type=int, default=10_000)
+    parser.add_argument("--only", choices=("pairs", "families"), help="measure two systems only, or families of 24")
     arguments = parser.parse_args()
-    figures = measure(arguments.replications, is_quiet=arguments.json)
+    figures = measure(arguments.replications, arguments.only, is_quiet=arguments.json)
     if arguments.json:
         print(json.dumps(figures))
         return

@@ -1,4 +1,4 @@
-"""Analysis of results: comparison of two runs."""
+"""Analysis of results: comparison of two runs, and of any number of them."""
 
 import lazy_loader as lazy
 

@@ -13,18 +13,21 @@ FEWEST = 20
 """Of fewer clusters the spread is not known well: questions are then taken as independent."""
 
 
-def by_document(relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationType) -> Integers | None:
+def by_document(
+    relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationType, fewest: int = FEWEST
+) -> Integers | None:
     """Return the cluster of each question, from 0: the document of its first label, shape (questions,).
 
-    Questions without a label are clusters of their own. None where the labels are in fewer than 20 documents, or do not
-    tell their documents, as those of chunks.
+    Questions without a label are clusters of their own. None where the labels are in too few documents, or do not tell
+    their documents, as those of chunks.
 
     Args:
         relevant: The relevant units of each question; none at all if they are not known.
         evaluation_type: The level of these.
+        fewest: In how many documents the labels have to be.
     """
     clusters = documents(relevant, evaluation_type)
-    if clusters is None or (count := int(clusters.max()) + 1) < FEWEST:
+    if clusters is None or (count := int(clusters.max()) + 1) < fewest:
         return None
     alone = clusters < 0
     clusters[alone] = count + np.arange(int(alone.sum()))

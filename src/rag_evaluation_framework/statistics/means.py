@@ -8,8 +8,9 @@ import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.statistics.clustered import by_cluster, standard_error
-from rag_evaluation_framework.statistics.paired import LEVEL, RESAMPLES
+from rag_evaluation_framework.statistics.paired import LEVEL
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
+from rag_evaluation_framework.statistics.signs import RESAMPLES
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 _FEWEST = 999

@@ -1,6 +1,5 @@
 """Paired differences: a randomisation test, and the interval of what it does not reject."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, log2
 
@@ -10,13 +9,15 @@ from numpy.typing import NDArray
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.statistics.clustered import by_cluster, standard_error
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
+from rag_evaluation_framework.statistics.signs import (
+    NEGLIGIBLE,
+    RESAMPLES,
+    every_pattern,
+    flipped_sums,
+    pattern_count,
+)
 
 LEVEL = 0.95
-RESAMPLES = 9_999
-_FEWEST = 999
-_MOST_SIGNS = 100_000_000  # drawn at all: about a second
-_AT_ONCE = 4_000_000  # signs, for the sake of memory
-_SAME = 1e-10  # of the largest sum: what differs by less is equal but for rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,11 @@ def paired_differences(
     pairs = sizes.sum(axis=0)
     shares = sizes / np.maximum(pairs, 1)
     moved = sums / np.maximum(pairs, 1)
-    has_changed = np.abs(sums) > _SAME * np.abs(sums).max(axis=0, initial=0)
-    count = max(min(resamples, _MOST_SIGNS // max(len(sums), 1)), min(resamples, _FEWEST))
+    has_changed = np.abs(sums) > NEGLIGIBLE * np.abs(sums).max(axis=0, initial=0)
+    count = pattern_count(len(sums), resamples)
     is_exact = has_changed.sum(axis=0) <= log2(count)
     random, column_of = np.unique(np.where(is_exact & has_changed, 0.0, shares), axis=1, return_inverse=True)
-    flipped = _flipped(np.hstack([moved, random]), count, seed)
+    flipped = flipped_sums(np.hstack([moved, random]), count, seed)
     found: list[PairedDifference | None] = []
     for number, total in enumerate(pairs.tolist()):
         limit = float(np.broadcast_to(largest, pairs.shape)[number])
@@ -103,22 +104,6 @@ def paired_differences(
         own = flipped[:, [number, len(pairs) + int(column_of.reshape(-1)[number])]]
         found.append(column.tested(own, level, is_exact=bool(is_exact[number])) if total else None)
     return found
-
-
-def _flipped(columns: Numbers, count: int, seed: int) -> Numbers:
-    """Return the sums of columns under random signs of their rows; shape (count, columns)."""
-    drawn: Numbers = np.concatenate([bits @ columns for bits in _bits(len(columns), count, seed)])
-    flipped: Numbers = 2 * drawn - columns.sum(axis=0)
-    return flipped
-
-
-def _bits(width: int, count: int, seed: int) -> Iterator[Numbers]:
-    """Yield random bits in blocks of rows, each row so many numbers that are 0 or 1."""
-    random = np.random.default_rng(seed)
-    step = max(1, _AT_ONCE // max(width, 1))
-    for first in range(0, count, step):
-        drawn = random.integers(0, 256, size=(min(step, count - first), -(-width // 8)), dtype=np.uint8)
-        yield np.unpackbits(drawn, axis=1, count=width).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +140,7 @@ class _Column:
             sums, some, others = self._enumerated(shares, changed)
             alike = [some + others, *([some / self.shares[self.has_changed].sum()] if changed else [])]
         total = len(sums) + (not is_exact)  # the pattern that was observed is one of them
-        width = _SAME * float(np.abs(self.moved).sum())
+        width = NEGLIGIBLE * float(np.abs(self.moved).sum())
         low, high = mean, mean
         for shares in alike:
             nearest = _outermost(_equal(mean, sums, shares, width), total, 1 - level, is_exact=is_exact)
@@ -184,8 +169,7 @@ class _Column:
 
         And, beside each, the sum of the shares of the others under random signs.
         """
-        bits: Integers = (np.arange(1 << changed)[:, np.newaxis] >> np.arange(changed)) & 1
-        patterns: Numbers = 2 * bits.astype(np.float64) - 1
+        patterns = every_pattern(changed)
         times = len(others) // len(patterns)
         sums, shares = (np.tile(patterns @ own[self.has_changed], times) for own in (self.moved, self.shares))
         return sums, shares, others[: times * len(patterns)]
@@ -198,7 +182,7 @@ class _Column:
 
     def _step(self) -> float:
         sizes = np.abs(self.moved[self.has_changed])
-        return float(sizes[0]) if len(sizes) and np.ptp(sizes) <= _SAME * sizes[0] else 0.0
+        return float(sizes[0]) if len(sizes) and np.ptp(sizes) <= NEGLIGIBLE * sizes[0] else 0.0
 
 
 def _equal(mean: float, sums: Numbers, shares: Numbers, width: float) -> tuple[Numbers, Numbers]:
@@ -209,7 +193,7 @@ def _equal(mean: float, sums: Numbers, shares: Numbers, width: float) -> tuple[N
     apart, beside = (np.where(np.abs(both) <= width, 0.0, both) for both in (mean - sums, mean + sums))
     with np.errstate(divide="ignore", invalid="ignore"):
         one, other = apart / (1 - shares), beside / (1 + shares)
-    same = np.abs(shares) > 1 - _SAME  # all have one sign: both are equal for every d
+    same = np.abs(shares) > 1 - NEGLIGIBLE  # all have one sign: both are equal for every d
     return (
         np.where(same, -inf, np.minimum(one, other)),
         np.where(same, inf, np.maximum(one, other)),
