@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import reports, results
+from rag_evaluation_framework import analysis, reports, results
 from rag_evaluation_framework._outside import json_text, one_line
 from rag_evaluation_framework._support.files import checked_path
-from rag_evaluation_framework.analysis.leaderboard import Leaderboard
-from rag_evaluation_framework.analysis.leaderboard_pages import as_markdown
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.console import stdout
@@ -132,7 +130,7 @@ def _told_of_many(
     worst: int,
     cluster: Cluster | None,
 ) -> _Told:
-    board = Leaderboard.of(runs, cluster=cluster)
+    board = analysis.Leaderboard.of(runs, cluster=cluster)
     again = [
         f"{one} and {other} are the same run"
         for (one, path), (other, second) in combinations(zip(board.runs, found, strict=True), 2)
@@ -146,7 +144,12 @@ def _told_of_many(
     facts = tuple(f"{place}: {where[standing.run]}" for place, standing in enumerate(board.standings(score), 1))
     *pages, last = board.pages(score, worst)
     pages.append(replace(last, facts=facts))
-    return _Told("leaderboard", record, as_markdown(pages), lambda console: reports.show_leaderboard(console, pages))
+    return _Told(
+        "leaderboard",
+        record,
+        analysis.pages_as_markdown(pages),
+        lambda console: reports.show_leaderboard(console, pages),
+    )
 
 
 def _is_same(one: Path, other: Path) -> bool:
