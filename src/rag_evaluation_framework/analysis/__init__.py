@@ -1,4 +1,4 @@
-"""Analysis of results: comparison of two runs."""
+"""Analysis of results: how two runs differ, and where each lost what was relevant."""
 
 import lazy_loader as lazy
 

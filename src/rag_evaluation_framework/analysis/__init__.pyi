@@ -1,1 +1,6 @@
+from .attribution import Attribution as Attribution
+from .attribution import attribute as attribute
+from .causes import CAUSES as CAUSES
 from .comparison import Comparison as Comparison
+from .explaining import explain as explain
+from .explanation import Explanation as Explanation
