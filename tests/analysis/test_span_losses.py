@@ -190,12 +190,12 @@ class TestFlags:
 
     def test_what_the_embedder_does_not_read_is_truncated(self):
         losses = span_losses(evidence([span(*B)], [hit(*C)], chunks=[chunk(*B)], unread=[span(29, 44)]))
-        assert losses.truncated[0] == losses.unread[0] == 0.75
+        assert losses.truncated[0] == 0.75
         assert (losses.lost["not_retrieved"][0], losses.general["not_retrieved"][0]) == (1, 0.25)
 
     def test_what_was_found_all_the_same_is_not_lost_by_truncation(self):
         losses = span_losses(evidence([span(*B)], [hit(*B)], chunks=[chunk(*B)], unread=[span(29, 44)]))
-        assert (losses.truncated[0], losses.unread[0]) == (0, 0.75)
+        assert losses.truncated[0] == 0
 
 
 def worlds(first, last):
@@ -235,7 +235,7 @@ def of_world(world, cutoff):
 
 @pytest.mark.slow
 def test_losses_are_those_of_counting_characters():
-    for world in worlds(0, 1_000):
+    for world in worlds(0, 600):
         texts, answers, places, deep, first, final, k = world
         losses = span_losses(of_world(world, str(k)))
         before = final if first is None else first
@@ -246,7 +246,7 @@ def test_losses_are_those_of_counting_characters():
 
 @pytest.mark.slow
 def test_losses_at_a_budget_are_those_of_counting_characters():
-    for world in worlds(3_000, 3_500):
+    for world in worlds(3_000, 3_300):
         texts, answers, places, deep, first, final, k = world
         losses = span_losses(of_world(world, f"{10 * k}ch"))
         before = final if first is None else first
@@ -259,8 +259,8 @@ def test_losses_at_a_budget_are_those_of_counting_characters():
 @pytest.mark.slow
 def test_no_choice_of_results_beats_the_bound_and_an_exact_one_reaches_it():
     exact = 0
-    for world in worlds(0, 500):
-        texts, answers, places, deep, first, final, k = world
+    for world in worlds(0, 250):
+        texts, answers, places, deep, *_, k = world
         losses = span_losses(of_world(world, str(k)))
         for bound, results in ((losses.chunking, places), (losses.candidates, deep)):
             useful = [one for one in results if touches(one, answers)]
@@ -271,7 +271,7 @@ def test_no_choice_of_results_beats_the_bound_and_an_exact_one_reaches_it():
             if bound.exact[0]:
                 exact += 1
                 assert bound.recall[0] == pytest.approx(most), world
-    assert exact > 300
+    assert exact > 150
 
 
 def touches(result, answers):

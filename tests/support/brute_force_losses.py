@@ -3,6 +3,8 @@
 Places, answers and rankings are those of `brute_force_answers`, which says what a set of characters is worth.
 """
 
+from itertools import combinations
+
 from support.brute_force_answers import Truth, characters
 
 CAUSES = ("not_in_corpus", "in_no_chunk", "not_retrieved", "beyond_cutoff", "dropped_by_reranker", "not_placed")
@@ -28,8 +30,6 @@ def losses(answers, corpus, chunks, deep, first, read):
 
 def best(answers, corpus, results, k):
     """The best recall of k of these results, by trying all."""
-    from itertools import combinations
-
     truth = Truth(answers, corpus)
     some = combinations(results, min(k, len(results)))
     return max((float(truth.credit({*characters(chosen)}) / len(truth.reference)) for chosen in some), default=0.0)

@@ -6,10 +6,12 @@ from typing import Literal
 
 from rag_evaluation_framework.analysis.causes import Cause
 from rag_evaluation_framework.analysis.losses import Losses
-from rag_evaluation_framework.data.columns import Numbers
 
-Change = Literal["labels", "chunker", "larger_chunks", "smaller_chunks", "retriever", "order", "reranker", "places"]
+Change = Literal["labels", "chunker", "larger_chunks", "embedder", "retriever", "order", "reranker", "places"]
 """What is to be changed."""
+
+Promise = Literal["", "about", "up to"]
+"""How a promise is meant: it is what was measured, an estimate, or an upper bound."""
 
 _SEEN = 0.0005  # of recall: what is less is printed as 0
 
@@ -22,8 +24,8 @@ class Advice:
         change: What is to be changed.
         share: The share of all that is missing that it is about; in [0, 1].
         recall: The mean recall now.
-        promised: The mean recall that is expected of the change or, if `at_most`, that it cannot exceed.
-        at_most: Whether `promised` is an upper bound.
+        promised: The mean recall with the change.
+        promise: How that is meant.
         text: All of it in a sentence.
     """
 
@@ -31,103 +33,76 @@ class Advice:
     share: float
     recall: float
     promised: float
-    at_most: bool
+    promise: Promise
     text: str
+
+
+@dataclass(frozen=True)
+class _Offer:
+    """A change that could be tried: what it is about, how much of the recall that is, and what it promises."""
+
+    change: Change
+    what: str
+    lost: float
+    then: str
+    promised: float
+    promise: Promise = "up to"
+    weight: float | None = None
+    """What it is chosen by; by default what is lost."""
 
 
 def advice(losses: Losses, score: str, depth: int | None) -> Advice | None:
     """Return the advice about what the greatest share of the missing is about; None if nothing is missing.
 
-    What ranking lost is only counted there as far as neither splitting nor truncation explains it. What reranking lost
-    is what it lost more than it won, as without it both would go. Promises are means over the questions.
+    What ranking lost counts only as far as neither splitting nor truncation explains it. A reranker is weighed by what
+    it lost more than it won, as without it both would go. Promises are means over the questions:
+
+    - without the reranker, the recall of the ranking before it, which is known;
+    - of larger chunks, that answers of which a part was found are found whole;
+    - of an embedder that reads chunks whole, that the rest is found as often as all text is now;
+    - of a better order, the best one; of all others, all that they lost.
 
     Args:
         losses: What was lost.
         score: The score.
         depth: How many results were asked for again; None if none were.
     """
-    missing = 1 - _mean(losses.recall)
-    if missing < _SEEN:
+    recall = float(losses.recall.mean())
+    if 1 - recall < _SEEN:
         return None
-    found = max(_changes(losses, depth), key=lambda known: known[1])
-    change, lost, promised, at_most, what, then = found
-    recall = _mean(losses.recall)
-    share = min(lost / missing, 1.0)
-    up_to = "up to " if at_most else ""
-    text = f"{share:.0%} of what is missing {what}: {then} {score} would be {up_to}{promised:.3f}, now {recall:.3f}"
-    return Advice(change, share, recall, promised, at_most, text)
+    best = max(_offers(losses, recall, depth), key=lambda offer: offer.lost if offer.weight is None else offer.weight)
+    share = min(best.lost / (1 - recall), 1.0)
+    then = f"{best.then}, {score} would be {best.promise} {best.promised:.3f}, now {recall:.3f}".replace("  ", " ")
+    text = f"{share:.0%} of what is missing {best.what}: {then}"
+    return Advice(best.change, share, recall, best.promised, best.promise, text)
 
 
-_Found = tuple[Change, float, float, bool, str, str]
+def _offers(losses: Losses, recall: float, depth: int | None) -> Iterator[_Offer]:
+    """Yield the changes that could be tried."""
+    lost = {cause: float(column.mean()) for cause, column in losses.lost.items()}
+    general = {cause: float(column.mean()) for cause, column in losses.general.items()}
 
+    def all_of(change: Change, cause: Cause, what: str, then: str) -> _Offer:
+        return _Offer(change, what, lost[cause], then, recall + lost[cause])
 
-def _changes(losses: Losses, depth: int | None) -> Iterator[_Found]:
-    """Yield for each change what is lost without it, what it promises, whether at most, and how that is said."""
-    recall, lost = _mean(losses.recall), {cause: _mean(column) for cause, column in losses.lost.items()}
-    without = recall if losses.without_reranker is None else _mean(losses.without_reranker)
-
-    def all_of(change: Change, cause: Cause, what: str, then: str) -> _Found:
-        return change, lost[cause], recall + lost[cause], True, what, then
-
-    among = "the results that were asked for" if depth is None else f"the first {depth}"
-    general = {cause: _mean(column) for cause, column in losses.general.items()}
-    yield all_of("labels", "not_in_corpus", "is not in the corpus", "with labels for these documents")
+    yield all_of("labels", "not_in_corpus", "is not in the corpus", "with documents that hold it, or labels for these")
     yield all_of("chunker", "in_no_chunk", "is in no chunk", "with a chunker that leaves nothing out")
     yield all_of("places", "not_placed", "was retrieved as text that has no place", "with doc_id, start and end of it")
-    yield (
-        "retriever",
-        general["not_retrieved"],
-        recall + general["not_retrieved"],
-        True,
-        f"is not among {among}",
-        "with a retriever or an embedder that finds it",
-    )
-    best = max(_mean(losses.candidates.recall), recall)
-    yield (
-        "order",
-        general["beyond_cutoff"],
-        min(best, recall + general["beyond_cutoff"]),
-        True,
-        "was retrieved, but beyond the cutoff",
-        "in a better order, such as that of a reranker,",
-    )
-    yield (
-        "reranker",
-        without - recall,
-        without,
-        False,
-        "was among the candidates, dropped by the reranker",
-        "without it",
-    )
-    yield _larger_chunks(losses, recall)
-    yield _smaller_chunks(losses, recall)
-
-
-def _larger_chunks(losses: Losses, recall: float) -> _Found:
-    """Return what whole answers in chunks promise: the rest of those of which a part was found."""
-    return (
-        "larger_chunks",
-        _mean(losses.split),
-        recall + _mean(losses.split_found),
-        True,
-        "belongs to answers that no chunk holds whole",
-        "with chunks that hold whole those of which a part was found",
-    )
-
-
-def _smaller_chunks(losses: Losses, recall: float) -> _Found:
-    """Return what an embedder that reads all promises: to find as much of the rest as of what it reads."""
-    unread, lost = _mean(losses.unread), _mean(losses.truncated)
-    found = (recall - (unread - lost)) / (1 - unread) if unread < 1 else recall
-    return (
-        "smaller_chunks",
-        lost,
-        recall + lost * min(max(found, 0.0), 1.0),
-        False,
-        "is in chunks behind what the embedder reads of them",
-        "with chunks that it reads whole, and the rest found as often as what it reads,",
-    )
-
-
-def _mean(column: Numbers) -> float:
-    return float(column.mean())
+    among = "the results that were asked for" if depth is None else f"the first {depth}"
+    missing = general["not_retrieved"]
+    yield _Offer("retriever", f"is not among {among}", missing, "with a retriever that finds it", recall + missing)
+    behind = general["beyond_cutoff"]
+    best = min(max(float(losses.candidates.recall.mean()), recall), recall + behind)
+    what = "was retrieved, but beyond the cutoff"
+    yield _Offer("order", what, behind, "in a better order, such as that of a reranker", best)
+    if losses.without_reranker is not None:
+        without, dropped = float(losses.without_reranker.mean()), lost["dropped_by_reranker"]
+        what = "was among the candidates, dropped by the reranker"
+        yield _Offer("reranker", what, dropped, "without the reranker", without, "", weight=without - recall)
+    split, found = float(losses.split.mean()), float(losses.split_found.mean())
+    what, then = "belongs to answers that no chunk holds whole", "with chunks that hold whole those found in part"
+    yield _Offer("larger_chunks", what, split, then, recall + found, "about")
+    truncated = float(losses.truncated.mean())
+    what = "is in chunks behind what the embedder reads of them"
+    then = "with an embedder that reads them whole, and the rest found as often as all text is now"
+    yield _Offer("embedder", what, truncated, then, recall + truncated * recall, "about")

@@ -340,7 +340,6 @@ def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
         split=losses.split[kept],
         split_found=losses.split_found[kept],
         truncated=losses.truncated[kept],
-        unread=losses.unread[kept],
         general={cause: column[kept] for cause, column in losses.general.items()},
         chunking=None if chunking is None else Bound(chunking.recall[kept], chunking.exact[kept]),
         candidates=Bound(losses.candidates.recall[kept], losses.candidates.exact[kept]),

@@ -18,7 +18,7 @@ from rag_evaluation_framework.analysis.explanation import Explanation as Explana
 from rag_evaluation_framework.analysis.explanation_lines import lines_of
 from rag_evaluation_framework.analysis.find_question import find_question
 from rag_evaluation_framework.analysis.losses import Losses
-from rag_evaluation_framework.analysis.recorded_truth import is_prefix, unit_of
+from rag_evaluation_framework.analysis.recorded_truth import documents_of, unit_of
 from rag_evaluation_framework.analysis.unit_losses import accounted, units_of
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
@@ -26,7 +26,6 @@ from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import (
     ChunkLevelGroundTruth,
-    DocumentLevelGroundTruth,
     GroundTruth,
     TokenLevelGroundTruth,
 )
@@ -310,13 +309,12 @@ class _Explaining:
 
 def _alone(entry: GroundTruth[Any], answer: Answer[Any], corpus: Corpus) -> GroundTruth[Any]:
     """Return a question that has one of its answers only."""
-    unit: Any = unit_of(answer)
+    unit = unit_of(answer)
     if isinstance(entry, TokenLevelGroundTruth):
         return TokenLevelGroundTruth(entry.query, (unit,))
     if isinstance(entry, ChunkLevelGroundTruth):
         return ChunkLevelGroundTruth(entry.query, (unit,))
-    is_group = not isinstance(unit, Answer) and is_prefix(unit, corpus)
-    return DocumentLevelGroundTruth(entry.query, *(((), (unit[:-1],)) if is_group else ((unit,),)))
+    return documents_of(entry.query, (unit,), corpus)
 
 
 def _echoes(

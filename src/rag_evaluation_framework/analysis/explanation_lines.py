@@ -191,11 +191,11 @@ def _beside(text: str, *, has_before: bool, has_after: bool) -> Iterator[Part]:
     if len(flat) <= most:
         yield Part(flat)
     elif has_before and has_after:
-        yield Part(f"{flat[:_BESIDE]} … {flat[-_BESIDE:]}")
+        yield Part(f"{flat[:_BESIDE].rstrip()} … {flat[-_BESIDE:].lstrip()}")
     elif has_after:
-        yield Part(f"… {flat[-_BESIDE:]}")
+        yield Part(f"… {flat[-_BESIDE:].lstrip()}")
     else:
-        yield Part(f"{flat[:most]} …")
+        yield Part(f"{flat[:most].rstrip()} …")
 
 
 def _trimmed(parts: Sequence[Part]) -> tuple[Part, ...]:

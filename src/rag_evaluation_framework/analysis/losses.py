@@ -34,7 +34,6 @@ class Losses:
         split: What of `lost` belongs to answers that are in chunks, none of which holds them whole. 0 for units.
         split_found: The same of those answers only of which a part was read.
         truncated: What of `lost` is in chunks, but behind what the embedder reads of them. 0 for units.
-        unread: What of all that is relevant is behind that, found or not.
         general: What was lost by ranking, `not_retrieved` and `beyond_cutoff`, and by neither split nor truncation.
         chunking: The best recall for these chunks at this cutoff; None if the chunks are not known.
         candidates: The best recall for the candidates of the run's reranker or, without one, for the deepest ranking.
@@ -46,7 +45,6 @@ class Losses:
     split: Numbers
     split_found: Numbers
     truncated: Numbers
-    unread: Numbers
     general: Mapping[Cause, Numbers]
     chunking: Bound | None
     candidates: Bound

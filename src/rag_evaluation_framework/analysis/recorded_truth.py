@@ -1,5 +1,6 @@
 """What was relevant in a run, as its result tells it: ground truth again."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from rag_evaluation_framework.data.answers import Answer
@@ -24,31 +25,22 @@ def recorded_truth(result: EvaluationResult[Any], row: int, corpus: Corpus) -> G
     """
     told: QueryResult[Any] = result.queries[row]
     query = Query(QueryId(told.query_id), QueryText(told.text))
+    units = tuple(map(unit_of, told.answers))
     if result.evaluation_type == "document-level":
-        return _documents(query, told, corpus)
+        return documents_of(query, units, corpus)
     if result.evaluation_type == "chunk-level":
-        return ChunkLevelGroundTruth(query, _units(told))
+        return ChunkLevelGroundTruth(query, units)
     read = HitReader(corpus).span
     if any(len(answer.places) > 1 for answer in told.answers):
         return TokenLevelGroundTruth(query, tuple(answer.mapped(read) for answer in told.answers))
     return TokenLevelGroundTruth(query, told.relevant)
 
 
-def _documents(query: Query, told: QueryResult[Any], corpus: Corpus) -> DocumentLevelGroundTruth:
+def documents_of(query: Query, units: Sequence[Any], corpus: Corpus) -> DocumentLevelGroundTruth:
     """Return relevant documents; what ends in `*` and is not a document is all documents that begin so."""
-    units = _units(told)
-    prefixes = [unit for unit in units if isinstance(unit, str) and is_prefix(unit, corpus)]
+    prefixes = [unit for unit in units if isinstance(unit, str) and unit.endswith("*") and unit not in corpus]
     ids = tuple(unit for unit in units if unit not in prefixes)
     return DocumentLevelGroundTruth(query, ids, tuple(prefix[:-1] for prefix in prefixes))
-
-
-def is_prefix(unit: str, corpus: Corpus) -> bool:
-    """Return whether a relevant document is a `prefix*`, which stands for all documents that begin so."""
-    return unit.endswith("*") and unit not in corpus
-
-
-def _units(told: QueryResult[Any]) -> tuple[Any, ...]:
-    return tuple(map(unit_of, told.answers))
 
 
 def unit_of(answer: Answer[Any]) -> Any:

@@ -41,7 +41,6 @@ def span_losses(evidence: Evidence) -> Losses:
         split=gained(split),
         split_found=gained(found),
         truncated=gained(unread),
-        unread=steps.credit(unread) / whole,
         general=_general(steps, split, unread),
         chunking=best_of_chunks(steps),
         candidates=best_of_candidates(steps),
