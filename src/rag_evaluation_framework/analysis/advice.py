@@ -89,11 +89,11 @@ def _offers(losses: Losses, recall: float, depth: int | None) -> Iterator[_Offer
     yield all_of("chunker", "in_no_chunk", "is in no chunk", "with a chunker that leaves nothing out")
     yield all_of("places", "not_placed", "was retrieved as text that has no place", "with doc_id, start and end of it")
     among = "the results that were asked for" if depth is None else f"the first {depth}"
-    missing = general["not_retrieved"]
-    yield _Offer("retriever", f"is not among {among}", missing, "with a retriever that finds it", recall + missing)
-    behind = general["beyond_cutoff"]
+    missing, behind = general["not_retrieved"], general["beyond_cutoff"]
+    what = f"is not among {among}{_beside(lost['not_retrieved'], missing)}"
+    yield _Offer("retriever", what, missing, "with a retriever that finds it", recall + missing)
     best = min(max(float(losses.candidates.recall.mean()), recall), recall + behind)
-    what = "was retrieved, but beyond the cutoff"
+    what = f"was retrieved, but beyond the cutoff{_beside(lost['beyond_cutoff'], behind)}"
     yield _Offer("order", what, behind, "in a better order, such as that of a reranker", best)
     if losses.without_reranker is not None:
         without, dropped = float(losses.without_reranker.mean()), lost["dropped_by_reranker"]
@@ -106,3 +106,8 @@ def _offers(losses: Losses, recall: float, depth: int | None) -> Iterator[_Offer
     what = "is in chunks behind what the embedder reads of them"
     then = "with an embedder that reads them whole, and the rest found as often as all text is now"
     yield _Offer("embedder", what, truncated, then, recall + truncated * recall, "about")
+
+
+def _beside(lost: float, general: float) -> str:
+    """Return that something of what a cause lost is not meant, as a flag explains it."""
+    return ", and is neither split nor truncated" if lost - general > _SEEN else ""

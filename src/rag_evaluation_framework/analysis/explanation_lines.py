@@ -145,12 +145,19 @@ class _Lines:
 
     def _missed(self, missed: Missed) -> Iterator[Line]:
         quote = Part(_flat(missed.span.text).strip() or "(its text is not in the corpus)", "missed")
-        before, after = _flat(missed.before).lstrip(), _flat(missed.after).rstrip()
-        parts = (Part(before, "faint"), quote, Part(after, "faint"))
-        yield Line(tuple(part for part in parts if part.text), 13, "    missed")
+        before, after = _flat(missed.before), _flat(missed.after)
+        if missed.span.start > len(missed.before):
+            before = f"… {before.lstrip().partition(' ')[2]}"
+        if missed.span.end + len(missed.after) < self._length(missed.span):
+            after = f"{after.rstrip().rpartition(' ')[0]} …"
+        parts = [Part(before, "faint"), quote, Part(after, "faint")]
+        yield Line(_trimmed(parts), 13, "    missed")
         if missed.neighbours:
             told_of = ", ".join(map(self._neighbour, missed.neighbours))
             yield Line((Part(told_of),), 13, "    chunks")
+
+    def _length(self, span: CharacterSpan) -> int:
+        return len(self.corpus[span.doc_id].content) if span.doc_id in self.corpus else 0
 
     def _neighbour(self, near: Neighbour) -> str:
         rank = "not retrieved" if near.rank is None else f"rank {near.rank}"
@@ -200,11 +207,12 @@ def _beside(text: str, *, has_before: bool, has_after: bool) -> Iterator[Part]:
 
 def _trimmed(parts: Sequence[Part]) -> tuple[Part, ...]:
     """Return parts without white space at their ends, and without those that say nothing."""
-    texts = [part.text for part in parts]
+    told = [part for part in parts if part.text.strip()]
+    texts = [part.text for part in told]
     if texts:
         texts[0] = texts[0].lstrip()
         texts[-1] = texts[-1].rstrip()
-    return tuple(Part(text, part.style) for text, part in zip(texts, parts, strict=True) if text)
+    return tuple(Part(text, part.style) for text, part in zip(texts, told, strict=True))
 
 
 def _flat(text: str) -> str:
