@@ -1,5 +1,4 @@
 from .attribution import Attribution as Attribution
-from .attribution import attribute as attribute
 from .causes import CAUSES as CAUSES
 from .comparison import Comparison as Comparison
 from .explaining import explain as explain

@@ -1,4 +1,4 @@
-"""`attribute`: where a run lost relevant text or units, by cause, over all of its questions."""
+"""`Attribution`: where a run lost relevant text or units, by cause, over all of its questions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -62,6 +62,57 @@ class Attribution:
     losses: Losses
     depth: int | None
     notes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        result: EvaluationResult[Any],
+        score: str | None = None,
+        *,
+        retriever: Pipeline | None = None,
+        corpus: Corpus | None = None,
+        tokenizer: Any = None,
+        deep: bool = False,
+    ) -> "Attribution":
+        """Tell where a run lost what was relevant: what it missed, divided by cause, and what would help most.
+
+        The pipeline of the run is made again from its record, indexes the documents again and is asked for 100 results
+        of every question, if all of its parts are of this package and need no network; else what the run retrieved has
+        to do. Of a pipeline that reranks, what is reranked is asked for; the reranker is not.
+
+        Args:
+            result: The run, live or loaded.
+            score: The recall whose losses are told, at one of the cutoffs of the run, such as `span_recall@5`; by
+                default the first.
+            retriever: The pipeline, where it cannot be made again: a function, or a class of a notebook.
+            corpus: The documents, where they cannot be read again: they were not read from a folder.
+            tokenizer: What counts the tokens of a budget, where the run's cannot be found by its name.
+            deep: Ask pipelines, too, that are not all ours, and import the own code that the record names.
+
+        Raises:
+            ConfigError: The score is not a recall at a cutoff of the run; or the pipeline cannot be made again or
+                asked, and `deep` is true or the pipeline is given.
+            ResultError: The documents have changed or cannot be read; it is not known what was retrieved; or no
+                question has the score.
+        """
+        name = recall_name(result, score)
+        rows = scored_rows(result, str(name))
+        gathered = gather(
+            result, rows, _cutoff(name), retriever=retriever, corpus=corpus, tokenizer=tokenizer, deep=deep
+        )
+        losses = losses_of(result, gathered.evidence)
+        kept, notes = confirmed(result, str(name), rows, losses)
+        told_of: list[int] = rows[kept].tolist()
+        return cls(
+            run=result.name,
+            evaluation_type=result.evaluation_type,
+            score=str(name),
+            query_ids=tuple(result.scores.query_ids[row] for row in told_of),
+            questions=tuple(result.queries.texts[row] for row in told_of),
+            losses=_taken(losses, kept),
+            depth=gathered.depth,
+            notes=(*gathered.notes, *noted(result, gathered), *notes),
+        )
 
     @property
     def recall(self) -> float:
@@ -191,54 +242,6 @@ class Attribution:
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
-
-
-def attribute(
-    result: EvaluationResult[Any],
-    score: str | None = None,
-    *,
-    retriever: Pipeline | None = None,
-    corpus: Corpus | None = None,
-    tokenizer: Any = None,
-    deep: bool = False,
-) -> Attribution:
-    """Tell where a run lost what was relevant: what it missed, divided by cause, and what would help most.
-
-    The pipeline of the run is made again from its record, indexes the documents again and is asked for 100 results of
-    every question, if all of its parts are of this package and need no network; else what the run retrieved has to do.
-    Of a pipeline that reranks, what is reranked is asked for; the reranker is not.
-
-    Args:
-        result: The run, live or loaded.
-        score: The recall whose losses are told, at one of the cutoffs of the run, such as `span_recall@5`; by default
-            the first.
-        retriever: The pipeline, where it cannot be made again: a function, or a class of a notebook.
-        corpus: The documents, where they cannot be read again: they were not read from a folder.
-        tokenizer: What counts the tokens of a budget, where the run's cannot be found by its name.
-        deep: Ask pipelines, too, that are not all ours, and import the own code that the record names.
-
-    Raises:
-        ConfigError: The score is not a recall at a cutoff of the run; or the pipeline cannot be made again or asked,
-            and `deep` is true or the pipeline is given.
-        ResultError: The documents have changed or cannot be read; it is not known what was retrieved; or no question
-            has the score.
-    """
-    name = recall_name(result, score)
-    rows = scored_rows(result, str(name))
-    gathered = gather(result, rows, _cutoff(name), retriever=retriever, corpus=corpus, tokenizer=tokenizer, deep=deep)
-    losses = losses_of(result, gathered.evidence)
-    kept, notes = confirmed(result, str(name), rows, losses)
-    told_of: list[int] = rows[kept].tolist()
-    return Attribution(
-        run=result.name,
-        evaluation_type=result.evaluation_type,
-        score=str(name),
-        query_ids=tuple(result.scores.query_ids[row] for row in told_of),
-        questions=tuple(result.queries.texts[row] for row in told_of),
-        losses=_taken(losses, kept),
-        depth=gathered.depth,
-        notes=(*gathered.notes, *noted(result, gathered), *notes),
-    )
 
 
 def recall_name(result: EvaluationResult[Any], score: str | None = None) -> ScoreName:

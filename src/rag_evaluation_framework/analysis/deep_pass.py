@@ -209,11 +209,11 @@ def _renamed(chunk: Any, ids: ChunkIds) -> Any:
 
 def _compared(bare: Evidence, asked: _Asked) -> tuple[Evidence, int]:
     """Return the evidence with what was answered, and how many questions are ranked otherwise than in the run."""
-    found = asked.rankings.hits
-    failed = asked.rankings.failures
+    found, failed = asked.rankings.hits, asked.rankings.failures
+    begins = found.first(bare.final.counts if asked.candidates is None else asked.candidates)
     same = np.array(
         [
-            entry.query.id not in failed and _continues(bare.final[row], found[row], asked.candidates)
+            entry.query.id not in failed and _continues(bare.final[row], begins[row], asked.candidates is not None)
             for row, entry in enumerate(bare.truth)
         ],
         dtype=np.bool_,
@@ -227,12 +227,10 @@ def _compared(bare: Evidence, asked: _Asked) -> tuple[Evidence, int]:
     return evidence, int((~same).sum())
 
 
-def _continues(before: Ranking, now: Ranking, candidates: int | None) -> bool:
-    """Return whether a deep ranking continues that of the run or, of one that was reranked, holds all of it."""
-    old = [*map(_identity, before)]
-    if candidates is None:
-        return old == [*map(_identity, now[: len(old)])]
-    return {*old} <= {*map(_identity, now[:candidates])}
+def _continues(before: Ranking, begin: Ranking, reranked: bool) -> bool:
+    """Return whether the begin of a deep ranking is that of the run or, of one that was reranked, holds all of it."""
+    old, new = [*map(_identity, before)], [*map(_identity, begin)]
+    return {*old} <= {*new} if reranked else old == new
 
 
 def _identity(hit: Hit) -> tuple[object, ...]:

@@ -33,15 +33,9 @@ def best_of_candidates(steps: SpanSteps) -> Bound:
     known = steps.evidence
     hits = known.candidates
     table = hits.flat
-    rows = np.flatnonzero(table.placed)
     items = SpanColumns.of_hits(hits, steps.documents).take(table.placed)
-    line = Line.of(items, steps.places, depth=int(items.rank.max(initial=0)) + 1)
-    solid = items.end > items.start
-    merged = Merged.of(line.relevant)
-    shared = Shared.of(Pieces(merged.starts, merged.ends, np.zeros_like(merged.starts)), line.hits)
-    useful = np.zeros(len(rows), dtype=np.bool_)
-    useful[np.flatnonzero(solid)[shared.stretch[shared.lengths > 0]]] = True
-    chosen = table.take(rows[useful])
+    useful = steps.sharing(items)
+    chosen = table.take(np.flatnonzero(table.placed)[useful])
     costs = np.ones(len(chosen), dtype=np.int64) if known.budget is None else known.budget.costs(chosen)
     return _best(steps, items.take(useful), costs)
 

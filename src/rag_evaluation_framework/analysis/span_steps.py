@@ -147,9 +147,21 @@ class SpanSteps:
         return shared.stretch, shared, base[shared.stretch]
 
     def placed(self, hits: RankedHits) -> SpanColumns:
-        """Return the places of hits."""
+        """Return the places of hits that share text with a place of an answer to their question."""
         rows = SpanColumns.of_hits(hits, self.documents).take(hits.flat.placed)
-        return replace(rows, rank=np.zeros_like(rows.rank))
+        useful = rows.take(self.sharing(rows))
+        return replace(useful, rank=np.zeros_like(useful.rank))
+
+    def sharing(self, rows: SpanColumns) -> NDArray[np.bool_]:
+        """Return which spans share text with a place of an answer to their question; shape (rows,)."""
+        solid = np.flatnonzero(rows.end > rows.start)
+        line = Line.of(rows, self.places, depth=1)
+        merged = Merged.of(line.relevant)
+        pieces = Pieces(merged.starts, merged.ends, np.zeros_like(merged.starts))
+        shared = Shared.of(pieces, line.hits)
+        found: NDArray[np.bool_] = np.zeros(len(rows.query), dtype=np.bool_)
+        found[solid[shared.stretch[shared.lengths > 0]]] = True
+        return found
 
     def _inside_documents(self) -> SpanColumns:
         """Return the places as far as the corpus has them."""

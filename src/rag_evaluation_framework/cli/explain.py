@@ -3,12 +3,12 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import analysis, reports, results
+from rag_evaluation_framework import reports, results
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import components_print_to_stderr, print_json
@@ -50,15 +50,15 @@ def explain(
     console = stdout()
     if question is None:
         with components_print_to_stderr():
-            attribution = analysis.attribute(result, score, deep=deep)
+            attribution = rag.Attribution.of(result, score, deep=deep)
         if as_json:
             print_json(attribution.record())
         else:
             reports.show_attribution(console, attribution, worst)
         return
-    before = None if baseline is None else rag.load_result(results.find_run(baseline, root or store.ROOT))
+    before: Any = None if baseline is None else rag.load_result(results.find_run(baseline, root or store.ROOT))
     with components_print_to_stderr():
-        explanation = analysis.explain(result, question, score, baseline=before, deep=deep)
+        explanation = result.explain(question, score, baseline=before, deep=deep)
     if as_json:
         print_json(explanation.record())
     else:
