@@ -8,16 +8,20 @@ import numpy as np
 import pytest
 
 from rag_evaluation_framework import (
+    CHUNK,
+    DOCUMENT,
     TOKEN,
     Answer,
     Attribution,
     BM25Retriever,
     ChunkLevelEvaluation,
+    ChunkLevelGroundTruth,
     Corpus,
     Dataset,
     Document,
     DocumentId,
     DocumentLevelEvaluation,
+    DocumentLevelGroundTruth,
     Embedder,
     EvaluationConfig,
     FixedTokenChunker,
@@ -26,6 +30,7 @@ from rag_evaluation_framework import (
     MarkdownHeaderChunker,
     PositionAwareChunk,
     PositionAwareChunker,
+    Query,
     RecursiveCharacterChunker,
     RerankedRetriever,
     SentenceChunker,
@@ -38,6 +43,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.analysis.causes import CAUSES
 from rag_evaluation_framework.analysis.embedded_text import read_lengths, uncovered, unread_text
 from rag_evaluation_framework.analysis.pipelines import is_ours, remade_retriever
+from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, ResultError
@@ -277,7 +283,7 @@ class TestAsking:
 
         monkeypatch.setattr(BM25Retriever, "index", fails)
         attribution = Attribution.of(run)
-        assert "that fails: OSError: no disk" in attribution.notes[0]
+        assert "it fails: OSError: no disk" in attribution.notes[0]
         check_sums(attribution, run)
         with pytest.raises(ConfigError, match="cannot be asked again: OSError: no disk"):
             Attribution.of(run, deep=True)
@@ -311,6 +317,37 @@ class TestAsking:
         attribution = Attribution.of(result)
         assert "names chunks by a function of its own" in attribution.notes[0]
         check_sums(attribution, result)
+
+
+class TestOwnIds:
+    """Labels that name chunks and documents in ways of their own."""
+
+    def test_chunks_by_the_digits_of_their_hashes(self, handbook):
+        retriever = BM25Retriever(SentenceChunker(sentences=2))
+        retriever.index(handbook.corpus)
+        chunks = retriever.chunks()[::40]
+        entries = [
+            ChunkLevelGroundTruth(Query.from_text(one.content[-60:]), (content_digest(one.content)[:16], "0" * 16))
+            for one in chunks
+        ]
+        result = ChunkLevelEvaluation(handbook.corpus, Dataset(entries, CHUNK)).run(retriever=retriever, k=1)
+        attribution = Attribution.of(result)
+        assert (attribution.depth, attribution.notes) == (100, ())
+        check_sums(attribution, result)
+        assert attribution.lost["in_no_chunk"] == pytest.approx(0.5)
+
+    def test_documents_by_prefixes(self, handbook):
+        entries = [
+            DocumentLevelGroundTruth(Query.from_text(text), (), (prefix,))
+            for text, prefix in (("What is BM25?", "retrieval/"), ("How are scores paired?", "labelling/"))
+        ]
+        result = DocumentLevelEvaluation(handbook.corpus, Dataset(entries, DOCUMENT)).run(k=1)
+        attribution = Attribution.of(result)
+        check_sums(attribution, result)
+        assert attribution.losses.recall.tolist() == [1, 0]
+        found = result.explain("How are scores")
+        assert found.answers[0].rank == found.answers[0].found_at > 1
+        assert found.results[found.answers[0].rank - 1].hit.doc_id.startswith("labelling/")
 
 
 class TestDocuments:

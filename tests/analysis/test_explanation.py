@@ -227,6 +227,26 @@ class TestShown:
         assert second.endswith("Refunds …")
         assert max(len(first), len(second)) < 180
 
+    def test_of_long_relevant_text_both_ends_are_shown(self):
+        text = f"{'begin ' * 100}{'middle ' * 300}{'end ' * 100}"
+        here = Corpus([Document(DocumentId("a"), text), Document(DocumentId("b"), "other text")])
+        span = CharacterSpan(DocumentId("a"), 0, len(text), text)
+        dataset = Dataset([TokenLevelGroundTruth(Query(QueryId("q"), QueryText("begin?")), [span])], TOKEN)
+        evaluation = TokenLevelEvaluation(here, dataset)
+        for found in (["a"], ["b"]):
+            result = evaluation.run(retriever=lambda query, k, ids=found: [{"doc_id": name} for name in ids], k=1)
+            shown = repr(result.explain("q", corpus=here))
+            assert len(shown) < 1_300
+            assert "»begin begin" in shown
+            assert "end end«" in shown
+
+    def test_blanks_beside_what_was_missed_stay(self, evaluation, corpus):
+        def search(query, k):
+            return [{"doc_id": "billing.md", "start": 18, "end": 34}][:k]
+
+        shown = repr(evaluation.run(retriever=search, k=1).explain("refund", corpus=corpus))
+        assert "# Billing »Refunds« take five" in shown
+
 
 class TestBesideABaseline:
     @pytest.fixture

@@ -118,7 +118,7 @@ def gather(
                 raise
             raise ConfigError(f"{pipeline.name} cannot be asked again: {raised(error)}") from error
         told = said(error) if isinstance(error, RagEvalError) else raised(error)
-        return Gathered(bare, None, (_not_asked(f"that fails: {told}"),))
+        return Gathered(bare, None, (_not_asked(f"it fails: {told}"),))
     evidence, differing = _compared(bare, asked)
     notes = () if not differing else (_differs(differing, len(rows), asked.rankings),)
     return Gathered(evidence, asked.depth, notes)
@@ -157,7 +157,7 @@ def _pipeline(result: EvaluationResult[Any], given: Pipeline | None, deep: bool)
 
 
 def _not_asked(why: str) -> str:
-    return f"the pipeline was not asked again, {why}: only what the run retrieved is known"
+    return f"the pipeline was not asked again ({why}): only what the run retrieved is known"
 
 
 def _differs(differing: int, questions: int, rankings: Rankings) -> str:

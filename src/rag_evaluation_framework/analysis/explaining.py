@@ -7,8 +7,6 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line
-from rag_evaluation_framework.analysis.attribution import confirmed, losses_of, noted, recall_name, scored_rows
 from rag_evaluation_framework.analysis.causes import CAUSES
 from rag_evaluation_framework.analysis.deep_pass import Gathered, gather
 from rag_evaluation_framework.analysis.embedded_text import uncovered
@@ -18,11 +16,12 @@ from rag_evaluation_framework.analysis.explanation import Explanation as Explana
 from rag_evaluation_framework.analysis.explanation_lines import lines_of
 from rag_evaluation_framework.analysis.find_question import find_question
 from rag_evaluation_framework.analysis.losses import Losses
+from rag_evaluation_framework.analysis.question_before import QuestionBefore, question_before
 from rag_evaluation_framework.analysis.recorded_truth import documents_of, unit_of
+from rag_evaluation_framework.analysis.told_recall import confirmed, losses_of, noted, recall_name, scored_rows
 from rag_evaluation_framework.analysis.unit_losses import accounted, units_of
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
-from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import (
     ChunkLevelGroundTruth,
@@ -33,7 +32,6 @@ from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.levels import LEVELS
 from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans
-from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.retrievers.function import Pipeline
@@ -62,13 +60,10 @@ def explain(
         ResultError: The documents have changed or cannot be read, it is not known what was retrieved, or the baseline
             does not have the question.
     """
-    name = recall_name(result, score)
+    name, cutoff = recall_name(result, score)
     row = find_question(result, question)
     if not result.queries.texts:
-        scored_rows(result, str(name))  # which says that nothing is known of the questions
-    cutoff = name.cutoff or recall_name(result).cutoff
-    if cutoff is None:
-        raise ResultError(f"{name_line(result.name)}: has no cutoff")
+        scored_rows(result, name)  # which says that nothing is known of the questions
     gathered = gather(
         result,
         np.array([row], dtype=np.int64),
@@ -78,35 +73,10 @@ def explain(
         tokenizer=tokenizer,
         deep=deep,
     )
-    made = _Explaining(result, row, name, gathered, None if baseline is None else _before(baseline, result, row, name))
+    made = _Explaining(
+        result, row, name, gathered, None if baseline is None else question_before(baseline, result, row, name)
+    )
     return replace(found := made.explanation, lines=tuple(lines_of(found, gathered.evidence.corpus, made.cutoff)))
-
-
-@dataclass(frozen=True, eq=False)
-class _Before:
-    """The same question in the baseline."""
-
-    name: str
-    recall: float | None
-    ranking: Ranking
-    read: int
-
-
-def _before(baseline: EvaluationResult[Any], result: EvaluationResult[Any], row: int, name: ScoreName) -> _Before:
-    """Return what the baseline retrieved for the question."""
-    if baseline.evaluation_type != result.evaluation_type:
-        raise LevelMismatch(
-            f"baseline {baseline.name!r} is {baseline.evaluation_type}, {result.name!r} is {result.evaluation_type}"
-        )
-    query_id, text = result.scores.query_ids[row], result.queries.texts[row]
-    there = baseline.scores.rows.get(query_id)
-    if there is None and text in baseline.queries.texts:
-        there = [*baseline.queries.texts].index(text)
-    if there is None:
-        raise ResultError(f"baseline {name_line(baseline.name)} does not have the question {name_line(query_id)}")
-    column = baseline.scores.columns.get(str(name))
-    recall = None if column is None or np.isnan(column[there]) else float(column[there])
-    return _Before(baseline.name, recall, baseline.queries.hits[there], name.cutoff.size if name.cutoff else 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +85,9 @@ class _Explaining:
 
     result: EvaluationResult[Any]
     row: int
-    name: ScoreName
+    name: str
     gathered: Gathered
-    before: _Before | None
+    before: QuestionBefore | None
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -158,11 +128,11 @@ class _Explaining:
         losses = losses_of(self.result, self.evidence) if is_scored else None
         if losses is not None:
             row = np.array([self.row], dtype=np.int64)
-            notes += confirmed(self.result, str(self.name), row, losses)[1]
+            notes += confirmed(self.result, self.name, row, losses)[1]
         return Explanation(
             run=self.result.name,
             evaluation_type=self.result.evaluation_type,
-            score=str(self.name),
+            score=self.name,
             query_id=told.query_id,
             text=told.text,
             status=told.status,

@@ -23,6 +23,7 @@ from rag_evaluation_framework.text.line_places import LinePlaces
 _MOST_RESULTS = 10  # that hold nothing relevant, or were not read
 _MOST_BEFORE = 3
 _BESIDE = 60  # characters of a result beside what is relevant in it
+_LONGEST = 400  # characters of either end of relevant text
 _LINE = 1000
 _SPACE = re.compile(r"\s+")
 
@@ -66,7 +67,7 @@ class _Lines:
         recall = known.status if known.recall is None else number(known.recall)
         if known.baseline is None:
             return recall
-        return f"{recall}, {number(known.before)} in {name_line(known.baseline)}"
+        return f"{recall}; {number(known.before)} in the baseline {name_line(known.baseline)}"
 
     def _no_answers(self) -> str:
         if self.known.status == "failed":
@@ -144,13 +145,15 @@ class _Lines:
         return f": rank {answer.rank}{f' ({first})' if first else ''}{behind}"
 
     def _missed(self, missed: Missed) -> Iterator[Line]:
-        quote = Part(_flat(missed.span.text).strip() or "(its text is not in the corpus)", "missed")
+        text = _within(_flat(missed.span.text))
+        quote = Part(text.strip() or "(its text is not in the corpus)", "missed")
         before, after = _flat(missed.before), _flat(missed.after)
         if missed.span.start > len(missed.before):
             before = f"… {before.lstrip().partition(' ')[2]}"
         if missed.span.end + len(missed.after) < self._length(missed.span):
             after = f"{after.rstrip().rpartition(' ')[0]} …"
-        parts = [Part(before, "faint"), quote, Part(after, "faint")]
+        ends = (" " * text.startswith(" "), " " * text.endswith(" "))
+        parts = [Part(before + ends[0], "faint"), quote, Part(ends[1] + after, "faint")]
         yield Line(_trimmed(parts), 13, "    missed")
         if missed.neighbours:
             told_of = ", ".join(map(self._neighbour, missed.neighbours))
@@ -186,7 +189,7 @@ def _shortened(text: str, relevant: Sequence[tuple[int, int]]) -> Iterator[Part]
     at = 0
     for start, end in relevant:
         yield from _beside(text[at:start], has_before=at > 0, has_after=True)
-        yield Part(_flat(text[start:end]), "relevant")
+        yield Part(_within(_flat(text[start:end])), "relevant")
         at = end
     yield from _beside(text[at:], has_before=at > 0, has_after=False)
 
@@ -213,6 +216,11 @@ def _trimmed(parts: Sequence[Part]) -> tuple[Part, ...]:
         texts[0] = texts[0].lstrip()
         texts[-1] = texts[-1].rstrip()
     return tuple(Part(text, part.style) for text, part in zip(texts, told, strict=True))
+
+
+def _within(text: str) -> str:
+    """Return relevant text; of a long one both ends."""
+    return text if len(text) <= 2 * _LONGEST else f"{text[:_LONGEST].rstrip()} … {text[-_LONGEST:].lstrip()}"
 
 
 def _flat(text: str) -> str:
