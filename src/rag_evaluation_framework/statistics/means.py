@@ -65,8 +65,8 @@ def mean_scores(
     scores pile up at an end: 20 questions of 20 with a recall of 1 leave 0.83 to 1.
 
     The lowest and the greatest score there may be are twice as far from 1 and from 0 as any that was seen, but not
-    beyond these; 0 and 1 themselves if all are equal, or half of them are at the other end. Of scores that are not from 0
-    to 1 they are those that were seen.
+    beyond these; 0 and 1 themselves if all are equal, or half of them are at the other end. Of scores that are not from
+    0 to 1 they are those that were seen.
 
     Clusters are weighed as a whole, and their means are what was seen. The one more is as large as the root mean square
     of their sizes, as large ones count for more. `benchmarks/error_rates.py` measures the coverage of all of this.
