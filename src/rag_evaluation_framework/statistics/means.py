@@ -7,7 +7,7 @@ from math import floor, inf, nan, sqrt
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.statistics.clustered import by_cluster, standard_error
+from rag_evaluation_framework.statistics.clustered import by_cluster, distinct_columns, standard_error
 from rag_evaluation_framework.statistics.paired import LEVEL
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
 from rag_evaluation_framework.statistics.signs import RESAMPLES
@@ -117,7 +117,7 @@ def _means(scores: Numbers, clusters: Integers | None, level: float, resamples: 
     """Yield the means of scores that at least one question has."""
     scores, scales = _scaled(scores)
     sums, sizes = by_cluster(scores, clusters)
-    distinct, column_of = np.unique(sizes, axis=1, return_inverse=True)
+    distinct, column_of = distinct_columns(sizes)
     count = max(min(resamples, _MOST_WEIGHTS // len(sums)), min(resamples, _FEWEST))
     drawn = _weighed(np.hstack([sums, distinct]), count, seed)
     for number, (column, scale) in enumerate(zip(scores.T, scales.tolist(), strict=True)):
@@ -126,7 +126,7 @@ def _means(scores: Numbers, clusters: Integers | None, level: float, resamples: 
         if clusters is None and scale == 1 and bool(np.isin(own, (0.0, 1.0)).all()):
             low, high = clopper_pearson(int(own.sum()), len(own), level)
         else:
-            weights = drawn[:, scores.shape[1] + int(column_of.reshape(-1)[number])]
+            weights = drawn[:, scores.shape[1] + column_of[number]]
             one_more = drawn[:, -1] * sqrt(float(size @ size) / float((size > 0).sum()))
             reached = _range(total[size > 0] / size[size > 0], is_share=scale == 1)
             low, high = _bounds(drawn[:, number], weights, one_more, reached, (1 - level) / 2)
