@@ -46,7 +46,7 @@ from rag_evaluation_framework.analysis.pipelines import is_ours, remade_retrieve
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.errors import ConfigError, CorpusError, ResultError
 from rag_evaluation_framework.registry.records import describe
 
 NEARLY = 1e-9
@@ -194,6 +194,14 @@ class TestOfRuns:
                 Attribution.of(run, score)
         assert Attribution.of(run, "span_recall").score == "span_recall@5"
 
+    def test_what_is_no_result_or_corpus_is_refused(self, run):
+        with pytest.raises(ResultError, match="expected an EvaluationResult"):
+            Attribution.of("last")
+        with pytest.raises(CorpusError, match="expected a Corpus"):
+            Attribution.of(run, corpus="docs")
+        with pytest.raises(ResultError, match="expected an EvaluationResult"):
+            run.explain("q001", baseline="last")
+
     def test_recall_is_told_where_the_run_did_not_score_it(self, evaluation):
         result = evaluation.run(k=3, metrics=["span_precision"])
         attribution = Attribution.of(result)
@@ -223,6 +231,7 @@ class TestRerankers:
         assert calls == []
         check_sums(attribution, result)
         assert attribution.lost["dropped_by_reranker"] > 0.3
+        assert f"without the reranker: {plain.metrics['span_recall@5']:.3f}" in repr(attribution)
         assert attribution.losses.without_reranker.mean() == pytest.approx(plain.metrics["span_recall@5"])
 
     def test_a_reranker_that_changes_nothing_drops_nothing(self, evaluation):

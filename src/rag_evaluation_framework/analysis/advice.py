@@ -94,7 +94,8 @@ def _offers(losses: Losses, recall: float, depth: int | None) -> Iterator[_Offer
     yield _Offer("retriever", what, missing, "with a retriever that finds it", recall + missing)
     best = min(max(float(losses.candidates.recall.mean()), recall), recall + behind)
     what = f"was retrieved, but beyond the cutoff{_beside(lost['beyond_cutoff'], behind)}"
-    yield _Offer("order", what, behind, "in a better order, such as that of a reranker", best)
+    a_reranker = "a reranker" if losses.without_reranker is None else "another reranker"
+    yield _Offer("order", what, behind, f"in a better order, such as that of {a_reranker}", best)
     if losses.without_reranker is not None:
         without, dropped = float(losses.without_reranker.mean()), lost["dropped_by_reranker"]
         what = "was among the candidates, dropped by the reranker"

@@ -215,7 +215,11 @@ class Attribution:
         chunking, candidates = self.losses.chunking, self.losses.candidates
         what = "the candidates" if self.losses.without_reranker is not None else self._deepest
         best = [] if chunking is None else [f"{_best(chunking)} with these chunks"]
-        return [f"the best possible: {', '.join([*best, f'{_best(candidates)} with the best order of {what}'])}"]
+        without = self.losses.without_reranker
+        return [
+            f"the best possible: {', '.join([*best, f'{_best(candidates)} with the best order of {what}'])}",
+            *([] if without is None else [f"without the reranker: {number(float(without.mean()))}"]),
+        ]
 
     @property
     def _deepest(self) -> str:

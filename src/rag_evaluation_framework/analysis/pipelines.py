@@ -7,7 +7,7 @@ from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework._support.files import is_object
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.errors import ConfigError, CorpusError, ResultError
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.loading import PACKAGE
@@ -73,11 +73,12 @@ def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Co
     """Return the documents of a run: those that are given, or read again from where the run read them.
 
     Raises:
+        CorpusError: What is given is not a corpus.
         ResultError: They are not those of the run, were not read from a folder, or cannot be read any more.
     """
     known = result.config["corpus"]
     source, pattern = known.get("source"), known.get("glob_pattern")
-    found = corpus
+    found = None if corpus is None else checked_corpus(corpus)
     if found is None:
         if not isinstance(source, str) or "://" in source:
             raise ResultError(

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.results.result import EvaluationResult
@@ -35,6 +35,9 @@ def question_before(
         LevelMismatch: The baseline is of another evaluation type.
         ResultError: It does not have the question, or does not know what was retrieved.
     """
+    given: Any = baseline
+    if not isinstance(given, EvaluationResult):
+        raise ResultError(f"baseline={shown(given)}: expected an EvaluationResult; load_result(path) reads one")
     if baseline.evaluation_type != result.evaluation_type:
         raise LevelMismatch(
             f"baseline {baseline.name!r} is {baseline.evaluation_type}, {result.name!r} is {result.evaluation_type}"

@@ -34,7 +34,11 @@ def recall_name(result: EvaluationResult[Any], score: str | None = None) -> tupl
 
     Raises:
         ConfigError: It is not a recall at a cutoff of the run.
+        ResultError: What is given is not a result.
     """
+    given_result: Any = result
+    if not isinstance(given_result, EvaluationResult):
+        raise ResultError(f"{shown(given_result)}: expected an EvaluationResult; load_result(path) reads one")
     recalls = RECALLS[result.evaluation_type]
     known = next((metric for metric in recalls if metric in result.metric_names), recalls[0])
     try:
