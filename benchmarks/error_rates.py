@@ -4,8 +4,8 @@ Simulated pairs of systems, whose true difference is known, are compared as `Com
 signs. Scores are hit rates up to 0.98; recalls that pile up at 0 and 1, of which a quarter change, as those of public
 questions do; and smooth ones. Of families of 24 systems, `Leaderboard` tells which are tied with the best: of such
 scores, of systems that differ as two do, or four by four hardly at all, or on all questions of a document. By default
-10,000 replications of each, about 20 minutes for pairs (`--only pairs`) and for families (`--only families`); what is
-printed with them is the simulation's own 99 % error.
+10,000 replications of each, about 20 minutes of CPU for pairs (`--only pairs`) and 12 for families
+(`--only families`); what is printed with them is the simulation's own 99 % error.
 
     aa_false_alarm       systems that do not differ: the largest share called different; at most .05
     margin_rejections    a true change exactly at a margin, n >= 200: least and largest share rejected there; .02 to .05

@@ -21,10 +21,11 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.analysis.clusters import by_document, clusters_of
+from rag_evaluation_framework.analysis.clusters import clusters_of
 from rag_evaluation_framework.analysis.comparability import noted_unknown_labels
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.results.clusters import by_document
 from rag_evaluation_framework.statistics import paired_differences
 
 
@@ -130,7 +131,7 @@ def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):
     deltas = np.array([*comparison.deltas["span_recall@1"].values()])[:, np.newaxis]
     assert [test] == paired_differences(deltas, comparison.clusters)
     assert (test.pairs, test.clusters) == (50, 25)
-    assert "questions of one of 25 documents taken together" in repr(comparison)
+    assert "questions on one document taken together (25 documents)" in repr(comparison)
     assert not any("report alone" in told for told in comparison.notes)
     reports: list[EvaluationResult[CharacterSpan]] = []
     for name, run in (("a", before), ("b", after)):

@@ -280,10 +280,10 @@ def test_the_record_is_json_with_all_of_it(board):
 
 def test_the_table_is_of_one_score_and_those_below_of_all(board):
     lines = repr(board).splitlines()
-    assert lines[:3] == [
+    assert lines[:4] == [
         "3 runs by span_recall@1",
-        "40 questions that all runs have, those of one of 20 documents taken together; "
-        "intervals of 95 %, p by flipping signs",
+        "40 questions that all runs have",
+        "intervals of 95 %, p by flipping signs, questions on one document taken together (20 documents)",
         "deltas are from the baseline, base",
     ]
     assert "tied: 2 of 3 runs may be the best one (95 %, for all runs together)" in lines

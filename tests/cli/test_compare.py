@@ -299,7 +299,10 @@ def test_several_runs_of_which_two_cannot_be_compared_are_refused_by_name(rag_ev
 def test_what_is_independent_is_an_option(rag_eval, three):
     for names in (("before", "good"), ("before", "after", "good")):
         assert "taken as independent" in rag_eval("compare", *names, "--cluster", "question").out
-        assert "of one of 2 documents taken together" in rag_eval("compare", *names, "--cluster", "document").out
+        assert (
+            "questions on one document taken together (2 documents)"
+            in rag_eval("compare", *names, "--cluster", "document").out
+        )
         refused = rag_eval("compare", *names, "--cluster", "page")
         assert (refused.code, refused.out) == (2, "")
         assert "cluster='page': expected 'question' or 'document'" in refused.err

@@ -1,22 +1,16 @@
-"""Which questions are no independent evidence: those that are answered by the same document."""
+"""What of compared results is taken as independent."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
-import numpy as np
-
 from rag_evaluation_framework._outside import shown
-from rag_evaluation_framework.data.columns import Integers, Numbering
-from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.results.clusters import FEWEST, by_document
 from rag_evaluation_framework.results.result import EvaluationResult
 
 Cluster = Literal["question", "document"]
 """What is taken as independent."""
-
-FEWEST = 20
-"""Of fewer clusters the spread is not known well: questions are then taken as independent."""
 
 
 def clusters_of(
@@ -45,32 +39,3 @@ def clusters_of(
         return None
     relevant = [known.queries.relevant[known.scores.rows[query_id]] for query_id in query_ids]
     return by_document(relevant, known.evaluation_type, 1 if cluster == "document" else FEWEST)
-
-
-def by_document(
-    relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationType, fewest: int = FEWEST
-) -> Integers | None:
-    """Return the cluster of each question, from 0: the document of its first label, shape (questions,).
-
-    Questions without a label are clusters of their own. None where the labels are in too few documents, or do not tell
-    their documents, as those of chunks.
-
-    Args:
-        relevant: The relevant units of each question.
-        evaluation_type: The level of these.
-        fewest: In how many documents the labels have to be.
-    """
-    if evaluation_type == "chunk-level":
-        return None
-    numbers = Numbering()
-    found = [numbers[_document(units[0])] if units else -1 for units in relevant]
-    if len(numbers) < fewest:
-        return None
-    clusters = np.array(found, dtype=np.int64)
-    alone = clusters < 0
-    clusters[alone] = len(numbers) + np.arange(int(alone.sum()))
-    return clusters
-
-
-def _document(unit: Any) -> str:
-    return str(unit.doc_id if isinstance(unit, CharacterSpan) else unit)

@@ -1,13 +1,14 @@
 """Comparison of two results, query by query."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.analysis.clusters import Cluster, clusters_of
 from rag_evaluation_framework.analysis.comparability import (
@@ -21,10 +22,12 @@ from rag_evaluation_framework.analysis.comparability import (
     same_questions,
 )
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
+from rag_evaluation_framework.analysis.slices import Labels, ScoreChange, Slice, labels_of, noted_slices, slices
 from rag_evaluation_framework.analysis.written import recorded_test, written_interval, written_p_value, written_signed
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.results.clusters import taken
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary, number
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
@@ -60,6 +63,7 @@ class Comparison:
         placed: Ids of queries that the candidate has and the baseline skipped.
         clusters: The document of each query that is compared, by number, shape (queries,); None if the labels are in
             too few documents, so that the queries are taken as independent.
+        labels: The properties by which the queries that are compared can be told apart, and their values of each.
         notes: All notes shown with the comparison.
     """
 
@@ -77,6 +81,7 @@ class Comparison:
     placed: tuple[str, ...]
     notes: tuple[str, ...]
     clusters: Integers | None = None
+    labels: Labels = field(default_factory=dict[str, Sequence[tuple[str, ...]]])
 
     @classmethod
     def of(
@@ -114,6 +119,8 @@ class Comparison:
         old, new = _paired(baseline.scores, candidate.scores, names, same)
         was_skipped, now_skipped = ({label.query.id for label in run.skipped} for run in (baseline, candidate))
         change = replace(old, columns={name: new.columns[name] - old.columns[name] for name in names})
+        known = candidate if candidate.queries.texts else baseline
+        rows = [known.scores.rows[query_id] for query_id in same] if known.queries.texts else []
         compared = cls(
             baseline=baseline.name,
             candidate=candidate.name,
@@ -129,6 +136,7 @@ class Comparison:
             changed=tuple(query_id for query_id in shared if query_id not in taken),
             notes=(),
             clusters=clusters_of((candidate, baseline), same, cluster),
+            labels=labels_of(known.queries, rows, known.evaluation_type),
         )
         notes = (
             *noted_differences(baseline, candidate, names),
@@ -136,6 +144,7 @@ class Comparison:
             *_named(compared),
             *(noted_unknown_labels(baseline, candidate) if cluster is None else ()),
             *noted_failures(baseline.scores, candidate.scores, change),
+            *noted_slices(compared.labels, compared._change(names[0])),
             *noted_orders((baseline.name, candidate.name), (old, new), compared.clusters),
         )
         return replace(compared, notes=notes)
@@ -196,11 +205,41 @@ class Comparison:
         won = [(value, query_id) for query_id, value in self._column(name).items() if value > 0]
         return {query_id: value for value, query_id in sorted(won, key=lambda pair: -pair[0])}
 
-    def _column(self, name: str) -> Mapping[str, float]:
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """By what the queries can be told apart: keys of their metadata, `document` and `answer length`."""
+        return tuple(self.labels)
+
+    def slices(self, by: str, name: str | None = None) -> list[Slice]:
+        """Return how a score changed in the slices of the queries by one of their properties, the largest first.
+
+        A query with several values, such as tags, is in several. Each slice is tested as if it were the only one: of
+        many, some differ by chance.
+
+        Args:
+            by: One of the `properties`.
+            name: The score; by default the first.
+
+        Raises:
+            ConfigError: There is no such property, or the results do not both have this score.
+        """
+        if by not in self.labels:
+            known = ", ".join(self.labels) or "none, as these results do not tell what their questions are about"
+            raise ConfigError(f"by={shown(by)}: expected a property that tells some questions from others; {known}")
+        return slices(by, self.labels[by], self._change(next(iter(self.change.columns)) if name is None else name))
+
+    def _change(self, name: str) -> ScoreChange:
+        full = self._full(name)
+        return ScoreChange(full, self.before.columns[full], self.after.columns[full], self.clusters, _SEED)
+
+    def _full(self, name: str) -> str:
         full = full_name(name, self.change.columns)
         if full is None:
             raise ConfigError(f"no score {name!r} in both results; there are {', '.join(self.change.columns)}")
-        return self.deltas[full]
+        return full
+
+    def _column(self, name: str) -> Mapping[str, float]:
+        return self.deltas[self._full(name)]
 
     def to_dataframe(self) -> "pd.DataFrame":
         """Return one row per query that both results hold: its wording, and its delta in one column per score.
@@ -287,10 +326,7 @@ class Comparison:
         test = self.tests.get(name)
         if test is None:
             return []
-        taken = (
-            "taken as independent" if self.clusters is None else f"of one of {test.clusters} documents taken together"
-        )
-        told = [f"intervals of 95 %, p by flipping signs, questions {taken}"]
+        told = [f"intervals of 95 %, p by flipping signs, {taken(self.clusters is not None, test.clusters)}"]
         least = detectable(test.standard_error, test.clusters, test.step)
         if 0 < least < 1:
             told.append(f"{name}: a true change of {least:.3f} would be found 4 times in 5")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rag_evaluation_framework.analysis.written import written_interval, written_p_value, written_signed
+from rag_evaluation_framework.results.clusters import taken
 from rag_evaluation_framework.results.summary import Summary, number
 
 if TYPE_CHECKING:
@@ -74,12 +75,8 @@ def _headline(board: Leaderboard, score: str) -> Iterator[str]:
     if tied is None or optimism is None:
         yield f"no question has {score} in all runs"
         return
-    alike = (
-        "taken as independent"
-        if board.clusters is None
-        else f"those of one of {tied.clusters} documents taken together"
-    )
-    yield f"{tied.questions} questions that all runs have, {alike}; intervals of 95 %, p by flipping signs"
+    yield f"{tied.questions} questions that all runs have"
+    yield f"intervals of 95 %, p by flipping signs, {taken(board.clusters is not None, tied.clusters)}"
     yield f"deltas are from the baseline, {board.runs[0]}"
     yield f"tied: {sum(tied.is_tied)} of {len(board.runs)} runs may be the best one (95 %, for all runs together)"
     if optimism >= 0.0005:

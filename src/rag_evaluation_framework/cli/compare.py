@@ -18,6 +18,7 @@ from rag_evaluation_framework._outside import json_text, one_line
 from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework.analysis.leaderboard import Leaderboard
 from rag_evaluation_framework.analysis.leaderboard_pages import as_markdown
+from rag_evaluation_framework.analysis.slices import slice_record, slices_page
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.console import stdout
@@ -51,6 +52,13 @@ def compare(
             help="What is taken as independent; by default documents, if labels are in 20 or more.",
         ),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PROPERTY",
+            help="Show slices of the questions: by a key of their metadata such as tags, document or answer length.",
+        ),
+    ] = None,
     worst: Annotated[int, typer.Option(min=0, help="How many of the questions that got worse to show.")] = 5,
     output: Annotated[
         Path | None,
@@ -69,7 +77,12 @@ def compare(
     found = [results.find_run(name, root or store.ROOT) for name in (baseline, candidate, *(more or ()))]
     runs = [rag.load_result(path) for path in found]
     independent: Any = cluster  # whatever it is, it is checked
-    told = (_told_of_many if more else _told_of_two)(runs, found, score, worst, independent)
+    if more and by:
+        raise ConfigError(f"--by {by[0]}: slices are those of two runs, got {len(runs)}; compare two of them")
+    if more:
+        told = _told_of_many(runs, found, score, worst, independent)
+    else:
+        told = _told_of_two(runs, found, score, worst, independent, by or ())
     if folder is not None:
         store.write_folder(folder, told.write)
     where = "" if folder is None else one_line(str(folder))
@@ -111,18 +124,21 @@ def _told_of_two(
     score: str | None,
     worst: int,
     cluster: Cluster | None,
+    by: Sequence[str],
 ) -> _Told:
     before, after = runs
     compared = rag.Comparison.of(before, after, cluster=cluster)
     if _is_same(*found):
         compared = replace(compared, notes=("baseline and candidate are the same run", *compared.notes))
-    summary = reports.difference(compared, before, after, score, worst)
-    return _Told(
-        "diff",
-        record_of(compared, before, after),
-        summary.as_markdown(),
-        lambda console: reports.show_difference(console, summary),
-    )
+    sliced = {name: compared.slices(name, score) for name in dict.fromkeys(by)}
+    record = record_of(compared, before, after)
+    if sliced:
+        record["slices"] = {name: [slice_record(one) for one in found] for name, found in sliced.items()}
+    pages = [
+        reports.difference(compared, before, after, score, worst),
+        *(slices_page(name, found) for name, found in sliced.items()),
+    ]
+    return _Told("diff", record, as_markdown(pages), lambda console: reports.show_differences(console, pages))
 
 
 def _told_of_many(

@@ -13,6 +13,7 @@ from .passages import show_sentences as show_sentences
 from .quotes import show_quotes as show_quotes
 from .summaries import difference as difference
 from .summaries import show_difference as show_difference
+from .summaries import show_differences as show_differences
 from .summaries import show_leaderboard as show_leaderboard
 from .summaries import show_summary as show_summary
 from .tables import Column as Column

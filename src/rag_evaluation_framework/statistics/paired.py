@@ -1,17 +1,17 @@
 """Paired differences: a randomisation test, and the interval of what it does not reject."""
 
 from dataclasses import dataclass
-from math import inf, log2, sqrt
+from math import inf, log2
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.statistics.clustered import by_cluster, standard_error
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
 from rag_evaluation_framework.statistics.signs import (
     NEGLIGIBLE,
     RESAMPLES,
-    by_cluster,
     every_pattern,
     flipped_sums,
     pattern_count,
@@ -148,16 +148,17 @@ class _Column:
         reach = self._reach(changed, level)
         as_far = int((np.abs(sums) >= abs(mean) - width).sum()) + (not is_exact)
         smallest = min(2.0 ** (1 - changed), 1.0)
+        smallest = smallest if is_exact else max(smallest, 1 / total)
         return PairedDifference(
             mean=mean,
             low=max(low, -reach) if changed else -reach,
             high=min(high, reach) if changed else reach,
-            p_value=as_far / total,
-            smallest_p=smallest if is_exact else max(smallest, 1 / total),
+            p_value=max(as_far / total, smallest),  # random patterns may lack that of equal signs
+            smallest_p=smallest,
             pairs=self.pairs,
             clusters=int((self.shares > 0).sum()),
             changed=changed,
-            standard_error=self._standard_error(mean),
+            standard_error=standard_error(self.moved, self.shares),
             step=self._step(),
             resamples=1 << changed if is_exact else len(sums),
             is_exact=is_exact,
@@ -182,13 +183,6 @@ class _Column:
     def _step(self) -> float:
         sizes = np.abs(self.moved[self.has_changed])
         return float(sizes[0]) if len(sizes) and np.ptp(sizes) <= NEGLIGIBLE * sizes[0] else 0.0
-
-    def _standard_error(self, mean: float) -> float:
-        count = int((self.shares > 0).sum())
-        if count < 2:
-            return float("nan")
-        errors = self.moved - mean * self.shares
-        return sqrt(float(errors @ errors) * count / (count - 1))
 
 
 def _equal(mean: float, sums: Numbers, shares: Numbers, width: float) -> tuple[Numbers, Numbers]:

@@ -19,24 +19,6 @@ def pattern_count(clusters: int, resamples: int) -> int:
     return max(min(resamples, _MOST_SIGNS // max(clusters, 1)), min(resamples, _FEWEST))
 
 
-def by_cluster(values: Numbers, clusters: Integers | None) -> tuple[Numbers, Numbers]:
-    """Return the sums of the values of each cluster and how many they are, shape (clusters, columns) each.
-
-    Args:
-        values: Shape (questions, columns); NaN where a question has none.
-        clusters: The number of the cluster of each question, from 0; None if every question is its own.
-    """
-    known = ~np.isnan(values)
-    given = np.where(known, values, 0.0)
-    if clusters is None:
-        return given, known.astype(np.float64)
-    count = int(clusters.max(initial=-1)) + 1
-    sums, sizes = np.zeros((count, given.shape[1])), np.zeros((count, given.shape[1]))
-    np.add.at(sums, clusters, given)
-    np.add.at(sizes, clusters, known)
-    return sums, sizes
-
-
 def flipped_sums(columns: Numbers, count: int, seed: int) -> Numbers:
     """Return the sums of columns under random signs of their rows; shape (count, columns)."""
     drawn: Numbers = np.concatenate([bits @ columns for bits in _bits(len(columns), count, seed)])
