@@ -604,7 +604,7 @@ def test_the_notebook_shows_a_table_in_which_nothing_is_executed():
 def test_a_record_is_strict_json_with_every_score_and_every_question(comparison):
     record = json.loads(json.dumps(comparison.record(), allow_nan=False))
     assert list(record) == [
-        *("schema_version", "baseline", "candidate", "intervals", "scores", "questions"),
+        *("schema_version", "baseline", "candidate", "intervals", "scores", "properties", "questions"),
         *("added", "removed", "changed", "skipped", "placed", "notes"),
     ]
     assert record["schema_version"] == 1

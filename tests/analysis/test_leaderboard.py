@@ -309,6 +309,17 @@ def test_of_the_best_run_the_questions_are_named_that_it_lost(board, runs):
     assert not any(page.worst for page in compare(runs[2], *runs[:2]).pages())
 
 
+def test_of_one_score_and_a_certain_winner_there_is_one_table_and_nothing_is_too_high(result):
+    scores = np.linspace(0, 0.3, QUESTIONS)
+    board = compare(
+        *(scoring(result, {"span_recall@1": scores + more}, name) for name, more in (("a", 0), ("b", 0.3), ("c", 0.7)))
+    )
+    assert len(board.pages()) == 1
+    assert board.optimism() == 0.0
+    assert "too high" not in repr(board)
+    assert [standing.is_tied for standing in board.standings()] == [True, False, False]
+
+
 def test_markdown_and_html_hold_every_page(board):
     page = board.as_markdown("span_recall@20ch")
     assert page.startswith("# 3 runs by span_recall@20ch\n")

@@ -374,3 +374,33 @@ def test_a_baseline_that_cannot_be_compared_is_told_after_the_result(rag_eval, g
     assert "evaluate both at one level" in refused.err
     record = json.loads(rag_eval(*at_documents, "--baseline", "before", "--json").out)
     assert record["comparison"] is None
+
+
+def test_slices_are_shown_below_the_comparison(rag_eval, runs):
+    outcome = rag_eval("compare", "before", "after", "--by", "document", "--output", "diff")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines.index("span_recall@1 by document") > lines.index("span_recall@1: 1 improved, 1 regressed, 1 unchanged")
+    rows = [line.split()[:5] for line in lines[lines.index("span_recall@1 by document") :] if ".md " in line]
+    assert rows == [
+        ["billing.md", "2", "1.000", "0.500", "-.500"],
+        ["guides/start.md", "1", "0.000", "1.000", "+1.000"],
+    ]
+    record = json.loads(Path("diff/diff.json").read_text())
+    assert [(one["value"], one["n"], one["delta"]) for one in record["slices"]["document"]] == [
+        ("billing.md", 2, -0.5),
+        ("guides/start.md", 1, 1.0),
+    ]
+    assert record["properties"] == ["document"]
+    assert "## span_recall@1 by document" in Path("diff/diff.md").read_text()
+    assert "slices" not in json.loads(rag_eval("compare", "before", "after", "--json").out)
+
+
+def test_slices_by_what_is_no_property_or_of_many_runs_are_refused(rag_eval, three):
+    refused = rag_eval("compare", "before", "after", "--by", "colour", "--output", "diff")
+    assert (refused.code, refused.out) == (2, "")
+    assert "by='colour': expected a property that tells some questions from others; document" in refused.err
+    assert not Path("diff").exists()
+    refused = rag_eval("compare", "before", "after", "good", "--by", "document")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--by document: slices are those of two runs, got 3" in refused.err

@@ -179,3 +179,10 @@ def test_systems_that_are_best_together_share_what_is_too_high():
     scores = np.array([[1.0, 0.0], [0.0, 1.0]] * 8)
     mean_deviation = np.mean([abs(np.random.default_rng(seed).binomial(16, 0.5) / 16 - 0.5) for seed in range(4_000)])
     assert optimism_of_best(scores) == pytest.approx(mean_deviation, abs=0.01)
+
+
+@pytest.mark.parametrize(("other", "optimism"), [([0.5, 0.25], (0.25 + 0.125) / 4), ([0.5, 0.0], 0.125 / 4)])
+def test_the_optimism_of_two_systems_on_two_questions_is_that_of_their_four_draws(other, optimism):
+    """The best has 1 and 0. Only where the second question is drawn twice the other one is as good, or better."""
+    scores = np.array([[1.0, 0.0], other]).T
+    assert optimism_of_best(scores, resamples=20_000) == pytest.approx(optimism, rel=0.05)

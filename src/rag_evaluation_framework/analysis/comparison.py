@@ -271,6 +271,7 @@ class Comparison:
                 "independent": "questions" if self.clusters is None else "documents",
             },
             "scores": {name: self._score_record(name) for name in self.deltas},
+            "properties": list(self.labels),
             "questions": [
                 {
                     "id": query_id,

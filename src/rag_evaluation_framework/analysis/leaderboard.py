@@ -13,7 +13,7 @@ from rag_evaluation_framework.analysis.clusters import Cluster, clusters_of
 from rag_evaluation_framework.analysis.common_questions import noted_pairs, scores_in_all, unique_names
 from rag_evaluation_framework.analysis.comparison import Comparison
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
-from rag_evaluation_framework.analysis.leaderboard_pages import as_markdown, pages_of
+from rag_evaluation_framework.analysis.leaderboard_pages import pages_as_markdown, pages_of
 from rag_evaluation_framework.analysis.written import recorded_test
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
@@ -290,7 +290,7 @@ class Leaderboard:
 
     def as_markdown(self, score: str | None = None, worst: int = 5) -> str:
         """Return the pages as one page of Markdown; arguments and errors as in `pages`."""
-        return as_markdown(self.pages(score, worst))
+        return pages_as_markdown(self.pages(score, worst))
 
     def __repr__(self) -> str:
         return "\n\n".join(page.as_text() for page in self.pages())

@@ -36,7 +36,7 @@ def pages_of(board: Leaderboard, score: str, worst: int) -> tuple[Summary, ...]:
     return (*pages, replace(last, worst_title=title, worst=tuple(listed[:worst])))
 
 
-def as_markdown(pages: Sequence[Summary]) -> str:
+def pages_as_markdown(pages: Sequence[Summary]) -> str:
     """Return pages as one page of Markdown."""
     first, *others = (page.as_markdown() for page in pages)
     return "\n".join([first, *(f"#{page}" for page in others)])

@@ -13,12 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import reports, results
+from rag_evaluation_framework import analysis, reports, results
 from rag_evaluation_framework._outside import json_text, one_line
 from rag_evaluation_framework._support.files import checked_path
-from rag_evaluation_framework.analysis.leaderboard import Leaderboard
-from rag_evaluation_framework.analysis.leaderboard_pages import as_markdown
-from rag_evaluation_framework.analysis.slices import slice_record, slices_page
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.console import stdout
@@ -133,12 +130,14 @@ def _told_of_two(
     sliced = {name: compared.slices(name, score) for name in dict.fromkeys(by)}
     record = record_of(compared, before, after)
     if sliced:
-        record["slices"] = {name: [slice_record(one) for one in found] for name, found in sliced.items()}
+        record["slices"] = {name: [analysis.slice_record(one) for one in found] for name, found in sliced.items()}
     pages = [
         reports.difference(compared, before, after, score, worst),
-        *(slices_page(name, found) for name, found in sliced.items()),
+        *(analysis.slices_page(name, found) for name, found in sliced.items()),
     ]
-    return _Told("diff", record, as_markdown(pages), lambda console: reports.show_differences(console, pages))
+    return _Told(
+        "diff", record, analysis.pages_as_markdown(pages), lambda console: reports.show_differences(console, pages)
+    )
 
 
 def _told_of_many(
@@ -148,7 +147,7 @@ def _told_of_many(
     worst: int,
     cluster: Cluster | None,
 ) -> _Told:
-    board = Leaderboard.of(runs, cluster=cluster)
+    board = analysis.Leaderboard.of(runs, cluster=cluster)
     again = [
         f"{one} and {other} are the same run"
         for (one, path), (other, second) in combinations(zip(board.runs, found, strict=True), 2)
@@ -162,7 +161,12 @@ def _told_of_many(
     facts = tuple(f"{place}: {where[standing.run]}" for place, standing in enumerate(board.standings(score), 1))
     *pages, last = board.pages(score, worst)
     pages.append(replace(last, facts=facts))
-    return _Told("leaderboard", record, as_markdown(pages), lambda console: reports.show_leaderboard(console, pages))
+    return _Told(
+        "leaderboard",
+        record,
+        analysis.pages_as_markdown(pages),
+        lambda console: reports.show_leaderboard(console, pages),
+    )
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -95,7 +95,6 @@ def tied_with_best(
     farthest = _farthest(flipped[:, order], scale[np.ix_(order, order)])
     reached = farthest >= apart[order] - NEGLIGIBLE * sqrt(len(sums))
     p_values = (reached.sum(axis=0) + (not is_exact)) / (len(flipped) + (not is_exact))
-    p_values[0] = 1.0
     adjusted = np.empty(len(means))
     adjusted[order] = np.maximum.accumulate(p_values[::-1])[::-1]
     return TiedWithBest(
