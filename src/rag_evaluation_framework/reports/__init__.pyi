@@ -22,7 +22,6 @@ from .tables import Column as Column
 from .tables import show_table as show_table
 from .tables import side_by_side as side_by_side
 from .terminal import best_in_green as best_in_green
-from .terminal import detectable_difference as detectable_difference
 from .terminal import show_comparison as show_comparison
 from .terminal import show_result as show_result
 from .terminal import show_worst as show_worst
