@@ -246,6 +246,8 @@ token_result.compare(chunk_result)  # type: ignore[arg-type]
 chunk_result.compare(document_result)  # type: ignore[arg-type]
 document_result.compare(token_result)  # type: ignore[arg-type]
 token_result.compare(load_result("run"))  # type: ignore[arg-type]
+token_result.explain("q", baseline=chunk_result)  # type: ignore[arg-type]
+token_result.explain(7)  # type: ignore[arg-type]
 token_result.compare("run")  # type: ignore[arg-type]
 loss = token_result.compare(token_result).delta("span_recall@5") + 1.0  # type: ignore[operator]
 

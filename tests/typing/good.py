@@ -20,6 +20,7 @@ from rag_evaluation_framework import (
     NDCG,
     TOKEN,
     AnyChunk,
+    Attribution,
     BM25Retriever,
     CachedEmbedder,
     CharacterSpan,
@@ -94,6 +95,7 @@ from rag_evaluation_framework import (
     score_span_arrays,
     score_spans,
 )
+from rag_evaluation_framework.analysis import Explanation
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
 from rag_evaluation_framework.contracts import Engine, QuestionStrategy, Tokenizer
 from rag_evaluation_framework.data import (
@@ -531,6 +533,9 @@ any_result: ExperimentResult = document_result
 comparison = result.compare(load_result(folder, TOKEN))
 assert_type(comparison, Comparison)
 assert_type(chunk_result.compare(by_chunk.run()), Comparison)
+assert_type(chunk_result.explain("q", baseline=by_chunk.run()), Explanation)
+assert_type(Attribution.of(chunk_result).recall, float)
+assert_type(Attribution.of(load_result(folder)), Attribution)
 assert_type(Comparison.of(load_result("before"), load_result("after")), Comparison)
 assert_type(comparison.delta("span_recall@5"), float | None)
 assert_type(comparison.deltas["span_recall@5"]["query_1"], float)
