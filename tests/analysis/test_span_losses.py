@@ -145,6 +145,27 @@ class TestCutoffs:
         assert told(evidence([span(*B)], [tidied], k="20ch")) == (0, {"beyond_cutoff": 1})
 
 
+class TestBestRanks:
+    """The first rank with which more would be had than was read."""
+
+    @pytest.mark.parametrize(
+        ("known", "rank"),
+        [
+            (evidence([span(*A)], [hit(*A)]), 0),
+            (evidence([span(*B)], [hit(*A), hit(*C)]), 0),
+            (evidence([span(*B)], [hit(*A), hit(*C), hit(*B)]), 3),
+            (evidence([span(*B)], [hit(*A)], deep=[hit(*A), hit(*C), hit(*C, "b"), hit(*B)]), 4),
+            (evidence([span(*B)], [hit(*A), hit(*C), hit(*B)], first=[hit(*B), hit(*A), hit(*C)]), 3),
+            (evidence([span(*A), span(*B)], [hit(*A), hit(*C), hit(*A, "b"), hit(*B)]), 4),
+            (evidence([span(*A), span(*B)], [hit(0, 5), hit(*C), hit(0, 4), hit(4, 9)]), 4),
+            (evidence([Answer.any_of(span(*B), span(*B, "b"))], [hit(*A), hit(*C), hit(*B, "b")]), 3),
+            (evidence([span(*B)], [hit(*A), hit(*B)], k="33ch"), 2),
+        ],
+    )
+    def test_it_is_found(self, known, rank):
+        assert span_losses(known).best_rank.tolist() == [rank]
+
+
 class TestOtherPlaces:
     def test_a_copy_that_was_read_loses_nothing(self):
         assert told(evidence([Answer.any_of(span(*B), span(*B, "b"))], [hit(*B, "b")])) == (1, {})

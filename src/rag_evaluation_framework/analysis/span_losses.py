@@ -37,6 +37,7 @@ def span_losses(evidence: Evidence) -> Losses:
     return Losses(
         recall=had[-1] / whole,
         lost={cause: lost[cause] / whole for cause in CAUSES},
+        best_rank=steps.best_ranks(),
         without_reranker=_without_reranker(steps),
         split=gained(split),
         split_found=gained(found),
