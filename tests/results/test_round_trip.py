@@ -319,6 +319,7 @@ def test_scores_at_the_end_of_the_range_have_a_mean(tmp_path):
     corpus = Corpus([Document(DocumentId("d"), "0123456789")])
     result = evaluate(Odd(), Dataset(truth, TOKEN, corpus=corpus), k=2, metrics=[Scores((1.7e308,))])
     assert saved_and_loaded(result, tmp_path).metrics["scores@2"] == pytest.approx(1.7e308)
+    assert "a drop of" not in repr(result)
 
 
 def test_a_report_that_would_be_too_large_leaves_its_questions_to_the_file_beside(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import numpy as np
 
-from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.optional import DISTRIBUTION, require
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.failures import Failure
@@ -20,13 +20,12 @@ from rag_evaluation_framework.data.score_table import Means, ScoreTable
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, ResultError, SaveFailed
-from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.clusters import by_document, taken
-from rag_evaluation_framework.results.means import document_means, micro_means, statistics_record, told_drop, within
+from rag_evaluation_framework.results.clusters import by_document
+from rag_evaluation_framework.results.means import document_means, micro_means, statistics_record
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults
 from rag_evaluation_framework.results.record import (
     ReportRecord,
@@ -35,7 +34,8 @@ from rag_evaluation_framework.results.record import (
     brief_lines,
     question_lines,
 )
-from rag_evaluation_framework.results.summary import Summary, number, skipped_lines, vector_stores
+from rag_evaluation_framework.results.result_summary import summary_of
+from rag_evaluation_framework.results.summary import Summary
 from rag_evaluation_framework.statistics.means import MeanScore, mean_scores
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from rag_evaluation_framework.data.documents import Corpus
     from rag_evaluation_framework.retrievers.function import Pipeline
 
-_FAILURES_SHOWN = 5
 _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
@@ -214,100 +213,7 @@ class EvaluationResult(Generic[U]):
 
     def summary(self) -> Summary:
         """Return the result as people read it: the means, the counts behind them, notes, and the weakest questions."""
-        name = self.score_names[0]
-        scores = self.per_query(name)
-        zeros = f"; counting as 0: {', '.join(sorted(self.scores.count_as_zero))}" if self.scores.count_as_zero else ""
-        notes, worst = tuple(self._notes()), self.worst()
-        corpus, dataset = self.config["corpus"], self.config["dataset"]
-        stores = ", ".join(dict.fromkeys(vector_stores(self.config.get("retriever"))))
-        return Summary(
-            title=self.name,
-            headline=(
-                f"{dataset['name']}, {self.evaluation_type}{zeros}",
-                ", ".join([self.headline, *self._beside()]),
-                *self._strength(name),
-            ),
-            header=("", *(f"@{cutoff}" for cutoff in self.cutoffs)),
-            rows=tuple(
-                (metric, *(self._cell(f"{metric}@{cutoff}") for cutoff in self.cutoffs)) for metric in self.metric_names
-            ),
-            notes=notes,
-            worst_title=f"Weakest questions by {name}",
-            worst=tuple((number(scores[query.query_id]), query.query_id, query.text or "–") for query in worst),
-            skipped=skipped_lines(self.skipped),
-            facts=(
-                *(f"{stage}: {seconds:.3f} s" for stage, seconds in self.timings.items()),
-                *([f"vector store: {stores}"] if stores else []),
-                f"corpus: {corpus['source']}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}",
-                f"dataset: {dataset['name']}, sha256 {dataset['hash'][:12]}",
-                f"tokenizer: {self.config['tokenizer'] or 'none, budgets in characters'}",
-                f"made {self.created} with version {self.version}",
-            ),
-        )
-
-    def _cell(self, name: str) -> str:
-        """Return a mean and its interval as the table shows them; nothing where the metric has no score at a cutoff."""
-        if name not in self.scores.columns:
-            return ""
-        known = self.statistics.get(name)
-        return number(None) if known is None else f"{number(self.metrics[name])} {within(known)}"
-
-    def _strength(self, name: str) -> list[str]:
-        """Return what is taken as independent, and how often a drop of a score would be found."""
-        known = self.statistics.get(name)
-        if known is None:
-            return []
-        return [f"intervals of 95 %, {taken(self.clusters is not None, known.clusters)}", *told_drop(name, known)]
-
-    def _beside(self) -> list[str]:
-        """Return what is said beside the headline: questions without an answer, and those with a failed metric."""
-        counts, unanswerable = self.counts, int((~self.scores.answerable).sum())
-        parts: list[str] = []
-        if unanswerable:
-            failed = unanswerable - counts["no_answer"]
-            parts.append(f"{unanswerable} without an answer{f' ({failed} failed)' if failed else ''}")
-        if counts["metric_failed"]:
-            parts.append(f"a metric failed on {counts['metric_failed']}")
-        return parts
-
-    def _notes(self) -> list[str]:
-        notes = [*self._of_failures(), *self._partial()]
-        unlocated, hits = self.counts["unlocated_hits"], self.counts["hits"]
-        if unlocated:
-            share = f"{unlocated / hits:.0%}"
-            noun = RULES[self.evaluation_type].noun
-            notes.append(f"{unlocated} of {hits} results ({share}) have no {noun}; they count as not relevant")
-        return notes + list(self.notes)
-
-    def _of_failures(self) -> list[str]:
-        """Return what failed, once for all questions and for all cutoffs of a metric."""
-        alike: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
-        for query_id, failures in self.failures.items():
-            for failure in failures:
-                stage, what = failure.stage.partition("@")[0], f"{failure.kind}: {failure.message}"
-                ids, stages = alike.setdefault((stage, what), ({}, {}))
-                ids[query_id] = stages[failure.stage] = None
-        notes = [
-            f"{name_line(next(iter(ids)))}{f' and {len(ids) - 1} more' if len(ids) > 1 else ''}: "
-            f"{name_line(next(iter(stages))) if len(stages) == 1 else f'{stage} at {len(stages)} cutoffs'}: {what}"
-            for (stage, what), (ids, stages) in list(alike.items())[:_FAILURES_SHOWN]
-        ]
-        if len(alike) > _FAILURES_SHOWN:
-            notes.append(f"failures of other kinds: {len(alike) - _FAILURES_SHOWN}")
-        return notes
-
-    def _partial(self) -> list[str]:
-        """Return what is to be said of scores that only some of the scored queries have."""
-        scored = np.array([status == "scored" for status in self.scores.statuses], dtype=np.bool_)
-        alike: dict[int, list[str]] = {}
-        for name, column in self.scores.columns.items():
-            known = int((~np.isnan(column[scored])).sum())
-            if 0 < known < scored.sum():
-                alike.setdefault(known, []).append(name)
-        return [
-            f"means of only {known} of {scored.sum()} scored questions: {', '.join(names)}"
-            for known, names in alike.items()
-        ]
+        return summary_of(self)
 
     def to_dataframe(self) -> "pd.DataFrame":
         """Return one row per query: id, wording, status, one column per score, and the seconds of each stage.

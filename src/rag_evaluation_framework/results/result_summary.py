@@ -1,0 +1,123 @@
+"""A result as people read it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.results.clusters import taken
+from rag_evaluation_framework.results.means import told_drop, within
+from rag_evaluation_framework.results.summary import Summary, number, skipped_lines, vector_stores
+
+if TYPE_CHECKING:
+    from rag_evaluation_framework.results.result import EvaluationResult
+
+_FAILURES_SHOWN = 5
+
+
+def summary_of(result: EvaluationResult[Any]) -> Summary:
+    """Return a result as people read it: the means, the counts behind them, notes, and the weakest questions."""
+    name = result.score_names[0]
+    scores = result.per_query(name)
+    zeros = f"; counting as 0: {', '.join(sorted(result.scores.count_as_zero))}" if result.scores.count_as_zero else ""
+    notes, worst = tuple(_notes(result)), result.worst()
+    corpus, dataset = result.config["corpus"], result.config["dataset"]
+    stores = ", ".join(dict.fromkeys(vector_stores(result.config.get("retriever"))))
+    return Summary(
+        title=result.name,
+        headline=(
+            f"{dataset['name']}, {result.evaluation_type}{zeros}",
+            ", ".join([result.headline, *_beside(result)]),
+            *_strength(result, name),
+        ),
+        header=("", *(f"@{cutoff}" for cutoff in result.cutoffs)),
+        rows=tuple(
+            (metric, *(_cell(result, f"{metric}@{cutoff}") for cutoff in result.cutoffs))
+            for metric in result.metric_names
+        ),
+        notes=notes,
+        worst_title=f"Weakest questions by {name}",
+        worst=tuple((number(scores[query.query_id]), query.query_id, query.text or "–") for query in worst),
+        skipped=skipped_lines(result.skipped),
+        facts=(
+            *(f"{stage}: {seconds:.3f} s" for stage, seconds in result.timings.items()),
+            *([f"vector store: {stores}"] if stores else []),
+            f"corpus: {corpus['source']}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}",
+            f"dataset: {dataset['name']}, sha256 {dataset['hash'][:12]}",
+            f"tokenizer: {result.config['tokenizer'] or 'none, budgets in characters'}",
+            f"made {result.created} with version {result.version}",
+        ),
+    )
+
+
+def _cell(result: EvaluationResult[Any], name: str) -> str:
+    """Return a mean and its interval as the table shows them; nothing where the metric has no score at a cutoff."""
+    if name not in result.scores.columns:
+        return ""
+    known = result.statistics.get(name)
+    return number(None) if known is None else f"{number(result.metrics[name])} {within(known)}"
+
+
+def _strength(result: EvaluationResult[Any], name: str) -> list[str]:
+    """Return what is taken as independent, and how often a drop of a score would be found."""
+    known = result.statistics.get(name)
+    if known is None:
+        return []
+    return [f"intervals of 95 %, {taken(result.clusters is not None, known.clusters)}", *told_drop(name, known)]
+
+
+def _beside(result: EvaluationResult[Any]) -> list[str]:
+    """Return what is said beside the headline: questions without an answer, and those with a failed metric."""
+    counts, unanswerable = result.counts, int((~result.scores.answerable).sum())
+    parts: list[str] = []
+    if unanswerable:
+        failed = unanswerable - counts["no_answer"]
+        parts.append(f"{unanswerable} without an answer{f' ({failed} failed)' if failed else ''}")
+    if counts["metric_failed"]:
+        parts.append(f"a metric failed on {counts['metric_failed']}")
+    return parts
+
+
+def _notes(result: EvaluationResult[Any]) -> list[str]:
+    notes = [*_of_failures(result), *_partial(result)]
+    unlocated, hits = result.counts["unlocated_hits"], result.counts["hits"]
+    if unlocated:
+        share = f"{unlocated / hits:.0%}"
+        noun = RULES[result.evaluation_type].noun
+        notes.append(f"{unlocated} of {hits} results ({share}) have no {noun}; they count as not relevant")
+    return notes + list(result.notes)
+
+
+def _of_failures(result: EvaluationResult[Any]) -> list[str]:
+    """Return what failed, once for all questions and for all cutoffs of a metric."""
+    alike: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
+    for query_id, failures in result.failures.items():
+        for failure in failures:
+            stage, what = failure.stage.partition("@")[0], f"{failure.kind}: {failure.message}"
+            ids, stages = alike.setdefault((stage, what), ({}, {}))
+            ids[query_id] = stages[failure.stage] = None
+    notes = [
+        f"{name_line(next(iter(ids)))}{f' and {len(ids) - 1} more' if len(ids) > 1 else ''}: "
+        f"{name_line(next(iter(stages))) if len(stages) == 1 else f'{stage} at {len(stages)} cutoffs'}: {what}"
+        for (stage, what), (ids, stages) in list(alike.items())[:_FAILURES_SHOWN]
+    ]
+    if len(alike) > _FAILURES_SHOWN:
+        notes.append(f"failures of other kinds: {len(alike) - _FAILURES_SHOWN}")
+    return notes
+
+
+def _partial(result: EvaluationResult[Any]) -> list[str]:
+    """Return what is to be said of scores that only some of the scored queries have."""
+    scored = np.array([status == "scored" for status in result.scores.statuses], dtype=np.bool_)
+    alike: dict[int, list[str]] = {}
+    for name, column in result.scores.columns.items():
+        known = int((~np.isnan(column[scored])).sum())
+        if 0 < known < scored.sum():
+            alike.setdefault(known, []).append(name)
+    return [
+        f"means of only {known} of {scored.sum()} scored questions: {', '.join(names)}"
+        for known, names in alike.items()
+    ]
