@@ -30,6 +30,7 @@ FLOORS = (
 LOOSE = {"__init__", "_outside", "__main__", "errors", "types"}
 DOORS = {  # what reaches upwards: imported for type checkers only; at run time the registry loads it, by a string
     ("results.result", "analysis.comparison"),  # result.compare
+    ("results.result", "analysis.explaining"),  # result.explain
 }
 LOADERS = {
     "registry.loading",

@@ -52,6 +52,16 @@ def test_the_bounds_are_on_both_sides_of_the_mean_and_between_0_and_1():
             assert 0 <= mean.low <= mean.mean <= mean.high <= 1
 
 
+def test_where_half_of_the_scores_are_at_one_end_others_may_be_at_the_other():
+    """Of recalls that are nearly all 1, a few that are 0.9 do not tell that none is 0."""
+    (high,) = mean_scores(column(*[1.0] * 10, *[0.9] * 10))
+    (not_quite,) = mean_scores(column(*[1.0] * 9, *[0.9] * 11))
+    assert high.low < 0.81
+    assert not_quite.low > 0.91
+    (low,) = mean_scores(column(*[0.0] * 10, *[0.1] * 10))
+    assert low.high > 0.19
+
+
 def test_small_scores_are_not_given_all_the_room_up_to_1():
     (small,) = mean_scores(np.random.default_rng(0).random((50, 1)) / 25)
     assert 0.01 < small.low < small.mean < small.high < 0.03

@@ -1,4 +1,4 @@
-"""Analysis of results: comparison of two runs, and of any number of them."""
+"""Analysis of results: how runs differ, and where each lost what was relevant."""
 
 import lazy_loader as lazy
 

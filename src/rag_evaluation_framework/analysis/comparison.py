@@ -319,7 +319,8 @@ class Comparison:
         test = self.tests.get(name)
         within = "–" if test is None else written_interval(test)
         p = "–" if test is None else written_p_value(test.p_value)
-        moved = f"{len(self.improvements(name))}/{len(self.regressions(name))}"
+        changes = self.change.columns[name]
+        moved = f"{int((changes > 0).sum())}/{int((changes < 0).sum())}"
         return name, str(len(self.deltas[name])), number(before), number(after), change, within, p, moved
 
     def _strength(self, name: str) -> list[str]:

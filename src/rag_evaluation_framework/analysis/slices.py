@@ -15,7 +15,7 @@ from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_length
 from rag_evaluation_framework.results.clusters import document_of
-from rag_evaluation_framework.results.query_result import QueryResult, QueryResults
+from rag_evaluation_framework.results.query_result import QueryResults
 from rag_evaluation_framework.results.summary import Summary, number
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
 
@@ -67,14 +67,15 @@ def labels_of(queries: QueryResults[Any], rows: Sequence[int], evaluation_type: 
         rows: The questions.
         evaluation_type: The level of their labels.
     """
-    chosen = [queries.row(row) for row in rows]
     labels: dict[str, list[tuple[str, ...]]] = {}
-    for key in dict.fromkeys(key for query in chosen for key in query.metadata):
-        labels[key] = [_values(query.metadata.get(key)) for query in chosen]
+    metadata = [queries.metadata.get(row, {}) for row in rows]
+    for key in dict.fromkeys(key for known in metadata for key in known):
+        labels[key] = [_values(known.get(key)) for known in metadata]
     if evaluation_type != "chunk-level":
-        labels.setdefault(DOCUMENT, [(document_of(query.relevant[0]),) if query.relevant else () for query in chosen])
+        relevant = [queries.relevant[row] for row in rows]
+        labels.setdefault(DOCUMENT, [(document_of(units[0]),) if units else () for units in relevant])
     if evaluation_type == "token-level":
-        labels.setdefault(LENGTH, [_length(query) for query in chosen])
+        labels.setdefault(LENGTH, [_length(queries, row) for row in rows])
     return {name: own for name, own in labels.items() if 1 < len(set[str]().union(*own)) <= _MOST_VALUES}
 
 
@@ -205,11 +206,14 @@ def _values(given: Any) -> tuple[str, ...]:
     return tuple(value for value in plain if value and len(value) <= _LONGEST_VALUE)
 
 
-def _length(query: QueryResult[Any]) -> tuple[str, ...]:
+def _length(queries: QueryResults[Any], row: int) -> tuple[str, ...]:
     """Return how long the answers of a question are, in classes."""
-    if not query.relevant:
+    units = queries.relevant[row]
+    if not units:
         return ()
-    length = total_length(merge_overlapping_spans(span for answer in query.answers for span in answer.reference))
+    if row in queries.answers:
+        units = tuple(span for answer in queries.answers[row] for span in answer.reference)
+    length = units[0].length() if len(units) == 1 else total_length(merge_overlapping_spans(units))
     least = 1
     for most in _LENGTHS:
         if length <= most:

@@ -19,6 +19,7 @@ from rag_evaluation_framework.cli.dataset_info import info
 from rag_evaluation_framework.cli.dataset_lint import lint
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
+from rag_evaluation_framework.cli.explain import explain
 from rag_evaluation_framework.cli.init import init
 from rag_evaluation_framework.cli.label import label
 from rag_evaluation_framework.cli.run import run
@@ -67,7 +68,7 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
     return run_and_report
 
 
-for command in (demo, init, label, run, compare, score, components, cache):
+for command in (demo, init, label, run, compare, explain, score, components, cache):
     app.command()(_reporting(command))
 
 datasets = typer.Typer(

@@ -47,7 +47,7 @@ def oracle_from_columns(chunks: SpanColumns, truth: SpanTruth, queries: int) -> 
 
 def _touching(chunks: SpanColumns, truth: SpanColumns) -> SpanColumns:
     """Return, for each query, the chunks that share characters with its truth, all at one rank."""
-    owners, rows = _sharing(chunks, truth.covering())
+    owners, rows = sharing(chunks, truth.covering())
     return SpanColumns(owners, chunks.document[rows], chunks.start[rows], chunks.end[rows], np.zeros_like(owners))
 
 
@@ -82,7 +82,7 @@ def _chosen(chunks: SpanColumns, places: SpanPlaces) -> NDArray[np.bool_]:
     return np.asarray(best[number], dtype=np.bool_)
 
 
-def _sharing(chunks: SpanColumns, truth: SpanColumns) -> tuple[Integers, Integers]:
+def sharing(chunks: SpanColumns, truth: SpanColumns) -> tuple[Integers, Integers]:
     """Return the pairs (query, row of a chunk that shares characters with its truth), each once, as two columns.
 
     Of two spans that share characters, one starts within the other. Looking up both kinds of pairs takes time in

@@ -3,6 +3,8 @@ from .changes import show_questions as show_questions
 from .datasets import show_dataset as show_dataset
 from .datasets import show_fixes as show_fixes
 from .datasets import show_lint as show_lint
+from .explanations import show_attribution as show_attribution
+from .explanations import show_explanation as show_explanation
 from .passages import fitting as fitting
 from .passages import named_place as named_place
 from .passages import show_copies as show_copies

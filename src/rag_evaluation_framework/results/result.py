@@ -1,6 +1,6 @@
 """`EvaluationResult`: the scores of an experiment, down to every query."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -42,11 +42,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from rag_evaluation_framework.analysis.comparison import Comparison
+    from rag_evaluation_framework.analysis.explaining import Explanation
+    from rag_evaluation_framework.data.documents import Corpus
+    from rag_evaluation_framework.retrievers.function import Pipeline
 
 _FAILURES_SHOWN = 5
 _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
+_EXPLAIN = "rag_evaluation_framework.analysis.explaining:explain"  # another one
 
 
 @dataclass(frozen=True, repr=False)
@@ -399,6 +403,51 @@ class EvaluationResult(Generic[U]):
             raise ResultError(f"compare({shown(candidate)}): expected an EvaluationResult; load_result(path) reads one")
         comparison: Comparison = load_installed(_COMPARISON).of(self, candidate)
         return comparison
+
+    def explain(
+        self,
+        question: str,
+        score: str | None = None,
+        *,
+        baseline: "EvaluationResult[U] | None" = None,
+        retriever: "Pipeline | None" = None,
+        corpus: "Corpus | None" = None,
+        tokenizer: Any = None,
+        deep: bool = False,
+    ) -> "Explanation":
+        """Explain what one question found, what it missed, and why; printed, the explanation shows all of that.
+
+        The pipeline is made again from the record of the run, indexes the documents again and is asked for 100 results,
+        if all of its parts are of this package and need no network; else what the run retrieved has to do.
+
+        Args:
+            question: The id of the question, its wording, the unique beginning of either, or some of its words.
+            score: The recall that is explained, at one of the cutoffs of the run, such as `span_recall@5`; by default
+                the first.
+            baseline: Another result, to tell what changed rank.
+            retriever: The pipeline, where it cannot be made again: a function, or a class of a notebook.
+            corpus: The documents, where they were not read from a folder.
+            tokenizer: What counts the tokens of a budget, where that of the run cannot be found by its name.
+            deep: Ask pipelines, too, that are not all ours, and import the own code that the record names.
+
+        Raises:
+            ConfigError: The question or the score is not known; or the pipeline cannot be made again or asked, and
+                `deep` is true or it is given.
+            LevelMismatch: The baseline is of another evaluation type.
+            ResultError: The documents have changed or cannot be read, it is not known what was retrieved, or the
+                baseline does not have the question.
+        """
+        explain: Callable[..., Explanation] = load_installed(_EXPLAIN)
+        return explain(
+            self,
+            question,
+            score,
+            baseline=baseline,
+            retriever=retriever,
+            corpus=corpus,
+            tokenizer=tokenizer,
+            deep=deep,
+        )
 
     def __repr__(self) -> str:
         return self.summary().as_text()

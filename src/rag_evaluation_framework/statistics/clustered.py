@@ -25,6 +25,14 @@ def by_cluster(values: Numbers, clusters: Integers | None) -> tuple[Numbers, Num
     return sums, sizes
 
 
+def distinct_columns(values: Numbers) -> tuple[Numbers, list[int]]:
+    """Return the columns that differ, in their order, and for each column the number of the one that it is."""
+    numbers: dict[bytes, int] = {}
+    number_of = [numbers.setdefault(column.tobytes(), len(numbers)) for column in values.T]
+    first = [number_of.index(number) for number in range(len(numbers))]
+    return values[:, first], number_of
+
+
 def standard_error(sums: Numbers, sizes: Numbers) -> float:
     """Return the standard error of the mean of all values by the spread of the clusters; NaN of one cluster.
 

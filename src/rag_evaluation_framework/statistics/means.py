@@ -7,7 +7,7 @@ from math import floor, inf, nan, sqrt
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.statistics.clustered import by_cluster, standard_error
+from rag_evaluation_framework.statistics.clustered import by_cluster, distinct_columns, standard_error
 from rag_evaluation_framework.statistics.paired import LEVEL
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
 from rag_evaluation_framework.statistics.signs import RESAMPLES
@@ -17,6 +17,7 @@ _FEWEST = 999
 _MOST_WEIGHTS = 10_000_000  # drawn at all: about a tenth of a second
 _AT_ONCE = 4_000_000  # weights, for the sake of memory
 _COLUMNS = 64  # at once, for the sake of memory
+_PILE = 0.5  # of the scores: so many at one end tell nothing of how far the others reach
 _ROOM = 2.0  # times the greatest score that was seen: how great one may be that was not
 
 
@@ -64,7 +65,8 @@ def mean_scores(
     scores pile up at an end: 20 questions of 20 with a recall of 1 leave 0.83 to 1.
 
     The lowest and the greatest score there may be are twice as far from 1 and from 0 as any that was seen, but not
-    beyond these; 0 and 1 themselves if all are equal. Of scores that are not from 0 to 1 they are those that were seen.
+    beyond these; 0 and 1 themselves if all are equal, or half of them are at the other end. Of scores that are not from
+    0 to 1 they are those that were seen.
 
     Clusters are weighed as a whole, and their means are what was seen. The one more is as large as the root mean square
     of their sizes, as large ones count for more. `benchmarks/error_rates.py` measures the coverage of all of this.
@@ -115,7 +117,7 @@ def _means(scores: Numbers, clusters: Integers | None, level: float, resamples: 
     """Yield the means of scores that at least one question has."""
     scores, scales = _scaled(scores)
     sums, sizes = by_cluster(scores, clusters)
-    distinct, column_of = np.unique(sizes, axis=1, return_inverse=True)
+    distinct, column_of = distinct_columns(sizes)
     count = max(min(resamples, _MOST_WEIGHTS // len(sums)), min(resamples, _FEWEST))
     drawn = _weighed(np.hstack([sums, distinct]), count, seed)
     for number, (column, scale) in enumerate(zip(scores.T, scales.tolist(), strict=True)):
@@ -124,7 +126,7 @@ def _means(scores: Numbers, clusters: Integers | None, level: float, resamples: 
         if clusters is None and scale == 1 and bool(np.isin(own, (0.0, 1.0)).all()):
             low, high = clopper_pearson(int(own.sum()), len(own), level)
         else:
-            weights = drawn[:, scores.shape[1] + int(column_of.reshape(-1)[number])]
+            weights = drawn[:, scores.shape[1] + column_of[number]]
             one_more = drawn[:, -1] * sqrt(float(size @ size) / float((size > 0).sum()))
             reached = _range(total[size > 0] / size[size > 0], is_share=scale == 1)
             low, high = _bounds(drawn[:, number], weights, one_more, reached, (1 - level) / 2)
@@ -175,9 +177,13 @@ def _range(seen: Numbers, *, is_share: bool) -> tuple[float, float]:
     lowest, greatest = float(seen.min()), float(seen.max())
     if lowest < 0 or not is_share:
         return lowest, greatest
+    zeros, ones = float((seen == 0).mean()), float((seen == 1).mean())
     if lowest == greatest:
         return 0.0, 1.0
-    return max(1 - _ROOM * (1 - lowest), 0.0), min(_ROOM * greatest, 1.0)
+    return (
+        0.0 if ones >= _PILE else max(1 - _ROOM * (1 - lowest), 0.0),
+        1.0 if zeros >= _PILE else min(_ROOM * greatest, 1.0),
+    )
 
 
 def _quantile(values: Numbers, tail: float) -> float:

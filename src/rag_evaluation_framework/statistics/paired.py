@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.statistics.clustered import by_cluster, standard_error
+from rag_evaluation_framework.statistics.clustered import by_cluster, distinct_columns, standard_error
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
 from rag_evaluation_framework.statistics.signs import (
     NEGLIGIBLE,
@@ -95,13 +95,13 @@ def paired_differences(
     has_changed = np.abs(sums) > NEGLIGIBLE * np.abs(sums).max(axis=0, initial=0)
     count = pattern_count(len(sums), resamples)
     is_exact = has_changed.sum(axis=0) <= log2(count)
-    random, column_of = np.unique(np.where(is_exact & has_changed, 0.0, shares), axis=1, return_inverse=True)
+    random, column_of = distinct_columns(np.where(is_exact & has_changed, 0.0, shares))
     flipped = flipped_sums(np.hstack([moved, random]), count, seed)
     found: list[PairedDifference | None] = []
     for number, total in enumerate(pairs.tolist()):
         limit = float(np.broadcast_to(largest, pairs.shape)[number])
         column = _Column(moved[:, number], shares[:, number], has_changed[:, number], int(total), limit)
-        own = flipped[:, [number, len(pairs) + int(column_of.reshape(-1)[number])]]
+        own = flipped[:, [number, len(pairs) + column_of[number]]]
         found.append(column.tested(own, level, is_exact=bool(is_exact[number])) if total else None)
     return found
 

@@ -1,0 +1,260 @@
+"""`Attribution`: where a run lost relevant text or units, by cause, over all of its questions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.analysis.advice import Advice, advice
+from rag_evaluation_framework.analysis.causes import CAUSES, Cause, told
+from rag_evaluation_framework.analysis.deep_pass import gather
+from rag_evaluation_framework.analysis.losses import Bound, Losses
+from rag_evaluation_framework.analysis.told_recall import confirmed, losses_of, noted, recall_name, scored_rows
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ids import EvaluationType
+from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.summary import Summary, number
+from rag_evaluation_framework.retrievers.function import Pipeline
+
+_NEARLY = 1e-9
+_WORST_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Attribution:
+    """Where a run lost what was relevant, by cause.
+
+    The mean of `losses.recall` and those of all causes add up to 1. Means are over the questions that have the score.
+
+    Attributes:
+        run: The name of the run.
+        evaluation_type: Its evaluation type.
+        score: The recall whose losses these are, such as `span_recall@5`.
+        query_ids: The questions, those that have the score.
+        questions: Their wordings.
+        losses: What was lost of each, by cause, in the order of `query_ids`.
+        depth: How many results the pipeline was asked for again; None if it was not asked.
+        notes: What is to be known of it.
+    """
+
+    run: str
+    evaluation_type: EvaluationType
+    score: str
+    query_ids: tuple[str, ...]
+    questions: tuple[str, ...]
+    losses: Losses
+    depth: int | None
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        result: EvaluationResult[Any],
+        score: str | None = None,
+        *,
+        retriever: Pipeline | None = None,
+        corpus: Corpus | None = None,
+        tokenizer: Any = None,
+        deep: bool = False,
+    ) -> "Attribution":
+        """Tell where a run lost what was relevant: what it missed, divided by cause, and what would help most.
+
+        The pipeline of the run is made again from its record, indexes the documents again and is asked for 100 results
+        of every question, if all of its parts are of this package and need no network; else what the run retrieved has
+        to do. Of a pipeline that reranks, what is reranked is asked for; the reranker is not.
+
+        Args:
+            result: The run, live or loaded.
+            score: The recall whose losses are told, at one of the cutoffs of the run, such as `span_recall@5`; by
+                default the first.
+            retriever: The pipeline, where it cannot be made again: a function, or a class of a notebook.
+            corpus: The documents, where they cannot be read again: they were not read from a folder.
+            tokenizer: What counts the tokens of a budget, where the run's cannot be found by its name.
+            deep: Ask pipelines, too, that are not all ours, and import the own code that the record names.
+
+        Raises:
+            ConfigError: The score is not a recall at a cutoff of the run; or the pipeline cannot be made again or
+                asked, and `deep` is true or the pipeline is given.
+            ResultError: The documents have changed or cannot be read; it is not known what was retrieved; or no
+                question has the score.
+        """
+        name, cutoff = recall_name(result, score)
+        rows = scored_rows(result, name)
+        gathered = gather(result, rows, cutoff, retriever=retriever, corpus=corpus, tokenizer=tokenizer, deep=deep)
+        losses = losses_of(result, gathered.evidence)
+        kept, notes = confirmed(result, name, rows, losses)
+        told_of: list[int] = rows[kept].tolist()
+        return cls(
+            run=result.name,
+            evaluation_type=result.evaluation_type,
+            score=name,
+            query_ids=tuple(result.scores.query_ids[row] for row in told_of),
+            questions=tuple(result.queries.texts[row] for row in told_of),
+            losses=_taken(losses, kept),
+            depth=gathered.depth,
+            notes=(*gathered.notes, *noted(result, gathered), *notes),
+        )
+
+    @property
+    def recall(self) -> float:
+        """The mean recall."""
+        return float(self.losses.recall.mean())
+
+    @cached_property
+    def lost(self) -> Mapping[Cause, float]:
+        """What each cause lost of the mean recall, in the order in which they apply; with `recall` they add up to 1."""
+        return {cause: float(self.losses.lost[cause].mean()) for cause in CAUSES}
+
+    @cached_property
+    def advice(self) -> Advice | None:
+        """What would help most, with its evidence; None if nothing is missing."""
+        return advice(self.losses, self.score, self.depth)
+
+    def causes(self, row: int) -> dict[Cause, float]:
+        """Return what each cause lost of one question, the greatest loss first, without those that lost nothing."""
+        lost = {cause: float(self.losses.lost[cause][row]) for cause in CAUSES}
+        return {cause: lost[cause] for cause in sorted(CAUSES, key=lambda one: -lost[one]) if lost[cause] > _NEARLY}
+
+    def worst(self, n: int = _WORST_SHOWN) -> list[int]:
+        """Return the rows of the questions that lost most, the worst first; those that lost nothing are left out."""
+        order = np.argsort(self.losses.recall, kind="stable")
+        return [row for row in order.tolist() if self.losses.recall[row] < 1 - _NEARLY][:n]
+
+    def told(self, cause: Cause) -> str:
+        """Return a cause as people read it."""
+        return told(cause, self.depth)
+
+    def record(self) -> dict[str, Any]:
+        """Return the attribution for JSON: means, then each question with what it lost."""
+        losses, found = self.losses, self.advice
+        without = losses.without_reranker
+        return {
+            "schema_version": 1,
+            "run": {"name": self.run},
+            "score": self.score,
+            "n": len(self.query_ids),
+            "depth": self.depth,
+            "recall": self.recall,
+            "lost": dict(self.lost),
+            "flags": {
+                "split_by_chunker": float(losses.split.mean()),
+                "truncated_by_embedder": float(losses.truncated.mean()),
+            },
+            "without_reranker": None if without is None else float(without.mean()),
+            "ceilings": {
+                "chunking": None if losses.chunking is None else _bound_record(losses.chunking),
+                "candidates": _bound_record(losses.candidates),
+            },
+            "advice": None if found is None else {**vars(found)},
+            "questions": [
+                {
+                    "id": query_id,
+                    "query": text or None,
+                    "recall": float(losses.recall[row]),
+                    "lost": self.causes(row),
+                    "split_by_chunker": float(losses.split[row]),
+                    "truncated_by_embedder": float(losses.truncated[row]),
+                }
+                for row, (query_id, text) in enumerate(zip(self.query_ids, self.questions, strict=True))
+            ],
+            "notes": list(self.notes),
+        }
+
+    def summary(self, worst: int = _WORST_SHOWN) -> Summary:
+        """Return the attribution as people read it.
+
+        Args:
+            worst: How many of the questions that lost most to name.
+        """
+        missing = 1 - self.recall
+        rows = [
+            (self.told(cause), self.losses.lost[cause], lost) for cause, lost in self.lost.items() if lost > _NEARLY
+        ]
+        flags = [
+            ("of it: split by the chunker", self.losses.split),
+            ("of it: truncated by the embedder", self.losses.truncated),
+        ]
+        rows += [(name, column, float(column.mean())) for name, column in flags if column.any()]
+        found = self.advice
+        return Summary(
+            title=f"Where {self.run} lost {self.score}",
+            headline=(
+                f"mean {number(self.recall)} of {len(self.query_ids)} questions, so {number(missing)} is missing",
+                *self._ceilings(),
+                *([f"What would help most: {found.text}"] if found is not None else []),
+            ),
+            header=("", "lost", "of it", "questions"),
+            rows=tuple(
+                (name, number(lost), f"{lost / missing:.0%}", str(int((column > _NEARLY).sum())))
+                for name, column, lost in rows
+            ),
+            notes=self.notes,
+            worst_title="Questions that lost most",
+            worst=tuple(
+                (
+                    number(float(self.losses.recall[row])),
+                    self.query_ids[row],
+                    f"{self.questions[row] or '–'} ({self.why(row)})",
+                )
+                for row in self.worst(worst)
+            ),
+            facts=(),
+        )
+
+    def why(self, row: int) -> str:
+        """Return why a question lost what it lost, in a few words."""
+        reasons = [f"{lost:.0%} {self.told(cause)}" for cause, lost in self.causes(row).items()]
+        flags = (("split by the chunker", self.losses.split), ("truncated by the embedder", self.losses.truncated))
+        reasons += [name for name, column in flags if column[row] > _NEARLY]
+        return "; ".join(reasons)
+
+    def _ceilings(self) -> list[str]:
+        chunking, candidates = self.losses.chunking, self.losses.candidates
+        what = "the candidates" if self.losses.without_reranker is not None else self._deepest
+        best = [] if chunking is None else [f"{_best(chunking)} with these chunks"]
+        without = self.losses.without_reranker
+        return [
+            f"the best possible: {', '.join([*best, f'{_best(candidates)} with the best order of {what}'])}",
+            *([] if without is None else [f"without the reranker: {number(float(without.mean()))}"]),
+        ]
+
+    @property
+    def _deepest(self) -> str:
+        return "what was asked for" if self.depth is None else f"the first {self.depth}"
+
+    def __repr__(self) -> str:
+        return self.summary().as_text()
+
+    def _repr_html_(self) -> str:
+        return self.summary().as_html()
+
+
+def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
+    """Return the losses of some of the questions."""
+    if kept.all():
+        return losses
+    without, chunking = losses.without_reranker, losses.chunking
+    return replace(
+        losses,
+        recall=losses.recall[kept],
+        lost={cause: column[kept] for cause, column in losses.lost.items()},
+        without_reranker=None if without is None else without[kept],
+        split=losses.split[kept],
+        split_found=losses.split_found[kept],
+        truncated=losses.truncated[kept],
+        general={cause: column[kept] for cause, column in losses.general.items()},
+        chunking=None if chunking is None else Bound(chunking.recall[kept], chunking.exact[kept]),
+        candidates=Bound(losses.candidates.recall[kept], losses.candidates.exact[kept]),
+    )
+
+
+def _bound_record(bound: Bound) -> dict[str, Any]:
+    return {"recall": float(bound.recall.mean()), "exact": bool(bound.exact.all())}
+
+
+def _best(bound: Bound) -> str:
+    """Return the mean of the best possible as people read it."""
+    return f"{'' if bound.exact.all() else 'at most '}{number(float(bound.recall.mean()))}"

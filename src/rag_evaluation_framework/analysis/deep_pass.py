@@ -1,0 +1,261 @@
+"""The deep pass: what a pipeline finds for the questions of a run beyond what the run asked it for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework._outside import raised, said
+from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.analysis.embedded_text import unread_text
+from rag_evaluation_framework.analysis.evidence import Evidence
+from rag_evaluation_framework.analysis.pipelines import corpus_of, is_ours, remade_retriever
+from rag_evaluation_framework.analysis.recorded_truth import recorded_truth
+from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.data.chunks import AnyChunk
+from rag_evaluation_framework.data.columns import Integers
+from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import GroundTruth
+from rag_evaluation_framework.data.hit_table import Coded, HitTable, RankedHits
+from rag_evaluation_framework.data.hits import Hit, Ranking
+from rag_evaluation_framework.data.levels import CHUNK
+from rag_evaluation_framework.data.projected_truth import ProjectedTruth
+from rag_evaluation_framework.data.rankings import Rankings
+from rag_evaluation_framework.errors import ConfigError, RagEvalError
+from rag_evaluation_framework.experiments.retrieval import Index, ranked
+from rag_evaluation_framework.levels.chunk_ids import ChunkIds
+from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
+from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
+from rag_evaluation_framework.text.reading import HitReader, RankingCutter
+from rag_evaluation_framework.text.tokenizer_checks import checked_counter
+
+DEPTH = 100
+"""How many results are asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """What is known of some questions of a run.
+
+    Attributes:
+        evidence: What was retrieved, and what could have been.
+        depth: How many results were asked for; None if nothing was.
+        reranks: Whether the pipeline has a reranker, and what it was given is known.
+        notes: What is to be known of it.
+    """
+
+    evidence: Evidence
+    depth: int | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What a pipeline answered.
+
+    Attributes:
+        rankings: What it found, before its reranker.
+        chunks: All chunks, under the ids of the dataset; None if it cannot list them.
+        unread: What its embedder does not read.
+        candidates: How many results its reranker was given; None if there is none.
+        depth: How many results it was asked for.
+    """
+
+    rankings: Rankings
+    chunks: Sequence[AnyChunk] | None
+    unread: Sequence[Any]
+    candidates: int | None
+    depth: int
+
+
+def gather(
+    result: EvaluationResult[Any],
+    rows: Integers,
+    cutoff: Cutoff,
+    *,
+    retriever: Pipeline | None = None,
+    corpus: Corpus | None = None,
+    tokenizer: Any = None,
+    deep: bool = False,
+) -> Gathered:
+    """Return what is known of some questions of a run, asking its pipeline again where that is allowed.
+
+    It is allowed if all of its parts are of this package and need no network, if the pipeline is given, and if `deep`
+    is. Else, and for questions that are ranked otherwise today, what the run itself retrieved has to do.
+
+    Args:
+        result: The run.
+        rows: The rows of the questions.
+        cutoff: Where rankings are cut.
+        retriever: The pipeline; by default that of the record of the run.
+        corpus: The documents; by default they are read again.
+        tokenizer: What counts the tokens of a budget; by default the one that the run names.
+        deep: Whether a pipeline that is not ours is asked as well, and own code that the record names imported.
+
+    Raises:
+        ConfigError: The pipeline cannot be made again, or asked, and `deep` or the pipeline is given.
+        ResultError: The documents are not there any more, or others; or it is not known what was retrieved.
+    """
+    documents = corpus_of(result, corpus)
+    counter = _counter(result, cutoff, tokenizer)
+    truth = tuple(recorded_truth(result, row, documents) for row in rows.tolist())
+    final = result.queries.hits.take(rows)
+    cutter = RankingCutter([cutoff], counter, documents)
+    nothing = np.zeros(len(rows), dtype=np.bool_)
+    bare = Evidence(truth, documents, cutter, final, None, final, nothing)
+    pipeline, why = _pipeline(result, retriever, deep)
+    if pipeline is None:
+        return Gathered(bare, None, (why,))
+    try:
+        asked = _ask(pipeline, result, bare)
+    except (RagEvalError, Exception) as error:
+        if deep or retriever is not None:
+            if isinstance(error, RagEvalError):
+                raise
+            raise ConfigError(f"{pipeline.name} cannot be asked again: {raised(error)}") from error
+        told = said(error) if isinstance(error, RagEvalError) else raised(error)
+        return Gathered(bare, None, (_not_asked(f"it fails: {told}"),))
+    evidence, differing = _compared(bare, asked)
+    notes = () if not differing else (_differs(differing, len(rows), asked.rankings),)
+    return Gathered(evidence, asked.depth, notes)
+
+
+def _counter(result: EvaluationResult[Any], cutoff: Cutoff, tokenizer: Any) -> Any:
+    if cutoff.unit != "tok":
+        return None
+    named = result.config.get("tokenizer")
+    if tokenizer is None and named is None:
+        raise ConfigError("the run counts tokens and names no tokenizer; give it, tokenizer=..., or explain by @k")
+    return checked_counter(named if tokenizer is None else tokenizer)
+
+
+def _pipeline(result: EvaluationResult[Any], given: Pipeline | None, deep: bool) -> tuple[Retriever | None, str]:
+    """Return the pipeline that is to be asked or, if none is, why."""
+    if given is not None:
+        return as_retriever(given), ""
+    if result.evaluation_type == "chunk-level" and result.config.get("chunk_id") is not None:
+        return None, _not_asked("the run names chunks by a function of its own")
+    try:
+        with collected():
+            pipeline = remade_retriever(result, imports=deep)
+    except RagEvalError as error:
+        if deep:
+            raise ConfigError(
+                f"the pipeline of {result.name!r} cannot be made again: {error}; give it in Python: "
+                "result.explain(..., retriever=retriever)"
+            ) from error
+        return None, _not_asked("it has parts that are not of this package; --deep (deep=True) asks it")
+    if deep or is_ours(pipeline):
+        return pipeline, ""
+    return None, _not_asked(
+        "it has parts that are not of this package or need a store elsewhere; --deep (deep=True) asks it"
+    )
+
+
+def _not_asked(why: str) -> str:
+    return f"the pipeline was not asked again ({why}): only what the run retrieved is known"
+
+
+def _differs(differing: int, questions: int, rankings: Rankings) -> str:
+    failed = f", {len(rankings.failures)} of them fail" if rankings.failures else ""
+    return (
+        f"{differing} of {questions} questions are ranked otherwise than in the run, as code, a model or a service has "
+        f"changed, or as the pipeline is not deterministic{failed}: of these only what the run retrieved is known"
+    )
+
+
+def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> _Asked:
+    """Ask a pipeline for the deep rankings of the questions; of one that reranks, what it reranks."""
+    inner = pipeline.retriever if isinstance(pipeline, RerankedRetriever) else pipeline
+    candidates = pipeline.candidates if isinstance(pipeline, RerankedRetriever) else None
+    depth = max(DEPTH, candidates or 0)
+    budgets = [cutoff for cutoff in bare.cutter.cutoffs if cutoff.is_budget]
+    sizes = [cutoff.size for cutoff in bare.cutter.cutoffs if not cutoff.is_budget]
+    cutter = RankingCutter([Cutoff(max([depth, *sizes])), *budgets], bare.cutter.tokenizer, bare.corpus)
+    timeout = result.config.get("timeout")
+
+    def ask(index: Index) -> tuple[_Asked, KeyboardInterrupt | None]:
+        rankings, interrupt = index.rank([entry.query for entry in bare.truth], cutter, timeout=timeout)
+        chunks: Sequence[AnyChunk] | None = index.chunks
+        if result.evaluation_type == "chunk-level":
+            ids = _chunk_ids(result, bare.truth, chunks, bare.corpus)
+            rankings = ProjectedTruth(CHUNK, (), ids.of).with_dataset_ids(rankings)
+            chunks = None if chunks is None else [_renamed(chunk, ids) for chunk in chunks]
+        spans = (unit for entry in bare.truth for unit in entry.labels if result.evaluation_type == "token-level")
+        return _Asked(rankings, chunks, unread_text(inner, spans), candidates, depth), interrupt
+
+    with collected():
+        asked, ended = ranked(inner, bare.corpus, ask)
+    if isinstance(ended, KeyboardInterrupt):
+        raise ended
+    return asked
+
+
+def _chunk_ids(
+    result: EvaluationResult[Any], truth: Sequence[GroundTruth[Any]], chunks: Sequence[AnyChunk] | None, corpus: Corpus
+) -> ChunkIds:
+    projected = result.config["dataset"].get("evaluation_type") == "token-level"
+    known = () if projected else [unit for entry in truth for unit in entry.labels]
+    return ChunkIds(known, chunks, None, HitReader(corpus).original)
+
+
+def _renamed(chunk: Any, ids: ChunkIds) -> Any:
+    return replace(chunk, id=ids.of(Hit.of(chunk)) or chunk.id)
+
+
+def _compared(bare: Evidence, asked: _Asked) -> tuple[Evidence, int]:
+    """Return the evidence with what was answered, and how many questions are ranked otherwise than in the run."""
+    found, failed = asked.rankings.hits, asked.rankings.failures
+    begins = found.first(bare.final.counts if asked.candidates is None else asked.candidates)
+    same = np.array(
+        [
+            entry.query.id not in failed and _continues(bare.final[row], begins[row], asked.candidates is not None)
+            for row, entry in enumerate(bare.truth)
+        ],
+        dtype=np.bool_,
+    )
+    deep = _either(bare.final, found, same)
+    evidence = replace(bare, deep=deep, asked=same, chunks=asked.chunks, unread=asked.unread)
+    if asked.candidates is None:
+        evidence = replace(evidence, final=deep)  # as it was asked for, with the texts that its costs are counted by
+    else:
+        evidence = replace(evidence, first=_either(bare.final, found.first(asked.candidates), same))
+    return evidence, int((~same).sum())
+
+
+def _continues(before: Ranking, begin: Ranking, reranked: bool) -> bool:
+    """Return whether the begin of a deep ranking is that of the run or, of one that was reranked, holds all of it."""
+    old, new = [*map(_identity, before)], [*map(_identity, begin)]
+    return {*old} <= {*new} if reranked else old == new
+
+
+def _identity(hit: Hit) -> tuple[object, ...]:
+    return (hit.doc_id, hit.start, hit.end) if hit.placed else (hit.doc_id, hit.text)
+
+
+def _either(first: RankedHits, second: RankedHits, takes_second: NDArray[np.bool_]) -> RankedHits:
+    """Return for each question the second ranking or the first."""
+    if takes_second.all():
+        return second
+    if not takes_second.any():
+        return first
+    one, other, behind = first.table, second.table, len(first.table)
+    table = HitTable(
+        _joined(one.doc_id, other.doc_id),
+        np.concatenate([one.start, other.start]),
+        np.concatenate([one.end, other.end]),
+        _joined(one.chunk_id, other.chunk_id),
+        _joined(one.text, other.text),
+        np.concatenate([one.score, other.score]),
+    )
+    begins = np.where(takes_second, second.begins + behind, first.begins)
+    return RankedHits(table, begins, np.where(takes_second, second.ends + behind, first.ends))
+
+
+def _joined(one: Coded, other: Coded) -> Coded:
+    codes = np.where(other.codes < 0, -1, other.codes + len(one.texts)).astype(np.int32)
+    return Coded(np.concatenate([one.codes, codes]), [*one.texts, *other.texts])

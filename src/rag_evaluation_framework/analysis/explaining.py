@@ -1,0 +1,308 @@
+"""Making explanations: what one question of a run found, what it missed, and why."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from rag_evaluation_framework.analysis.causes import CAUSES
+from rag_evaluation_framework.analysis.deep_pass import Gathered, gather
+from rag_evaluation_framework.analysis.embedded_text import uncovered
+from rag_evaluation_framework.analysis.evidence import Evidence
+from rag_evaluation_framework.analysis.explanation import ExplainedAnswer, Missed, Neighbour, RankedResult
+from rag_evaluation_framework.analysis.explanation import Explanation as Explanation
+from rag_evaluation_framework.analysis.explanation_lines import lines_of
+from rag_evaluation_framework.analysis.find_question import find_question
+from rag_evaluation_framework.analysis.losses import Losses
+from rag_evaluation_framework.analysis.question_before import QuestionBefore, question_before
+from rag_evaluation_framework.analysis.recorded_truth import documents_of, unit_of
+from rag_evaluation_framework.analysis.told_recall import confirmed, losses_of, noted, recall_name, scored_rows
+from rag_evaluation_framework.analysis.unit_losses import accounted, units_of
+from rag_evaluation_framework.data.answers import Answer
+from rag_evaluation_framework.data.chunks import PositionAwareChunk
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.ground_truth import (
+    ChunkLevelGroundTruth,
+    GroundTruth,
+    TokenLevelGroundTruth,
+)
+from rag_evaluation_framework.data.hit_table import RankedHits
+from rag_evaluation_framework.data.hits import Hit, Ranking
+from rag_evaluation_framework.data.levels import LEVELS
+from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans
+from rag_evaluation_framework.judging.spans import SpanJudgements
+from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.retrievers.function import Pipeline
+
+_NEARLY = 1e-9
+_AROUND = 80  # characters of the document on either side of what was missed
+
+
+def explain(
+    result: EvaluationResult[Any],
+    question: str,
+    score: str | None = None,
+    *,
+    baseline: EvaluationResult[Any] | None = None,
+    retriever: Pipeline | None = None,
+    corpus: Corpus | None = None,
+    tokenizer: Any = None,
+    deep: bool = False,
+) -> Explanation:
+    """Explain what one question of a run found and missed, as `EvaluationResult.explain` says.
+
+    Raises:
+        ConfigError: The question or the score is not known; or the pipeline cannot be made again or asked, and `deep`
+            is true or it is given.
+        LevelMismatch: The baseline is of another evaluation type.
+        ResultError: The documents have changed or cannot be read, it is not known what was retrieved, or the baseline
+            does not have the question.
+    """
+    name, cutoff = recall_name(result, score)
+    row = find_question(result, question)
+    if not result.queries.texts:
+        scored_rows(result, name)  # which says that nothing is known of the questions
+    gathered = gather(
+        result,
+        np.array([row], dtype=np.int64),
+        cutoff,
+        retriever=retriever,
+        corpus=corpus,
+        tokenizer=tokenizer,
+        deep=deep,
+    )
+    made = _Explaining(
+        result, row, name, gathered, None if baseline is None else question_before(baseline, result, row, name)
+    )
+    return replace(found := made.explanation, lines=tuple(lines_of(found, gathered.evidence.corpus, made.cutoff)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Explaining:
+    """One question, and all that is known of it."""
+
+    result: EvaluationResult[Any]
+    row: int
+    name: str
+    gathered: Gathered
+    before: QuestionBefore | None
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        return self.gathered.evidence
+
+    @cached_property
+    def entry(self) -> GroundTruth[Any]:
+        return self.evidence.truth[0]
+
+    @property
+    def cutoff(self) -> str:
+        return str(self.evidence.cutoff)
+
+    @cached_property
+    def final(self) -> Ranking:
+        return self.evidence.final[0]
+
+    @cached_property
+    def read(self) -> Ranking:
+        """What was read at the cutoff; a result in which a budget ends is cut."""
+        return self.evidence.cut(self.evidence.final)[0]
+
+    @cached_property
+    def ranks(self) -> Mapping[tuple[object, ...], int]:
+        """The rank of each result: in the run or, behind that, where it would be."""
+        ranks: dict[tuple[object, ...], int] = {}
+        deep = () if self.evidence.first is not None else self.evidence.deep[0]
+        for ranking in (self.final, deep):
+            for rank, hit in enumerate(ranking, start=1):
+                ranks.setdefault(_identity(hit), rank)
+        return ranks
+
+    @property
+    def explanation(self) -> Explanation:
+        told = self.result.queries[self.row]
+        is_scored = told.status == "scored"
+        notes: list[str] = [*self.gathered.notes, *noted(self.result, self.gathered)]
+        losses = losses_of(self.result, self.evidence) if is_scored else None
+        if losses is not None:
+            row = np.array([self.row], dtype=np.int64)
+            notes += confirmed(self.result, self.name, row, losses)[1]
+        return Explanation(
+            run=self.result.name,
+            evaluation_type=self.result.evaluation_type,
+            score=self.name,
+            query_id=told.query_id,
+            text=told.text,
+            status=told.status,
+            recall=None if losses is None else float(losses.recall[0]),
+            results=tuple(self._results()),
+            answers=tuple(self._answers()) if is_scored else (),
+            depth=self.gathered.depth,
+            notes=(*(f"{failure.kind}: {failure.message}" for failure in told.failures), *notes),
+            baseline=None if self.before is None else self.before.name,
+            before=None if self.before is None else self.before.recall,
+            gone=tuple(self._gone()),
+        )
+
+    def _results(self) -> Iterator[RankedResult]:
+        reader, was = self.evidence.cutter.reader, self._ranks_before()
+        bought = [*self.read]
+        for rank, hit in enumerate(self.final, start=1):
+            read: Literal["all", "part", "none"] = "none"
+            if bought and _begin(bought[0]) == _begin(hit):
+                part = bought.pop(0)
+                read = "all" if reader.length(part) >= reader.length(hit) else "part"
+            relevant = tuple(self._relevant(hit))
+            yield RankedResult(rank, hit, reader.original(hit), relevant, read, was.get(_identity(hit)))
+
+    def _relevant(self, hit: Hit) -> Iterator[tuple[int, int]]:
+        """Yield the stretches of a result that are in a place of an answer; of a relevant unit, all of it."""
+        if self.result.evaluation_type != "token-level":
+            level = LEVELS[self.result.evaluation_type]
+            unit = level.read(hit)
+            if unit is not None and {*self.entry.as_labelled([unit])} & {*self.entry.labels}:
+                yield 0, len(self.evidence.cutter.reader.original(hit))
+            return
+        own = hit.span
+        if own is None:
+            return
+        inside = [
+            CharacterSpan(own.doc_id, max(span.start, own.start), min(span.end, own.end))
+            for span in self.entry.labels
+            if span.overlaps(own)
+        ]
+        for span in merge_overlapping_spans(inside):
+            yield span.start - own.start, span.end - own.start
+
+    def _answers(self) -> Iterator[ExplainedAnswer]:
+        answers = self.entry.answers
+        alone = [_alone(self.entry, answer, self.evidence.corpus) for answer in answers]
+        evidence = self.evidence.take(np.zeros(len(alone), dtype=np.int64), alone)
+        losses = losses_of(self.result, evidence)
+        for number, (answer, entry) in enumerate(zip(answers, alone, strict=True)):
+            yield self._answer(answer, entry, number, losses)
+
+    def _answer(self, answer: Answer[Any], entry: GroundTruth[Any], number: int, losses: Losses) -> ExplainedAnswer:
+        recall = float(losses.recall[number])
+        ranking = self.final if self.evidence.first is not None else max(self.evidence.deep[0], self.final, key=len)
+        rank = self._more(entry, ranking, recall)
+        first = None if self.evidence.first is None else self._more(entry, self.evidence.deep[0], recall)
+        found = self._more(entry, ranking, 0.0)
+        was = None if self.before is None else self._more(entry, self.before.ranking, 0.0)
+        return ExplainedAnswer(
+            answer=answer,
+            recall=recall,
+            lost={cause: float(losses.lost[cause][number]) for cause in CAUSES},
+            is_split=bool(losses.split[number] > _NEARLY),
+            is_truncated=bool(losses.truncated[number] > _NEARLY),
+            rank=rank,
+            before=() if rank is None else ranking[: rank - 1],
+            first_rank=first,
+            found_at=found,
+            was_found_at=was,
+            missed=tuple(self._missed(answer)) if recall < 1 - _NEARLY else (),
+        )
+
+    def _more(self, entry: GroundTruth[Any], ranking: Ranking, recall: float) -> int | None:
+        """Return the first rank with which more is found of an answer than this share."""
+        whole = np.array(self._found(entry, ranking))
+        ranks = np.flatnonzero(whole > recall + _NEARLY)
+        return int(ranks[0]) + 1 if len(ranks) else None
+
+    def _found(self, entry: GroundTruth[Any], ranking: Ranking) -> Sequence[float]:
+        """Return the recall of an answer after each rank."""
+        if self.result.evaluation_type == "token-level":
+            judged = SpanJudgements.from_hits(RankedHits.of([ranking]), [cast("GroundTruth[CharacterSpan]", entry)])
+            shares: list[float] = (judged.credit[0] / judged.truth[0]).tolist()
+            return shares
+        level = LEVELS[self.result.evaluation_type]
+        count = len(entry.relevant)
+        return [accounted(entry, units_of(entry, level, ranking[:rank])) / count for rank in range(1, len(ranking) + 1)]
+
+    def _missed(self, answer: Answer[Any]) -> Iterator[Missed]:
+        """Yield what of the first place of an answer was not read, nor said by a copy that was."""
+        if self.result.evaluation_type != "token-level":
+            return
+        read = merge_overlapping_spans(hit.span for hit in self.read if hit.span is not None)
+        said = [*read]
+        for place, wording in zip(answer.places[1:], answer.wordings[1:], strict=True):
+            if wording == 0:
+                said += _echoes(place, answer.reference, read)
+        for span in uncovered(merge_overlapping_spans(answer.reference), merge_overlapping_spans(said)):
+            yield self._shown(span)
+
+    def _shown(self, span: CharacterSpan) -> Missed:
+        corpus = self.evidence.corpus
+        if span.doc_id not in corpus:
+            return Missed(span, "", "")
+        text = corpus[span.doc_id].content
+        quoted = text[span.start : span.end]
+        whole = CharacterSpan(span.doc_id, span.start, span.end, quoted if len(quoted) == span.length() else "")
+        before = text[max(span.start - _AROUND, 0) : span.start]
+        return Missed(whole, before, text[span.end : span.end + _AROUND], tuple(self._neighbours(span)))
+
+    def _neighbours(self, span: CharacterSpan) -> Iterator[Neighbour]:
+        """Yield the chunks that hold some of a span, and the nearest on either side."""
+        placed = [
+            CharacterSpan(chunk.doc_id, chunk.start, chunk.end)
+            for chunk in self.evidence.chunks or ()
+            if isinstance(chunk, PositionAwareChunk) and chunk.doc_id == span.doc_id
+        ]
+        ordered = sorted(placed, key=lambda chunk: (chunk.start, chunk.end))
+        behind = [chunk for chunk in ordered if chunk.end <= span.start]
+        ahead = [chunk for chunk in ordered if chunk.start >= span.end]
+        holding = [chunk for chunk in ordered if chunk.overlaps(span)]
+        for chunk in (*behind[-1:], *holding, *ahead[:1]):
+            rank = self.ranks.get((chunk.doc_id, chunk.start, chunk.end))
+            yield Neighbour(chunk, chunk.overlaps(span), rank)
+
+    def _ranks_before(self) -> Mapping[tuple[object, ...], int]:
+        if self.before is None:
+            return {}
+        ranks: dict[tuple[object, ...], int] = {}
+        for rank, hit in enumerate(self.before.ranking, start=1):
+            ranks.setdefault(_identity(hit), rank)
+        return ranks
+
+    def _gone(self) -> Iterator[tuple[Hit, int, int | None]]:
+        """Yield what the baseline read and the run did not, with its ranks in both."""
+        if self.before is None:
+            return
+        read = {*map(_identity, self.final[: len(self.read)])}
+        cut = self.evidence.cut(RankedHits.of([self.before.ranking]))[0]
+        for rank, hit in enumerate(self.before.ranking[: len(cut)], start=1):
+            if _identity(hit) not in read:
+                yield hit, rank, self.ranks.get(_identity(hit))
+
+
+def _alone(entry: GroundTruth[Any], answer: Answer[Any], corpus: Corpus) -> GroundTruth[Any]:
+    """Return a question that has one of its answers only."""
+    unit = unit_of(answer)
+    if isinstance(entry, TokenLevelGroundTruth):
+        return TokenLevelGroundTruth(entry.query, (unit,))
+    if isinstance(entry, ChunkLevelGroundTruth):
+        return ChunkLevelGroundTruth(entry.query, (unit,))
+    return documents_of(entry.query, (unit,), corpus)
+
+
+def _echoes(
+    place: Sequence[CharacterSpan], original: Sequence[CharacterSpan], read: Sequence[CharacterSpan]
+) -> Iterator[CharacterSpan]:
+    """Yield what spans that were read in a copy say of the original."""
+    for one, other in zip(place, original, strict=True):
+        for span in read:
+            if span.overlaps(one):
+                shift = other.start - one.start
+                start, end = max(span.start, one.start) + shift, min(span.end, one.end) + shift
+                yield CharacterSpan(other.doc_id, start, end)
+
+
+def _identity(hit: Hit) -> tuple[object, ...]:
+    return (hit.doc_id, hit.start, hit.end) if hit.placed else (hit.doc_id, hit.text, hit.chunk_id)
+
+
+def _begin(hit: Hit) -> tuple[object, ...]:
+    """Return what a result has in common with itself, cut."""
+    return (hit.doc_id, hit.start) if hit.placed else (hit.doc_id, (hit.text or "")[:20], hit.chunk_id)

@@ -1,0 +1,50 @@
+"""What a run lost at a cutoff, by cause, whatever is relevant: text or units."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework.analysis.causes import Cause
+from rag_evaluation_framework.data.columns import Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """The best recall that is possible.
+
+    Attributes:
+        recall: No ranking has more; shape (questions,), in [0, 1].
+        exact: Of which questions a ranking has as much; of the others it is an upper bound; shape (questions,).
+    """
+
+    recall: Numbers
+    exact: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """What was lost of each question, in shares of what is relevant to it; arrays of shape (questions,), in [0, 1].
+
+    Attributes:
+        recall: What was found: the recall of the run.
+        lost: What each cause lost. Together with `recall` it is 1.
+        without_reranker: The recall of the ranking before the reranker; None if there is none.
+        split: What of `lost` belongs to answers that are in chunks, none of which holds them whole. 0 for units.
+        split_found: The same of those answers only of which a part was read.
+        truncated: What of `lost` is in chunks, but behind what the embedder reads of them. 0 for units.
+        general: What was lost by ranking, `not_retrieved` and `beyond_cutoff`, and by neither split nor truncation.
+        chunking: The best recall for these chunks at this cutoff; None if the chunks are not known.
+        candidates: The best recall for the candidates of the run's reranker or, without one, for the deepest ranking.
+    """
+
+    recall: Numbers
+    lost: Mapping[Cause, Numbers]
+    without_reranker: Numbers | None
+    split: Numbers
+    split_found: Numbers
+    truncated: Numbers
+    general: Mapping[Cause, Numbers]
+    chunking: Bound | None
+    candidates: Bound

@@ -1,0 +1,102 @@
+"""The pipeline and the documents of a run, made again from its record."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework._support.files import is_object
+from rag_evaluation_framework.contracts.component import Component, parameters
+from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.data.documents import Corpus, checked_corpus
+from rag_evaluation_framework.errors import ConfigError, CorpusError, ResultError
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.registry.loading import PACKAGE
+from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.retrievers.function import FunctionRetriever, as_retriever
+
+_FUNCTION = ".function"  # the modules of what wraps functions
+_ELSEWHERE = ("url", "host", "path")  # where a store keeps what others may need, or what takes a network
+
+
+def remade_retriever(result: EvaluationResult[Any], *, imports: bool) -> Retriever:
+    """Return the retriever of a run, made again from the record of its components.
+
+    Args:
+        result: The run.
+        imports: Whether it may hold your own code, which is imported by the names in the record.
+
+    Raises:
+        ConfigError: It cannot be made: of own code that may not be imported, or that has no name, as functions and
+            classes of a notebook have none; or its parts are not there any more.
+    """
+    record = result.config.get("retriever")
+    if not is_object(record):
+        raise ConfigError("its record does not tell the retriever")
+    made = _made(record, imports)
+    return as_retriever(build("retriever", made, imports=imports))
+
+
+def _made(record: Any, imports: bool) -> Any:
+    """Return a record with what it tells of functions replaced by what a configuration would say."""
+    if is_object(record):
+        kind, function = str(record.get("type")), record.get("function")
+        if kind.startswith(f"{PACKAGE}.") and f"{_FUNCTION}:" in kind and isinstance(function, str):
+            if kind.endswith(":FunctionRetriever"):
+                loaded: Any = build("retriever", function, imports=imports)
+                return FunctionRetriever(loaded, stable=record.get("stable"))
+            return function
+        return {key: _made(value, imports) for key, value in record.items()}
+    if isinstance(record, list | tuple):
+        return [_made(item, imports) for item in cast("Sequence[Any]", record)]
+    return record
+
+
+def is_ours(component: Any) -> bool:
+    """Return whether a component, and all in it, is of this package, and needs neither a network nor a shared store."""
+    module: str = type(component).__module__
+    if not module.startswith(f"{PACKAGE}.") or module.endswith(_FUNCTION):
+        return False
+    known = parameters(component)
+    if any(known.get(name) is not None for name in _ELSEWHERE):
+        return False
+    return all(map(is_ours, _components(known)))
+
+
+def _components(values: Mapping[str, Any]) -> Iterator[Any]:
+    for value in values.values():
+        for item in cast("Sequence[Any]", value if isinstance(value, tuple) else (value,)):
+            if isinstance(item, Component):
+                yield item
+
+
+def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Corpus:
+    """Return the documents of a run: those that are given, or read again from where the run read them.
+
+    Raises:
+        CorpusError: What is given is not a corpus.
+        ResultError: They are not those of the run, were not read from a folder, or cannot be read any more.
+    """
+    known = result.config["corpus"]
+    source, pattern = known.get("source"), known.get("glob_pattern")
+    found = None if corpus is None else checked_corpus(corpus)
+    if found is None:
+        if not isinstance(source, str) or "://" in source:
+            raise ResultError(
+                f"{name_line(result.name)}: its documents were not read from a folder, so that they cannot be read "
+                "again: give them, result.explain(..., corpus=corpus)"
+            )
+        try:
+            found = Corpus.from_folder(source, *([pattern] if isinstance(pattern, str) else []))
+        except CorpusError as error:
+            raise ResultError(
+                f"{name_line(result.name)}: its documents cannot be read again: {error}. Put them back, or give them "
+                "in Python: result.explain(..., corpus=corpus)"
+            ) from error
+    if found.content_hash != known["hash"]:
+        where = "the corpus that was given" if corpus is not None else shown(source)
+        raise ResultError(
+            f"{name_line(result.name)}: its documents have changed: it was made on {known['documents']} documents with "
+            f"the hash {str(known['hash'])[:12]}, {where} has {len(found)} with {found.content_hash[:12]}. Run it "
+            "again on the documents of today, or check out those of the run"
+        )
+    return found

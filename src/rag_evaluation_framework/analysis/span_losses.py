@@ -1,0 +1,87 @@
+"""Where relevant text was lost, by cause, in columns.
+
+Every step between the documents and the cutoff is a set of characters, and has all that the steps after it have: the
+corpus, its chunks, what was retrieved, what would have been read without the reranker, what was read as text, and what
+was read. What a step is worth is what recall counts of it: the credit of its characters. So the other places of an
+answer count as far as they do in the score, and the differences between steps add up to what is missing of the first
+places.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+
+from rag_evaluation_framework.analysis.causes import CAUSES, Cause, divided
+from rag_evaluation_framework.analysis.evidence import Evidence
+from rag_evaluation_framework.analysis.losses import Losses
+from rag_evaluation_framework.analysis.span_ceilings import best_of_candidates, best_of_chunks
+from rag_evaluation_framework.analysis.span_steps import SpanSteps
+from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.judging.span_columns import SpanColumns
+
+_BY_RANKING: tuple[Cause, ...] = ("not_retrieved", "beyond_cutoff")
+
+
+def span_losses(evidence: Evidence) -> Losses:
+    """Divide the characters that were missing at the cutoff, at token level; every question has an answer."""
+    steps = SpanSteps(evidence)
+    whole, had = steps.whole, [steps.credit(rows) for rows in steps.all]
+    lost = divided(had, whole)
+    split, found = split_answers(steps)
+    unread = steps.held(evidence.unread)
+
+    def gained(rows: SpanColumns) -> Numbers:
+        return np.maximum(steps.credit(steps.read, rows) - had[-1], 0.0) / whole
+
+    return Losses(
+        recall=had[-1] / whole,
+        lost={cause: lost[cause] / whole for cause in CAUSES},
+        without_reranker=_without_reranker(steps),
+        split=gained(split),
+        split_found=gained(found),
+        truncated=gained(unread),
+        general=_general(steps, split, unread),
+        chunking=best_of_chunks(steps),
+        candidates=best_of_candidates(steps),
+    )
+
+
+def split_answers(steps: SpanSteps) -> tuple[SpanColumns, SpanColumns]:
+    """Return the first places of answers that chunks hold, but none of them whole; and those of them found in part.
+
+    An answer of which one place is whole in chunks, each of its spans in one of them, is not split.
+    """
+    if steps.evidence.chunks is None:
+        return steps.of_spans([]), steps.of_spans([])
+    covered, whole = steps.whole_in_chunks()
+    touched = steps.touched(steps.read)
+    split: list[tuple[int, CharacterSpan]] = []
+    found: list[tuple[int, CharacterSpan]] = []
+    begin = 0
+    for row, entry in enumerate(steps.evidence.truth):
+        for answer in entry.answers:
+            bounds = np.cumsum([begin, *map(len, answer.places)]).tolist()
+            places = [slice(first, last) for first, last in pairwise(bounds)]
+            begin = bounds[-1]
+            if not covered[places[0]].all() or any(whole[place].all() for place in places):
+                continue
+            spans = [(row, span) for span in answer.reference]
+            split += spans
+            if touched[bounds[0] : bounds[-1]].any():
+                found += spans
+    return steps.of_spans(split), steps.of_spans(found)
+
+
+def _general(steps: SpanSteps, split: SpanColumns, unread: SpanColumns) -> dict[Cause, Numbers]:
+    """Return what ranking lost, as shares, if what was split and what was not read by the embedder were had."""
+    chunks, deep, first = (steps.credit(rows, split, unread) for rows in steps.all[1:4])
+    return {
+        cause: np.maximum(before - after, 0.0) / steps.whole
+        for cause, before, after in zip(_BY_RANKING, (chunks, deep), (deep, first), strict=True)
+    }
+
+
+def _without_reranker(steps: SpanSteps) -> Numbers | None:
+    known = steps.evidence
+    return None if known.first is None else steps.credit(steps.placed(known.cut(known.first))) / steps.whole

@@ -1,0 +1,114 @@
+"""The recall whose losses are told: which it is, of which questions, and whether it is still that of the run."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework.analysis.deep_pass import Gathered
+from rag_evaluation_framework.analysis.evidence import Evidence
+from rag_evaluation_framework.analysis.losses import Losses
+from rag_evaluation_framework.analysis.span_losses import span_losses
+from rag_evaluation_framework.analysis.unit_losses import Units, unit_losses
+from rag_evaluation_framework.data.columns import Integers
+from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
+from rag_evaluation_framework.data.ids import EvaluationType
+from rag_evaluation_framework.data.levels import LEVELS
+from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.results.result import EvaluationResult
+
+RECALLS: Mapping[EvaluationType, tuple[str, ...]] = {
+    "document-level": ("recall",),
+    "chunk-level": ("chunk_recall", "recall"),
+    "token-level": ("span_recall",),
+}
+"""The scores whose losses are told, by evaluation type; the first is meant if none is named."""
+
+_NEARLY = 1e-9
+
+
+def recall_name(result: EvaluationResult[Any], score: str | None = None) -> tuple[str, Cutoff]:
+    """Return the name of the recall that is meant, and its cutoff.
+
+    Raises:
+        ConfigError: It is not a recall at a cutoff of the run.
+        ResultError: What is given is not a result.
+    """
+    given_result: Any = result
+    if not isinstance(given_result, EvaluationResult):
+        raise ResultError(f"{shown(given_result)}: expected an EvaluationResult; load_result(path) reads one")
+    recalls = RECALLS[result.evaluation_type]
+    known = next((metric for metric in recalls if metric in result.metric_names), recalls[0])
+    try:
+        given = ScoreName.parse(known if score is None else score).canonical
+    except ConfigError:
+        given = None
+    cutoff = None if given is None else str(given.cutoff or result.cutoffs[0])
+    if given is None or given.metric not in recalls or cutoff not in result.cutoffs:
+        there = ", ".join(f"{known}@{cutoff}" for cutoff in result.cutoffs)
+        raise ConfigError(f"score {shown(score)}: losses are told of recall; expected one of {there}")
+    meant = Cutoff.parse(cutoff)
+    return str(ScoreName(given.metric, meant)), meant
+
+
+def scored_rows(result: EvaluationResult[Any], name: str) -> Integers:
+    """Return the rows of the questions that have a recall; of one that the run does not score, of all scored.
+
+    Raises:
+        ResultError: There are none, or only a report is known, without what was asked.
+    """
+    if not result.queries.texts:
+        raise ResultError(
+            f"{name_line(result.name)}: its questions are not known, as it was loaded from a report alone"
+        )
+    scored = np.array([status == "scored" for status in result.scores.statuses], dtype=np.bool_)
+    column = result.scores.columns.get(name)
+    rows: Integers = np.flatnonzero(scored if column is None else scored & ~np.isnan(column))
+    if not len(rows):
+        raise ResultError(f"{name_line(result.name)}: no question has {name}, so that nothing can be told")
+    return rows
+
+
+def losses_of(result: EvaluationResult[Any], evidence: Evidence) -> Losses:
+    """Return what was lost of each question, by cause."""
+    if result.evaluation_type == "token-level":
+        return span_losses(evidence)
+    level = LEVELS[result.evaluation_type]
+    return unit_losses(evidence, Units.of(level, evidence.corpus, evidence.chunks))
+
+
+def confirmed(
+    result: EvaluationResult[Any], name: str, rows: Integers, losses: Losses
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return which questions have the recall that the run gave them, and a note on the others.
+
+    Raises:
+        ResultError: None has.
+    """
+    column = result.scores.columns.get(name)
+    if column is None:
+        return np.ones(len(rows), dtype=np.bool_), []
+    kept: NDArray[np.bool_] = np.abs(column[rows] - losses.recall) <= _NEARLY
+    differing = int((~kept).sum())
+    why = (
+        "what is stored of a run is its deepest ranking, with places instead of texts, and its retriever ranks "
+        "differently at every cutoff, or returns texts that are not those of their places"
+    )
+    if not kept.any():
+        raise ResultError(f"{name_line(result.name)}: its {name} cannot be told from what it stored: {why}")
+    if not differing:
+        return kept, []
+    return kept, [f"{differing} of {len(rows)} questions are left out, whose {name} cannot be told again: {why}"]
+
+
+def noted(result: EvaluationResult[Any], gathered: Gathered) -> list[str]:
+    """Return what is to be known of losses: what is not known, and which questions count."""
+    notes: list[str] = []
+    if gathered.depth is not None and gathered.evidence.chunks is None:
+        notes.append("the retriever cannot list its chunks: what is in no chunk counts as not retrieved")
+    if result.scores.count_as_zero:
+        zeros = ", ".join(sorted(result.scores.count_as_zero))
+        notes.append(f"the run counts as 0: {zeros}; here only questions that were scored count")
+    return notes

@@ -1,0 +1,323 @@
+"""One question explained: its results, what it missed, why, and what changed beside a baseline."""
+
+import json
+
+import pytest
+
+from rag_evaluation_framework import (
+    TOKEN,
+    Answer,
+    BM25Retriever,
+    CharacterSpan,
+    ChunkLevelEvaluation,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelEvaluation,
+    EvaluationConfig,
+    Query,
+    RerankedRetriever,
+    SentenceChunker,
+    TokenLevelEvaluation,
+    TokenLevelGroundTruth,
+    load_result,
+    run_experiment,
+)
+from rag_evaluation_framework.analysis import Explanation, explain
+from rag_evaluation_framework.analysis.causes import CAUSES
+from rag_evaluation_framework.analysis.find_question import find_question
+from rag_evaluation_framework.data.ids import QueryId, QueryText
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
+
+TEXTS = {
+    "billing.md": "# Billing\n\nRefunds take five days. Invoices come on the first. Nothing else is here.\n",
+    "help.md": "# Help\n\nSupport answers within a day. Refunds are handled by support. Ask us anything.\n",
+    "copy.md": "# Copy\n\nSupport answers within a day.\n",
+}
+QUOTES = {
+    "refund": ("How long do refunds take?", "Refunds take five days."),
+    "first": ("What comes first?", "Invoices come on the first."),
+    "none": ("Who is the chief?", None),
+    "both": ("Who handles refunds, and when do invoices come?", "Refunds are handled by support."),
+}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return Corpus(Document(DocumentId(name), text) for name, text in TEXTS.items())
+
+
+def quoted(quote, name=None):
+    name = name or next(one for one, text in TEXTS.items() if quote in text)
+    start = TEXTS[name].index(quote)
+    return CharacterSpan(DocumentId(name), start, start + len(quote), quote)
+
+
+@pytest.fixture(scope="module")
+def dataset(corpus):
+    entries = [
+        TokenLevelGroundTruth(Query(QueryId(name), QueryText(text)), () if quote is None else (quoted(quote),))
+        for name, (text, quote) in QUOTES.items()
+    ]
+    copies = [quoted("Support answers within a day.", name) for name in ("help.md", "copy.md")]
+    day = Query(QueryId("day"), QueryText("Support within a day?"))
+    entries.append(TokenLevelGroundTruth(day, (Answer.any_of(*copies), quoted("Ask us anything."))))
+    return Dataset(entries, TOKEN, corpus=corpus)
+
+
+@pytest.fixture(scope="module")
+def evaluation(dataset):
+    return TokenLevelEvaluation(dataset.corpus, dataset)
+
+
+@pytest.fixture(scope="module")
+def run(evaluation):
+    return evaluation.run(SentenceChunker(sentences=1), k=1)
+
+
+class TestExplained:
+    def test_an_answer_that_was_found(self, run, corpus):
+        found = run.explain("refund", corpus=corpus)
+        assert isinstance(found, Explanation)
+        assert (found.recall, found.status, found.depth, found.notes) == (1, "scored", 100, ())
+        (answer,) = found.answers
+        assert (answer.recall, answer.found_at, answer.missed, answer.causes) == (1, 1, (), ())
+        first = found.results[0]
+        assert (first.rank, first.read, first.text.strip()) == (1, "all", "Refunds take five days.")
+        assert [first.text[start:end] for start, end in first.relevant] == ["Refunds take five days."]
+        assert all(result.read == "none" for result in found.results[1:])
+
+    def test_an_answer_behind_the_cutoff(self, run, corpus):
+        found = run.explain("both", corpus=corpus)
+        (answer,) = found.answers
+        assert answer.causes == ("beyond_cutoff",)
+        assert answer.rank == answer.found_at > 1
+        assert len(answer.before) == answer.rank - 1
+        (missed,) = answer.missed
+        assert missed.span == quoted("Refunds are handled by support.")
+        assert missed.before.endswith("within a day. ")
+        assert missed.after.startswith(" Ask us")
+        assert [near.holds for near in missed.neighbours] == [False, True, False]
+        assert missed.neighbours[1].rank == answer.rank
+        assert f"rank {answer.rank}, behind " in repr(found)
+
+    def test_answers_are_explained_one_by_one(self, run, corpus):
+        found = run.explain("day", corpus=corpus)
+        assert found.recall == run.per_query("span_recall@1")["day"]
+        support, ask = found.answers
+        assert (support.recall, support.missed) == (1, ())
+        assert (ask.recall, [missed.span.text for missed in ask.missed]) == (0, ["Ask us anything."])
+        for answer in found.answers:
+            assert answer.recall + sum(answer.lost[cause] for cause in CAUSES) == pytest.approx(1)
+
+    def test_a_copy_that_was_read_is_no_miss(self, evaluation, corpus):
+        def search(query, k):
+            return [{"doc_id": "copy.md", "start": 8, "end": 23}][:k]
+
+        found = evaluation.run(retriever=search, k=1).explain("day", corpus=corpus)
+        support = found.answers[0]
+        assert support.recall == pytest.approx(15 / 29)
+        assert [missed.span.text for missed in support.missed] == [" within a day."]
+        assert found.results[0].relevant == ((0, 15),)
+
+    def test_a_question_without_an_answer(self, run, corpus):
+        found = run.explain("none", corpus=corpus)
+        assert (found.status, found.recall, found.answers) == ("no-answer", None, ())
+        assert "nothing in the documents answers it" in repr(found)
+
+    def test_a_question_that_failed(self, evaluation, corpus):
+        def search(query, k):
+            raise OSError("gone away")
+
+        found = evaluation.run(retriever=search, k=1).explain("refund", corpus=corpus)
+        assert (found.status, found.results) == ("failed", ())
+        assert "OSError: gone away" in repr(found)
+        assert "its retrieval failed" in repr(found)
+
+    def test_a_result_in_which_the_budget_ends(self, evaluation, corpus):
+        result = evaluation.run(k=1, config=None)
+        found = result.explain("refund", "span_recall@4000ch", corpus=corpus)
+        assert {one.read for one in found.results} == {"all"}
+        small = evaluation.experiment(
+            BM25Retriever(SentenceChunker(sentences=1)), k=1, config=EvaluationConfig(budgets=["10ch"])
+        )
+        found = run_experiment(small).explain("refund", "span_recall@10ch", corpus=corpus)
+        assert [one.read for one in found.results][:2] == ["part", "none"]
+        assert found.answers[0].rank == 1
+        assert "cut by the budget" in repr(found)
+
+    def test_a_reranked_result_has_its_rank_before(self, evaluation, corpus):
+        def backwards(query, texts):
+            return [float(number) for number in range(len(texts))]
+
+        retriever = RerankedRetriever(BM25Retriever(SentenceChunker(sentences=1)), backwards)
+        found = evaluation.run(retriever=retriever, k=1).explain("refund", corpus=corpus, retriever=retriever)
+        (answer,) = found.answers
+        assert answer.causes == ("dropped_by_reranker",)
+        assert (answer.first_rank, answer.rank) == (1, len(found.results))
+        assert "(rank 1 before reranking)" in repr(found)
+
+    def test_text_without_a_place(self, evaluation, corpus):
+        found = evaluation.run(retriever=lambda query, k: ["REFUNDS take *five* days"], k=1).explain(
+            "refund", corpus=corpus
+        )
+        assert found.answers[0].causes == ("not_placed",)
+        assert found.results[0].text == "REFUNDS take *five* days"
+        assert "retrieved as text that has no place" in repr(found)
+
+    @pytest.mark.parametrize("level", [DocumentLevelEvaluation, ChunkLevelEvaluation])
+    def test_documents_and_chunks(self, dataset, corpus, level):
+        result = level(corpus, dataset).run(SentenceChunker(sentences=1), k=1)
+        found = result.explain("both", corpus=corpus)
+        (answer,) = found.answers
+        assert answer.causes in (("beyond_cutoff",), ())
+        assert found.recall == result.per_query(found.score)["both"]
+        marked = [one.rank for one in found.results if one.relevant]
+        assert answer.found_at in marked
+
+    def test_the_record_is_json_and_has_all_of_it(self, run, corpus):
+        record = json.loads(json.dumps(run.explain("both", corpus=corpus).record()))
+        assert record["score"] == "span_recall@1"
+        (answer,) = record["answers"]
+        assert answer["lost"] == {"beyond_cutoff": 1.0}
+        assert answer["missed"][0]["text"] == "Refunds are handled by support."
+        assert record["results"][answer["rank"] - 1]["relevant"]
+
+
+class TestShown:
+    def test_as_text_what_is_relevant_is_marked(self, run, corpus):
+        lines = repr(run.explain("refund", corpus=corpus)).splitlines()
+        assert lines[0] == "How long do refunds take? (refund)"
+        assert lines[1].endswith("span_recall@1: 1.000")
+        assert "  1 billing.md:3:1" in lines
+        assert "    »Refunds take five days.«" in lines
+
+    def test_as_html_everything_is_escaped(self, corpus):
+        text = "<script>x</script> Refunds & more."
+        here = Corpus([Document(DocumentId("a"), text)])
+        span = CharacterSpan(DocumentId("a"), 0, len(text), text)
+        dataset = Dataset([TokenLevelGroundTruth(Query(QueryId("q"), QueryText("<b>refunds</b>?")), [span])], TOKEN)
+        page = TokenLevelEvaluation(here, dataset).run(k=1).explain("q", corpus=here)._repr_html_()
+        assert "<script>" not in page
+        assert "<b>" not in page
+        assert "<mark>&lt;script&gt;" in page
+
+    def test_control_codes_do_nothing(self):
+        text = "Refunds \x1b[31m take\x07 five days."
+        here = Corpus([Document(DocumentId("a\x1b[2J"), text)])
+        span = CharacterSpan(DocumentId("a\x1b[2J"), 0, len(text), text)
+        query = Query(QueryId("q"), QueryText("refunds\x1b[5m?"))
+        dataset = Dataset([TokenLevelGroundTruth(query, [span])], TOKEN)
+        shown = repr(TokenLevelEvaluation(here, dataset).run(k=1).explain("q", corpus=here))
+        assert "\x1b" not in shown
+        assert "\x07" not in shown
+
+    def test_long_results_are_shortened_beside_what_is_relevant(self):
+        text = f"{'before ' * 100}Refunds take five days. {'after ' * 100}"
+        here = Corpus([Document(DocumentId("a"), text), Document(DocumentId("b"), "Refunds " * 100)])
+        start = text.index("Refunds")
+        span = CharacterSpan(DocumentId("a"), start, start + 23, text[start : start + 23])
+        dataset = Dataset([TokenLevelGroundTruth(Query(QueryId("q"), QueryText("refunds?")), [span])], TOKEN)
+        result = TokenLevelEvaluation(here, dataset).run(retriever=lambda query, k: [text, "Refunds " * 100], k=2)
+        first, second = (line for line in repr(result.explain("q", corpus=here)).splitlines() if "efunds " in line)
+        assert first.startswith("    … ")
+        assert "before »Refunds take five days.« after" in first
+        assert first.endswith(" …")
+        assert second.endswith("Refunds …")
+        assert max(len(first), len(second)) < 180
+
+    def test_of_long_relevant_text_both_ends_are_shown(self):
+        text = f"{'begin ' * 100}{'middle ' * 300}{'end ' * 100}"
+        here = Corpus([Document(DocumentId("a"), text), Document(DocumentId("b"), "other text")])
+        span = CharacterSpan(DocumentId("a"), 0, len(text), text)
+        dataset = Dataset([TokenLevelGroundTruth(Query(QueryId("q"), QueryText("begin?")), [span])], TOKEN)
+        evaluation = TokenLevelEvaluation(here, dataset)
+        for found in (["a"], ["b"]):
+            result = evaluation.run(retriever=lambda query, k, ids=found: [{"doc_id": name} for name in ids], k=1)
+            shown = repr(result.explain("q", corpus=here))
+            assert len(shown) < 1_300
+            assert "»begin begin" in shown
+            assert "end end«" in shown
+
+    def test_blanks_beside_what_was_missed_stay(self, evaluation, corpus):
+        def search(query, k):
+            return [{"doc_id": "billing.md", "start": 18, "end": 34}][:k]
+
+        shown = repr(evaluation.run(retriever=search, k=1).explain("refund", corpus=corpus))
+        assert "# Billing »Refunds« take five" in shown
+
+
+class TestBesideABaseline:
+    @pytest.fixture
+    def both(self, evaluation):
+        def search(ids):
+            return lambda query, k: [{"doc_id": name} for name in ids][:k]
+
+        before = evaluation.run(retriever=search(["billing.md", "help.md", "copy.md"]), k=2)
+        return before, evaluation.run(retriever=search(["copy.md", "billing.md", "help.md"]), k=2)
+
+    def test_what_changed_rank_is_told(self, both, corpus):
+        before, after = both
+        found = after.explain("both", baseline=before, corpus=corpus)
+        assert [one.was for one in found.results] == [3, 1, 2]
+        assert [(hit.doc_id, was, now) for hit, was, now in found.gone] == [("help.md", 2, 3)]
+        assert (found.recall, found.before) == (0, 1)
+        (answer,) = found.answers
+        assert (answer.found_at, answer.was_found_at) == (3, 2)
+        shown = repr(found)
+        assert "copy.md:1:1, was 3" in shown
+        assert "help.md:1:1, was 2, now 3" in shown
+        assert "first found at rank 3; in the baseline: rank 2" in shown
+
+    def test_a_baseline_of_another_level_or_without_the_question_is_refused(self, run, dataset, corpus):
+        with pytest.raises(LevelMismatch, match="is document-level"):
+            run.explain("both", baseline=DocumentLevelEvaluation(corpus, dataset).run(k=1), corpus=corpus)
+        some = Dataset(dataset.ground_truth[:1], TOKEN, corpus=corpus)
+        with pytest.raises(ResultError, match="does not have the question both"):
+            run.explain("both", baseline=TokenLevelEvaluation(corpus, some).run(k=1), corpus=corpus)
+
+    def test_a_question_under_another_id_is_the_same_question(self, run, dataset, corpus):
+        entry = dataset.ground_truth[3]
+        other = TokenLevelGroundTruth(Query(QueryId("renamed"), entry.query.text), entry.relevant_spans)
+        renamed = TokenLevelEvaluation(corpus, Dataset([other], TOKEN, corpus=corpus)).run(k=3)
+        assert run.explain("both", baseline=renamed, corpus=corpus).answers[0].was_found_at == 2
+
+
+class TestNaming:
+    @pytest.mark.parametrize(
+        "given",
+        ["both", "bo", "Who handles refunds, and when do invoices come?", "who HANDLES", "invoices handles come"],
+    )
+    def test_a_question_has_several_names(self, run, given):
+        assert run.scores.query_ids[find_question(run, given)] == "both"
+
+    def test_an_id_comes_before_the_words_of_others(self, run):
+        assert run.scores.query_ids[find_question(run, "first")] == "first"
+
+    def test_one_that_several_questions_have_is_refused_with_them(self, run):
+        with pytest.raises(ConfigError, match=r"'who' names 2 questions(.|\n)*none  Who is the chief(.|\n)*both  Who"):
+            find_question(run, "who")
+
+    def test_one_that_none_has_is_refused_with_the_nearest(self, run):
+        with pytest.raises(ConfigError, match=r"called 'Who is the chef\?'; the nearest:\n  none  Who is the chief"):
+            find_question(run, "Who is the chef?")
+        with pytest.raises(ConfigError, match="name one by its id"):
+            find_question(run, "0000")
+
+    @pytest.mark.parametrize("given", ["", "  ", 7, None])
+    def test_what_is_no_name(self, run, given):
+        with pytest.raises(ConfigError, match="expected its id"):
+            find_question(run, given)
+
+
+def test_a_saved_run_is_explained_alike(run, corpus, tmp_path):
+    again = explain(load_result(run.save(tmp_path / "run")), "both", corpus=corpus)
+    assert repr(again) == repr(run.explain("both", corpus=corpus))
+
+
+def test_a_report_alone_is_refused(run, corpus, tmp_path):
+    saved = run.save(tmp_path / "run")
+    (tmp_path / "alone.json").write_bytes((saved / "report.json").read_bytes())
+    with pytest.raises(ResultError, match="report alone"):
+        load_result(tmp_path / "alone.json").explain("both", corpus=corpus)

@@ -1,0 +1,146 @@
+"""A saved run, and one of its questions, explained on the command line."""
+
+import json
+
+import pytest
+
+from support.terminal import Terminal
+
+QUESTIONS = (
+    "question,quote,document\n"
+    "When do invoices come?,Invoices are sent on the first day.,billing.md\n"
+    "Who helps with billing?,Support helps.,billing.md\n"
+    "What comes first?,Install the agent first.,guides/start.md\n"
+    "Who is the chief?,,\n"
+)
+OWN = "def search(query, k):\n    return ['Support helps.', 'Install the agent first.'][:k]\n"
+
+
+@pytest.fixture
+def run(rag_eval, folder):
+    """Save a run."""
+    (folder / "faq.csv").write_text(QUESTIONS)
+    (folder / "own_explained.py").write_text(OWN)
+
+    def run(name, *more):
+        given = ("--corpus", "docs", "--dataset", "faq.csv", "--k", "1", "--experiment-name", name, "--json")
+        outcome = rag_eval("run", *given, *more)
+        assert outcome.code == 0, outcome.err
+
+    return run
+
+
+@pytest.fixture
+def saved(run):
+    """A run of sentences, one result of each question."""
+    run("sentences", "--chunker", "sentence:sentences=1")
+
+
+def test_a_run_is_explained_by_cause(rag_eval, saved):
+    outcome = rag_eval("explain", "last")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0] == "Where sentences lost span_recall@1"
+    assert lines[1] == "mean 0.667 of 3 questions, so 0.333 is missing"
+    assert any(line.startswith("What would help most: ") for line in lines)
+    (row,) = [line.split() for line in lines if line.startswith(" retrieved, but beyond the cutoff")]
+    assert row[-3:] == ["0.333", "100%", "1"]
+    assert "Questions that lost most" in lines
+
+
+def test_as_json_it_has_everything(rag_eval, saved):
+    outcome = rag_eval("explain", "sentences", "--score", "span_recall@4000ch", "--json")
+    assert outcome.code == 0
+    record = json.loads(outcome.out)
+    assert (record["score"], record["n"], record["recall"]) == ("span_recall@4000ch", 3, 1.0)
+    assert sum(record["lost"].values()) == 0
+    assert record["advice"] is None
+
+
+def test_so_many_of_the_worst_are_named(rag_eval, saved):
+    assert "Questions that lost most" not in rag_eval("explain", "last", "--worst", "0").out
+    assert rag_eval("explain", "last", "--worst", "1").out.count("query_") == 1
+
+
+@pytest.mark.parametrize("question", ["When do invoices come?", "when do inv", "invoices when"])
+def test_a_question_is_explained_by_its_results_and_answers(rag_eval, saved, question):
+    outcome = rag_eval("explain", "last", question)
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0].startswith("When do invoices come? (query_")
+    assert lines[1] == "sentences, span_recall@1: 1.000"
+    assert "    »Invoices are sent on the first day.«" in lines
+    assert "  billing.md:3:1: 100% found, first found at rank 1" in lines
+
+
+def test_what_was_missed_is_shown_with_its_cause_and_neighbours(rag_eval, saved):
+    outcome = rag_eval("explain", "last", "Who helps")
+    lines = outcome.out.splitlines()
+    assert "Behind the cutoff, with more of an answer" in lines
+    assert any("100% retrieved, but beyond the cutoff: rank " in line for line in lines)
+    (missed,) = [line for line in lines if line.startswith("    missed")]
+    assert "first day. »Support helps.«" in missed
+    (chunks,) = [line for line in lines if line.startswith("    chunks")]
+    assert "holding it rank " in chunks
+
+
+def test_in_a_terminal_what_is_relevant_is_coloured(saved, folder):
+    terminal = Terminal("explain", "last", "invoices", folder=folder, columns=80)
+    terminal.end()
+    shown = terminal.text
+    assert "Invoices are sent on the first day." in shown
+    assert "»" not in shown
+
+
+def test_beside_a_baseline_what_changed_rank_is_told(rag_eval, saved, run):
+    run("paragraphs")
+    outcome = rag_eval("explain", "last", "Who helps", "--baseline", "sentences")
+    assert outcome.code == 0
+    assert "sentences" in outcome.out.splitlines()[1]
+    assert "in the baseline: " in outcome.out
+    record = json.loads(rag_eval("explain", "last", "Who helps", "--baseline", "last", "--json").out)
+    assert {result["was"] == result["rank"] for result in record["results"][:1]} == {True}
+
+
+def test_own_code_is_imported_with_deep_only(rag_eval, run):
+    run("own", "--retriever", "own_explained:search")
+    outcome = rag_eval("explain", "last")
+    assert outcome.code == 0
+    assert "was not asked again" in outcome.out
+    assert "not among the results asked for" in outcome.out
+    outcome = rag_eval("explain", "last", "--deep")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "not among the first 100" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nothing"], "no path, run or experiment is called 'nothing'"),
+        (["last", "zebra"], "no question of sentences is called 'zebra'"),
+        (["last", "Who"], "'Who' names 2 questions of sentences; write more of one, or its id:"),
+        (["last", "Who is the cheif?"], "the nearest:"),
+        (["last", "--score", "span_precision@1"], "expected one of span_recall@1, span_recall@4000ch"),
+        (["last", "--baseline", "last"], "--baseline was given without a question"),
+        (["last", "invoices", "--baseline", "nothing"], "no path, run or experiment is called 'nothing'"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(rag_eval, saved, arguments, told):
+    outcome = rag_eval("explain", *arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert told in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_documents_that_have_changed_are_refused(rag_eval, saved, folder):
+    (folder / "docs" / "billing.md").write_text("Other text.")
+    outcome = rag_eval("explain", "last")
+    assert outcome.code == 2
+    assert "its documents have changed" in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def test_a_question_without_an_answer_is_shown(rag_eval, saved):
+    outcome = rag_eval("explain", "last", "chief")
+    assert outcome.code == 0
+    assert "nothing in the documents answers it" in outcome.out

@@ -1,0 +1,35 @@
+"""Where text was lost, by brute force: sets of characters, one step after the other. Nothing here is of the package.
+
+Places, answers and rankings are those of `brute_force_answers`, which says what a set of characters is worth.
+"""
+
+from itertools import combinations
+
+from support.brute_force_answers import Truth, characters
+
+CAUSES = ("not_in_corpus", "in_no_chunk", "not_retrieved", "beyond_cutoff", "dropped_by_reranker", "not_placed")
+
+
+def losses(answers, corpus, chunks, deep, first, read):
+    """What each cause lost of the whole, and recall; rankings are lists of (document, start, end), all of them cut."""
+    truth = Truth(answers, corpus)
+    own = [
+        {(name, at) for name, text in corpus.items() for at in range(len(text))},
+        {*characters(chunks)},
+        {*characters(deep)},
+        {*characters(first)},
+        set(),
+        {*characters(read)},
+    ]
+    steps = [set().union(*own[number:]) for number in range(len(own))]
+    worth = [len(truth.reference), *map(truth.credit, steps)]
+    whole = len(truth.reference)
+    lost = {cause: float((worth[at] - worth[at + 1]) / whole) for at, cause in enumerate(CAUSES)}
+    return lost, float(worth[-1] / whole)
+
+
+def best(answers, corpus, results, k):
+    """The best recall of k of these results, by trying all."""
+    truth = Truth(answers, corpus)
+    some = combinations(results, min(k, len(results)))
+    return max((float(truth.credit({*characters(chosen)}) / len(truth.reference)) for chosen in some), default=0.0)
