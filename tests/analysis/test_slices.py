@@ -16,7 +16,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.analysis.slices import ScoreChange, slices
+from rag_evaluation_framework.analysis.slices import ScoreChange, noted_slices, slices
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.statistics import paired_differences
@@ -32,7 +32,7 @@ def metadata(number):
         "year": 2025 + number % 2,
         "number": number,  # tells every question apart
         "weight": number / 7,  # is no value
-        "prose": "long " * 30,
+        "prose": "long " * (30 + number % 2),
         "same": "always",
     }
 
@@ -131,13 +131,42 @@ def test_saved_results_have_their_slices_and_reports_alone_have_none(tmp_path):
 
 
 def test_questions_without_the_score_are_not_in_a_slice():
-    change = ScoreChange("recall", np.array([0.5, np.nan, 0.2]), np.array([0.7, 0.1, np.nan]), None, 0)
-    (found,) = slices("tag", [("a", "a"), ("a",), ("b",)], change)
+    some = ScoreChange("recall", np.array([0.5, np.nan, 0.2]), np.array([0.7, 0.1, np.nan]), None, 0)
+    (found,) = slices("tag", [("a", "a"), ("a",), ("b",)], some)
     assert (found.value, found.questions, found.before, found.after) == ("a", 1, 0.5, 0.7)
 
 
 def test_clusters_of_a_slice_are_those_of_its_questions():
     after = np.array([0.5, 0.5, -0.2, 0.1, 0.3, 0.3])
-    change = ScoreChange("recall", np.zeros(6), after, np.array([7, 7, 3, 3, 9, 9]), 0)
-    (one, other) = slices("tag", [("a",)] * 4 + [("b",)] * 2, change)
+    some = ScoreChange("recall", np.zeros(6), after, np.array([7, 7, 3, 3, 9, 9]), 0)
+    (one, other) = slices("tag", [("a",)] * 4 + [("b",)] * 2, some)
     assert (one.test.clusters, other.test.clusters) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("lost", "is_told"),
+    [((-0.4, -0.1, -0.3, -0.2, -0.5, -0.1, 0.1, -0.3), True), ((-0.4, -0.1, 0.3, -0.3, -0.5, 0.2, 0.1, -0.3), False)],
+)
+def test_a_slice_is_told_if_its_loss_is_more_than_chance(lost, is_told):
+    after = np.array([*lost, *[0.4] * 20, 0.1, 0.1])
+    values = [("a",)] * 8 + [("b",)] * 20 + [("c",)] * 2
+    (found, *_) = (one for one in slices("tag", values, change(after)) if one.value == "a")
+    assert (found.test.p_value <= 0.05) == is_told
+    notes = noted_slices({"tag": values}, change(after))
+    assert bool(notes) == is_told
+    assert all("; 2 slices were looked at" in note for note in notes)  # two questions tell nothing
+
+
+def test_scores_beyond_1_may_differ_by_more():
+    seconds = ScoreChange("seconds", np.zeros(8), np.linspace(1, 8, 8), None, 0)
+    assert slices("tag", [("a",)] * 8, seconds)[0].test.high > 5
+
+
+def test_clusters_of_a_slice_are_counted_from_0():
+    after = np.random.default_rng(0).random(40) - 0.4
+    some = ScoreChange("recall", np.zeros(40), after, np.arange(40) * 1_000, 0)
+    assert slices("tag", [("a",)] * 40, some)[0].test == slices("tag", [("a",)] * 40, change(after))[0].test
+
+
+def change(after):
+    return ScoreChange("recall", np.zeros(len(after)), np.asarray(after), None, 0)

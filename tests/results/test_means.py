@@ -24,7 +24,7 @@ from rag_evaluation_framework import (
     load_result,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.statistics import clopper_pearson, mean_scores
+from rag_evaluation_framework.statistics import clopper_pearson, mean_scores, power
 
 
 def query(name):
@@ -118,7 +118,21 @@ def test_questions_on_one_document_are_taken_together_if_there_are_many_document
     assert found.statistics["span_recall@1"].clusters == 25
     assert "intervals of 95 %, questions on one document taken together (25 documents)" in repr(found)
     told = next(line for line in repr(found).splitlines() if "a drop of 0.05" in line)
+    share = power(0.05, found.statistics["span_recall@1"].standard_error, 25)
+    assert f"is found {share:.0%} of the time" in told
     assert told.startswith("span_recall@1: a drop of 0.05 is found 7% of the time, 80% with ")
+
+
+def test_with_many_questions_no_more_are_asked_for():
+    spans = {f"q{number}": SPANS["other"] if number % 9 else SPANS["short"] for number in range(300)}
+    told = next(line for line in repr(result(spans)).splitlines() if "a drop of 0.05" in line)
+    assert told == "span_recall@3: a drop of 0.05 is found 100% of the time (runs correlated by 0.5)"
+
+
+def test_questions_without_an_answer_are_of_no_document():
+    found = result(count_as_zero=["no-answer"])
+    assert found.metrics["span_recall"] == pytest.approx((1 + 5 / 10 + 5 / 8) / 4)
+    assert found.per_document["span_recall"] == pytest.approx(((1 + 5 / 10) / 2 + 5 / 8) / 2)
 
 
 def test_scores_that_no_question_has_are_in_no_statistics():

@@ -91,6 +91,8 @@ def test_of_scores_beyond_1_nothing_is_known_but_what_was_seen():
         pytest.approx(seconds.mean() - 2 * error, abs=error / 2),
         pytest.approx(seconds.mean() + 2 * error, abs=error / 2),
     )
+    (signed,) = mean_scores(seconds[:, np.newaxis] / 100 - 0.1)
+    assert (signed.low, signed.high) == (pytest.approx(mean.low / 100 - 0.1), pytest.approx(mean.high / 100 - 0.1))
     (same,) = mean_scores(column(7.0, 7.0, 7.0))
     assert (same.low, same.high) == (-inf, inf)
 
@@ -113,6 +115,28 @@ def test_questions_of_one_cluster_are_one_piece_of_evidence():
     assert clustered.standard_error == pytest.approx(alone.standard_error)
     assert (clustered.questions, clustered.clusters) == (120, 30)
     assert taken_as_independent.high - taken_as_independent.low < 0.6 * (clustered.high - clustered.low)
+
+
+def slowly(scores, clusters):
+    """Return the interval of one score of clusters: with each random weighing, one cluster more at the end."""
+    sums, sizes = (np.bincount(clusters, weights=weights) for weights in (scores, np.ones(len(scores))))
+    one_more = np.sqrt((sizes**2).mean())
+    means = sums / sizes
+    ends = max(1 - 2 * (1 - means.min()), 0), min(2 * means.max(), 1)
+    bounds = [[], []]
+    for *weights, weight in np.random.default_rng(0).standard_exponential((9_999, len(sums) + 1)):
+        for found, end in zip(bounds, ends, strict=True):
+            found.append((weights @ sums + weight * one_more * end) / (weights @ sizes + weight * one_more))
+    return sorted(bounds[0])[249], sorted(bounds[1])[-250]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_interval_of_clusters_of_all_sizes_is_that_of_weighing_them_one_by_one(seed):
+    random = np.random.default_rng(seed)
+    clusters = np.repeat(np.arange(25), random.geometric(0.2, 25))
+    scores = random.random(len(clusters)) * (0.1 if seed == 2 else 1)
+    (mean,) = mean_scores(scores[:, np.newaxis], clusters)
+    assert (mean.low, mean.high) == pytest.approx(slowly(scores, clusters))
 
 
 def test_hits_in_clusters_have_no_exact_interval():

@@ -20,6 +20,7 @@ from rag_evaluation_framework import (
     NDCG,
     TOKEN,
     AnyChunk,
+    Attribution,
     BM25Retriever,
     CachedEmbedder,
     CharacterSpan,
@@ -96,6 +97,7 @@ from rag_evaluation_framework import (
     score_spans,
 )
 from rag_evaluation_framework.analysis import Leaderboard
+from rag_evaluation_framework.attribution import Explanation
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
 from rag_evaluation_framework.contracts import Engine, QuestionStrategy, Tokenizer
 from rag_evaluation_framework.data import (
@@ -533,6 +535,9 @@ any_result: ExperimentResult = document_result
 comparison = result.compare(load_result(folder, TOKEN))
 assert_type(comparison, Comparison)
 assert_type(chunk_result.compare(by_chunk.run()), Comparison)
+assert_type(chunk_result.explain("q", baseline=by_chunk.run()), Explanation)
+assert_type(Attribution.of(chunk_result).recall, float)
+assert_type(Attribution.of(load_result(folder)), Attribution)
 assert_type(Comparison.of(load_result("before"), load_result("after")), Comparison)
 assert_type(Comparison.of(load_result("before"), load_result("after"), cluster="question"), Comparison)
 assert_type(compare(result, load_result(folder, TOKEN)), Comparison)

@@ -1,8 +1,4 @@
-from .attribution import Attribution as Attribution
-from .causes import CAUSES as CAUSES
 from .comparison import Comparison as Comparison
-from .explaining import explain as explain
-from .explanation import Explanation as Explanation
 from .leaderboard import Leaderboard as Leaderboard
 from .leaderboard import Standing as Standing
 from .leaderboard import compare as compare

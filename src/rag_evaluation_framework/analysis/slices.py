@@ -28,7 +28,7 @@ DOCUMENT, LENGTH = "document", "answer length"
 _MOST_VALUES = 50  # of a property by which questions are told apart; of more, each would be a handful
 _LONGEST_VALUE = 60  # in characters: what is longer is prose
 _LENGTHS = (100, 300, 1_000)
-_FEWEST = 5  # questions of a slice of which is said aloud that it regressed
+_FEWEST = 6  # questions: of fewer, no change is more than chance, as 2 of 2^5 patterns of signs are as far
 _DEVIATIONS = 1.5  # nearer to 0 no slice is rejected; it needs no test
 _MOST_NAMED = 3
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from rag_evaluation_framework.analysis.comparison import Comparison
-    from rag_evaluation_framework.analysis.explaining import Explanation
+    from rag_evaluation_framework.attribution.explaining import Explanation
     from rag_evaluation_framework.data.documents import Corpus
     from rag_evaluation_framework.retrievers.function import Pipeline
 
@@ -50,7 +50,7 @@ _FAILURES_SHOWN = 5
 _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
-_EXPLAIN = "rag_evaluation_framework.analysis.explaining:explain"  # another one
+_EXPLAIN = "rag_evaluation_framework.attribution.explaining:explain"  # another one
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.analysis.advice import Advice, advice
-from rag_evaluation_framework.analysis.causes import CAUSES, Cause, told
-from rag_evaluation_framework.analysis.deep_pass import gather
-from rag_evaluation_framework.analysis.losses import Bound, Losses
-from rag_evaluation_framework.analysis.told_recall import confirmed, losses_of, noted, recall_name, scored_rows
+from rag_evaluation_framework.attribution.advice import Advice, advice
+from rag_evaluation_framework.attribution.causes import CAUSES, Cause, told
+from rag_evaluation_framework.attribution.deep_pass import gather
+from rag_evaluation_framework.attribution.losses import Bound, Losses
+from rag_evaluation_framework.attribution.told_recall import confirmed, losses_of, noted, recall_name, scored_rows
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.results.result import EvaluationResult
@@ -155,6 +155,7 @@ class Attribution:
                     "query": text or None,
                     "recall": float(losses.recall[row]),
                     "lost": self.causes(row),
+                    "best_rank": int(losses.best_rank[row]) or None,
                     "split_by_chunker": float(losses.split[row]),
                     "truncated_by_embedder": float(losses.truncated[row]),
                 }
@@ -206,7 +207,9 @@ class Attribution:
 
     def why(self, row: int) -> str:
         """Return why a question lost what it lost, in a few words."""
-        reasons = [f"{lost:.0%} {self.told(cause)}" for cause, lost in self.causes(row).items()]
+        rank = int(self.losses.best_rank[row])
+        at = dict.fromkeys(("beyond_cutoff", "dropped_by_reranker"), f", rank {rank}" if rank else "")
+        reasons = [f"{lost:.0%} {self.told(cause)}{at.get(cause, '')}" for cause, lost in self.causes(row).items()]
         flags = (("split by the chunker", self.losses.split), ("truncated by the embedder", self.losses.truncated))
         reasons += [name for name, column in flags if column[row] > _NEARLY]
         return "; ".join(reasons)
@@ -241,6 +244,7 @@ def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
         losses,
         recall=losses.recall[kept],
         lost={cause: column[kept] for cause, column in losses.lost.items()},
+        best_rank=losses.best_rank[kept],
         without_reranker=None if without is None else without[kept],
         split=losses.split[kept],
         split_found=losses.split_found[kept],

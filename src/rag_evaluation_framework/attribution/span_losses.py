@@ -11,11 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from rag_evaluation_framework.analysis.causes import CAUSES, Cause, divided
-from rag_evaluation_framework.analysis.evidence import Evidence
-from rag_evaluation_framework.analysis.losses import Losses
-from rag_evaluation_framework.analysis.span_ceilings import best_of_candidates, best_of_chunks
-from rag_evaluation_framework.analysis.span_steps import SpanSteps
+from rag_evaluation_framework.attribution.causes import CAUSES, Cause, divided
+from rag_evaluation_framework.attribution.evidence import Evidence
+from rag_evaluation_framework.attribution.losses import Losses
+from rag_evaluation_framework.attribution.span_ceilings import best_of_candidates, best_of_chunks
+from rag_evaluation_framework.attribution.span_steps import SpanSteps
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.span_columns import SpanColumns
@@ -37,6 +37,7 @@ def span_losses(evidence: Evidence) -> Losses:
     return Losses(
         recall=had[-1] / whole,
         lost={cause: lost[cause] / whole for cause in CAUSES},
+        best_rank=steps.best_ranks(),
         without_reranker=_without_reranker(steps),
         split=gained(split),
         split_found=gained(found),

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.analysis.evidence import Evidence
+from rag_evaluation_framework.attribution.evidence import Evidence
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.hit_table import RankedHits
@@ -19,6 +19,7 @@ from rag_evaluation_framework.judging.spans import SpanJudgements
 from rag_evaluation_framework.judging.stretches import Line, Merged, Pieces, Shared, Stretches
 from rag_evaluation_framework.markups.characters import key
 
+_NEARLY = 1e-9
 _COLUMNS = ("query", "document", "start", "end", "rank")
 
 
@@ -127,6 +128,22 @@ class SpanSteps:
         shared = Shared.of(line.pieces, line.relevant)
         found[shared.stretch[shared.lengths > 0]] = True
         return found
+
+    def best_ranks(self) -> Integers:
+        """Return the first rank, from 1, with which more is had than was read; 0 where there is none.
+
+        It is that of the ranking of the run, which the deep one continues if there is no reranker.
+        """
+        known = self.evidence
+        ranking = known.deep if known.first is None else known.final
+        hits = SpanColumns.of_hits(ranking, self.documents).take(ranking.flat.placed)
+        useful = hits.take(self.sharing(hits))
+        rows = joined([self.read, replace(useful, rank=useful.rank + 1)])  # what was read comes before all ranks
+        depth = int(rows.rank.max(initial=0)) + 1
+        credit = SpanJudgements.from_columns(rows, self.truth, len(known.truth), depth).credit
+        more = credit > credit[:, :1] + _NEARLY
+        ranks: Integers = np.where(more.any(axis=1), more.argmax(axis=1), 0)
+        return ranks
 
     def _judged(self, rows: SpanColumns) -> SpanJudgements:
         return SpanJudgements.from_columns(rows, self.truth, len(self.evidence.truth), depth=1)

@@ -17,9 +17,9 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.analysis.causes import CAUSES
-from rag_evaluation_framework.analysis.evidence import Evidence
-from rag_evaluation_framework.analysis.span_losses import span_losses
+from rag_evaluation_framework.attribution.causes import CAUSES
+from rag_evaluation_framework.attribution.evidence import Evidence
+from rag_evaluation_framework.attribution.span_losses import span_losses
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.hits import Hit
@@ -143,6 +143,27 @@ class TestCutoffs:
         tidied = Hit(text="**Invoices** come first.")
         assert told(evidence([span(*B)], [tidied], k="24ch")) == (0, {"not_placed": 1})
         assert told(evidence([span(*B)], [tidied], k="20ch")) == (0, {"beyond_cutoff": 1})
+
+
+class TestBestRanks:
+    """The first rank with which more would be had than was read."""
+
+    @pytest.mark.parametrize(
+        ("known", "rank"),
+        [
+            (evidence([span(*A)], [hit(*A)]), 0),
+            (evidence([span(*B)], [hit(*A), hit(*C)]), 0),
+            (evidence([span(*B)], [hit(*A), hit(*C), hit(*B)]), 3),
+            (evidence([span(*B)], [hit(*A)], deep=[hit(*A), hit(*C), hit(*C, "b"), hit(*B)]), 4),
+            (evidence([span(*B)], [hit(*A), hit(*C), hit(*B)], first=[hit(*B), hit(*A), hit(*C)]), 3),
+            (evidence([span(*A), span(*B)], [hit(*A), hit(*C), hit(*A, "b"), hit(*B)]), 4),
+            (evidence([span(*A), span(*B)], [hit(0, 5), hit(*C), hit(0, 4), hit(4, 9)]), 4),
+            (evidence([Answer.any_of(span(*B), span(*B, "b"))], [hit(*A), hit(*C), hit(*B, "b")]), 3),
+            (evidence([span(*B)], [hit(*A), hit(*B)], k="33ch"), 2),
+        ],
+    )
+    def test_it_is_found(self, known, rank):
+        assert span_losses(known).best_rank.tolist() == [rank]
 
 
 class TestOtherPlaces:

@@ -25,6 +25,7 @@ from rag_evaluation_framework import (
     Embedder,
     EvaluationConfig,
     FixedTokenChunker,
+    FunctionRetriever,
     HybridRetriever,
     LsaEmbedder,
     MarkdownHeaderChunker,
@@ -40,9 +41,9 @@ from rag_evaluation_framework import (
     load_dataset,
     load_result,
 )
-from rag_evaluation_framework.analysis.causes import CAUSES
-from rag_evaluation_framework.analysis.embedded_text import read_lengths, uncovered, unread_text
-from rag_evaluation_framework.analysis.pipelines import is_ours, remade_retriever
+from rag_evaluation_framework.attribution.causes import CAUSES
+from rag_evaluation_framework.attribution.embedded_text import read_lengths, uncovered, unread_text
+from rag_evaluation_framework.attribution.pipelines import is_ours, remade_retriever
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.demo import load_handbook
@@ -317,6 +318,33 @@ class TestAsking:
         attribution = Attribution.of(result)
         assert "cannot list its chunks" in attribution.notes[0]
         assert attribution.losses.chunking is None
+
+    def test_a_retriever_that_ranks_otherwise_at_every_k(self, evaluation, handbook):
+        answers = {entry.query.text: entry.relevant for entry in handbook}
+
+        def search(query, k):
+            found = [{"doc_id": span.doc_id, "start": span.start, "end": span.end} for span in answers[query]]
+            other = [{"doc_id": "reference/faq.md", "start": 0, "end": 5}]
+            return [*other * (k > 1), *found * (k == 1 or len(query) % 2)][:k]
+
+        retriever = FunctionRetriever(search, stable=False)
+        result = evaluation.run(retriever=retriever, k=[1, 3])
+        with pytest.raises(ResultError, match="ranks differently at every cutoff"):
+            Attribution.of(result, "span_recall@1")
+        check_sums(Attribution.of(result, "span_recall@3"), result)
+        some = evaluation.run(
+            retriever=FunctionRetriever(lambda query, k: search(query, k + len(query) % 3), stable=False), k=[1, 3]
+        )
+        attribution = Attribution.of(some, "span_recall@1")
+        assert 0 < len(attribution.query_ids) < 73
+        assert "questions are left out, whose span_recall@1 cannot be told again" in attribution.notes[-1]
+        assert attribution.recall + sum(attribution.lost.values()) == pytest.approx(1, abs=NEARLY)
+
+    def test_that_others_count_as_zero_is_said(self, evaluation):
+        result = evaluation.run(k=2, config=EvaluationConfig(count_as_zero=["no-answer"]))
+        attribution = Attribution.of(result)
+        assert attribution.notes == ("the run counts as 0: no-answer; here only questions that were scored count",)
+        assert attribution.recall > result.metrics["span_recall@2"]
 
     def test_names_of_chunks_by_a_function_are_not_known_again(self, handbook, evaluation):
         chunks = ChunkLevelEvaluation(

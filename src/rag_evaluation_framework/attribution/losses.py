@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.analysis.causes import Cause
-from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.attribution.causes import Cause
+from rag_evaluation_framework.data.columns import Integers, Numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,8 @@ class Losses:
     Attributes:
         recall: What was found: the recall of the run.
         lost: What each cause lost. Together with `recall` it is 1.
+        best_rank: The first rank of the ranking, from 1, with which more would be had than was read; 0 where none is
+            known.
         without_reranker: The recall of the ranking before the reranker; None if there is none.
         split: What of `lost` belongs to answers that are in chunks, none of which holds them whole. 0 for units.
         split_found: The same of those answers only of which a part was read.
@@ -41,6 +43,7 @@ class Losses:
 
     recall: Numbers
     lost: Mapping[Cause, Numbers]
+    best_rank: Integers
     without_reranker: Numbers | None
     split: Numbers
     split_found: Numbers

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.analysis.causes import CAUSES, STEPS, divided
-from rag_evaluation_framework.analysis.evidence import Evidence
-from rag_evaluation_framework.analysis.losses import Bound, Losses
+from rag_evaluation_framework.attribution.causes import CAUSES, STEPS, divided
+from rag_evaluation_framework.attribution.evidence import Evidence
+from rag_evaluation_framework.attribution.losses import Bound, Losses
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.documents import Corpus
@@ -73,6 +73,7 @@ def unit_losses(evidence: Evidence, units: Units) -> Losses:
     count = len(known.truth)
     had = np.zeros((STEPS, count))
     before, reachable = np.zeros(count), np.zeros((2, count))
+    ranks = np.zeros(count, dtype=np.int64)
     for row, entry in enumerate(known.truth):
         labels = [*entry.labels]
         read, bare = (units_of(entry, units.level, hits[row]) for hits in (final, first))
@@ -80,6 +81,7 @@ def unit_losses(evidence: Evidence, units: Units) -> Losses:
         steps = [units.in_corpus(labels), units.listed(labels), deep, bare, read, read]
         had[:, row] = [accounted(entry, set[str]().union(*steps[number:])) for number in range(STEPS)]
         before[row] = accounted(entry, bare)
+        ranks[row] = best_rank(entry, units.level, known.deep[row] if known.first is None else known.final[row], read)
         candidates = units_of(entry, units.level, known.candidates[row]) | read
         reachable[:, row] = [accounted(entry, units.listed(labels)), accounted(entry, candidates)]
     whole = np.array([len(entry.relevant) for entry in known.truth], dtype=np.float64)
@@ -87,6 +89,7 @@ def unit_losses(evidence: Evidence, units: Units) -> Losses:
     return Losses(
         recall=had[-1] / whole,
         lost={cause: lost[cause] / whole for cause in CAUSES},
+        best_rank=ranks,
         without_reranker=None if known.first is None else before / whole,
         split=nothing,
         split_found=nothing,
@@ -100,6 +103,18 @@ def unit_losses(evidence: Evidence, units: Units) -> Losses:
 def units_of(entry: GroundTruth[Any], level: Level[Any], ranking: Ranking) -> set[str]:
     """Return the units of a ranking, under the names by which they are relevant."""
     return {*entry.as_labelled(level.units(ranking))}
+
+
+def best_rank(entry: GroundTruth[Any], level: Level[Any], ranking: Ranking, read: Set[str]) -> int:
+    """Return the first rank, from 1, with which a ranking accounts for more units than those read; 0 if none does."""
+    had, units, labels = accounted(entry, read), {*read}, {*entry.labels}
+    for rank, hit in enumerate(ranking, start=1):
+        unit = level.read(hit)
+        new = set() if unit is None else {*entry.as_labelled([unit])} - units
+        units |= new
+        if new & labels and accounted(entry, units) > had:
+            return rank
+    return 0
 
 
 def accounted(entry: GroundTruth[Any], units: Set[str]) -> int:

@@ -16,9 +16,9 @@ from rag_evaluation_framework import (
     PositionAwareChunk,
     Query,
 )
-from rag_evaluation_framework.analysis.causes import CAUSES
-from rag_evaluation_framework.analysis.evidence import Evidence
-from rag_evaluation_framework.analysis.unit_losses import Units, unit_losses
+from rag_evaluation_framework.attribution.causes import CAUSES
+from rag_evaluation_framework.attribution.evidence import Evidence
+from rag_evaluation_framework.attribution.unit_losses import Units, unit_losses
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.hits import Hit
@@ -92,6 +92,22 @@ def told(known):
 )
 def test_one_case_of_each_cause(known, recall, lost):
     assert told(known) == (recall, pytest.approx(lost))
+
+
+@pytest.mark.parametrize(
+    ("known", "rank"),
+    [
+        (evidence(documents("u0"), ["u0"]), 0),
+        (evidence(documents("u1"), ["u0"]), 0),
+        (evidence(documents("u0", "u1"), ["u0", "u0", "u0", "u1"]), 4),
+        (evidence(documents("u1"), ["u0"], deep=["u0", "u2", "u1"]), 3),
+        (evidence(documents("u1"), ["u0", "u2", "u1"], first=["u1", "u0", "u2"]), 3),
+        (evidence(documents(Answer((("u0",), ("u3", "u4")))), ["u1", "u2", "u3", "u4"]), 4),
+        (evidence(documents(prefixes=["guide/"]), ["u1", "u2", "guide/b", "guide/a"]), 3),
+    ],
+)
+def test_the_best_rank_is_the_first_with_more(known, rank):
+    assert losses_of(known).best_rank.tolist() == [rank]
 
 
 def test_a_prefix_stands_for_all_documents_that_begin_so():
