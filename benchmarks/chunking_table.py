@@ -12,6 +12,7 @@ questions. Sizes are tokens of cl100k_base. Overlapping results count once, in t
 - `ROW_published_METRIC`: as printed in Smith & Troynikov 2024, "Evaluating Chunking Strategies for Retrieval", the
   table of all-MiniLM-L6-v2: on five corpora, of which two may not be passed on, so they are no target.
 - `ROW_truncated_share`: the share of chunks of which the model reads only the first 256 word pieces.
+- `ROW_METRIC_tied`: whether the row may be as good as the best of all by this metric, as far as these questions tell.
 - In rows of all corpora together the names stand alone, in those of one corpus it follows the row:
   `recursive_200_0_wikitexts_recall`.
 """
@@ -52,6 +53,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_dataset,
 )
+from rag_evaluation_framework.analysis import Leaderboard
 from rag_evaluation_framework.demo import load_handbook
 
 METRICS = {
@@ -106,8 +108,8 @@ def make_chunkers(embedder: CachedEmbedder, reference: Path | None) -> dict[str,
 
 def measure(
     chunker: PositionAwareChunker, embedder: CachedEmbedder, dataset: Dataset[CharacterSpan]
-) -> dict[str, Scores]:
-    """Return the scores of one chunker for all corpora, "", and for each of them."""
+) -> tuple[EvaluationResult[CharacterSpan], dict[str, Scores]]:
+    """Return the result of one chunker, and its scores for all corpora, "", and for each of them."""
     retriever = VectorRAGRetriever(chunker=chunker, embedder=embedder)
     result = evaluate(retriever, dataset, k=5, budgets=[], metrics=tuple(METRICS.values()))
     if result.failures:
@@ -121,7 +123,16 @@ def measure(
     chunks = (chunk for document in dataset.corpus or () for chunk in chunker.chunk_with_positions(document))
     texts = [chunk.content for chunk in chunks]
     rows[""] |= {"chunks": len(texts), "truncated_share": float(embedder.truncated(texts).mean())}
-    return rows
+    return result, rows
+
+
+def tied_with_best(results: dict[str, EvaluationResult[CharacterSpan]]) -> dict[str, list[str]]:
+    """Return by metric which rows may be as good as the best."""
+    tied = Leaderboard.of([*results.values()]).tied
+    return {
+        key: [row for row, is_tied in zip(results, tied[f"{metric.name}@5"].is_tied, strict=True) if is_tied]
+        for key, metric in METRICS.items()
+    }
 
 
 def means(result: EvaluationResult[CharacterSpan], questions: Iterable[str]) -> Scores:
@@ -193,21 +204,25 @@ def main() -> None:
     else:
         dataset = load_handbook()
     ours: dict[str, dict[str, Scores]] = {}
+    results: dict[str, EvaluationResult[CharacterSpan]] = {}
     with TemporaryDirectory() as temporary:
         root = arguments.root or temporary
         model = SentenceTransformerEmbedder(backend="onnx" if find_spec("onnxruntime") else "torch", root=root)
         embedder = CachedEmbedder(model, root=root)
         for row, chunker in tqdm(make_chunkers(embedder, folder).items(), desc="Chunkers", leave=False):
-            ours[row] = measure(chunker, embedder, dataset)
+            results[row], ours[row] = measure(chunker, embedder, dataset)
             if not arguments.data:  # the handbook is many small documents, and one corpus
                 ours[row] = {"": ours[row][""]}
+    tied = tied_with_best(results)
     if not arguments.json:
         print_table(ours, reference)
+        print("\ntied with the best", *(f"{key}: {', '.join(rows)}" for key, rows in tied.items()), sep="\n")
         if arguments.data:
             print_published()
         return
     published = {row: {"": scores} for row, scores in PUBLISHED.items()} if arguments.data else {}
-    print(json.dumps(flat(ours) | flat(reference, "reference") | flat(published, "published")))
+    told = {f"{row}_{key}_tied": row in rows for key, rows in tied.items() for row in ours}
+    print(json.dumps(flat(ours) | told | flat(reference, "reference") | flat(published, "published")))
 
 
 if __name__ == "__main__":
