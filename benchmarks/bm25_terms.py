@@ -10,6 +10,9 @@ built-in handbook. A row is the mean over the chunkings of its data; --each prin
   (`everywhere`). Where nothing else is left of a question, its stop words stay.
 - `mean`: of recall at 5, at 10 and at 4,000 characters, the data sets weighing the same. The default is the variant in
   which it is highest among those that find "Refunds" for "refund" (`finds`); measured once more as `BM25Retriever`.
+- `public_delta`, `handbook_delta`: the three recalls of a question, over the chunkings of its data, beside those of
+  `BM25Retriever`; with an interval of 95 % and p, each a test of its own. `_tied`: whether the variant may be as good
+  as the best of all.
 """
 
 import argparse
@@ -22,6 +25,7 @@ from statistics import mean
 from typing import Any
 
 import bm25s
+import numpy as np
 import Stemmer
 from bm25s.stopwords import STOPWORDS_EN, STOPWORDS_EN_PLUS
 from bm25s.tokenization import Tokenized
@@ -43,10 +47,12 @@ from rag_evaluation_framework import (
     evaluate,
     load_dataset,
 )
+from rag_evaluation_framework.analysis.written import written_interval, written_p_value, written_signed
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
+from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.demo import load_handbook
-from rag_evaluation_framework.statistics.selection import top_k
+from rag_evaluation_framework.statistics import PairedDifference, paired_differences, tied_with_best, top_k
 from rag_evaluation_framework.text.terms import words
 
 SCORES = {
@@ -57,6 +63,8 @@ SCORES = {
 }
 TERMS = ("words", "stems", "both", "mixed")
 STOP_WORDS = {"": (), "short": STOPWORDS_EN, "long": STOPWORDS_EN_PLUS}
+
+DEFAULT = "BM25Retriever"
 
 Scores = dict[str, float]
 _stem: Any = Stemmer.Stemmer("english")
@@ -124,7 +132,7 @@ class Variant(IndexedRetriever[tuple[list[PositionAwareChunk], dict[str, int], A
 
 def make_variants(chunker: PositionAwareChunker) -> dict[str, Variant | BM25Retriever]:
     """Return all variants by name, and what the package has."""
-    variants: dict[str, Variant | BM25Retriever] = {"BM25Retriever": BM25Retriever(chunker)}
+    variants: dict[str, Variant | BM25Retriever] = {DEFAULT: BM25Retriever(chunker)}
     for terms in TERMS:
         for stop_words, left_out in (("", ""), *product(("short", "long"), ("question", "everywhere"))):
             name = ", ".join(filter(None, (terms, stop_words, left_out)))
@@ -138,22 +146,73 @@ def finds_refunds(retriever: Variant | BM25Retriever) -> bool:
     return bool(retriever.retrieve("refund", 1).hits)
 
 
-def measure(retriever: Retriever, dataset: Dataset[CharacterSpan]) -> Scores:
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What was measured of one variant with one chunking.
+
+    Attributes:
+        means: The mean of each score.
+        recalls: The mean of the three recalls of each question, shape (questions,); NaN without an answer.
+        clusters: The document of each question, or None if questions are taken as independent.
+    """
+
+    means: Scores
+    recalls: Numbers
+    clusters: Integers | None
+
+
+def measure(retriever: Retriever, dataset: Dataset[CharacterSpan]) -> Measured:
     """Return the scores of one variant."""
     result = evaluate(retriever, dataset, k=[5, 10], budgets=["4000ch"], metrics=(SpanHit(), SpanRecall()))
     if result.failures:
         raise SystemExit(f"{retriever.name}: {len(result.failures)} questions failed")
-    return {key: result.metrics[name] or 0.0 for key, name in SCORES.items()}
+    return Measured(
+        means={key: result.metrics[name] or 0.0 for key, name in SCORES.items()},
+        recalls=np.mean([result.scores.columns[name] for key, name in SCORES.items() if "recall" in key], axis=0),
+        clusters=result.clusters,
+    )
 
 
-def summed_up(cells: dict[str, dict[str, Scores]]) -> Scores:
+def summed_up(cells: dict[str, dict[str, Measured]]) -> Scores:
     """Return the means over the chunkings of each data set, and their mean."""
     rows = {
-        data: {key: mean(scores[key] for scores in chunkings.values()) for key in SCORES}
+        data: {key: mean(found.means[key] for found in chunkings.values()) for key in SCORES}
         for data, chunkings in cells.items()
     }
     overall = mean(mean(row[key] for key in SCORES if key.startswith("recall")) for row in rows.values())
     return {"mean": overall} | {f"{data}_{key}": value for data, row in rows.items() for key, value in row.items()}
+
+
+@dataclass(frozen=True)
+class Beside:
+    """How a variant differs from the default, and whether it may be as good as the best."""
+
+    test: PairedDifference
+    is_tied: bool
+
+    @property
+    def figures(self) -> Scores:
+        """All of it by name."""
+        test = self.test
+        return {"delta": test.mean, "low": test.low, "high": test.high, "p": test.p_value, "tied": self.is_tied}
+
+    def __str__(self) -> str:
+        test, tied = self.test, "yes" if self.is_tied else " no"
+        return f"{written_signed(test.mean)} {written_interval(test)} {written_p_value(test.p_value):>5} {tied}"
+
+
+def beside_default(figures: dict[str, dict[str, dict[str, Measured]]], data: str) -> dict[str, Beside]:
+    """Return how each variant differs from the default on a data set, in the recalls of its questions."""
+    chunkings = {name: list(of_variant[data].values()) for name, of_variant in figures.items()}
+    recalls = np.stack([np.mean([found.recalls for found in row], axis=0) for row in chunkings.values()], axis=1)
+    clusters = chunkings[DEFAULT][0].clusters
+    tests = paired_differences(recalls - recalls[:, [list(figures).index(DEFAULT)]], clusters)
+    tied = tied_with_best(recalls, clusters)
+    return {
+        name: Beside(test, is_tied)
+        for name, test, is_tied in zip(figures, tests, tied.is_tied if tied else (), strict=True)
+        if test
+    }
 
 
 def print_row(name: str, finds: bool, scores: Scores) -> None:
@@ -180,25 +239,33 @@ def main() -> None:
         )
     cells["handbook"] = (handbook, {str(size): RecursiveCharacterChunker(size) for size in (250, 800, 2000)})
     finds = {name: finds_refunds(variant) for name, variant in make_variants(RecursiveCharacterChunker(800)).items()}
-    figures: dict[str, dict[str, dict[str, Scores]]] = {name: {data: {} for data in cells} for name in finds}
+    figures: dict[str, dict[str, dict[str, Measured]]] = {name: {data: {} for data in cells} for name in finds}
     for data, (dataset, chunkers) in cells.items():
         for row, chunker in tqdm(chunkers.items(), desc=f"Chunkings of {data}", leave=False):
             for name, variant in make_variants(chunker).items():
                 figures[name][data][row] = measure(variant, dataset)
     rows = {name: summed_up(of_variant) for name, of_variant in figures.items()}
+    beside = {data: beside_default(figures, data) for data in cells}
     if arguments.json:
+        for data, found in beside.items():
+            for name, scores in rows.items():
+                scores.update({f"{data}_{key}": value for key, value in found[name].figures.items()})
         print(
             json.dumps({f"{name}: {key}": round(value, 6) for name, row in rows.items() for key, value in row.items()})
         )
         return
-    print(f"{'variant':24} finds", *(f"{key.replace('recall_at_', 'r@'):>15}" for key in rows["BM25Retriever"]))
-    for name, of_row in sorted(rows.items(), key=lambda item: -item[1]["mean"]):
-        print_row(name, finds[name], of_row)
+    print(f"{'variant':24} finds", *(f"{key.replace('recall_at_', 'r@'):>15}" for key in rows[DEFAULT]))
+    ordered = sorted(rows, key=lambda name: -rows[name]["mean"])
+    for name in ordered:
+        print_row(name, finds[name], rows[name])
+    print(f"\n{'recall, beside ' + DEFAULT:24}", *(f"{f'{data}: delta, interval, p, tied':>36}" for data in cells))
+    for name in ordered:
+        print(f"{name:24}", *(f"{found[name]!s:>36}" for found in beside.values()))
     for data, (_, chunkers) in cells.items() if arguments.each else ():
         for chunking in chunkers:
             print(f"\n{data}, {chunking}\n{'variant':24} finds", *(f"{key:>15}" for key in SCORES))
             for name in rows:
-                print_row(name, finds[name], figures[name][data][chunking])
+                print_row(name, finds[name], figures[name][data][chunking].means)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,22 @@
 
 Simulated pairs of systems, whose true difference is known, are compared as `Comparison` does it, with 999 patterns of
 signs. Scores are hit rates up to 0.98; recalls that pile up at 0 and 1, of which a quarter change, as those of public
-questions do; and smooth ones. By default 10,000 replications of each, about 20 minutes; what is printed with them is
-the simulation's own 99 % error.
+questions do; and smooth ones. Of families of 24 systems, `Leaderboard` tells which are tied with the best: of such
+scores, of systems that differ as two do, or four by four hardly at all, or on all questions of a document. By default
+10,000 replications of each, about 20 minutes of CPU for pairs (`--only pairs`), 12 for families (`--only families`)
+and 3 for means (`--only means`); what is printed with them is the simulation's own 99 % error.
+
+Means and differences are also those of questions drawn from real ones: of the public corpora given with --data (a
+folder with corpora/*.md and questions_df.csv), or else of the built-in handbook.
 
     aa_false_alarm       systems that do not differ: the largest share called different; at most .05
     margin_rejections    a true change exactly at a margin, n >= 200: least and largest share rejected there; .02 to .05
     power_error          true drops of .02, .05 and .10: how far what was found is from what was predicted; at most .03
     coverage_min         intervals of differences, n = 20 to 1,000: the least share that holds the truth; at least .93
+    mean_coverage_min    intervals of means, n = 20 to 1,000, also by document: the same
+    real_coverage_min    intervals of means and differences of real questions: the same
+    tied_set_loss        families of 24, all equal or eight: the largest share that loses one of the best; at most .07
+    tied_set_power       n = 200, independent: the least share of systems worse by .10 that are left out
 """
 
 import os
@@ -21,17 +30,31 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import sqrt
+from pathlib import Path
 
 import numpy as np
 
-from rag_evaluation_framework.data.columns import Numbers
-from rag_evaluation_framework.statistics import PairedDifference, paired_differences, power
+from rag_evaluation_framework import BM25Retriever, Corpus, RecursiveCharacterChunker, evaluate, load_dataset
+from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.statistics import (
+    PairedDifference,
+    mean_scores,
+    paired_differences,
+    power,
+    tied_with_best,
+)
 
 RESAMPLES = 999
 COLUMNS = 100
 SIZES = (20, 50, 200, 400, 1_000)
 MARGIN = -0.05
 DROPS = (0.02, 0.05, 0.10)
+CELLS = 24
+BEST = 8
+FAMILY_SIZES = (50, 200)
+DOCUMENTS = 25
+METRICS = ("span_recall", "span_hit", "span_precision", "span_iou")
 
 
 @dataclass(frozen=True)
@@ -107,13 +130,94 @@ def error(share: float, times: int) -> float:
     return 2.576 * sqrt(max(share * (1 - share), 1 / times) / times)
 
 
-def measure(times: int, *, is_quiet: bool) -> dict[str, float]:
-    """Return the figures."""
+@dataclass(frozen=True)
+class Family:
+    """Scores of 24 systems.
 
-    def tell(*what: object) -> None:
-        if not is_quiet:
-            print(*what, flush=True)
+    Attributes:
+        name: What they are like.
+        draw: Scores, given a source, the questions and how much worse each system is; shape (questions, 24).
+        clusters: The cluster of each question, given their number; None if each is its own.
+    """
 
+    name: str
+    draw: Callable[[np.random.Generator, int, Numbers], Numbers]
+    clusters: Callable[[int], Integers | None] = lambda _: None
+
+
+def family_of_hits(rate: float) -> Family:
+    """Return whether systems find an answer, any two of which are alike on seven in ten questions."""
+
+    def draw(source: np.random.Generator, questions: int, drops: Numbers) -> Numbers:
+        alike = source.random((questions, CELLS)) < sqrt(0.7)
+        found = np.where(alike, source.random((questions, 1)), source.random((questions, CELLS)))
+        return (found < rate - drops).astype(np.float64)
+
+    return Family(f"hit rate {rate}", draw)
+
+
+def family_of_recalls(groups: int = CELLS, *, by_document: bool = False) -> Family:
+    """Return recalls as `recalls` does, a quarter of which a group draws for itself; in it, a twentieth differ.
+
+    Args:
+        groups: How many groups the systems are in.
+        by_document: Whether all questions of a document are drawn anew together.
+    """
+
+    def some(source: np.random.Generator, shape: tuple[int, int]) -> Numbers:
+        kind = source.random(shape)
+        return np.where(kind < 0.3, 0.0, np.where(kind < 0.7, 1.0, source.random(shape)))
+
+    def draw(source: np.random.Generator, questions: int, drops: Numbers) -> Numbers:
+        pieces = documents(questions) if by_document else np.arange(questions)
+        is_own = source.random((questions, groups))[pieces] < 0.25
+        own = np.where(is_own, some(source, (questions, groups))[pieces], some(source, (questions, 1)))
+        scores = np.repeat(own, CELLS // groups, axis=1)
+        if groups < CELLS:
+            scores = np.where(source.random(scores.shape) < 0.05, some(source, scores.shape), scores)
+        return np.where(source.random(scores.shape) < drops / 0.55, 0.0, scores)
+
+    kind = "by document" if by_document else f"{groups} groups" if groups < CELLS else ""
+    return Family(f"recall {kind}".strip(), draw, documents if by_document else lambda _: None)
+
+
+def documents(questions: int) -> Integers:
+    """Return the document of each question."""
+    return np.arange(questions) % DOCUMENTS
+
+
+def families(times: int, tell: Callable[[str], None]) -> dict[str, float]:
+    """Return the figures of the set that is tied with the best."""
+    worlds = [family_of_hits(0.6), family_of_hits(0.95), family_of_recalls()]
+    worlds += [family_of_recalls(6), family_of_recalls(by_document=True)]
+    lost: list[float] = []
+    left_out: list[float] = []
+    for questions in FAMILY_SIZES:
+        for world in worlds:
+            clusters = world.clusters(questions)
+            for drop in (0.0, 0.02, 0.10):
+                source = np.random.default_rng(questions)
+                losses, worse = 0, 0
+                for seed in range(times):
+                    drops = np.zeros(CELLS)
+                    drops[source.permutation(CELLS)[BEST:]] = drop
+                    found = tied_with_best(
+                        world.draw(source, questions, drops), clusters, resamples=RESAMPLES, seed=seed
+                    )
+                    is_tied = np.array(found.is_tied if found else ())
+                    losses += not is_tied[drops == 0].all()
+                    worse += int((~is_tied[drops > 0]).sum())
+                lost.append(losses / times)
+                share = worse / (times * (CELLS - BEST))
+                if drop == 0.10 and questions == 200 and clusters is None:
+                    left_out.append(share)
+                told = f", {share:.4f} of the worse are left out" if drop else ""
+                tell(f"{questions:5} {world.name:18} drop {drop:.2f}: {lost[-1]:.4f} lose one of the best{told}")
+    return {"tied_set_loss": max(lost), "tied_set_power": min(left_out)}
+
+
+def pairs(times: int, tell: Callable[[str], None]) -> dict[str, float]:
+    """Return the figures of comparisons of two systems."""
     alarms: list[float] = []
     margins: list[float] = []
     powers: list[float] = []
@@ -145,12 +249,130 @@ def measure(times: int, *, is_quiet: bool) -> dict[str, float]:
                 margins.append(sum(test.p_value <= 0.05 for test in tests) / times)
                 tell(f"{questions:5} {world.name:14} at the margin: {margins[-1]:.4f} rejected")
     return {
-        "replications": times,
         "aa_false_alarm": max(alarms),
         "margin_rejections_min": min(margins),
         "margin_rejections_max": max(margins),
         "power_error": max(map(abs, powers)),
         "coverage_min": min(coverage),
+    }
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores whose true mean is known.
+
+    Attributes:
+        name: What they are like.
+        mean: Their true mean.
+        draw: Scores, given a source and a shape.
+    """
+
+    name: str
+    mean: float
+    draw: Callable[[np.random.Generator, tuple[int, int]], Numbers]
+
+
+def mixed(name: str, zeros: float, ones: float, most: float = 1.0) -> Scores:
+    """Return scores of which shares are 0 and 1, and the others even from 0 to a greatest one."""
+
+    def draw(source: np.random.Generator, shape: tuple[int, int]) -> Numbers:
+        kind = source.random(shape)
+        return np.where(kind < zeros, 0.0, np.where(kind < zeros + ones, 1.0, most * source.random(shape)))
+
+    return Scores(name, ones + (1 - zeros - ones) * most / 2, draw)
+
+
+KINDS = (
+    *(mixed(f"hit rate {rate}", 1 - rate, rate) for rate in (0.6, 0.85, 0.98)),
+    mixed("recall", 0.3, 0.4),
+    mixed("high recall", 0.03, 0.87),
+    mixed("low recall", 0.9, 0.0),
+    mixed("precision", 0.4, 0.0, 0.1),
+    mixed("smooth", 0.0, 0.0),
+)
+
+
+def by_document(kind: Scores, sizes: Integers, source: np.random.Generator, times: int) -> Numbers:
+    """Return scores of which those of a document are often the same: half of them are the document's."""
+    document = np.repeat(np.arange(len(sizes)), sizes)
+    own = kind.draw(source, (len(sizes), times))[document]
+    is_alike = source.random((len(document), times)) < 0.5
+    return np.where(is_alike, own, kind.draw(source, own.shape))
+
+
+def held(scores: Numbers, truth: float, clusters: Integers | None, seed: int) -> int:
+    """Return how many intervals of means hold the truth."""
+    found = mean_scores(scores, clusters, resamples=RESAMPLES, seed=seed)
+    return sum(mean is not None and mean.low - 1e-12 <= truth <= mean.high + 1e-12 for mean in found)
+
+
+def means(times: int, tell: Callable[[str], None]) -> dict[str, float]:
+    """Return how often intervals of means hold the truth."""
+    coverage: list[float] = []
+    for questions in (20, 50, 200, 1_000):
+        for kind in KINDS:
+            source = np.random.default_rng(questions)
+            count = sum(
+                held(kind.draw(source, (questions, COLUMNS)), kind.mean, None, seed)
+                for seed in range(0, times, COLUMNS)
+            )
+            coverage.append(count / times)
+            tell(f"{questions:5} {kind.name:14} mean: {coverage[-1]:.4f} covered")
+    for count in (20, 50, 200):
+        for spread in ("even", "uneven"):
+            for kind in KINDS:
+                source = np.random.default_rng(count)
+                covered = 0
+                for seed in range(0, times, COLUMNS):
+                    sizes = np.full(count, 4) if spread == "even" else 1 + np.minimum(source.pareto(1.2, count) * 2, 60)
+                    sizes = sizes.astype(np.int64)
+                    scores = by_document(kind, sizes, source, COLUMNS)
+                    covered += held(scores, kind.mean, np.repeat(np.arange(count), sizes), seed)
+                coverage.append(covered / times)
+                tell(f"{count:5} documents, {spread:6} {kind.name:14} mean: {coverage[-1]:.4f} covered")
+    return {"mean_coverage_min": min(coverage)}
+
+
+def real(times: int, data: Path | None, tell: Callable[[str], None]) -> dict[str, float]:
+    """Return how often intervals hold the mean of all questions, of some that are drawn from them."""
+    if data is None:
+        dataset = load_handbook()
+    else:
+        dataset = load_dataset(data / "questions_df.csv", corpus=Corpus.from_folder(data / "corpora"))
+    tables = [
+        evaluate(BM25Retriever(RecursiveCharacterChunker(chunk_size=size)), dataset, metrics=METRICS).scores
+        for size in (800, 400)
+    ]
+    known = tables[0].answerable
+    coverage: list[float] = []
+    for name, column in tables[0].columns.items():
+        scores = column[known]
+        change = tables[1].columns[name][known] - scores
+        for questions in (20, 50, 200, 1_000):
+            source = np.random.default_rng(questions)
+            covered, found = 0, 0
+            for seed in range(0, times, COLUMNS):
+                rows = source.integers(0, len(scores), (questions, COLUMNS))
+                covered += held(scores[rows], float(scores.mean()), None, seed)
+                tests = paired_differences(change[rows], resamples=RESAMPLES, seed=seed)
+                found += sum(test is not None and test.low <= change.mean() <= test.high for test in tests)
+            coverage += [covered / times, found / times]
+            tell(f"{questions:5} {name:22}: {coverage[-2]:.4f} of means covered, {coverage[-1]:.4f} of differences")
+    return {"real_coverage_min": min(coverage)}
+
+
+def measure(times: int, only: str | None, data: Path | None, *, is_quiet: bool) -> dict[str, float]:
+    """Return the figures."""
+
+    def tell(what: str) -> None:
+        if not is_quiet:
+            print(what, flush=True)
+
+    return {
+        "replications": times,
+        **(pairs(times, tell) if only in (None, "pairs") else {}),
+        **(families(times, tell) if only in (None, "families") else {}),
+        **({**means(times, tell), **real(times, data, tell)} if only in (None, "means") else {}),
         "error_of_5_percent": round(error(0.05, times), 5),
     }
 
@@ -162,8 +384,10 @@ def main() -> None:
         "--json", action="store_true", help="print one flat JSON object of the figures, and nothing else"
     )
     parser.add_argument("--replications", type=int, default=10_000)
+    parser.add_argument("--only", choices=("pairs", "families", "means"), help="measure only one of these")
+    parser.add_argument("--data", type=Path, help="folder with corpora/*.md and questions_df.csv")
     arguments = parser.parse_args()
-    figures = measure(arguments.replications, is_quiet=arguments.json)
+    figures = measure(arguments.replications, arguments.only, arguments.data, is_quiet=arguments.json)
     if arguments.json:
         print(json.dumps(figures))
         return

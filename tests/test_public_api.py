@@ -74,7 +74,7 @@ def test_a_name_that_does_not_exist_is_an_attribute_error(name):
 FIRST_MET = {
     "R001, R002": "Corpus ChunkLevelEvaluation TokenLevelEvaluation RecursiveCharacterChunker ChromaVectorStore "
     "FixedTokenChunker SemanticChunker",
-    "R004": "Evaluation EvaluationConfig EvaluationResult Comparison",
+    "R004": "Evaluation EvaluationConfig EvaluationResult Comparison compare",
     "R005": "Retriever VectorRAGRetriever run_experiment ChunkLevelExperimentConfig TokenLevelExperimentConfig "
     "DocumentLevelExperimentConfig ExperimentConfig ExperimentResult score_rankings score_ranking_arrays score_spans "
     "score_span_arrays",
@@ -154,4 +154,4 @@ def test_the_base_of_all_errors_is_at_the_root():
 
 def test_the_root_stays_small():
     """What a first reading of the guide uses; everything else is imported from its room."""
-    assert len(rag.__all__) <= 106
+    assert len(rag.__all__) <= 107

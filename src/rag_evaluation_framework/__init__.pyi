@@ -77,8 +77,9 @@ from .scoring import score_span_arrays as score_span_arrays
 # What comes out
 from .results import EvaluationResult as EvaluationResult
 from .results import ExperimentResult as ExperimentResult
+from .analysis import compare as compare
 from .analysis import Comparison as Comparison
-from .analysis import Attribution as Attribution
+from .attribution import Attribution as Attribution
 from .results import load_result as load_result
 from .contracts import Metric as Metric
 from .contracts import DocumentLevelMetric as DocumentLevelMetric

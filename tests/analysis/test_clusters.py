@@ -21,10 +21,11 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.analysis.clusters import by_document
+from rag_evaluation_framework.analysis.clusters import clusters_of
 from rag_evaluation_framework.analysis.comparability import noted_unknown_labels
-from rag_evaluation_framework.analysis.comparison import _interval, _p_value
 from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.results.clusters import by_document
 from rag_evaluation_framework.statistics import paired_differences
 
 
@@ -43,6 +44,43 @@ def test_with_few_documents_questions_are_taken_as_independent():
     assert by_document([(span(f"d{number % 19}"),) for number in range(100)], "token-level") is None
     assert by_document([(DocumentId(f"d{number % 20}"),) for number in range(20)], "document-level") is not None
     assert by_document([(f"chunk_{number:012x}",) for number in range(50)], "chunk-level") is None
+
+
+def result_of(relevant, evaluation_type):
+    queries = SimpleNamespace(texts=[*"abcdef"][: len(relevant)], relevant=relevant)
+    scores = SimpleNamespace(rows={name: row for row, name in enumerate(queries.texts)})
+    return SimpleNamespace(name="short", queries=queries, scores=scores, evaluation_type=evaluation_type)
+
+
+def test_documents_are_taken_together_on_request_however_few_there_are():
+    run = result_of([(span("x"),), (span("y"),), (span("x"),)], "token-level")
+    assert clusters_of([run], ["a", "b", "c"]) is None
+    assert clusters_of([run], ["a", "b", "c"], "document").tolist() == [0, 1, 0]
+    assert clusters_of([result_of([], "token-level"), run], ["c", "b"], "document").tolist() == [0, 1]
+
+
+def test_questions_are_independent_on_request_however_many_documents_there_are():
+    run = result_of([(span(f"d{number}"),) for number in range(6)], "token-level")
+    assert clusters_of([run], [*"abcdef"], "question") is None
+
+
+@pytest.mark.parametrize(
+    ("run", "reason"),
+    [
+        (result_of([("chunk_000000000000",)], "chunk-level"), "labels are chunks"),
+        (result_of([], "token-level"), "a report alone has no labels, so load the folder of a run"),
+    ],
+)
+def test_documents_that_are_not_known_cannot_be_taken_together(run, reason):
+    with pytest.raises(ResultError, match=f"cluster='document': 'short': the documents .* are not known: {reason}"):
+        clusters_of([run], ["a"], "document")
+    assert clusters_of([run], ["a"]) is None
+
+
+@pytest.mark.parametrize("cluster", ["documents", "", 1, ["document"], np.zeros(2)])
+def test_what_is_independent_is_a_question_or_a_document(cluster):
+    with pytest.raises(ConfigError, match="expected 'question' or 'document', or None for the default"):
+        clusters_of([], [], cluster)
 
 
 @pytest.fixture
@@ -93,7 +131,7 @@ def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):
     deltas = np.array([*comparison.deltas["span_recall@1"].values()])[:, np.newaxis]
     assert [test] == paired_differences(deltas, comparison.clusters)
     assert (test.pairs, test.clusters) == (50, 25)
-    assert "questions of one of 25 documents taken together" in repr(comparison)
+    assert "questions on one document taken together (25 documents)" in repr(comparison)
     assert not any("report alone" in told for told in comparison.notes)
     reports: list[EvaluationResult[CharacterSpan]] = []
     for name, run in (("a", before), ("b", after)):
@@ -105,21 +143,6 @@ def test_a_comparison_tests_the_deltas_by_document(results, tmp_path):
     assert alone.tests["span_recall@1"].clusters == 50
     assert reports[0].compare(after).tests == comparison.tests  # of which one result knows the labels
     assert before.compare(reports[1]).tests == comparison.tests
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "p_value", "printed"),
-    [
-        (0.0003, 0.1, 0.0486, ("+.001 +.100", ".049")),
-        (-0.1, -0.0003, 0.04999, ("-.100 -.001", ".050")),
-        (-0.0003, 0.1, 0.0502, ("-.000 +.100", ".051")),
-        (-1.25, 1.25, 1.0, ("-1.250 +1.250", "1.000")),
-        (0.1, 0.2, 0.0001, ("+.100 +.200", "<.001")),
-    ],
-)
-def test_what_is_printed_contradicts_no_more_than_what_was_found(low, high, p_value, printed):
-    (test,) = paired_differences(np.array([[0.1], [0.2]]))
-    assert (_interval(replace(test, low=low, high=high)), _p_value(p_value)) == printed
 
 
 def test_scores_beyond_1_have_no_largest_difference(results):

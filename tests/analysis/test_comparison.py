@@ -99,6 +99,26 @@ def test_a_metric_without_a_cutoff_means_the_first_cutoff(comparison):
     assert comparison.delta("span_recall") == comparison.delta("span_recall@1")
 
 
+def test_the_orders_by_k_and_by_budget_may_disagree():
+    """One result of 60 characters against three of 10: at k the first finds more, in 30 characters the others do."""
+    truth = {f"q{number}": [(0, 5), (40, 45), (80, 85)] for number in range(20)}
+
+    def pieces(query, k):
+        return [{"doc_id": "d", "start": start, "end": start + 10} for start in (0, 40, 80)][:k]
+
+    given = {"k": 1, "budgets": ["30ch"], "metrics": [SpanRecall()]}
+    long, short = (
+        evaluate(search, dataset(truth), experiment_name=name, **given)
+        for name, search in (("long", finding(60)), ("short", pieces))
+    )
+    note = (
+        "the orders by k and by budget disagree: long is above short by span_recall@1, and below it by span_recall@30ch"
+    )
+    assert any(told.startswith(note) for told in long.compare(short).notes)
+    assert any(told.startswith(note) for told in short.compare(long).notes)
+    assert not any("disagree" in told for told in long.compare(long).notes)
+
+
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
@@ -584,7 +604,7 @@ def test_the_notebook_shows_a_table_in_which_nothing_is_executed():
 def test_a_record_is_strict_json_with_every_score_and_every_question(comparison):
     record = json.loads(json.dumps(comparison.record(), allow_nan=False))
     assert list(record) == [
-        *("schema_version", "baseline", "candidate", "intervals", "scores", "questions"),
+        *("schema_version", "baseline", "candidate", "intervals", "scores", "properties", "questions"),
         *("added", "removed", "changed", "skipped", "placed", "notes"),
     ]
     assert record["schema_version"] == 1

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_evaluation_framework import Comparison, load_result
+from rag_evaluation_framework.analysis import Leaderboard
 from support.terminal import Terminal
 
 QUESTIONS = {"invoices": "Invoices are sent on the first day.", "agent": "Install the agent first."}
@@ -224,6 +225,115 @@ def test_the_screen_fits_a_terminal_of_80_columns(run, folder):
     assert [line for line in terminal.text.splitlines() if len(line) > 80] == []
 
 
+# --- several runs ---
+
+
+@pytest.fixture
+def three(run, runs):
+    """A third run beside the two: it finds everything."""
+    return (*runs, run("good", GOOD))
+
+
+def test_several_runs_are_one_table_by_a_score_with_all_scores_and_where_they_are(rag_eval, three):
+    outcome = rag_eval("compare", "before", "after", "good")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0] == "3 runs by span_recall@1"
+    rows = [line.split() for line in lines if line.startswith((" 1 ", " 2 ", " 3 "))][:3]
+    assert rows[0] == ["1", "good", "1.000", "+.333", "-.906", "+.906", "1.000", "best"]
+    assert rows[1] == ["2", "before", "0.667", "–", "baseline", "–", "yes"]
+    assert (rows[2][1], rows[2][-1]) == ("after", "yes")
+    assert [line.split()[:2] for line in lines[-3:]] == [
+        ["1:", f"{three[2]}"],
+        ["2:", f"{three[0]}"],
+        ["3:", f"{three[1]}"],
+    ]
+
+
+def test_json_of_several_runs_is_what_the_leaderboard_tells_and_where_the_runs_are(rag_eval, three):
+    outcome = rag_eval("compare", "before", "after", "good", "--json")
+    assert outcome.err == ""
+    printed = json.loads(outcome.out, parse_constant=pytest.fail)
+    results = [load_result(path) for path in three]
+    record = Leaderboard.of(results).record()
+    for known, result, path in zip(record["runs"], results, three, strict=True):
+        known |= {"folder": str(path), "created": result.created}
+    assert printed == json.loads(json.dumps(record))
+
+
+def test_the_files_of_several_runs_hold_the_same_object_and_a_page(rag_eval, three, folder):
+    given = ("compare", "before", "after", "good", "--output", "board")
+    printed = rag_eval(*given, "--json").out
+    assert sorted(path.name for path in (folder / "board").iterdir()) == ["leaderboard.json", "leaderboard.md"]
+    assert json.loads((folder / "board/leaderboard.json").read_text()) == json.loads(printed)
+    page = (folder / "board/leaderboard.md").read_text()
+    assert page.startswith("# 3 runs by span_recall@1\n")
+    assert "\n| 1 good | 1.000 |" in page
+    assert "\n## Run\n" in page
+    refused = rag_eval(*given)
+    assert (refused.code, refused.out) == (2, "")
+    assert "exists already, and nothing was overwritten" in refused.err
+
+
+def test_several_runs_are_ordered_by_a_score_and_by_choice_more_questions_are_named(rag_eval, run):
+    for name, found in (("a", GOOD), ("b", {**GOOD, "who": "Install the agent first."})):
+        run(name, found, "--metric", "span_precision")
+    run("c", dict.fromkeys(GOOD, "Support helps."), "--metric", "span_precision")
+    shown = rag_eval("compare", "c", "b", "a", "--score", "span_precision").out
+    assert shown.startswith("3 runs by span_precision@1\n")
+    assert "Questions on which" not in shown  # the best is nowhere worse than the baseline
+    turned = rag_eval("compare", "b", "c", "a", "c", "--score", "span_precision", "--worst", "1").out
+    assert "c and c (2) are the same run" in turned
+    refused = rag_eval("compare", "c", "b", "a", "--score", "span_reca")
+    assert (refused.code, refused.out) == (2, "")
+    assert "no score 'span_reca' in all runs; there are span_recall@1" in refused.err
+
+
+def test_several_runs_of_which_two_cannot_be_compared_are_refused_by_name(rag_eval, runs):
+    assert rag_eval("run", "--corpus=docs", "--dataset=faq.csv", "--evaluation-type=document-level").code == 0
+    refused = rag_eval("compare", "before", "after", "last")
+    assert (refused.code, refused.out) == (2, "")
+    assert re.fullmatch("error: 'before' is token-level, 'BM25Retriever' is document-level: .*\n", refused.err)
+
+
+def test_what_is_independent_is_an_option(rag_eval, three):
+    for names in (("before", "good"), ("before", "after", "good")):
+        assert "taken as independent" in rag_eval("compare", *names, "--cluster", "question").out
+        assert (
+            "questions on one document taken together (2 documents)"
+            in rag_eval("compare", *names, "--cluster", "document").out
+        )
+        refused = rag_eval("compare", *names, "--cluster", "page")
+        assert (refused.code, refused.out) == (2, "")
+        assert "cluster='page': expected 'question' or 'document'" in refused.err
+
+
+def test_the_table_of_several_runs_fits_a_terminal_of_80_columns(run, folder):
+    given = [word for k in range(2, 9) for word in ("--k", str(k))]
+    for number in range(9):
+        run(
+            f"run {number} " + "of a long name " * 3,
+            GOOD,
+            *given,
+            "--root",
+            "kept",
+            "--budget",
+            "10ch",
+            "--budget",
+            "30ch",
+        )
+    names = [f"last~{number}" for number in range(8, 0, -1)]
+    terminal = Terminal("compare", *names, "last", "--root", "kept", folder=folder)
+    assert terminal.end() == 0
+    assert "span_recall by budget" in terminal.text
+    assert [line for line in terminal.text.splitlines() if len(line) > 80] == []
+    by_score = terminal.text[: terminal.text.index("All scores")]
+    assert by_score.count(" tied ") == 1  # the table of the score is one
+
+
+# --- run --baseline ---
+
+
 @pytest.fixture
 def given(folder, run):
     """The arguments of a run that finds everything, after one that did not."""
@@ -264,3 +374,33 @@ def test_a_baseline_that_cannot_be_compared_is_told_after_the_result(rag_eval, g
     assert "evaluate both at one level" in refused.err
     record = json.loads(rag_eval(*at_documents, "--baseline", "before", "--json").out)
     assert record["comparison"] is None
+
+
+def test_slices_are_shown_below_the_comparison(rag_eval, runs):
+    outcome = rag_eval("compare", "before", "after", "--by", "document", "--output", "diff")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines.index("span_recall@1 by document") > lines.index("span_recall@1: 1 improved, 1 regressed, 1 unchanged")
+    rows = [line.split()[:5] for line in lines[lines.index("span_recall@1 by document") :] if ".md " in line]
+    assert rows == [
+        ["billing.md", "2", "1.000", "0.500", "-.500"],
+        ["guides/start.md", "1", "0.000", "1.000", "+1.000"],
+    ]
+    record = json.loads(Path("diff/diff.json").read_text())
+    assert [(one["value"], one["n"], one["delta"]) for one in record["slices"]["document"]] == [
+        ("billing.md", 2, -0.5),
+        ("guides/start.md", 1, 1.0),
+    ]
+    assert record["properties"] == ["document"]
+    assert "## span_recall@1 by document" in Path("diff/diff.md").read_text()
+    assert "slices" not in json.loads(rag_eval("compare", "before", "after", "--json").out)
+
+
+def test_slices_by_what_is_no_property_or_of_many_runs_are_refused(rag_eval, three):
+    refused = rag_eval("compare", "before", "after", "--by", "colour", "--output", "diff")
+    assert (refused.code, refused.out) == (2, "")
+    assert "by='colour': expected a property that tells some questions from others; document" in refused.err
+    assert not Path("diff").exists()
+    refused = rag_eval("compare", "before", "after", "good", "--by", "document")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--by document: slices are those of two runs, got 3" in refused.err

@@ -1,9 +1,12 @@
 import importlib.util
 import json
 
+import numpy as np
 import pytest
 
-from rag_evaluation_framework import load_result
+from rag_evaluation_framework import TOKEN, compare, load_result
+from rag_evaluation_framework.cli import demo
+from rag_evaluation_framework.statistics import tied_with_best
 
 pytestmark = pytest.mark.slow
 
@@ -42,13 +45,32 @@ def test_the_demo_fits_a_narrow_terminal(rag_eval, monkeypatch, width):
     assert "…" not in next(line for line in outcome.out.splitlines() if "span_recall" in line)
 
 
-def test_the_demo_names_a_best_one_only_where_the_difference_can_be_detected(rag_eval):
+def test_the_demo_says_what_is_behind_the_best_by_more_than_chance(rag_eval, tmp_path):
     outcome = rag_eval("demo")
+    runs = sorted((tmp_path / ".rag-eval/runs").iterdir())
+    board = compare(*(load_result(run, TOKEN) for run in runs))
+    assert board.tied["span_recall@5"].is_tied.count(False) == 3
+    assert all(board.tied["span_recall@4000ch"].is_tied)
     said = " ".join(outcome.out.split())
     behind = "BM25 250, LSA vectors 250, LSA vectors 800"
     assert f"Behind at 5 results: {behind}. The rest cannot be told apart." in said
-    assert "Behind at equal context: BM25 2000, LSA vectors 2000. The rest cannot be told apart." in said
+    assert "At equal context, no difference is large enough to name a best one." in said
     assert outcome.out.lower().count("weakest questions") == 1
+
+
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [
+        ((0.5, 0.5, 0.5), "At 5 results, no difference is large enough to name a best one."),
+        ((0.1, 0.1, 0.9), "Best at 5 results: BM25, recursive 2000."),
+        ((0.9, 0.1, 0.9), "Behind at 5 results: BM25 800. The rest cannot be told apart."),
+    ],
+)
+def test_the_verdict_of_the_demo_is_the_tied_set(rates, said):
+    scores = np.arange(100)[:, np.newaxis] < 100 * np.array(rates)
+    tied = tied_with_best(scores.astype(float))
+    rows = [("BM25", f"recursive {size}", None) for size in (250, 800, 2000)]
+    assert demo._verdict(rows, tied, "5 results") == said
 
 
 def test_no_sentence_of_the_demo_wraps_at_80_columns(rag_eval, monkeypatch):
@@ -60,10 +82,9 @@ def test_no_sentence_of_the_demo_wraps_at_80_columns(rag_eval, monkeypatch):
     assert [line.strip() for line in lines[first : lines.index("", first)]] == [
         "Chunk sizes are in characters. @5 and @10: the first 5 and 10 results; @4000ch:",
         "the results that fit into 4,000 characters of context, the last one truncated.",
-        "With 73 questions, differences below about 0.10 cannot be detected.",
+        "As far as 73 questions can tell (95 % confidence):",
         "Behind at 5 results: BM25 250, LSA vectors 250, LSA vectors 800. The rest cannot",
         "be told apart.",
-        "Behind at equal context: BM25 2000, LSA vectors 2000. The rest cannot be told",
-        "apart.",
+        "At equal context, no difference is large enough to name a best one.",
         "A fixed number of results favours large chunks.",
     ]

@@ -353,7 +353,7 @@ def test_an_interrupted_demo_says_which_runs_are_kept(folder):
     assert [line.split("  ")[0].strip() for line in done.stdout.splitlines() if "recursive" in line] == ["BM25"] * 2
     assert "recursive 800, in part" in done.stdout
     assert "Saved 2 runs to " in done.stdout
-    assert "Best at" not in done.stdout
+    assert "% confidence" not in done.stdout
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")

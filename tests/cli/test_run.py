@@ -369,11 +369,12 @@ def test_without_an_evaluation_type_a_run_is_of_the_level_of_its_dataset(rag_eva
 
 @pytest.mark.parametrize(("written", "level"), READ_AS)
 def test_the_weakest_questions_of_every_level_fit_a_narrow_terminal(rag_eval, labelled, monkeypatch, written, level):
-    monkeypatch.setenv("COLUMNS", "80")
+    for name, value in (("COLUMNS", "80"), ("FORCE_COLOR", "1"), ("TERM", "xterm")):
+        monkeypatch.setenv(name, value)
     flags = ["--dataset", f"{written}.json", "--evaluation-type", level, "--chunker", CHUNKER, "--k", "1"]
     outcome = rag_eval("run", "--corpus", "docs", *flags)
     assert outcome.code == 0, outcome.err
-    lines = outcome.out.splitlines()
+    lines = re.sub("\x1b\\[[0-9;]*m", "", outcome.out).splitlines()
     assert lines[1] == f"{written}, {level}"
     assert lines[2] == "scored 2 of 2 answerable questions (0 skipped, 0 failed)"
     shown = lines[lines.index(f"Weakest questions by {FIRST[level]}") :]
@@ -460,9 +461,10 @@ def test_means_at_many_cutoffs_fit_a_narrow_terminal_uncut(rag_eval, folder, mon
     heads = [line.split()[1:] for line in lines if line.startswith(" metric")]
     assert [name for head in heads for name in head] == [f"@{cutoff}" for cutoff in (*sizes, *budgets)]
     for metric in metrics:
-        means = [mean for line in lines if line.startswith(f" {metric} ") for mean in line.split()[1:]]
+        rows = [line.split()[1:] for line in lines if line.startswith(f" {metric} ")]
+        means = [cell for row in rows for cell in zip(row[::2], row[1::2], strict=True)]
         assert len(means) == 9
-        assert all(re.fullmatch(r"\d\.\d{3}", mean) for mean in means)
+        assert all(re.fullmatch(r"\d\.\d{3} \.\d{3}–(\.\d{3}|1\.000)", " ".join(cell)) for cell in means)
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,8 @@ def str_of(value):
         ("score", "--qrels", f"{PATH}.json", "--rankings", f"{PATH}.json", "--metric", TEXT),
         ("compare", PATH, "last", "--root", f"root {PATH}"),
         ("compare", "last", "last", "--root", f"root {PATH}", "--score", TEXT),
+        ("compare", "last", "last", "last", "--root", f"root {PATH}", "--score", TEXT),
+        ("compare", "last", "last", "--root", f"root {PATH}", "--cluster", TEXT),
         ("init", "--corpus", "docs", "--questions", "questions.jsonl", "--root", f"root {PATH}"),
         ("cache", "info", "--root", f"cached {PATH}"),
         ("cache", "info", "--root", f"cached {PATH}", "--json"),
@@ -111,6 +113,12 @@ def test_nothing_of_a_comparison_acts_on_a_terminal(rag_eval, poisoned, more):
         assert json.loads(outcome.out)["baseline"]["folder"].startswith(f"root {PATH}/runs/")
     if "--output" in more:
         assert not any(HARMFUL.findall(file.read_text()) for file in (poisoned / f"new {PATH}").iterdir())
+    again = [word.replace(f"new {PATH}", f"newer {PATH}") for word in more]
+    several = rag_eval("compare", "last~1", "last", "last", "--root", f"root {PATH}", *again)
+    assert several.code == 0
+    assert not HARMFUL.findall(several.out + several.err)
+    if "--output" in more:
+        assert not any(HARMFUL.findall(file.read_text()) for file in (poisoned / f"newer {PATH}").iterdir())
 
 
 def test_a_broken_plug_in_is_listed_harmlessly(rag_eval, poisoned, monkeypatch):

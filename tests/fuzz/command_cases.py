@@ -50,6 +50,7 @@ _COMMANDS: list[list[str]] = [
     ["compare", "last", "last~1", "--root", "saved"],
     ["compare", "saved/runs/a", "b", "--root", "saved", "--score", "hit", "--worst", "1", "--json"],
     ["compare", "a", "runs of numbers", "--root", "saved", "--output", "diff"],
+    ["compare", "a", "b", "last", "--root", "saved", "--output", "board", "--cluster", "question", "--worst", "2"],
     [
         "init",
         "--corpus",

@@ -324,10 +324,15 @@ def _functions(folder: Path) -> list[tuple[Callable[..., Any], dict[str, Any]]]:
         (result.per_query, {"name": "span_recall@2"}),
         (result.worst, {"n": 2, "name": "span_recall@2"}),
         (result.compare, {"candidate": result}),
+        (_compare, {"baseline": result, "candidate": result, "third": result, "cluster": "document"}),
         (result.save, {"folder": kept / "run"}),
         (rag.SpanRecall().calculate, {"retrieved": [_SPAN], "ground_truth": [_SPAN]}),
         (rag.Recall().calculate, {"retrieved": ["x"], "ground_truth": ["x"]}),
     ]
+
+
+def _compare(baseline: Any, candidate: Any, third: Any, cluster: Any) -> None:
+    uses.shown("repr", repr(rag.compare(baseline, candidate, third, cluster=cluster)))
 
 
 def arguments(rng: Random, folder: Path) -> None:

@@ -117,7 +117,8 @@ def test_a_metric_of_budgets_has_no_cell_at_numbers_of_results_and_is_read_back(
     assert result.metrics["span_u"] == result.metrics["span_u@20ch"] > 0
     header, recall, u = (result.summary().header, *result.summary().rows)
     assert header == ("", "@4", "@2", "@20ch")
-    assert (u[:3], u[3]) == (("span_u", "", ""), f"{result.metrics['span_u']:.3f}")
+    assert u[:3] == ("span_u", "", "")
+    assert u[3].startswith(f"{result.metrics['span_u']:.3f} ")
     assert all(recall)
     folder = result.save(tmp_path / "run")
     assert load_result(folder) == result

@@ -197,7 +197,7 @@ def test_the_headline_counts_skipped_and_failed_questions_among_the_answerable_o
     folder = result.save(tmp_path / "run")
     assert load_result(folder).headline == load_result(folder / "report.json").headline == expected
     assert load_result(folder).skipped == load_result(folder / "report.json").skipped == result.skipped == tuple(labels)
-    assert f"<br>{expected}, 1 without an answer<table>" in result._repr_html_()
+    assert f"<br>{expected}, 1 without an answer<br>" in result._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -262,9 +262,11 @@ def test_the_repr_shows_means_and_everything_that_makes_them_doubtful(result):
         "mine",
         "numbers, token-level",
         "scored 4 of 5 answerable questions (0 skipped, 1 failed), 1 without an answer",
-        "                   @2     @1   @5ch",
-        "span_recall     0.500  0.500  0.188",
-        "span_precision  0.446  0.625  0.500",
+        "intervals of 95 %, questions taken as independent",
+        "span_recall@2: a drop of 0.05 is found 0% of the time, 80% with 526 questions (runs correlated by 0.5)",
+        "                             @2               @1             @5ch",
+        "span_recall     0.500 .123–.883  0.500 .123–.883  0.188 .025–.693",
+        "span_precision  0.446 .109–.812  0.625 .152–.952  0.500 .068–.932",
         "! bad: retrieve: ConnectionError: gone away",
     ]
     assert last.startswith("! 5 of 10 results (50%) have no place in the corpus")
@@ -467,6 +469,7 @@ def test_the_report_is_strict_json_with_one_line_per_query_and_stable_keys(tmp_p
         "files",
         "experiment_url",
         "metrics",
+        "statistics",
         "skipped",
         "queries",
     ]
@@ -660,7 +663,10 @@ def test_the_summary_shows_means_notes_and_the_weakest_questions(tmp_path, resul
     means, weakest = tables(text)
     assert text.splitlines()[0] == "# mine"
     assert means[0] == ["", "@2", "@1", "@5ch"]
-    assert means[2:] == [["span_recall", "0.500", "0.500", "0.188"], ["span_precision", "0.446", "0.625", "0.500"]]
+    assert means[2:] == [
+        ["span_recall", "0.500 .123–.883", "0.500 .123–.883", "0.188 .025–.693"],
+        ["span_precision", "0.446 .109–.812", "0.625 .152–.952", "0.500 .068–.932"],
+    ]
     assert weakest[0][0] == "score"
     assert [row[:2] for row in weakest[2:]] == [
         ["0.000", "worst"],

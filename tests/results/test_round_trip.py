@@ -235,7 +235,8 @@ def test_whatever_was_evaluated_is_saved_and_loaded_equal(tmp_path_factory, resu
 
 
 def small(**values):
-    query = Query(QueryId(values.get("query_id", "q")), QueryText(values.get("text", "q?")))
+    given = values.get("metadata", {})
+    query = Query(QueryId(values.get("query_id", "q")), QueryText(values.get("text", "q?")), given)
     span = CharacterSpan(DocumentId("d"), 0, 5)
     corpus = Corpus([Document(DocumentId("d"), "0123456789")], {"source": values.get("source", "docs")})
     dataset = Dataset([TokenLevelGroundTruth(query, [span])], TOKEN, name="numbers", corpus=corpus)
@@ -293,6 +294,22 @@ def test_documents_from_where_no_folder_can_be_do_not_lose_the_run(tmp_path, sou
 def test_a_note_that_is_no_text_is_noted_as_it_looks(tmp_path):
     again = saved_and_loaded(small(notes=(5, None, b"x")), tmp_path)
     assert again.notes == ("5", "None", "b'x'")
+
+
+@pytest.mark.parametrize("text", ODD_TEXTS, ids=ascii)
+def test_what_a_dataset_says_of_a_question_comes_back_as_json_has_it(tmp_path, text):
+    again = saved_and_loaded(small(metadata={"tags": ("billing", text), text: {"deep": [1, 2.5, None]}}), tmp_path)
+    known = again.queries[0].metadata
+    assert (known["tags"][0], known[text]) == ("billing", {"deep": [1, 2.5, None]})
+    assert known["tags"][1] == plain(text)
+    assert small().queries[0].metadata == {}
+
+
+def test_a_question_whose_metadata_is_nested_too_deep_is_saved_and_loaded(tmp_path):
+    deep: Any = []
+    for _ in range(300):
+        deep = [deep]
+    assert saved_and_loaded(small(metadata={"deep": deep}), tmp_path).queries[0].metadata["deep"]
 
 
 def test_scores_at_the_end_of_the_range_have_a_mean(tmp_path):

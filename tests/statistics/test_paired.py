@@ -39,6 +39,15 @@ def test_with_many_changes_the_p_value_is_near_that_of_many_patterns():
     assert round(found.p_value * 10_000) == pytest.approx(found.p_value * 10_000)  # (b + 1) / (B + 1)
 
 
+def test_random_signs_are_not_surer_than_all_of_them():
+    """Of 8 equal changes 2 patterns of 256 are as far, of which 199 random ones may have none."""
+    changes = [0.25, 0.25, 0.25, 0.0, 0.25, 0.25, 0.25, 0.25, 0.0, 0.25]
+    for seed in range(10):
+        found = one(changes, resamples=199, seed=seed)
+        assert not found.is_exact
+        assert found.p_value >= found.smallest_p == 2 / 256
+
+
 SCORES = st.sampled_from([0.0, 0.0, 0.0, 0.25, 0.5, 1.0, -0.25, -0.5, -1.0])
 
 

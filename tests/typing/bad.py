@@ -57,6 +57,7 @@ from rag_evaluation_framework import (
     TokenLevelGroundTruth,
     TokenLevelMetric,
     VectorRAGRetriever,
+    compare,
     evaluate,
     generate_chunk_id,
     generate_pa_chunk_id,
@@ -249,6 +250,12 @@ token_result.compare(load_result("run"))  # type: ignore[arg-type]
 token_result.explain("q", baseline=chunk_result)  # type: ignore[arg-type]
 token_result.explain(7)  # type: ignore[arg-type]
 token_result.compare("run")  # type: ignore[arg-type]
+compare(token_result, chunk_result)  # type: ignore[misc]
+compare(token_result, token_result, chunk_result)  # type: ignore[misc]
+compare(token_result, token_result, token_result, document_result)  # type: ignore[misc]
+compare(token_result)  # type: ignore[call-overload]
+compare(token_result, token_result, cluster="page")  # type: ignore[call-overload]
+compare(token_result, token_result, token_result).regressions("span_recall")  # type: ignore[attr-defined]
 loss = token_result.compare(token_result).delta("span_recall@5") + 1.0  # type: ignore[operator]
 
 # What was found may be missing, and what was said stays said.

@@ -83,6 +83,7 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     VectorStore,
     check_quotes,
+    compare,
     evaluate,
     generate_chunk_id,
     generate_pa_chunk_id,
@@ -95,7 +96,8 @@ from rag_evaluation_framework import (
     score_span_arrays,
     score_spans,
 )
-from rag_evaluation_framework.analysis import Explanation
+from rag_evaluation_framework.analysis import Leaderboard
+from rag_evaluation_framework.attribution import Explanation
 from rag_evaluation_framework.chunkers import ChunkerPositionAdapter, FunctionChunker, position_aware
 from rag_evaluation_framework.contracts import Engine, QuestionStrategy, Tokenizer
 from rag_evaluation_framework.data import (
@@ -537,6 +539,15 @@ assert_type(chunk_result.explain("q", baseline=by_chunk.run()), Explanation)
 assert_type(Attribution.of(chunk_result).recall, float)
 assert_type(Attribution.of(load_result(folder)), Attribution)
 assert_type(Comparison.of(load_result("before"), load_result("after")), Comparison)
+assert_type(Comparison.of(load_result("before"), load_result("after"), cluster="question"), Comparison)
+assert_type(compare(result, load_result(folder, TOKEN)), Comparison)
+board = compare(result, load_result(folder, TOKEN), result, load_result("run", TOKEN), cluster="document")
+assert_type(board, Leaderboard)
+assert_type(compare(chunk_result, by_chunk.run(), chunk_result), Leaderboard)
+assert_type(board.standings("span_recall")[0].mean, float | None)
+assert_type(board.tied["span_recall@5"].is_tied[0], bool)
+assert_type(board.comparisons[0].delta("span_recall"), float | None)
+assert_type(Leaderboard.of([load_result("first"), load_result("second"), load_result("third")]), Leaderboard)
 assert_type(comparison.delta("span_recall@5"), float | None)
 assert_type(comparison.deltas["span_recall@5"]["query_1"], float)
 assert_type(comparison.means["span_recall@5"], tuple[float | None, float | None])

@@ -1,4 +1,4 @@
-"""Analysis of results: how two runs differ, and where each lost what was relevant."""
+"""Analysis of results: how runs differ, and what of it is chance."""
 
 import lazy_loader as lazy
 

@@ -1,5 +1,8 @@
-from .attribution import Attribution as Attribution
-from .causes import CAUSES as CAUSES
 from .comparison import Comparison as Comparison
-from .explaining import explain as explain
-from .explanation import Explanation as Explanation
+from .leaderboard import Leaderboard as Leaderboard
+from .leaderboard import Standing as Standing
+from .leaderboard import compare as compare
+from .leaderboard_pages import pages_as_markdown as pages_as_markdown
+from .slices import Slice as Slice
+from .slices import slice_record as slice_record
+from .slices import slices_page as slices_page

@@ -1,39 +1,41 @@
-"""Which questions are no independent evidence: those that are answered by the same document."""
+"""What of compared results is taken as independent."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
-import numpy as np
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.columns import Integers
+from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.results.clusters import FEWEST, by_document
+from rag_evaluation_framework.results.result import EvaluationResult
 
-from rag_evaluation_framework.data.columns import Integers, Numbering
-from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.data.spans import CharacterSpan
-
-FEWEST = 20
-"""Of fewer clusters the spread is not known well: questions are then taken as independent."""
+Cluster = Literal["question", "document"]
+"""What is taken as independent."""
 
 
-def by_document(relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationType) -> Integers | None:
-    """Return the cluster of each question, from 0: the document of its first label, shape (questions,).
-
-    Questions without a label are clusters of their own. None where the labels are in fewer than 20 documents, or do not
-    tell their documents, as those of chunks.
+def clusters_of(
+    runs: Sequence[EvaluationResult[Any]], query_ids: Sequence[str], cluster: Cluster | None = None
+) -> Integers | None:
+    """Return the cluster of each question, from 0, shape (questions,); None if they are taken as independent.
 
     Args:
-        relevant: The relevant units of each question.
-        evaluation_type: The level of these.
+        runs: Results that have these questions with one truth; the first that knows its labels tells them.
+        query_ids: The questions.
+        cluster: What is taken as independent; by default documents where the labels are in at least 20, else questions.
+
+    Raises:
+        ConfigError: It is neither a question nor a document.
+        ResultError: It is a document, and no result knows the documents of its labels.
     """
-    if evaluation_type == "chunk-level":
+    given: Any = cluster
+    if given is not None and not (isinstance(given, str) and given in get_args(Cluster)):
+        raise ConfigError(f"cluster={shown(cluster)}: expected 'question' or 'document', or None for the default")
+    known = next((run for run in runs if run.queries.texts), None)
+    if cluster == "document" and (known is None or known.evaluation_type == "chunk-level"):
+        why = "labels are chunks" if known else "a report alone has no labels, so load the folder of a run"
+        names = ", ".join(repr(run.name) for run in runs)
+        raise ResultError(f"cluster='document': {names}: the documents of the labels are not known: {why}")
+    if known is None or cluster == "question":
         return None
-    numbers = Numbering()
-    found = [numbers[_document(units[0])] if units else -1 for units in relevant]
-    if len(numbers) < FEWEST:
-        return None
-    clusters = np.array(found, dtype=np.int64)
-    alone = clusters < 0
-    clusters[alone] = len(numbers) + np.arange(int(alone.sum()))
-    return clusters
-
-
-def _document(unit: Any) -> str:
-    return str(unit.doc_id if isinstance(unit, CharacterSpan) else unit)
+    relevant = [known.queries.relevant[known.scores.rows[query_id]] for query_id in query_ids]
+    return by_document(relevant, known.evaluation_type, 1 if cluster == "document" else FEWEST)

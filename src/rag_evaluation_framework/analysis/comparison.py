@@ -1,15 +1,16 @@
 """Comparison of two results, query by query."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import ceil, isfinite, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.analysis.clusters import by_document
+from rag_evaluation_framework.analysis.clusters import Cluster, clusters_of
 from rag_evaluation_framework.analysis.comparability import (
     check_levels,
     edited_questions,
@@ -20,9 +21,13 @@ from rag_evaluation_framework.analysis.comparability import (
     noted_unknown_labels,
     same_questions,
 )
+from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
+from rag_evaluation_framework.analysis.slices import Labels, ScoreChange, Slice, labels_of, noted_slices, slices
+from rag_evaluation_framework.analysis.written import recorded_test, written_interval, written_p_value, written_signed
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.results.clusters import taken
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary, number
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
@@ -33,7 +38,6 @@ if TYPE_CHECKING:
 
 _WORST_SHOWN = 5
 _SEED = 0
-_LEAST = 0.001
 _SEEN = 0.0005  # what is less is printed as 0
 _FARTHEST = 350  # deviations: a mean that is nearer to 0 takes more than a million questions
 
@@ -59,6 +63,7 @@ class Comparison:
         placed: Ids of queries that the candidate has and the baseline skipped.
         clusters: The document of each query that is compared, by number, shape (queries,); None if the labels are in
             too few documents, so that the queries are taken as independent.
+        labels: The properties by which the queries that are compared can be told apart, and their values of each.
         notes: All notes shown with the comparison.
     """
 
@@ -76,14 +81,25 @@ class Comparison:
     placed: tuple[str, ...]
     notes: tuple[str, ...]
     clusters: Integers | None = None
+    labels: Labels = field(default_factory=dict[str, Sequence[tuple[str, ...]]])
 
     @classmethod
-    def of(cls, baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> "Comparison":
+    def of(
+        cls, baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], *, cluster: Cluster | None = None
+    ) -> "Comparison":
         """Compare two results of one evaluation type, and at chunk level of one chunking.
+
+        Args:
+            baseline: The result before.
+            candidate: The result after.
+            cluster: What is taken as independent, `"question"` or `"document"`; by default documents, where the labels
+                are in at least 20.
 
         Raises:
             LevelMismatch: They are of different evaluation types.
-            ResultError: Their chunkings differ, or they share no query or no score.
+            ResultError: Their chunkings differ, or they share no query or no score, or the documents are wanted and
+                not known.
+            ConfigError: `cluster` is something else.
         """
         check_levels(baseline, candidate)
         before, after = baseline.scores.rows, candidate.scores.rows
@@ -103,6 +119,8 @@ class Comparison:
         old, new = _paired(baseline.scores, candidate.scores, names, same)
         was_skipped, now_skipped = ({label.query.id for label in run.skipped} for run in (baseline, candidate))
         change = replace(old, columns={name: new.columns[name] - old.columns[name] for name in names})
+        known = candidate if candidate.queries.texts else baseline
+        rows = [known.scores.rows[query_id] for query_id in same] if known.queries.texts else []
         compared = cls(
             baseline=baseline.name,
             candidate=candidate.name,
@@ -117,14 +135,17 @@ class Comparison:
             placed=tuple(query_id for query_id in after if query_id not in before and query_id in was_skipped),
             changed=tuple(query_id for query_id in shared if query_id not in taken),
             notes=(),
-            clusters=_clusters(baseline, candidate, same),
+            clusters=clusters_of((candidate, baseline), same, cluster),
+            labels=labels_of(known.queries, rows, known.evaluation_type),
         )
         notes = (
             *noted_differences(baseline, candidate, names),
             *noted_edits(edited),
             *_named(compared),
-            *noted_unknown_labels(baseline, candidate),
+            *(noted_unknown_labels(baseline, candidate) if cluster is None else ()),
             *noted_failures(baseline.scores, candidate.scores, change),
+            *noted_slices(compared.labels, compared._change(names[0])),
+            *noted_orders((baseline.name, candidate.name), (old, new), compared.clusters),
         )
         return replace(compared, notes=notes)
 
@@ -184,11 +205,41 @@ class Comparison:
         won = [(value, query_id) for query_id, value in self._column(name).items() if value > 0]
         return {query_id: value for value, query_id in sorted(won, key=lambda pair: -pair[0])}
 
-    def _column(self, name: str) -> Mapping[str, float]:
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """By what the queries can be told apart: keys of their metadata, `document` and `answer length`."""
+        return tuple(self.labels)
+
+    def slices(self, by: str, name: str | None = None) -> list[Slice]:
+        """Return how a score changed in the slices of the queries by one of their properties, the largest first.
+
+        A query with several values, such as tags, is in several. Each slice is tested as if it were the only one: of
+        many, some differ by chance.
+
+        Args:
+            by: One of the `properties`.
+            name: The score; by default the first.
+
+        Raises:
+            ConfigError: There is no such property, or the results do not both have this score.
+        """
+        if by not in self.labels:
+            known = ", ".join(self.labels) or "none, as these results do not tell what their questions are about"
+            raise ConfigError(f"by={shown(by)}: expected a property that tells some questions from others; {known}")
+        return slices(by, self.labels[by], self._change(next(iter(self.change.columns)) if name is None else name))
+
+    def _change(self, name: str) -> ScoreChange:
+        full = self._full(name)
+        return ScoreChange(full, self.before.columns[full], self.after.columns[full], self.clusters, _SEED)
+
+    def _full(self, name: str) -> str:
         full = full_name(name, self.change.columns)
         if full is None:
             raise ConfigError(f"no score {name!r} in both results; there are {', '.join(self.change.columns)}")
-        return self.deltas[full]
+        return full
+
+    def _column(self, name: str) -> Mapping[str, float]:
+        return self.deltas[self._full(name)]
 
     def to_dataframe(self) -> "pd.DataFrame":
         """Return one row per query that both results hold: its wording, and its delta in one column per score.
@@ -220,6 +271,7 @@ class Comparison:
                 "independent": "questions" if self.clusters is None else "documents",
             },
             "scores": {name: self._score_record(name) for name in self.deltas},
+            "properties": list(self.labels),
             "questions": [
                 {
                     "id": query_id,
@@ -239,7 +291,7 @@ class Comparison:
             "before": before,
             "after": after,
             "delta": self.delta(name),
-            "test": None if test is None else _test_record(test),
+            "test": None if test is None else recorded_test(test),
             "improved": sum(value > 0 for value in values),
             "regressed": sum(value < 0 for value in values),
             "unchanged": sum(value == 0 for value in values),
@@ -263,11 +315,12 @@ class Comparison:
     def _row(self, name: str) -> tuple[str, ...]:
         before, after = self.means[name]
         delta = self.delta(name)
-        change = "–" if delta is None else _signed(delta)
+        change = "–" if delta is None else written_signed(delta)
         test = self.tests.get(name)
-        within = "–" if test is None else _interval(test)
-        p = "–" if test is None else _p_value(test.p_value)
-        moved = f"{len(self.improvements(name))}/{len(self.regressions(name))}"
+        within = "–" if test is None else written_interval(test)
+        p = "–" if test is None else written_p_value(test.p_value)
+        changes = self.change.columns[name]
+        moved = f"{int((changes > 0).sum())}/{int((changes < 0).sum())}"
         return name, str(len(self.deltas[name])), number(before), number(after), change, within, p, moved
 
     def _strength(self, name: str) -> list[str]:
@@ -275,10 +328,7 @@ class Comparison:
         test = self.tests.get(name)
         if test is None:
             return []
-        taken = (
-            "taken as independent" if self.clusters is None else f"of one of {test.clusters} documents taken together"
-        )
-        told = [f"intervals of 95 %, p by flipping signs, questions {taken}"]
+        told = [f"intervals of 95 %, p by flipping signs, {taken(self.clusters is not None, test.clusters)}"]
         least = detectable(test.standard_error, test.clusters, test.step)
         if 0 < least < 1:
             told.append(f"{name}: a true change of {least:.3f} would be found 4 times in 5")
@@ -293,39 +343,6 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()
-
-
-def _interval(test: PairedDifference) -> str:
-    """Return an interval; where 0 is outside, so is what is printed."""
-    low = max(test.low, _LEAST) if test.low > 0 else test.low
-    high = min(test.high, -_LEAST) if test.high < 0 else test.high
-    return f"{_signed(low)} {_signed(high)}"
-
-
-def _signed(value: float) -> str:
-    """Return a difference with three digits, and none before the point where that is 0."""
-    return f"{value:+.3f}".replace("+0.", "+.").replace("-0.", "-.")
-
-
-def _p_value(value: float) -> str:
-    """Return a p-value, rounded up, so that what is above 1 - level is so when it is printed."""
-    return "<.001" if value < 0.001 else f"{ceil(1000 * value - 1e-9) / 1000:.3f}".removeprefix("0")
-
-
-def _test_record(test: PairedDifference) -> dict[str, Any]:
-    record = {**asdict(test), "detectable": detectable(test.standard_error, test.clusters, test.step)}
-    return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in record.items()}
-
-
-def _clusters(
-    baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], query_ids: Sequence[str]
-) -> Integers | None:
-    """Return the document of each query; None if neither result knows the labels."""
-    known = candidate if candidate.queries.texts else baseline
-    if not known.queries.texts:
-        return None
-    rows = known.scores.rows
-    return by_document([known.queries.relevant[rows[query_id]] for query_id in query_ids], known.evaluation_type)
 
 
 def _wordings(

@@ -1,17 +1,19 @@
-"""`rag-eval compare`: two saved runs side by side, question by question."""
+"""`rag-eval compare`: two saved runs side by side, question by question, or any number of them in a table."""
 
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import reports, results
+from rag_evaluation_framework import analysis, reports, results
 from rag_evaluation_framework._outside import json_text, one_line
 from rag_evaluation_framework._support.files import checked_path
 from rag_evaluation_framework.cli import paths
@@ -22,7 +24,9 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.results import store
 
 if TYPE_CHECKING:
-    from rag_evaluation_framework.results.summary import Summary
+    from rich.console import Console
+
+    from rag_evaluation_framework.analysis.clusters import Cluster
 
 _NAMING = "a path, a folder in <root>/runs/ or the beginning of its name, an experiment, or last, last~1 …"
 
@@ -30,47 +34,147 @@ _NAMING = "a path, a folder in <root>/runs/ or the beginning of its name, an exp
 def compare(
     baseline: Annotated[str, typer.Argument(help=f"The run before: {_NAMING}")],
     candidate: Annotated[str, typer.Argument(help="The run after, named like the baseline.")],
+    more: Annotated[
+        list[str] | None, typer.Argument(help="Other runs: with them, one table says which are tied with the best.")
+    ] = None,
     root: options.Root = None,
     score: Annotated[
-        str | None, typer.Option(help="By which score questions got better or worse; by default the first.")
+        str | None,
+        typer.Option(help="By which score questions got better or worse, or runs are ordered; by default the first."),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="question|document",
+            help="What is taken as independent; by default documents, if labels are in 20 or more.",
+        ),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PROPERTY",
+            help="Show slices of the questions: by a key of their metadata such as tags, document or answer length.",
+        ),
     ] = None,
     worst: Annotated[int, typer.Option(min=0, help="How many of the questions that got worse to show.")] = 5,
     output: Annotated[
-        Path | None, typer.Option(parser=paths.path, help="A new folder for diff.json, and diff.md for a pull request.")
+        Path | None,
+        typer.Option(
+            parser=paths.path,
+            help="A new folder for diff.json, and diff.md for a pull request; of several runs leaderboard.*.",
+        ),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Compare two saved runs: the candidate against the baseline, question by question.
+    """Compare saved runs: the candidate against the baseline, question by question, or several runs in a table.
 
     Runs that cannot be compared fairly are refused. Exit codes: 0 compared, 2 refused.
     """
     folder = None if output is None else checked_path(output, ConfigError)
-    found = [results.find_run(name, root or store.ROOT) for name in (baseline, candidate)]
-    before, after = map(rag.load_result, found)
-    compared = rag.Comparison.of(before, after)
-    if _report(found[0]).samefile(_report(found[1])):
-        compared = replace(compared, notes=("baseline and candidate are the same run", *compared.notes))
-    record, summary = record_of(compared, before, after), reports.difference(compared, before, after, score, worst)
+    found = [results.find_run(name, root or store.ROOT) for name in (baseline, candidate, *(more or ()))]
+    runs = [rag.load_result(path) for path in found]
+    independent: Any = cluster  # whatever it is, it is checked
+    if more and by:
+        raise ConfigError(f"--by {by[0]}: slices are those of two runs, got {len(runs)}; compare two of them")
+    if more:
+        told = _told_of_many(runs, found, score, worst, independent)
+    else:
+        told = _told_of_two(runs, found, score, worst, independent, by or ())
     if folder is not None:
-        store.write_folder(folder, lambda made: _write(made, record, summary))
+        store.write_folder(folder, told.write)
     where = "" if folder is None else one_line(str(folder))
     with arriving(f"the comparison is saved in {where}") if where else nullcontext():
         if as_json:
-            print_json(record)
+            print_json(told.record)
             return
         console = stdout()
-        reports.show_difference(console, summary)
+        told.show(console)
         if where:
             console.print(f"\nSaved to {where}", soft_wrap=True)
 
 
+@dataclass(frozen=True)
+class _Told:
+    """What is told of a comparison.
+
+    Attributes:
+        name: The name of its files.
+        record: The object for JSON.
+        page: The page for a pull request.
+        show: What prints it.
+    """
+
+    name: str
+    record: dict[str, Any]
+    page: str
+    show: Callable[[Console], None]
+
+    def write(self, folder: Path) -> None:
+        """Write the files."""
+        store.write_lines(folder / f"{self.name}.json", [json_text(self.record, indent=1)])
+        store.write_lines(folder / f"{self.name}.md", [self.page.removesuffix("\n")])
+
+
+def _told_of_two(
+    runs: Sequence[rag.EvaluationResult[Any]],
+    found: Sequence[Path],
+    score: str | None,
+    worst: int,
+    cluster: Cluster | None,
+    by: Sequence[str],
+) -> _Told:
+    before, after = runs
+    compared = rag.Comparison.of(before, after, cluster=cluster)
+    if _is_same(*found):
+        compared = replace(compared, notes=("baseline and candidate are the same run", *compared.notes))
+    sliced = {name: compared.slices(name, score) for name in dict.fromkeys(by)}
+    record = record_of(compared, before, after)
+    if sliced:
+        record["slices"] = {name: [analysis.slice_record(one) for one in found] for name, found in sliced.items()}
+    pages = [
+        reports.difference(compared, before, after, score, worst),
+        *(analysis.slices_page(name, found) for name, found in sliced.items()),
+    ]
+    return _Told(
+        "diff", record, analysis.pages_as_markdown(pages), lambda console: reports.show_differences(console, pages)
+    )
+
+
+def _told_of_many(
+    runs: Sequence[rag.EvaluationResult[Any]],
+    found: Sequence[Path],
+    score: str | None,
+    worst: int,
+    cluster: Cluster | None,
+) -> _Told:
+    board = analysis.Leaderboard.of(runs, cluster=cluster)
+    again = [
+        f"{one} and {other} are the same run"
+        for (one, path), (other, second) in combinations(zip(board.runs, found, strict=True), 2)
+        if _is_same(path, second)
+    ]
+    board = replace(board, notes=(*again, *board.notes))
+    record = board.record(score)
+    for known, run in zip(record["runs"], runs, strict=True):
+        known |= {"folder": str(run.folder), "created": run.created}
+    where = {name: f"{run.folder} ({run.created})" for name, run in zip(board.runs, runs, strict=True)}
+    facts = tuple(f"{place}: {where[standing.run]}" for place, standing in enumerate(board.standings(score), 1))
+    *pages, last = board.pages(score, worst)
+    pages.append(replace(last, facts=facts))
+    return _Told(
+        "leaderboard",
+        record,
+        analysis.pages_as_markdown(pages),
+        lambda console: reports.show_leaderboard(console, pages),
+    )
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return _report(one).samefile(_report(other))
+
+
 def _report(run: Path) -> Path:
     return run / store.REPORT if run.is_dir() else run
-
-
-def _write(folder: Path, record: dict[str, Any], summary: Summary) -> None:
-    store.write_lines(folder / "diff.json", [json_text(record, indent=1)])
-    store.write_lines(folder / "diff.md", [summary.as_markdown().removesuffix("\n")])
 
 
 def record_of(

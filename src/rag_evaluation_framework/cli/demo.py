@@ -7,15 +7,15 @@ import textwrap
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 from rich.console import Console
 from tqdm import tqdm
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework import analysis, reports, results
 from rag_evaluation_framework import demo as built_in
-from rag_evaluation_framework import reports, results
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support import interrupts
 from rag_evaluation_framework._support.optional import install_command, missing_extras
@@ -24,10 +24,14 @@ from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.output import arriving, print_json
 from rag_evaluation_framework.errors import Interrupted, ResultError, SaveFailed
 
+if TYPE_CHECKING:
+    from rag_evaluation_framework.statistics import TiedWithBest
+
 _PART = ", in part"
 _SIZES = (250, 800, 2000)
 _WIDTH = 80
 _AT_K, _AT_BUDGET = "span_recall@5", "span_recall@4000ch"
+_PLACES = (("5 results", _AT_K), ("equal context", _AT_BUDGET))
 Row: TypeAlias = "tuple[str, str, rag.EvaluationResult[rag.CharacterSpan]]"
 _SCORES = (_AT_K, "span_recall@10", _AT_BUDGET, "span_precision@5", "span_iou@5")
 
@@ -135,34 +139,26 @@ def _show(
 
 def _show_verdict(console: Console, rows: list[Row], corpus: rag.Corpus) -> None:
     """Say what the scores tell; of a part of the questions, they tell nothing."""
-    scored = rows[0][2].counts["scored"]
-    detectable = reports.detectable_difference(scored)
+    board = analysis.Leaderboard.of([result for _, _, result in rows])
+    sentences = (_verdict(rows, board.tied[score], where) for where, score in _PLACES)
     console.print(
         "Chunk sizes are in characters. @5 and @10: the first 5 and 10 results; @4000ch:\n"
         "the results that fit into 4,000 characters of context, the last one truncated.\n"
-        f"With {scored} questions, differences below about {detectable:.2f} cannot be detected.\n"
-        f"{_verdict(rows, detectable)}\nA fixed number of results favours large chunks.\n"
+        f"As far as {board.tied[_AT_K].questions} questions can tell (95 % confidence):"
     )
-    best = _best(rows, _AT_BUDGET)
+    console.print("\n".join(textwrap.fill(sentence, _WIDTH) for sentence in sentences))
+    console.print("A fixed number of results favours large chunks.\n")
+    best = max(rows, key=lambda row: row[2].metrics[_AT_BUDGET] or 0.0)
     console.print(f"In detail: {best[0]}, {best[1]}", style="dim")
     reports.show_worst(console, best[2], corpus, 5)
 
 
-def _verdict(rows: list[Row], detectable: float) -> str:
-    sentences: list[str] = []
-    for where, score in (("5 results", _AT_K), ("equal context", _AT_BUDGET)):
-        best = _best(rows, score)
-        most = best[2].metrics[score] or 0.0
-        behind = [row for row in rows if most - (row[2].metrics[score] or 0.0) >= detectable]
-        if not behind:
-            sentences.append(f"At {where}, no difference is large enough to name a best one.")
-        elif len(behind) == len(rows) - 1:
-            sentences.append(f"Best at {where}: {best[0]}, {best[1]}.")
-        else:
-            names = ", ".join(f"{kind} {label.removeprefix('recursive ')}" for kind, label, _ in behind)
-            sentences.append(f"Behind at {where}: {names}. The rest cannot be told apart.")
-    return "\n".join(textwrap.fill(sentence, _WIDTH) for sentence in sentences)
-
-
-def _best(rows: list[Row], score: str) -> Row:
-    return max(rows, key=lambda row: row[2].metrics[score] or 0.0)
+def _verdict(rows: list[Row], tied: TiedWithBest, where: str) -> str:
+    behind = [row for row, is_tied in zip(rows, tied.is_tied, strict=True) if not is_tied]
+    if not behind:
+        return f"At {where}, no difference is large enough to name a best one."
+    if len(behind) == len(rows) - 1:
+        kind, label, _ = rows[tied.best]
+        return f"Best at {where}: {kind}, {label}."
+    names = ", ".join(f"{kind} {label.removeprefix('recursive ')}" for kind, label, _ in behind)
+    return f"Behind at {where}: {names}. The rest cannot be told apart."

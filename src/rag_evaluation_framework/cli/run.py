@@ -209,6 +209,7 @@ def _summary(result: rag.EvaluationResult[Any], not_saved: str, worst: int) -> d
         "not_saved": None if result.folder is not None else not_saved,
         "name": result.name,
         "metrics": result.metrics,
+        "statistics": results.statistics_record(result.statistics, result.micro, result.per_document),
         "headline": result.headline,
         "counts": result.counts,
         "notes": list(result.notes),

@@ -1,4 +1,4 @@
-"""Rerankers: from candidates to a better order."""
+"""Rerankers: candidates in a new order."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

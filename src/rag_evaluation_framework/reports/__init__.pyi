@@ -15,12 +15,13 @@ from .passages import show_sentences as show_sentences
 from .quotes import show_quotes as show_quotes
 from .summaries import difference as difference
 from .summaries import show_difference as show_difference
+from .summaries import show_differences as show_differences
+from .summaries import show_leaderboard as show_leaderboard
 from .summaries import show_summary as show_summary
 from .tables import Column as Column
 from .tables import show_table as show_table
 from .tables import side_by_side as side_by_side
 from .terminal import best_in_green as best_in_green
-from .terminal import detectable_difference as detectable_difference
 from .terminal import show_comparison as show_comparison
 from .terminal import show_result as show_result
 from .terminal import show_worst as show_worst

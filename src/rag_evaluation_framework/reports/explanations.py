@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rag_evaluation_framework.analysis.attribution import Attribution
-from rag_evaluation_framework.analysis.explanation import Explanation, Line, Style
+from rag_evaluation_framework.attribution.attribution import Attribution
+from rag_evaluation_framework.attribution.explanation import Explanation, Line, Style
 from rag_evaluation_framework.reports.summaries import show_summary
 from rag_evaluation_framework.reports.wrapped import print_wrapped
 

@@ -1,5 +1,6 @@
 """Summaries in a terminal: the means of one result, and how two results differ."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +30,7 @@ def show_summary(console: Console, summary: Summary, rows: str) -> None:
     )
     console.print(Text(summary.title, style="bold"))
     for line in summary.headline:
-        console.print(Text(line, style="dim"))
+        print_wrapped(console, Text(line, "dim"), 0)
     show_table(console, [names], means)
     for note in summary.notes:
         print_wrapped(console, Text(note, "yellow"), 2, "! ", "yellow")
@@ -47,6 +48,23 @@ def show_difference(console: Console, summary: Summary) -> None:
     console.print()
     for fact in summary.facts:
         print_wrapped(console, fact, 0)
+
+
+def show_differences(console: Console, pages: Sequence[Summary]) -> None:
+    """Print how two results differ, and then their slices."""
+    first, *slices = pages
+    show_difference(console, first)
+    for page in slices:
+        console.print()
+        show_summary(console, page, "questions")
+
+
+def show_leaderboard(console: Console, pages: Sequence[Summary]) -> None:
+    """Print how several results differ: their tables, the questions that got worse, and where the results are."""
+    *others, last = pages
+    for page in others:
+        show_summary(console, page, "run" if page is pages[0] else "score")
+    show_difference(console, last)
 
 
 def difference(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
-from math import sqrt
 from typing import Any
 
 from rich.console import Console, Group
@@ -26,7 +25,6 @@ from rag_evaluation_framework.results.summary import SKIPPED, number
 _MOST_NAMED = 3
 _LINE = 1000
 _MOST_SKIPPED = 10
-_DETECTABLE = 0.85
 
 Result = EvaluationResult[Any]
 
@@ -95,15 +93,6 @@ def show_worst(console: Console, result: Result, corpus: Corpus, n: int) -> None
         )
         grid.add_row(Text(number(scores[query.query_id]), style="red"), Group(title, *answers))
     console.print(grid)
-
-
-def detectable_difference(questions: int) -> float:
-    """Return the smallest detectable difference of two means, roughly 0.85 / √n for n questions; in [0, 1].
-
-    For a paired comparison at 80 % power and α = .05, if differences per question have a standard deviation of about
-    0.3, as they did between chunk sizes on 472 public questions.
-    """
-    return min(1.0, _DETECTABLE / sqrt(max(questions, 1)))
 
 
 def _answer(

@@ -1,4 +1,4 @@
-"""Rerankers: from candidates to a better order."""
+"""Rerankers: candidates in a new order."""
 
 import lazy_loader as lazy
 

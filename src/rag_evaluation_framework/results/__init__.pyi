@@ -1,4 +1,5 @@
 from .load import load_result as load_result
+from .means import statistics_record as statistics_record
 from .named_runs import find_run as find_run
 from .query_result import QueryResult as QueryResult
 from .query_result import QueryResults as QueryResults

@@ -25,6 +25,10 @@ from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.data.score_table import ScoreTable, Status, full_name
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ResultError
+from rag_evaluation_framework.registry.records import plain
+
+DEEPEST = 100
+"""How deep what is recorded may be nested."""
 
 Found: TypeAlias = RankedHits | Callable[[Sequence[str]], RankedHits] | None
 
@@ -46,6 +50,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             is not known.
         known: The identities of queries of which only these are known.
         by_place: Whether identities are those of earlier versions, which told spans by their offsets.
+        metadata: What else the dataset says of queries, by row, as a record holds it; of those of which it does.
     """
 
     table: ScoreTable
@@ -58,6 +63,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     by_place: bool = False
     answers: Mapping[int, tuple[Answer[U], ...]] = field(default_factory=dict[int, tuple[Answer[U], ...]])
     places_found: Mapping[int, tuple[int | None, ...]] = field(default_factory=dict[int, tuple[int | None, ...]])
+    metadata: Mapping[int, Mapping[str, Any]] = field(default_factory=dict[int, Mapping[str, Any]])
 
     @classmethod
     def of(
@@ -91,6 +97,9 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
                 row: _places_found(entry, rankings.hits[row])
                 for row, entry in enumerate(truth)
                 if entry.has_alternatives
+            },
+            metadata={
+                row: plain(entry.query.metadata, DEEPEST) for row, entry in enumerate(truth) if entry.query.metadata
             },
         )
 
@@ -174,6 +183,11 @@ class QueryResult(Generic[U]):
         return self.results.texts[self.row] if self.results.texts else ""
 
     @property
+    def metadata(self) -> Mapping[str, Any]:
+        """What else the dataset says of it, such as `{"tags": ["billing"]}`, as a record holds it."""
+        return self.results.metadata.get(self.row, {})
+
+    @property
     def relevant(self) -> tuple[U, ...]:
         """The relevant units; empty if the corpus holds no answer."""
         return self.results.relevant[self.row] if self.results.relevant else ()
@@ -238,6 +252,7 @@ class QueryResult(Generic[U]):
             self.answers,
             self.places_found,
             self.gains,
+            self.metadata,
             hits,
             self.stages,
             self.results.identities[self.row],

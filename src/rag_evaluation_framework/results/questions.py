@@ -55,7 +55,7 @@ def read_questions(
     _check_shares({name: table.columns[name] for name in shares}, table.query_ids, source)
     times = {name: _filled(seconds, len(columns.statuses)) for name, seconds in columns.stages.items()}
     read = table, columns.texts, columns.relevant, columns.gains, times, found, columns.identities, by_place
-    return QueryResults(*read, columns.answers, columns.places_found)
+    return QueryResults(*read, columns.answers, columns.places_found, columns.metadata)
 
 
 class _Columns(Generic[U]):
@@ -73,6 +73,7 @@ class _Columns(Generic[U]):
         self.answers: dict[int, tuple[Answer[U], ...]] = {}
         self.places_found: dict[int, tuple[int | None, ...]] = {}
         self.gains: dict[int, Mapping[str, float]] = {}
+        self.metadata: dict[int, Mapping[str, Any]] = {}
         self.stages: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
 
     def add(self, record: FullQuestion[U] | BriefQuestion) -> None:
@@ -95,6 +96,8 @@ class _Columns(Generic[U]):
         self.relevant.append(record.relevant)
         if record.gains:
             self.gains[row] = record.gains
+        if record.metadata:
+            self.metadata[row] = record.metadata
         if record.answers:
             self.answers[row] = _answers(record, self.source)
             self.places_found[row] = record.places_found

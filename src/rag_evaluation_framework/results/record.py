@@ -21,12 +21,9 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.score_table import ScoreTable, Status
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.results.query_result import QueryResults
+from rag_evaluation_framework.results.query_result import DEEPEST, QueryResults
 
 _LARGEST = 2**63 - 1
-DEEPEST = 100
-"""How deep the record of a configuration may be nested."""
-
 HASH_OF: Final = "each quoted text"
 """What the hash of a dataset, and the identity of a question, tell spans by."""
 
@@ -194,7 +191,8 @@ class ReportRecord:
     """What a report says of the whole run; `EvaluationResult` says what the fields mean.
 
     `files` are those that were saved with the report, by name, each with its `sha256`. `skipped` is None in reports of
-    earlier versions, which did not list them.
+    earlier versions, which did not list them. `statistics` is written and not read: it follows
+    from the scores.
     """
 
     name: str
@@ -211,6 +209,7 @@ class ReportRecord:
     files: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     experiment_url: str | None = None
     metrics: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
+    statistics: Mapping[str, Any] = field(default_factory=dict[str, Any])
     skipped: tuple[SkippedRecord, ...] | None = None
 
 
@@ -263,6 +262,7 @@ class FullQuestion(ScoredQuestion, Generic[U]):
     stages: Mapping[str, Number]
     answers: tuple[tuple[tuple[U, ...], ...], ...] = ()
     places_found: tuple[Count | None, ...] = ()
+    metadata: Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)] = field(default_factory=dict[str, Any])
 
 
 def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
@@ -276,6 +276,7 @@ def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
                 "relevant": [*map(_unit, queries.relevant[row])] if queries.relevant else [],
                 **_answers(queries, row),
                 "gains": queries.gains.get(row, {}),
+                **({"metadata": queries.metadata[row]} if row in queries.metadata else {}),
                 **known,
                 "stages": {name: spent for name, spent in seconds.items() if spent is not None},
             }

@@ -12,6 +12,7 @@ import numpy as np
 
 from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework._support.optional import DISTRIBUTION, require
+from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
 from rag_evaluation_framework.data.levels import U
@@ -24,9 +25,10 @@ from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.query_result import QueryResult, QueryResults
+from rag_evaluation_framework.results.clusters import by_document, taken
+from rag_evaluation_framework.results.means import document_means, micro_means, statistics_record, told_drop, within
+from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults
 from rag_evaluation_framework.results.record import (
-    DEEPEST,
     ReportRecord,
     SkippedQueryRecord,
     SkippedRecord,
@@ -34,12 +36,13 @@ from rag_evaluation_framework.results.record import (
     question_lines,
 )
 from rag_evaluation_framework.results.summary import Summary, number, skipped_lines, vector_stores
+from rag_evaluation_framework.statistics.means import MeanScore, mean_scores
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from rag_evaluation_framework.analysis.comparison import Comparison
-    from rag_evaluation_framework.analysis.explaining import Explanation
+    from rag_evaluation_framework.attribution.explaining import Explanation
     from rag_evaluation_framework.data.documents import Corpus
     from rag_evaluation_framework.retrievers.function import Pipeline
 
@@ -47,7 +50,7 @@ _FAILURES_SHOWN = 5
 _MOST_IN_REPORT = 5_000
 _LARGEST_PART = store.LARGEST_REPORT // 8  # in characters, of which one can be 4 bytes
 _COMPARISON = "rag_evaluation_framework.analysis.comparison:Comparison"  # a door upwards
-_EXPLAIN = "rag_evaluation_framework.analysis.explaining:explain"  # another one
+_EXPLAIN = "rag_evaluation_framework.attribution.explaining:explain"  # another one
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,11 +99,41 @@ class EvaluationResult(Generic[U]):
 
     @property
     def metrics(self) -> Means:
-        """The mean of every score over the queries that have one, None if none has.
+        """The mean of every score over the queries that have one, None if none has; each query counts the same.
 
         Queries without an answer and queries that failed are left out, unless the run counts them as zero.
         """
         return self.scores.mean
+
+    @cached_property
+    def statistics(self) -> Mapping[str, MeanScore]:
+        """The mean of every score with its interval of 95 %, its spread and its quantiles, by name.
+
+        Questions on one document are taken together if the labels are in at least 20 documents. Scores that no query
+        has are left out.
+        """
+        columns = np.stack([self.scores.column(name) for name in self.score_names], axis=1)
+        found = mean_scores(columns, self.clusters)
+        return {name: mean for name, mean in zip(self.score_names, found, strict=True) if mean is not None}
+
+    @cached_property
+    def micro(self) -> Means:
+        """The mean of every recall over all that is relevant: each character, or each answer, counts the same."""
+        return micro_means(self.queries, self.evaluation_type)
+
+    @cached_property
+    def per_document(self) -> Means:
+        """The mean of every score over documents, each of which counts the same, whatever the number of its questions.
+
+        The document of a question is that of its first label. Empty where labels or their documents are not known: of a
+        report alone, and of chunks.
+        """
+        return document_means(self.queries, self.evaluation_type)
+
+    @cached_property
+    def clusters(self) -> Integers | None:
+        """The document of each query, by number, shape (queries,); None if queries are taken as independent."""
+        return by_document(self.queries.relevant, self.evaluation_type)
 
     @property
     def score_names(self) -> tuple[str, ...]:
@@ -189,7 +222,11 @@ class EvaluationResult(Generic[U]):
         stores = ", ".join(dict.fromkeys(vector_stores(self.config.get("retriever"))))
         return Summary(
             title=self.name,
-            headline=(f"{dataset['name']}, {self.evaluation_type}{zeros}", ", ".join([self.headline, *self._beside()])),
+            headline=(
+                f"{dataset['name']}, {self.evaluation_type}{zeros}",
+                ", ".join([self.headline, *self._beside()]),
+                *self._strength(name),
+            ),
             header=("", *(f"@{cutoff}" for cutoff in self.cutoffs)),
             rows=tuple(
                 (metric, *(self._cell(f"{metric}@{cutoff}") for cutoff in self.cutoffs)) for metric in self.metric_names
@@ -209,8 +246,18 @@ class EvaluationResult(Generic[U]):
         )
 
     def _cell(self, name: str) -> str:
-        """Return a mean as the table shows it; nothing where the metric is not scored at that cutoff."""
-        return number(self.metrics[name]) if name in self.scores.columns else ""
+        """Return a mean and its interval as the table shows them; nothing where the metric has no score at a cutoff."""
+        if name not in self.scores.columns:
+            return ""
+        known = self.statistics.get(name)
+        return number(None) if known is None else f"{number(self.metrics[name])} {within(known)}"
+
+    def _strength(self, name: str) -> list[str]:
+        """Return what is taken as independent, and how often a drop of a score would be found."""
+        known = self.statistics.get(name)
+        if known is None:
+            return []
+        return [f"intervals of 95 %, {taken(self.clusters is not None, known.clusters)}", *told_drop(name, known)]
 
     def _beside(self) -> list[str]:
         """Return what is said beside the headline: questions without an answer, and those with a failed metric."""
@@ -329,6 +376,7 @@ class EvaluationResult(Generic[U]):
             files={name: {"sha256": store.sha256(folder / name)} for name in (store.QUESTIONS, store.RANKINGS)},
             experiment_url=self.experiment_url,
             metrics=self.metrics,
+            statistics=statistics_record(self.statistics, self.micro, self.per_document),
             skipped=tuple(self._skipped_records()),
         )
         lines = [*brief_lines(self.queries)] if len(self.queries) <= _MOST_IN_REPORT else None

@@ -33,7 +33,7 @@ _Place = tuple[DocumentId | None, int | None, int | None, str | None]
 
 @dataclass(frozen=True)
 class RerankedRetriever(IndexedRetriever[HitLocator]):
-    """Retrieves candidates and lets a reranker put them into a better order.
+    """Retrieves candidates and lets a reranker put them into another order.
 
     The number of candidates is one number for the whole run, whatever `k` is. So the ranking at `k` is the beginning of
     the ranking at any larger k, and ends, with a note, where the candidates end. In `stages`, the last step before

@@ -1,3 +1,9 @@
+from .best import TiedWithBest as TiedWithBest
+from .best import optimism_of_best as optimism_of_best
+from .best import tied_with_best as tied_with_best
+from .means import MeanScore as MeanScore
+from .means import group_means as group_means
+from .means import mean_scores as mean_scores
 from .paired import PairedDifference as PairedDifference
 from .paired import paired_differences as paired_differences
 from .power import detectable as detectable

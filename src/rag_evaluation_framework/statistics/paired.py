@@ -1,21 +1,23 @@
 """Paired differences: a randomisation test, and the interval of what it does not reject."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf, log2, sqrt
+from math import inf, log2
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.statistics.clustered import by_cluster, distinct_columns, standard_error
 from rag_evaluation_framework.statistics.proportions import clopper_pearson
+from rag_evaluation_framework.statistics.signs import (
+    NEGLIGIBLE,
+    RESAMPLES,
+    every_pattern,
+    flipped_sums,
+    pattern_count,
+)
 
 LEVEL = 0.95
-RESAMPLES = 9_999
-_FEWEST = 999
-_MOST_SIGNS = 100_000_000  # drawn at all: about a second
-_AT_ONCE = 4_000_000  # signs, for the sake of memory
-_SAME = 1e-10  # of the largest sum: what differs by less is equal but for rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,51 +88,22 @@ def paired_differences(
     Returns:
         One per score; None where no pair has it.
     """
-    sums, sizes = _by_cluster(differences, clusters)
+    sums, sizes = by_cluster(differences, clusters)
     pairs = sizes.sum(axis=0)
     shares = sizes / np.maximum(pairs, 1)
     moved = sums / np.maximum(pairs, 1)
-    has_changed = np.abs(sums) > _SAME * np.abs(sums).max(axis=0, initial=0)
-    count = max(min(resamples, _MOST_SIGNS // max(len(sums), 1)), min(resamples, _FEWEST))
+    has_changed = np.abs(sums) > NEGLIGIBLE * np.abs(sums).max(axis=0, initial=0)
+    count = pattern_count(len(sums), resamples)
     is_exact = has_changed.sum(axis=0) <= log2(count)
-    random, column_of = np.unique(np.where(is_exact & has_changed, 0.0, shares), axis=1, return_inverse=True)
-    flipped = _flipped(np.hstack([moved, random]), count, seed)
+    random, column_of = distinct_columns(np.where(is_exact & has_changed, 0.0, shares))
+    flipped = flipped_sums(np.hstack([moved, random]), count, seed)
     found: list[PairedDifference | None] = []
     for number, total in enumerate(pairs.tolist()):
         limit = float(np.broadcast_to(largest, pairs.shape)[number])
         column = _Column(moved[:, number], shares[:, number], has_changed[:, number], int(total), limit)
-        own = flipped[:, [number, len(pairs) + int(column_of.reshape(-1)[number])]]
+        own = flipped[:, [number, len(pairs) + column_of[number]]]
         found.append(column.tested(own, level, is_exact=bool(is_exact[number])) if total else None)
     return found
-
-
-def _by_cluster(differences: Numbers, clusters: Integers | None) -> tuple[Numbers, Numbers]:
-    """Return the sum of the differences of each cluster and how many they are, shape (clusters, scores) each."""
-    known = ~np.isnan(differences)
-    given = np.where(known, differences, 0.0)
-    if clusters is None:
-        return given, known.astype(np.float64)
-    count = int(clusters.max(initial=-1)) + 1
-    sums, sizes = np.zeros((count, given.shape[1])), np.zeros((count, given.shape[1]))
-    np.add.at(sums, clusters, given)
-    np.add.at(sizes, clusters, known)
-    return sums, sizes
-
-
-def _flipped(columns: Numbers, count: int, seed: int) -> Numbers:
-    """Return the sums of columns under random signs of their rows; shape (count, columns)."""
-    drawn: Numbers = np.concatenate([bits @ columns for bits in _bits(len(columns), count, seed)])
-    flipped: Numbers = 2 * drawn - columns.sum(axis=0)
-    return flipped
-
-
-def _bits(width: int, count: int, seed: int) -> Iterator[Numbers]:
-    """Yield random bits in blocks of rows, each row so many numbers that are 0 or 1."""
-    random = np.random.default_rng(seed)
-    step = max(1, _AT_ONCE // max(width, 1))
-    for first in range(0, count, step):
-        drawn = random.integers(0, 256, size=(min(step, count - first), -(-width // 8)), dtype=np.uint8)
-        yield np.unpackbits(drawn, axis=1, count=width).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +140,7 @@ class _Column:
             sums, some, others = self._enumerated(shares, changed)
             alike = [some + others, *([some / self.shares[self.has_changed].sum()] if changed else [])]
         total = len(sums) + (not is_exact)  # the pattern that was observed is one of them
-        width = _SAME * float(np.abs(self.moved).sum())
+        width = NEGLIGIBLE * float(np.abs(self.moved).sum())
         low, high = mean, mean
         for shares in alike:
             nearest = _outermost(_equal(mean, sums, shares, width), total, 1 - level, is_exact=is_exact)
@@ -175,16 +148,17 @@ class _Column:
         reach = self._reach(changed, level)
         as_far = int((np.abs(sums) >= abs(mean) - width).sum()) + (not is_exact)
         smallest = min(2.0 ** (1 - changed), 1.0)
+        smallest = smallest if is_exact else max(smallest, 1 / total)
         return PairedDifference(
             mean=mean,
             low=max(low, -reach) if changed else -reach,
             high=min(high, reach) if changed else reach,
-            p_value=as_far / total,
-            smallest_p=smallest if is_exact else max(smallest, 1 / total),
+            p_value=max(as_far / total, smallest),  # random patterns may lack that of equal signs
+            smallest_p=smallest,
             pairs=self.pairs,
             clusters=int((self.shares > 0).sum()),
             changed=changed,
-            standard_error=self._standard_error(mean),
+            standard_error=standard_error(self.moved, self.shares),
             step=self._step(),
             resamples=1 << changed if is_exact else len(sums),
             is_exact=is_exact,
@@ -195,8 +169,7 @@ class _Column:
 
         And, beside each, the sum of the shares of the others under random signs.
         """
-        bits: Integers = (np.arange(1 << changed)[:, np.newaxis] >> np.arange(changed)) & 1
-        patterns: Numbers = 2 * bits.astype(np.float64) - 1
+        patterns = every_pattern(changed)
         times = len(others) // len(patterns)
         sums, shares = (np.tile(patterns @ own[self.has_changed], times) for own in (self.moved, self.shares))
         return sums, shares, others[: times * len(patterns)]
@@ -209,14 +182,7 @@ class _Column:
 
     def _step(self) -> float:
         sizes = np.abs(self.moved[self.has_changed])
-        return float(sizes[0]) if len(sizes) and np.ptp(sizes) <= _SAME * sizes[0] else 0.0
-
-    def _standard_error(self, mean: float) -> float:
-        count = int((self.shares > 0).sum())
-        if count < 2:
-            return float("nan")
-        errors = self.moved - mean * self.shares
-        return sqrt(float(errors @ errors) * count / (count - 1))
+        return float(sizes[0]) if len(sizes) and np.ptp(sizes) <= NEGLIGIBLE * sizes[0] else 0.0
 
 
 def _equal(mean: float, sums: Numbers, shares: Numbers, width: float) -> tuple[Numbers, Numbers]:
@@ -227,7 +193,7 @@ def _equal(mean: float, sums: Numbers, shares: Numbers, width: float) -> tuple[N
     apart, beside = (np.where(np.abs(both) <= width, 0.0, both) for both in (mean - sums, mean + sums))
     with np.errstate(divide="ignore", invalid="ignore"):
         one, other = apart / (1 - shares), beside / (1 + shares)
-    same = np.abs(shares) > 1 - _SAME  # all have one sign: both are equal for every d
+    same = np.abs(shares) > 1 - NEGLIGIBLE  # all have one sign: both are equal for every d
     return (
         np.where(same, -inf, np.minimum(one, other)),
         np.where(same, inf, np.maximum(one, other)),

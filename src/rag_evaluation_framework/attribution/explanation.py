@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
 
-from rag_evaluation_framework.analysis.causes import CAUSES, Cause
+from rag_evaluation_framework.attribution.causes import CAUSES, Cause
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.ids import EvaluationType

@@ -24,9 +24,9 @@ from rag_evaluation_framework import (
     load_result,
     run_experiment,
 )
-from rag_evaluation_framework.analysis import Explanation, explain
-from rag_evaluation_framework.analysis.causes import CAUSES
-from rag_evaluation_framework.analysis.find_question import find_question
+from rag_evaluation_framework.attribution import Explanation, explain
+from rag_evaluation_framework.attribution.causes import CAUSES
+from rag_evaluation_framework.attribution.find_question import find_question
 from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 

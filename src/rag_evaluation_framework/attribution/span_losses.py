@@ -11,11 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from rag_evaluation_framework.analysis.causes import CAUSES, Cause, divided
-from rag_evaluation_framework.analysis.evidence import Evidence
-from rag_evaluation_framework.analysis.losses import Losses
-from rag_evaluation_framework.analysis.span_ceilings import best_of_candidates, best_of_chunks
-from rag_evaluation_framework.analysis.span_steps import SpanSteps
+from rag_evaluation_framework.attribution.causes import CAUSES, Cause, divided
+from rag_evaluation_framework.attribution.evidence import Evidence
+from rag_evaluation_framework.attribution.losses import Losses
+from rag_evaluation_framework.attribution.span_ceilings import best_of_candidates, best_of_chunks
+from rag_evaluation_framework.attribution.span_steps import SpanSteps
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.span_columns import SpanColumns

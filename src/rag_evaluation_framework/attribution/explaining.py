@@ -7,19 +7,19 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from rag_evaluation_framework.analysis.causes import CAUSES
-from rag_evaluation_framework.analysis.deep_pass import Gathered, gather
-from rag_evaluation_framework.analysis.embedded_text import uncovered
-from rag_evaluation_framework.analysis.evidence import Evidence
-from rag_evaluation_framework.analysis.explanation import ExplainedAnswer, Missed, Neighbour, RankedResult
-from rag_evaluation_framework.analysis.explanation import Explanation as Explanation
-from rag_evaluation_framework.analysis.explanation_lines import lines_of
-from rag_evaluation_framework.analysis.find_question import find_question
-from rag_evaluation_framework.analysis.losses import Losses
-from rag_evaluation_framework.analysis.question_before import QuestionBefore, question_before
-from rag_evaluation_framework.analysis.recorded_truth import documents_of, unit_of
-from rag_evaluation_framework.analysis.told_recall import confirmed, losses_of, noted, recall_name, scored_rows
-from rag_evaluation_framework.analysis.unit_losses import accounted, units_of
+from rag_evaluation_framework.attribution.causes import CAUSES
+from rag_evaluation_framework.attribution.deep_pass import Gathered, gather
+from rag_evaluation_framework.attribution.embedded_text import uncovered
+from rag_evaluation_framework.attribution.evidence import Evidence
+from rag_evaluation_framework.attribution.explanation import ExplainedAnswer, Missed, Neighbour, RankedResult
+from rag_evaluation_framework.attribution.explanation import Explanation as Explanation
+from rag_evaluation_framework.attribution.explanation_lines import lines_of
+from rag_evaluation_framework.attribution.find_question import find_question
+from rag_evaluation_framework.attribution.losses import Losses
+from rag_evaluation_framework.attribution.question_before import QuestionBefore, question_before
+from rag_evaluation_framework.attribution.recorded_truth import documents_of, unit_of
+from rag_evaluation_framework.attribution.told_recall import confirmed, losses_of, noted, recall_name, scored_rows
+from rag_evaluation_framework.attribution.unit_losses import accounted, units_of
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus

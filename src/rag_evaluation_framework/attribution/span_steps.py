@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.analysis.evidence import Evidence
+from rag_evaluation_framework.attribution.evidence import Evidence
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
 from rag_evaluation_framework.data.columns import Integers, Numbering, Numbers
 from rag_evaluation_framework.data.hit_table import RankedHits

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.analysis.causes import CAUSES, STEPS, divided
-from rag_evaluation_framework.analysis.evidence import Evidence
-from rag_evaluation_framework.analysis.losses import Bound, Losses
+from rag_evaluation_framework.attribution.causes import CAUSES, STEPS, divided
+from rag_evaluation_framework.attribution.evidence import Evidence
+from rag_evaluation_framework.attribution.losses import Bound, Losses
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.documents import Corpus

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import raised, said
 from rag_evaluation_framework._support.notes import collected
-from rag_evaluation_framework.analysis.embedded_text import unread_text
-from rag_evaluation_framework.analysis.evidence import Evidence
-from rag_evaluation_framework.analysis.pipelines import corpus_of, is_ours, remade_retriever
-from rag_evaluation_framework.analysis.recorded_truth import recorded_truth
+from rag_evaluation_framework.attribution.embedded_text import unread_text
+from rag_evaluation_framework.attribution.evidence import Evidence
+from rag_evaluation_framework.attribution.pipelines import corpus_of, is_ours, remade_retriever
+from rag_evaluation_framework.attribution.recorded_truth import recorded_truth
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.columns import Integers

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rag_evaluation_framework._outside import harmless, name_line, one_line
-from rag_evaluation_framework.analysis.causes import told
-from rag_evaluation_framework.analysis.explanation import (
+from rag_evaluation_framework.attribution.causes import told
+from rag_evaluation_framework.attribution.explanation import (
     ExplainedAnswer,
     Explanation,
     Line,

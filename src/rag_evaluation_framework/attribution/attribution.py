@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.analysis.advice import Advice, advice
-from rag_evaluation_framework.analysis.causes import CAUSES, Cause, told
-from rag_evaluation_framework.analysis.deep_pass import gather
-from rag_evaluation_framework.analysis.losses import Bound, Losses
-from rag_evaluation_framework.analysis.told_recall import confirmed, losses_of, noted, recall_name, scored_rows
+from rag_evaluation_framework.attribution.advice import Advice, advice
+from rag_evaluation_framework.attribution.causes import CAUSES, Cause, told
+from rag_evaluation_framework.attribution.deep_pass import gather
+from rag_evaluation_framework.attribution.losses import Bound, Losses
+from rag_evaluation_framework.attribution.told_recall import confirmed, losses_of, noted, recall_name, scored_rows
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.results.result import EvaluationResult

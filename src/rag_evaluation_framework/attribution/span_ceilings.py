@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from rag_evaluation_framework.analysis.evidence import Evidence
-from rag_evaluation_framework.analysis.losses import Bound
-from rag_evaluation_framework.analysis.span_steps import SpanSteps
+from rag_evaluation_framework.attribution.evidence import Evidence
+from rag_evaluation_framework.attribution.losses import Bound
+from rag_evaluation_framework.attribution.span_steps import SpanSteps
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.hit_table import HitCollector

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_evaluation_framework._outside import name_line, shown
-from rag_evaluation_framework.analysis.deep_pass import Gathered
-from rag_evaluation_framework.analysis.evidence import Evidence
-from rag_evaluation_framework.analysis.losses import Losses
-from rag_evaluation_framework.analysis.span_losses import span_losses
-from rag_evaluation_framework.analysis.unit_losses import Units, unit_losses
+from rag_evaluation_framework.attribution.deep_pass import Gathered
+from rag_evaluation_framework.attribution.evidence import Evidence
+from rag_evaluation_framework.attribution.losses import Losses
+from rag_evaluation_framework.attribution.span_losses import span_losses
+from rag_evaluation_framework.attribution.unit_losses import Units, unit_losses
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.ids import EvaluationType

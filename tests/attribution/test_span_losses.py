@@ -17,9 +17,9 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
-from rag_evaluation_framework.analysis.causes import CAUSES
-from rag_evaluation_framework.analysis.evidence import Evidence
-from rag_evaluation_framework.analysis.span_losses import span_losses
+from rag_evaluation_framework.attribution.causes import CAUSES
+from rag_evaluation_framework.attribution.evidence import Evidence
+from rag_evaluation_framework.attribution.span_losses import span_losses
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.hits import Hit

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework.analysis.causes import Cause
+from rag_evaluation_framework.attribution.causes import Cause
 from rag_evaluation_framework.data.columns import Integers, Numbers
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from rag_evaluation_framework.analysis.causes import Cause
-from rag_evaluation_framework.analysis.losses import Losses
+from rag_evaluation_framework.attribution.causes import Cause
+from rag_evaluation_framework.attribution.losses import Losses
 
 Change = Literal["labels", "chunker", "larger_chunks", "embedder", "retriever", "order", "reranker", "places"]
 """What is to be changed."""

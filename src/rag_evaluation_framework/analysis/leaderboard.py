@@ -1,0 +1,299 @@
+"""Comparison of any number of results, over the queries that were scored in all of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.analysis.budget_curves import BudgetCurve, budget_scores
+from rag_evaluation_framework.analysis.clusters import Cluster, clusters_of
+from rag_evaluation_framework.analysis.common_questions import noted_pairs, scores_in_all, unique_names
+from rag_evaluation_framework.analysis.comparison import Comparison
+from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
+from rag_evaluation_framework.analysis.leaderboard_pages import pages_as_markdown, pages_of
+from rag_evaluation_framework.analysis.written import recorded_test
+from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.cutoffs import ScoreName
+from rag_evaluation_framework.data.levels import U
+from rag_evaluation_framework.data.score_table import ScoreTable, full_name
+from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.summary import Summary
+from rag_evaluation_framework.statistics.best import TiedWithBest, optimism_of_best, tied_with_best
+from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
+
+_SEED = 0
+
+
+@overload
+def compare(
+    baseline: EvaluationResult[U], candidate: EvaluationResult[U], /, *, cluster: Cluster | None = None
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    baseline: EvaluationResult[U],
+    candidate: EvaluationResult[U],
+    third: EvaluationResult[U],
+    /,
+    *more: EvaluationResult[U],
+    cluster: Cluster | None = None,
+) -> "Leaderboard": ...
+
+
+def compare(
+    baseline: EvaluationResult[U],
+    candidate: EvaluationResult[U],
+    /,
+    *more: EvaluationResult[U],
+    cluster: Cluster | None = None,
+) -> "Comparison | Leaderboard":
+    """Compare results of one evaluation type: two query by query, or more of them in a table.
+
+    Args:
+        baseline: The result with which the others are compared.
+        candidate: Another one.
+        more: Any number of others; with at least one the comparison is a `Leaderboard`.
+        cluster: What is taken as independent, `"question"` or `"document"`; by default documents, where the labels are
+            in at least 20.
+
+    Raises:
+        LevelMismatch: They are of different evaluation types.
+        ResultError: One is not a result, or their scores mean different things, or they share no query or no score, or
+            documents are wanted and not known.
+        ConfigError: `cluster` is something else.
+    """
+    runs: tuple[Any, ...] = (baseline, candidate, *more)
+    for run in runs:
+        if not isinstance(run, EvaluationResult):
+            raise ResultError(f"compare({shown(run)}): expected an EvaluationResult; load_result(path) reads one")
+    return Leaderboard.of(runs, cluster=cluster) if more else Comparison.of(baseline, candidate, cluster=cluster)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a run stands among others by one score.
+
+    Attributes:
+        run: Its name.
+        mean: Its mean over the queries that all runs have; None if there is none.
+        test: How it differs from the baseline on these; None for the baseline, and without a query.
+        is_tied: Whether it may be as good as the best, which it is of the best.
+        p_value: How often chance makes a difference as unlikely as that to the best (`TiedWithBest.p_values`); None
+            without a query.
+    """
+
+    run: str
+    mean: float | None
+    test: PairedDifference | None
+    is_tied: bool
+    p_value: float | None
+
+
+@dataclass(frozen=True, repr=False)
+class Leaderboard:
+    """Several runs, compared over the queries that have a score in all of them, and each with the first, the baseline.
+
+    Attributes:
+        runs: Their names, the baseline first, in the order given; those of one name are numbered.
+        comparisons: The comparison of each other run with the baseline, over the queries that these two share.
+        tables: The scores of each run, of the queries that have the same truth in all; NaN where one lacks a score.
+        headlines: How many of the answerable questions were scored, in each run.
+        notes: All notes shown with the table.
+        clusters: The document of each query, by number, shape (queries,); None if queries are taken as independent.
+    """
+
+    runs: tuple[str, ...]
+    comparisons: tuple[Comparison, ...]
+    tables: tuple[ScoreTable, ...]
+    headlines: tuple[str, ...]
+    notes: tuple[str, ...]
+    clusters: Integers | None = None
+
+    @classmethod
+    def of(cls, runs: Sequence[EvaluationResult[Any]], *, cluster: Cluster | None = None) -> "Leaderboard":
+        """Compare results of one evaluation type, and at chunk level of one chunking.
+
+        Args:
+            runs: At least two results, of which the first is the baseline.
+            cluster: As in `compare`.
+
+        Raises:
+            LevelMismatch: Two are of different evaluation types; the message names them, as below.
+            ResultError: Their chunkings differ, or they share no query or no score, or documents are wanted and not
+                known.
+            ConfigError: `cluster` is something else, or there are fewer than two results.
+        """
+        if len(runs) < 2:
+            raise ConfigError(f"Leaderboard.of: {len(runs)} results; expected at least 2")
+        names = unique_names([run.name for run in runs])
+        comparisons = tuple(Comparison.of(runs[0], run, cluster=cluster) for run in runs[1:])
+        tables = scores_in_all(comparisons)
+        if not tables[0].columns or not tables[0].query_ids:
+            what = "score" if tables[0].query_ids else "question with the same truth"
+            raise ResultError(f"{', '.join(map(repr, names))} have no {what} in common: nothing to compare")
+        clusters = clusters_of(runs, tables[0].query_ids, cluster)
+        return cls(
+            runs=names,
+            comparisons=comparisons,
+            tables=tables,
+            headlines=tuple(run.headline for run in runs),
+            notes=(*noted_pairs(names, comparisons, tables), *noted_orders(names, tables, clusters)),
+            clusters=clusters,
+        )
+
+    @property
+    def score_names(self) -> tuple[str, ...]:
+        """The scores that all runs have, in the order of the baseline."""
+        return tuple(self.tables[0].columns)
+
+    @cached_property
+    def means(self) -> Mapping[str, tuple[float | None, ...]]:
+        """For each score the mean of each run, in the order of `runs`; None if no query has the score in all."""
+        return {name: tuple(table.mean[name] for table in self.tables) for name in self.score_names}
+
+    @cached_property
+    def tied(self) -> Mapping[str, TiedWithBest]:
+        """For each score which runs may be as good as the best; scores that no query has in all are left out."""
+        found = {name: tied_with_best(self._scores(name), self.clusters, seed=_SEED) for name in self.score_names}
+        return {name: tied for name, tied in found.items() if tied is not None}
+
+    @cached_property
+    def tests(self) -> Mapping[str, tuple[PairedDifference | None, ...]]:
+        """For each score how each run but the baseline differs from it, over the queries that all have.
+
+        Each is a test of its own: nothing is corrected for how many runs there are.
+        """
+        found: dict[str, tuple[PairedDifference | None, ...]] = {}
+        for name in self.score_names:
+            scores = self._scores(name)
+            largest = np.inf if np.any((scores < 0) | (scores > 1)) else 1.0
+            change = scores[:, 1:] - scores[:, :1]
+            found[name] = (*paired_differences(change, self.clusters, seed=_SEED, largest=largest),)
+        return found
+
+    def standings(self, score: str | None = None) -> tuple[Standing, ...]:
+        """Return where each run stands by a score, the best first; runs of one mean in the order given.
+
+        Args:
+            score: By which score; a metric alone means its first cutoff. By default the first.
+
+        Raises:
+            ConfigError: The runs do not all have this score.
+        """
+        name = self.score(score)
+        tied, tests = self.tied.get(name), (None, *self.tests[name])
+        standings = [
+            Standing(run, mean, test, *((tied.is_tied[number], tied.p_values[number]) if tied else (False, None)))
+            for number, (run, mean, test) in enumerate(zip(self.runs, self.means[name], tests, strict=True))
+        ]
+        return tuple(sorted(standings, key=lambda standing: -np.inf if standing.mean is None else -standing.mean))
+
+    def optimism(self, score: str | None = None) -> float | None:
+        """Return by how much the mean of the best is too high because it was chosen, as `optimism_of_best` does.
+
+        Args:
+            score: As in `standings`.
+
+        Raises:
+            ConfigError: The runs do not all have this score.
+        """
+        return optimism_of_best(self._scores(self.score(score)), self.clusters, seed=_SEED)
+
+    @property
+    def budget_curves(self) -> tuple[BudgetCurve, ...]:
+        """The mean recall of each run at each budget that all have; none with fewer than two budgets."""
+        return tuple(
+            BudgetCurve(
+                ScoreName.parse(names[0]).metric,
+                tuple(name.partition("@")[2] for name in names),
+                tuple(tuple(self.means[name][number] for name in names) for number in range(len(self.runs))),
+            )
+            for names in budget_scores(self.score_names)
+        )
+
+    def score(self, name: str | None) -> str:
+        """Return the full name of a score; None is the first.
+
+        Raises:
+            ConfigError: The runs do not all have this score.
+        """
+        full = self.score_names[0] if name is None else full_name(name, self.tables[0].columns)
+        if full is None:
+            raise ConfigError(f"no score {name!r} in all runs; there are {', '.join(self.score_names)}")
+        return full
+
+    def record(self, score: str | None = None) -> dict[str, Any]:
+        """Return the table for JSON: every score of every run, and how it differs from the baseline and from the best.
+
+        Args:
+            score: By which score runs are ordered, as in `standings`.
+
+        Raises:
+            ConfigError: The runs do not all have this score.
+        """
+        by = self.score(score)
+        return {
+            "schema_version": 1,
+            "runs": [{"name": name, "headline": told} for name, told in zip(self.runs, self.headlines, strict=True)],
+            "baseline": self.runs[0],
+            "intervals": {
+                "level": LEVEL,
+                "seed": _SEED,
+                "independent": "questions" if self.clusters is None else "documents",
+            },
+            "ordered_by": by,
+            "order": [standing.run for standing in self.standings(by)],
+            "optimism": self.optimism(by),
+            "scores": {name: self._score_record(name) for name in self.score_names},
+            "recall_by_budget": [asdict(curve) for curve in self.budget_curves],
+            "questions": list(self.tables[0].query_ids),
+            "notes": list(self.notes),
+        }
+
+    def _score_record(self, name: str) -> dict[str, Any]:
+        tied, standings = self.tied.get(name), self.standings(name)
+        return {
+            "n": tied.questions if tied else 0,
+            "best": standings[0].run if tied else None,
+            "runs": {
+                standing.run: {
+                    "mean": standing.mean,
+                    "delta": standing.test and standing.test.mean,
+                    "test": standing.test and recorded_test(standing.test),
+                    "tied_with_best": standing.is_tied if tied else None,
+                    "tied_p_value": standing.p_value,
+                }
+                for standing in standings
+            },
+        }
+
+    def _scores(self, name: str) -> Numbers:
+        """Return the scores of each run, shape (queries, runs)."""
+        return np.stack([table.columns[name] for table in self.tables], axis=1)
+
+    def pages(self, score: str | None = None, worst: int = 5) -> tuple[Summary, ...]:
+        """Return the table as people read it: by one score, of all scores if there are several, and recall by budget.
+
+        Args:
+            score: By which score runs are ordered, as in `standings`.
+            worst: How many of the questions to name on which the best run is worse than the baseline.
+
+        Raises:
+            ConfigError: The runs do not all have this score.
+        """
+        return pages_of(self, self.score(score), worst)
+
+    def as_markdown(self, score: str | None = None, worst: int = 5) -> str:
+        """Return the pages as one page of Markdown; arguments and errors as in `pages`."""
+        return pages_as_markdown(self.pages(score, worst))
+
+    def __repr__(self) -> str:
+        return "\n\n".join(page.as_text() for page in self.pages())
+
+    def _repr_html_(self) -> str:
+        return "".join(page.as_html() for page in self.pages())

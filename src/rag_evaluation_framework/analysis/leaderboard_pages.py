@@ -1,0 +1,121 @@
+"""A leaderboard as people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rag_evaluation_framework.analysis.written import written_interval, written_p_value, written_signed
+from rag_evaluation_framework.results.clusters import taken
+from rag_evaluation_framework.results.summary import Summary, number
+
+if TYPE_CHECKING:
+    from rag_evaluation_framework.analysis.leaderboard import Leaderboard, Standing
+
+
+def pages_of(board: Leaderboard, score: str, worst: int) -> tuple[Summary, ...]:
+    """Return the table by one score, then those of all scores and of recall by budget, if there are several of them.
+
+    Args:
+        board: The leaderboard.
+        score: The full name of the score by which runs are ordered.
+        worst: How many of the questions to name on which the best run is worse than the baseline.
+    """
+    standings = board.standings(score)
+    numbers = {standing.run: str(place) for place, standing in enumerate(standings, 1)}
+    *pages, last = _by_score(board, score, standings), *_all_scores(board, numbers), *_by_budget(board, numbers)
+    best = standings[0].run
+    if best == board.runs[0]:
+        return (*pages, last)
+    comparison = board.comparisons[board.runs.index(best) - 1]
+    lost = comparison.regressions(score)
+    some = f", {worst} of {len(lost)}" if worst < len(lost) else ""
+    listed = [(f"{loss:+.3f}", query_id, comparison.questions[query_id] or "–") for query_id, loss in lost.items()]
+    title = f"Questions on which the best run is worse than the baseline by {score}{some}"
+    return (*pages, replace(last, worst_title=title, worst=tuple(listed[:worst])))
+
+
+def pages_as_markdown(pages: Sequence[Summary]) -> str:
+    """Return pages as one page of Markdown."""
+    first, *others = (page.as_markdown() for page in pages)
+    return "\n".join([first, *(f"#{page}" for page in others)])
+
+
+def _by_score(board: Leaderboard, score: str, standings: tuple[Standing, ...]) -> Summary:
+    return Summary(
+        title=f"{len(board.runs)} runs by {score}",
+        headline=(*_headline(board, score), *_scored(board)),
+        header=("", "mean", "delta", "interval", "p", "tied"),
+        rows=tuple(
+            (f"{place} {standing.run}", *_cells(standing, place, standing.run == board.runs[0]))
+            for place, standing in enumerate(standings, 1)
+        ),
+        notes=board.notes,
+        worst_title="",
+        worst=(),
+        facts=(),
+    )
+
+
+def _cells(standing: Standing, place: int, is_baseline: bool) -> tuple[str, ...]:
+    test = standing.test
+    differs = (
+        ("–", "baseline" if is_baseline else "–", "–")
+        if test is None
+        else (written_signed(test.mean), written_interval(test), written_p_value(test.p_value))
+    )
+    tied = "best" if place == 1 and standing.is_tied else "yes" if standing.is_tied else "no"
+    return number(standing.mean), *differs, tied
+
+
+def _headline(board: Leaderboard, score: str) -> Iterator[str]:
+    """Yield what the deltas are from, what is taken as independent, and how certain the best run is."""
+    tied, optimism = board.tied.get(score), board.optimism(score)
+    if tied is None or optimism is None:
+        yield f"no question has {score} in all runs"
+        return
+    yield f"{tied.questions} questions that all runs have"
+    yield f"intervals of 95 %, p by flipping signs, {taken(board.clusters is not None, tied.clusters)}"
+    yield f"deltas are from the baseline, {board.runs[0]}"
+    yield f"tied: {sum(tied.is_tied)} of {len(board.runs)} runs may be the best one (95 %, for all runs together)"
+    if optimism >= 0.0005:
+        yield f"the mean of the best is about {optimism:.3f} too high, as it was chosen as the highest"
+
+
+def _scored(board: Leaderboard) -> Iterator[str]:
+    """Yield how many questions the runs scored, a line for all that say the same."""
+    for headline in dict.fromkeys(board.headlines):
+        named = [run for run, told in zip(board.runs, board.headlines, strict=True) if told == headline]
+        yield f"{'each' if len(named) == len(board.runs) else ', '.join(named)}: {headline}"
+
+
+def _all_scores(board: Leaderboard, numbers: dict[str, str]) -> Iterator[Summary]:
+    if len(board.score_names) > 1:
+        marked = {
+            name: {standing.run: f"{number(standing.mean)}{'*' if standing.is_tied else ' '}" for standing in standings}
+            for name, standings in ((name, board.standings(name)) for name in board.score_names)
+        }
+        counts = [board.tied[name].questions if name in board.tied else 0 for name in board.score_names]
+        yield _table(
+            "All scores, by the numbers of the runs; * tied with the best",
+            ("", "n", *numbers.values()),
+            [
+                (name, str(count), *(marked[name][run] for run in numbers))
+                for name, count in zip(board.score_names, counts, strict=True)
+            ],
+        )
+
+
+def _by_budget(board: Leaderboard, numbers: dict[str, str]) -> Iterator[Summary]:
+    for curve in board.budget_curves:
+        means = dict(zip(board.runs, curve.means, strict=True))
+        yield _table(
+            f"{curve.metric} by budget",
+            ("", *(f"@{budget}" for budget in curve.budgets)),
+            [(f"{place} {run}", *map(number, means[run])) for run, place in numbers.items()],
+        )
+
+
+def _table(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> Summary:
+    return Summary(title, (), header, tuple(rows), notes=(), worst_title="", worst=(), facts=())

@@ -1,0 +1,222 @@
+"""Slices: some of the questions that were compared, by what the dataset says of them, or by their answers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, sqrt
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework._support.files import is_list
+from rag_evaluation_framework.analysis.written import recorded_test, written_interval, written_p_value, written_signed
+from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.ids import EvaluationType
+from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_length
+from rag_evaluation_framework.results.clusters import document_of
+from rag_evaluation_framework.results.query_result import QueryResults
+from rag_evaluation_framework.results.summary import Summary, number
+from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
+
+Labels: TypeAlias = Mapping[str, Sequence[tuple[str, ...]]]
+"""By the name of a property, its values of each question: none, one or several."""
+
+DOCUMENT, LENGTH = "document", "answer length"
+"""The properties that follow from labels: the document of the first one, and the characters of all."""
+
+_MOST_VALUES = 50  # of a property by which questions are told apart; of more, each would be a handful
+_LONGEST_VALUE = 60  # in characters: what is longer is prose
+_LENGTHS = (100, 300, 1_000)
+_FEWEST = 6  # questions: of fewer, no change is more than chance, as 2 of 2^5 patterns of signs are as far
+_DEVIATIONS = 1.5  # nearer to 0 no slice is rejected; it needs no test
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Some of the questions, and how one score of theirs changed.
+
+    Attributes:
+        by: The property by which they were chosen: a key of their metadata, `document` or `answer length`.
+        value: Its value.
+        score: The score.
+        questions: How many have the score in both results.
+        before: The mean of the baseline.
+        after: The mean of the candidate.
+        test: What chance makes of the difference, as if this slice were the only one that was looked at.
+    """
+
+    by: str
+    value: str
+    score: str
+    questions: int
+    before: float
+    after: float
+    test: PairedDifference
+
+
+def labels_of(queries: QueryResults[Any], rows: Sequence[int], evaluation_type: EvaluationType) -> Labels:
+    """Return the properties of questions by which they can be told apart.
+
+    These are the keys of their metadata whose values are short texts, whole numbers, truth values or lists of these,
+    with 2 to 50 different values; the document of the first label; and at token level the length of all labels.
+
+    Args:
+        queries: The results that know them.
+        rows: The questions.
+        evaluation_type: The level of their labels.
+    """
+    labels: dict[str, list[tuple[str, ...]]] = {}
+    metadata = [queries.metadata.get(row, {}) for row in rows]
+    for key in dict.fromkeys(key for known in metadata for key in known):
+        labels[key] = [_values(known.get(key)) for known in metadata]
+    if evaluation_type != "chunk-level":
+        relevant = [queries.relevant[row] for row in rows]
+        labels.setdefault(DOCUMENT, [(document_of(units[0]),) if units else () for units in relevant])
+    if evaluation_type == "token-level":
+        labels.setdefault(LENGTH, [_length(queries, row) for row in rows])
+    return {name: own for name, own in labels.items() if 1 < len(set[str]().union(*own)) <= _MOST_VALUES}
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreChange:
+    """One score of the questions that are compared.
+
+    Attributes:
+        name: The name of the score.
+        before: That of the baseline, shape (questions,); NaN where a question lacks it.
+        after: That of the candidate.
+        clusters: The cluster of each question, or None if they are independent.
+        seed: Of the random signs.
+    """
+
+    name: str
+    before: Numbers
+    after: Numbers
+    clusters: Integers | None
+    seed: int
+
+    @cached_property
+    def change(self) -> Numbers:
+        """After minus before; NaN where a question lacks one of them."""
+        change: Numbers = self.after - self.before
+        return change
+
+    def of(self, by: str, value: str, rows: Integers) -> Slice | None:
+        """Return the slice of some questions; None if none of them has the score in both results."""
+        rows = rows[~np.isnan(self.change[rows])]
+        if not len(rows):
+            return None
+        before, after = self.before[rows], self.after[rows]
+        clusters = None if self.clusters is None else np.unique(self.clusters[rows], return_inverse=True)[1]
+        beyond = min(before.min(), after.min()) < 0 or max(before.max(), after.max()) > 1
+        largest = inf if beyond else 1.0
+        (test,) = paired_differences(self.change[rows][:, np.newaxis], clusters, seed=self.seed, largest=largest)
+        means = float(before.mean()), float(after.mean())
+        return None if test is None else Slice(by, value, self.name, len(rows), *means, test)
+
+    def regressed(self, by: str, value: str, rows: Integers) -> Slice | None:
+        """Return the slice of some questions if its score regressed by more than chance."""
+        change = self.change[rows][~np.isnan(self.change[rows])]
+        if not len(change) or change.mean() >= -_DEVIATIONS * change.std() / sqrt(len(change)):
+            return None  # as nearly all: they need no test
+        found = self.of(by, value, rows)
+        return None if found is None or found.test.p_value > 1 - LEVEL else found
+
+
+def slices(by: str, values: Sequence[tuple[str, ...]], change: ScoreChange) -> list[Slice]:
+    """Return the slices of one property, the largest first; a question with several values is in several.
+
+    Args:
+        by: The name of the property.
+        values: Its values of each question.
+        change: The score.
+    """
+    found = (change.of(by, value, rows) for value, rows in _rows(values).items())
+    return sorted((one for one in found if one is not None), key=lambda one: (-one.questions, one.value))
+
+
+def noted_slices(labels: Labels, change: ScoreChange) -> list[str]:
+    """Return a note on the slices in which a score regressed, if its mean did not."""
+    if change.regressed("", "", np.arange(len(change.change))) is not None:
+        return []
+    every = [(by, value, rows) for by, values in labels.items() for value, rows in _rows(values).items()]
+    large = [one for one in every if (~np.isnan(change.change[one[2]])).sum() >= _FEWEST]
+    tested = (change.regressed(*one) for one in large)
+    worse = sorted((one for one in tested if one is not None), key=lambda one: (one.test.p_value, one.test.mean))
+    if not worse:
+        return []
+    told = "; ".join(
+        f"{name_line(one.by)} {name_line(one.value)} ({one.questions} questions, {written_signed(one.test.mean)}, "
+        f"p {written_p_value(one.test.p_value)})"
+        for one in worse[:_MOST_NAMED]
+    )
+    more = f" and {len(worse) - _MOST_NAMED} more" if len(worse) > _MOST_NAMED else ""
+    chance = f"{len(large)} slices were looked at, of which 1 in 40 does so by chance"
+    return [f"{change.name} regressed in some questions though its mean did not: {told}{more}; {chance}"]
+
+
+def slices_page(by: str, found: Sequence[Slice]) -> Summary:
+    """Return slices as people read them."""
+    score = found[0].score if found else ""
+    rows = tuple(
+        (
+            one.value,
+            str(one.questions),
+            number(one.before),
+            number(one.after),
+            written_signed(one.test.mean),
+            written_interval(one.test),
+            written_p_value(one.test.p_value),
+        )
+        for one in found
+    )
+    return Summary(
+        title=f"{score} by {by}",
+        headline=("each tested as if it were the only one: a slice found in this way is a question, not an answer",),
+        header=("", "n", "before", "after", "delta", "interval", "p"),
+        rows=rows,
+        notes=(),
+        worst_title="",
+        worst=(),
+        facts=(),
+    )
+
+
+def slice_record(one: Slice) -> dict[str, Any]:
+    """Return a slice for JSON."""
+    told = {"score": one.score, "value": one.value, "n": one.questions, "before": one.before, "after": one.after}
+    return {**told, "delta": one.test.mean, "test": recorded_test(one.test)}
+
+
+def _rows(values: Sequence[tuple[str, ...]]) -> dict[str, Integers]:
+    """Return the questions that have each value."""
+    rows: dict[str, list[int]] = {}
+    for row, own in enumerate(values):
+        for value in dict.fromkeys(own):
+            rows.setdefault(value, []).append(row)
+    return {value: np.array(known, dtype=np.int64) for value, known in rows.items()}
+
+
+def _values(given: Any) -> tuple[str, ...]:
+    """Return the values of a key of metadata by which questions can be told apart."""
+    listed = given if is_list(given) else [given]  # in records, tuples are lists
+    plain = (str(value) for value in listed if isinstance(value, str | bool | int))
+    return tuple(value for value in plain if value and len(value) <= _LONGEST_VALUE)
+
+
+def _length(queries: QueryResults[Any], row: int) -> tuple[str, ...]:
+    """Return how long the answers of a question are, in classes."""
+    units = queries.relevant[row]
+    if not units:
+        return ()
+    if row in queries.answers:
+        units = tuple(span for answer in queries.answers[row] for span in answer.reference)
+    length = units[0].length() if len(units) == 1 else total_length(merge_overlapping_spans(units))
+    least = 1
+    for most in _LENGTHS:
+        if length <= most:
+            return (f"{least:,} to {most:,} characters",)
+        least = most + 1
+    return (f"{least:,} characters or more",)

@@ -1,0 +1,96 @@
+"""What is known of the means of a result: over what they are taken, and what chance makes of them."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from math import isfinite, isnan, sqrt
+from typing import Any
+
+import numpy as np
+
+from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.ids import EvaluationType
+from rag_evaluation_framework.data.score_table import Means
+from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping_spans, total_length
+from rag_evaluation_framework.results.clusters import documents
+from rag_evaluation_framework.results.query_result import QueryResult, QueryResults
+from rag_evaluation_framework.statistics.means import QUANTILES, MeanScore, group_means
+from rag_evaluation_framework.statistics.paired import LEVEL
+from rag_evaluation_framework.statistics.power import POWER, pairs_needed, power
+
+DROP = 0.05
+"""The drop of which is told how often it would be found."""
+
+CORRELATION = 0.5
+"""What is assumed of the scores of a run and of those that it is compared with."""
+
+_RECALLS = ("recall", "chunk_recall", "span_recall")
+
+
+def micro_means(queries: QueryResults[Any], evaluation_type: EvaluationType) -> Means:
+    """Return the mean of every recall over all that is relevant: Σ recall · size / Σ size, by the size of the truth.
+
+    That is the number of characters of the answers, each once and in their first places; of ids, that of the answers.
+    None where no query has the score. Empty if the labels are not known, as of a report alone.
+    """
+    if not queries.relevant:
+        return Means()
+    sizes = np.array([_size(query, evaluation_type) for query in queries], dtype=np.float64)
+    table = queries.table
+    recalls = [name for name in table.columns if name.partition("@")[0] in _RECALLS]
+    return Means({name: _weighed(table.column(name), sizes) for name in recalls})
+
+
+def document_means(queries: QueryResults[Any], evaluation_type: EvaluationType) -> Means:
+    """Return the mean of every score over the means of documents; empty if these are not known."""
+    numbers = documents(queries.relevant, evaluation_type)
+    if numbers is None or (numbers < 0).all():
+        return Means()
+    labelled = numbers >= 0
+    names = [*queries.table.columns]
+    columns = np.stack([queries.table.column(name) for name in names], axis=1)
+    means: list[float] = group_means(columns[labelled], numbers[labelled]).tolist()
+    return Means({name: None if isnan(mean) else mean for name, mean in zip(names, means, strict=True)})
+
+
+def within(mean: MeanScore) -> str:
+    """Return an interval as tables show it, without the zero before the point."""
+    return "–".join(f"{bound:.3f}".removeprefix("0") for bound in (mean.low, mean.high))
+
+
+def told_drop(name: str, mean: MeanScore) -> list[str]:
+    """Return how often a drop would be found in a comparison with this run, and how many questions that takes.
+
+    Of the other run is assumed that its scores have the same spread, and a correlation with those of this one.
+    """
+    error = mean.standard_error * sqrt(2 * (1 - CORRELATION))
+    if not error > 0:
+        return []
+    found = power(DROP, error, mean.clusters)
+    needed = pairs_needed(DROP, error * sqrt(mean.questions))
+    more = "" if found >= POWER else f", {POWER:.0%} with {needed:,} questions"
+    return [f"{name}: a drop of {DROP:.2f} is found {found:.0%} of the time{more} (runs correlated by {CORRELATION})"]
+
+
+def statistics_record(
+    statistics: Mapping[str, MeanScore], micro: Mapping[str, float | None], per_document: Mapping[str, float | None]
+) -> dict[str, Any]:
+    """Return what is known of every mean for JSON, which has no numbers that are not finite."""
+    return {"level": LEVEL} | {
+        name: {key: value if isfinite(value) else None for key, value in asdict(mean).items() if key != "quantiles"}
+        | {"quantiles": dict(zip(map(str, QUANTILES), mean.quantiles, strict=True))}
+        | {"micro": dict(micro).get(name), "per_document": dict(per_document).get(name)}
+        for name, mean in statistics.items()
+    }
+
+
+def _size(query: QueryResult[Any], evaluation_type: EvaluationType) -> int:
+    if evaluation_type != "token-level":
+        return len(query.answers)
+    spans: list[CharacterSpan] = [span for answer in query.answers for span in answer.reference]
+    return total_length(merge_overlapping_spans(spans))
+
+
+def _weighed(scores: Numbers, sizes: Numbers) -> float | None:
+    known = ~np.isnan(scores)
+    total = float(sizes[known].sum())
+    return float(scores[known] @ sizes[known]) / total if total else None

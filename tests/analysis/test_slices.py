@@ -1,0 +1,172 @@
+"""Slices of a comparison: by what the dataset says of questions, by document, by length."""
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import (
+    TOKEN,
+    CharacterSpan,
+    Comparison,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    Query,
+    TokenLevelGroundTruth,
+    evaluate,
+    load_result,
+)
+from rag_evaluation_framework.analysis.slices import ScoreChange, noted_slices, slices
+from rag_evaluation_framework.data import QueryId, QueryText
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.statistics import paired_differences
+
+QUESTIONS = 60
+CORPUS = Corpus([Document(DocumentId(f"d{number}"), "0123456789" * 50) for number in range(3)])
+
+
+def metadata(number):
+    return {
+        "tags": ["billing", "hard"] if number % 5 == 0 else ["login"],
+        "reviewed": number % 2 == 0,
+        "year": 2025 + number % 2,
+        "number": number,  # tells every question apart
+        "weight": number / 7,  # is no value
+        "prose": "long " * (30 + number % 2),
+        "same": "always",
+    }
+
+
+def truth(number):
+    length = (50, 200, 400)[number % 3]
+    query = Query(QueryId(f"q{number}"), QueryText(f"question {number}"), metadata(number))
+    return TokenLevelGroundTruth(query, [CharacterSpan(DocumentId(f"d{number % 3}"), 0, length)])
+
+
+def run(found):
+    """Return a result in which a question is found whole, or not at all."""
+    dataset = Dataset([truth(number) for number in range(QUESTIONS)], TOKEN, corpus=CORPUS)
+
+    def search(text, k):
+        number = int(text.split()[1])
+        return [{"doc_id": f"d{number % 3}", "start": 0, "end": 500}] if found(number) else []
+
+    return evaluate(search, dataset, k=1, budgets=[])
+
+
+BEFORE = run(lambda number: number % 5 == 0 or number % 4 == 1)
+AFTER = run(lambda number: number % 5 != 0 and number % 4 in (0, 1))
+
+
+def test_a_question_is_in_the_slice_of_each_of_its_values():
+    compared = BEFORE.compare(AFTER)
+    found = {one.value: one for one in compared.slices("tags")}
+    assert [*found] == ["login", "billing", "hard"]  # the largest first, then by name
+    assert [one.questions for one in found.values()] == [48, 12, 12]
+    assert (found["billing"].before, found["billing"].after) == (1.0, 0.0)
+    assert found["login"].before == pytest.approx(0.25)
+    assert found["login"].after == pytest.approx(0.5)
+    assert found["billing"].by == "tags"
+
+
+def test_slices_are_tested_as_if_each_were_the_only_one():
+    found = {one.value: one for one in BEFORE.compare(AFTER).slices("tags")}
+    (expected,) = paired_differences(np.full((12, 1), -1.0))
+    assert found["billing"].test == expected
+
+
+def test_properties_are_those_that_tell_some_questions_from_others():
+    compared = BEFORE.compare(AFTER)
+    assert compared.properties == ("tags", "reviewed", "year", "document", "answer length")
+    assert {one.value for one in compared.slices("reviewed")} == {"True", "False"}
+    assert {one.value for one in compared.slices("year")} == {"2025", "2026"}
+    assert {one.value for one in compared.slices("document")} == {"d0", "d1", "d2"}
+    assert {one.value for one in compared.slices("answer length")} == {
+        "1 to 100 characters",
+        "101 to 300 characters",
+        "301 to 1,000 characters",
+    }
+
+
+def test_what_is_no_property_is_refused_with_those_that_there_are():
+    with pytest.raises(ConfigError, match=r"by='colour': .* tags, reviewed, year, document, answer length"):
+        BEFORE.compare(AFTER).slices("colour")
+    with pytest.raises(ConfigError, match="no score 'span_recal'"):
+        BEFORE.compare(AFTER).slices("tags", "span_recal")
+
+
+def test_a_slice_that_regressed_while_the_mean_did_not_is_said():
+    (told,) = (note for note in BEFORE.compare(AFTER).notes if "regressed in" in note)
+    assert told.startswith(
+        "span_recall@1 regressed in some questions though its mean did not: "
+        "tags billing (12 questions, -1.000, p <.001); tags hard (12 questions, -1.000, p <.001); "
+    )
+    assert told.endswith("; 13 slices were looked at, of which 1 in 40 does so by chance")
+
+
+def test_nothing_is_said_if_the_mean_regressed_too_or_no_slice_did():
+    worse = run(lambda number: False)
+    for one, other in ((BEFORE, worse), (AFTER, AFTER), (worse, AFTER)):
+        assert not any("regressed in" in note for note in one.compare(other).notes)
+
+
+def test_of_a_few_questions_nothing_is_said():
+    few = run(lambda number: number % 4 == 1 or number in (0, 5, 10, 15))
+    fewer = run(lambda number: number % 4 in (1, 2) and number not in (0, 5, 10, 15))
+    compared = few.compare(fewer)
+    assert all(one.test.p_value > 0.05 for one in compared.slices("tags") if one.test.mean < 0)
+    assert not any("regressed in" in note for note in compared.notes)
+
+
+def test_saved_results_have_their_slices_and_reports_alone_have_none(tmp_path):
+    folders = [run.save(tmp_path / name) for name, run in (("before", BEFORE), ("after", AFTER))]
+    whole = Comparison.of(*map(load_result, folders))
+    assert whole.slices("tags") == BEFORE.compare(AFTER).slices("tags")
+    alone = Comparison.of(*(load_result(folder / "report.json") for folder in folders))
+    assert alone.properties == whole.properties  # the files lie beside them
+    for folder in folders:
+        (folder / "questions.jsonl").unlink()
+    alone = Comparison.of(*(load_result(folder / "report.json") for folder in folders))
+    assert alone.properties == ()
+
+
+def test_questions_without_the_score_are_not_in_a_slice():
+    some = ScoreChange("recall", np.array([0.5, np.nan, 0.2]), np.array([0.7, 0.1, np.nan]), None, 0)
+    (found,) = slices("tag", [("a", "a"), ("a",), ("b",)], some)
+    assert (found.value, found.questions, found.before, found.after) == ("a", 1, 0.5, 0.7)
+
+
+def test_clusters_of_a_slice_are_those_of_its_questions():
+    after = np.array([0.5, 0.5, -0.2, 0.1, 0.3, 0.3])
+    some = ScoreChange("recall", np.zeros(6), after, np.array([7, 7, 3, 3, 9, 9]), 0)
+    (one, other) = slices("tag", [("a",)] * 4 + [("b",)] * 2, some)
+    assert (one.test.clusters, other.test.clusters) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("lost", "is_told"),
+    [((-0.4, -0.1, -0.3, -0.2, -0.5, -0.1, 0.1, -0.3), True), ((-0.4, -0.1, 0.3, -0.3, -0.5, 0.2, 0.1, -0.3), False)],
+)
+def test_a_slice_is_told_if_its_loss_is_more_than_chance(lost, is_told):
+    after = np.array([*lost, *[0.4] * 20, 0.1, 0.1])
+    values = [("a",)] * 8 + [("b",)] * 20 + [("c",)] * 2
+    (found, *_) = (one for one in slices("tag", values, change(after)) if one.value == "a")
+    assert (found.test.p_value <= 0.05) == is_told
+    notes = noted_slices({"tag": values}, change(after))
+    assert bool(notes) == is_told
+    assert all("; 2 slices were looked at" in note for note in notes)  # two questions tell nothing
+
+
+def test_scores_beyond_1_may_differ_by_more():
+    seconds = ScoreChange("seconds", np.zeros(8), np.linspace(1, 8, 8), None, 0)
+    assert slices("tag", [("a",)] * 8, seconds)[0].test.high > 5
+
+
+def test_clusters_of_a_slice_are_counted_from_0():
+    after = np.random.default_rng(0).random(40) - 0.4
+    some = ScoreChange("recall", np.zeros(40), after, np.arange(40) * 1_000, 0)
+    assert slices("tag", [("a",)] * 40, some)[0].test == slices("tag", [("a",)] * 40, change(after))[0].test
+
+
+def change(after):
+    return ScoreChange("recall", np.zeros(len(after)), np.asarray(after), None, 0)
