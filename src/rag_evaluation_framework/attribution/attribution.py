@@ -208,7 +208,8 @@ class Attribution:
     def why(self, row: int) -> str:
         """Return why a question lost what it lost, in a few words."""
         rank = int(self.losses.best_rank[row])
-        at = dict.fromkeys(("beyond_cutoff", "dropped_by_reranker"), f", rank {rank}" if rank else "")
+        known = ("beyond_cutoff", "dropped_by_reranker") if rank else ()
+        at: dict[str, str] = dict.fromkeys(known, f", rank {rank}")
         reasons = [f"{lost:.0%} {self.told(cause)}{at.get(cause, '')}" for cause, lost in self.causes(row).items()]
         flags = (("split by the chunker", self.losses.split), ("truncated by the embedder", self.losses.truncated))
         reasons += [name for name, column in flags if column[row] > _NEARLY]

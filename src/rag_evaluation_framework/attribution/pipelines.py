@@ -15,6 +15,7 @@ from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.retrievers.function import FunctionRetriever, as_retriever
 
 _FUNCTION = ".function"  # the modules of what wraps functions
+_FUNCTION_RETRIEVER = f"{FunctionRetriever.__module__}:{FunctionRetriever.__qualname__}"
 _ELSEWHERE = ("url", "host", "path")  # where a store keeps what others may need, or what takes a network
 
 
@@ -37,14 +38,12 @@ def remade_retriever(result: EvaluationResult[Any], *, imports: bool) -> Retriev
 
 
 def _made(record: Any, imports: bool) -> Any:
-    """Return a record with what it tells of functions replaced by what a configuration would say."""
+    """Return a record with the functions in it that are retrievers, which a configuration names by themselves."""
     if is_object(record):
-        kind, function = str(record.get("type")), record.get("function")
-        if kind.startswith(f"{PACKAGE}.") and f"{_FUNCTION}:" in kind and isinstance(function, str):
-            if kind.endswith(":FunctionRetriever"):
-                loaded: Any = build("retriever", function, imports=imports)
-                return FunctionRetriever(loaded, stable=record.get("stable"))
-            return function
+        function = record.get("function")
+        if record.get("type") == _FUNCTION_RETRIEVER and isinstance(function, str):
+            loaded: Any = build("retriever", function, imports=imports)
+            return FunctionRetriever(loaded, stable=record.get("stable"))
         return {key: _made(value, imports) for key, value in record.items()}
     if isinstance(record, list | tuple):
         return [_made(item, imports) for item in cast("Sequence[Any]", record)]

@@ -97,4 +97,5 @@ def _largest(query: Integers, parts: Numbers, costs: Integers, cutoff: Cutoff, q
     largest = np.zeros(questions)
     if cutoff.is_budget and not cutoff.whole:
         np.maximum.at(largest, query, parts)
-    return largest + np.bincount(query, weights=parts * taken, minlength=questions)
+    most = largest + np.bincount(query, weights=parts * taken, minlength=questions)
+    return np.minimum(most, cutoff.size) if cutoff.unit == "ch" else most  # a relevant character is one of the budget

@@ -110,7 +110,7 @@ def best_rank(entry: GroundTruth[Any], level: Level[Any], ranking: Ranking, read
     had, units, labels = accounted(entry, read), {*read}, {*entry.labels}
     for rank, hit in enumerate(ranking, start=1):
         unit = level.read(hit)
-        new = set() if unit is None else {*entry.as_labelled([unit])} - units
+        new: set[Any] = {*entry.as_labelled([] if unit is None else [unit])} - units
         units |= new
         if new & labels and accounted(entry, units) > had:
             return rank
