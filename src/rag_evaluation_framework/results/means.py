@@ -60,8 +60,8 @@ def within(mean: MeanScore) -> str:
 def told_drop(name: str, mean: MeanScore) -> list[str]:
     """Return how often a drop would be found in a comparison with this run, and how many questions that takes.
 
-    Of the other run is assumed that its scores have the same spread, and a correlation with those of this one. Of scores
-    that are not from 0 to 1, such as seconds, such a drop means nothing, and nothing is told.
+    Of the other run is assumed that its scores have the same spread, and a correlation with those of this one. Nothing
+    is told of scores that are not from 0 to 1, such as seconds: such a drop means nothing there.
     """
     error = mean.standard_error * sqrt(2 * (1 - CORRELATION))
     if not error > 0 or mean.low < 0 or mean.high > 1:
