@@ -168,5 +168,18 @@ def test_clusters_of_a_slice_are_counted_from_0():
     assert slices("tag", [("a",)] * 40, some)[0].test == slices("tag", [("a",)] * 40, change(after))[0].test
 
 
+def test_that_the_mean_regressed_is_what_the_test_of_documents_says():
+    """Documents of which all lose the same make what is noise among questions a certain loss."""
+    after = np.tile([0.7, -0.9], 24)  # of each of 24 documents two questions
+    clusters = np.repeat(np.arange(24), 2)
+    some = ScoreChange("recall", np.zeros(48), after, clusters, 0)
+    values = [("a",) if number % 2 else ("b",) for number in range(48)]
+    whole = slices("all", [("all",)] * 48, some)[0].test
+    assert whole.p_value < 0.001
+    assert whole.mean == pytest.approx(-0.1)
+    assert noted_slices({"tag": values}, some) == []
+    assert noted_slices({"tag": values}, change(after)) != []  # as independent questions their mean may be chance
+
+
 def change(after):
     return ScoreChange("recall", np.zeros(len(after)), np.asarray(after), None, 0)

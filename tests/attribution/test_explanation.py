@@ -7,6 +7,7 @@ import pytest
 from rag_evaluation_framework import (
     TOKEN,
     Answer,
+    Attribution,
     BM25Retriever,
     CharacterSpan,
     ChunkLevelEvaluation,
@@ -17,6 +18,7 @@ from rag_evaluation_framework import (
     DocumentLevelEvaluation,
     EvaluationConfig,
     Query,
+    RecursiveCharacterChunker,
     RerankedRetriever,
     SentenceChunker,
     TokenLevelEvaluation,
@@ -28,6 +30,7 @@ from rag_evaluation_framework.attribution import Explanation, explain
 from rag_evaluation_framework.attribution.causes import CAUSES
 from rag_evaluation_framework.attribution.find_question import find_question
 from rag_evaluation_framework.data.ids import QueryId, QueryText
+from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 
 TEXTS = {
@@ -277,6 +280,47 @@ class TestBesideABaseline:
         with pytest.raises(ResultError, match="does not have the question both"):
             run.explain("both", baseline=TokenLevelEvaluation(corpus, some).run(k=1), corpus=corpus)
 
+    def test_beside_other_documents_no_ranks_are_told(self, run, dataset, corpus):
+        """A place in a document that was edited, or has another name now, is not the same place."""
+        edited = Corpus(
+            [*(document for document in corpus if document.id != "help.md"), Document(DocumentId("new"), "x")]
+        )
+        some = Dataset([dataset.ground_truth[0]], TOKEN)
+        before = TokenLevelEvaluation(edited, some).run(k=1)
+        found = run.explain(dataset.queries[0].id, baseline=before, corpus=corpus)
+        assert (found.before, found.knows_ranks, found.gone) == (
+            before.per_query("span_recall")[found.query_id],
+            False,
+            (),
+        )
+        shown = repr(found)
+        assert "! the documents are not those of " in shown
+        assert all(told not in shown for told in ("as before", ", new", "in the baseline: "))
+
+    def test_a_question_that_was_another_one_is_told(self, run, dataset, corpus):
+        entry = dataset.ground_truth[3]
+        for query, spans, what in (
+            (entry.query, (quoted("Ask us anything."),), "truth"),
+            (Query(entry.query.id, QueryText("Other words?")), entry.relevant_spans, "wording"),
+        ):
+            changed = Dataset([TokenLevelGroundTruth(query, spans)], TOKEN, corpus=corpus)
+            before = TokenLevelEvaluation(corpus, changed).run(k=3)
+            (note,) = (
+                told for told in run.explain("both", baseline=before, corpus=corpus).notes if "another one" in told
+            )
+            assert note.startswith(f"the {what} of the question was another one in ")
+        assert not any("another one" in told for told in run.explain("both", baseline=run, corpus=corpus).notes)
+
+    def test_chunks_of_another_chunking_are_refused(self, dataset, corpus):
+        small, large = (
+            ChunkLevelEvaluation(corpus, dataset).run(chunker=RecursiveCharacterChunker(chunk_size=size), k=2)
+            for size in (30, 500)
+        )
+        with pytest.raises(
+            ResultError, match="cannot be compared: they are chunk-level results of different chunkings"
+        ):
+            small.explain("both", baseline=large, corpus=corpus)
+
     def test_a_question_under_another_id_is_the_same_question(self, run, dataset, corpus):
         entry = dataset.ground_truth[3]
         other = TokenLevelGroundTruth(Query(QueryId("renamed"), entry.query.text), entry.relevant_spans)
@@ -309,6 +353,17 @@ class TestNaming:
     def test_what_is_no_name(self, run, given):
         with pytest.raises(ConfigError, match="expected its id"):
             find_question(run, given)
+
+
+def test_a_question_that_was_skipped_is_told_with_the_reason(dataset, corpus):
+    label = Skipped(Query(QueryId("gone"), QueryText("Where did it go?")), "a quote", "missing: nowhere")
+    some = Dataset(dataset.ground_truth, TOKEN, corpus=corpus, skipped=[label])
+    result = TokenLevelEvaluation(corpus, some).run(k=1)
+    for name in ("gone", "where did it go?"):
+        with pytest.raises(ConfigError, match="question gone of .* was skipped, .*: missing: nowhere"):
+            result.explain(name, corpus=corpus)
+    assert Attribution.of(result, corpus=corpus).headline == result.headline
+    assert "(1 skipped, 0 failed)" in repr(Attribution.of(result, corpus=corpus))
 
 
 def test_a_saved_run_is_explained_alike(run, corpus, tmp_path):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, sqrt
+from math import inf
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +17,7 @@ from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_l
 from rag_evaluation_framework.results.clusters import document_of
 from rag_evaluation_framework.results.query_result import QueryResults
 from rag_evaluation_framework.results.summary import Summary, number
+from rag_evaluation_framework.statistics.clustered import by_cluster, standard_error
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
 
 Labels: TypeAlias = Mapping[str, Sequence[tuple[str, ...]]]
@@ -118,8 +119,10 @@ class ScoreChange:
 
     def regressed(self, by: str, value: str, rows: Integers) -> Slice | None:
         """Return the slice of some questions if its score regressed by more than chance."""
-        change = self.change[rows][~np.isnan(self.change[rows])]
-        if not len(change) or change.mean() >= -_DEVIATIONS * change.std() / sqrt(len(change)):
+        clusters = None if self.clusters is None else self.clusters[rows]
+        sums, sizes = (column[:, 0] for column in by_cluster(self.change[rows][:, np.newaxis], clusters))
+        count = sizes.sum()
+        if not count or sums.sum() / count > -_DEVIATIONS * np.nan_to_num(standard_error(sums, sizes)):
             return None  # as nearly all: they need no test
         found = self.of(by, value, rows)
         return None if found is None or found.test.p_value > 1 - LEVEL else found

@@ -38,6 +38,8 @@ class Attribution:
         losses: What was lost of each, by cause, in the order of `query_ids`.
         depth: How many results the pipeline was asked for again; None if it was not asked.
         notes: What is to be known of it.
+        headline: On how many of the answerable questions the run stands: those that failed or were skipped have lost
+            everything or nothing, and are in none of the means.
     """
 
     run: str
@@ -48,6 +50,7 @@ class Attribution:
     losses: Losses
     depth: int | None
     notes: tuple[str, ...]
+    headline: str
 
     @classmethod
     def of(
@@ -96,6 +99,7 @@ class Attribution:
             losses=_taken(losses, kept),
             depth=gathered.depth,
             notes=(*gathered.notes, *noted(result, gathered), *notes),
+            headline=result.headline,
         )
 
     @property
@@ -135,6 +139,7 @@ class Attribution:
             "schema_version": 1,
             "run": {"name": self.run},
             "score": self.score,
+            "headline": self.headline,
             "n": len(self.query_ids),
             "depth": self.depth,
             "recall": self.recall,
@@ -183,6 +188,7 @@ class Attribution:
         return Summary(
             title=f"Where {self.run} lost {self.score}",
             headline=(
+                self.headline,
                 f"mean {number(self.recall)} of {len(self.query_ids)} questions, so {number(missing)} is missing",
                 *self._ceilings(),
                 *([f"What would help most: {found.text}"] if found is not None else []),

@@ -140,9 +140,14 @@ class _Explaining:
             results=tuple(self._results()),
             answers=tuple(self._answers()) if is_scored else (),
             depth=self.gathered.depth,
-            notes=(*(f"{failure.kind}: {failure.message}" for failure in told.failures), *notes),
+            notes=(
+                *(f"{failure.kind}: {failure.message}" for failure in told.failures),
+                *(() if self.before is None else self.before.notes),
+                *notes,
+            ),
             baseline=None if self.before is None else self.before.name,
             before=None if self.before is None else self.before.recall,
+            knows_ranks=self.before is not None and self.before.ranking is not None,
             gone=tuple(self._gone()),
         )
 
@@ -190,7 +195,8 @@ class _Explaining:
         rank = self._more(entry, ranking, recall)
         first = None if self.evidence.first is None else self._more(entry, self.evidence.deep[0], recall)
         found = self._more(entry, ranking, 0.0)
-        was = None if self.before is None else self._more(entry, self.before.ranking, 0.0)
+        earlier = None if self.before is None else self.before.ranking
+        was = None if earlier is None else self._more(entry, earlier, 0.0)
         return ExplainedAnswer(
             answer=answer,
             recall=recall,
@@ -259,7 +265,7 @@ class _Explaining:
             yield Neighbour(chunk, chunk.overlaps(span), rank)
 
     def _ranks_before(self) -> Mapping[tuple[object, ...], int]:
-        if self.before is None:
+        if self.before is None or self.before.ranking is None:
             return {}
         ranks: dict[tuple[object, ...], int] = {}
         for rank, hit in enumerate(self.before.ranking, start=1):
@@ -268,7 +274,7 @@ class _Explaining:
 
     def _gone(self) -> Iterator[tuple[Hit, int, int | None]]:
         """Yield what the baseline read and the run did not, with its ranks in both."""
-        if self.before is None:
+        if self.before is None or self.before.ranking is None:
             return
         read = {*map(_identity, self.final[: len(self.read)])}
         cut = self.evidence.cut(RankedHits.of([self.before.ranking]))[0]

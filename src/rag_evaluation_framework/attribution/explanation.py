@@ -166,6 +166,7 @@ class Explanation:
         notes: What is to be known of it.
         baseline: The name of the baseline; None if there is none.
         before: The recall in the baseline; None if it has none.
+        knows_ranks: Whether the ranks of results in the baseline are known: there is one, of the same documents.
         gone: What the baseline read at the cutoff and the run did not, with its ranks in both; the second is None where
             it is not among the results of the run.
         lines: All of it as lines.
@@ -184,6 +185,7 @@ class Explanation:
     notes: tuple[str, ...]
     baseline: str | None = None
     before: float | None = None
+    knows_ranks: bool = False
     gone: tuple[tuple[Hit, int, int | None], ...] = ()
     lines: tuple[Line, ...] = ()
 

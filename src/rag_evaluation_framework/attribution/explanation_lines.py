@@ -96,7 +96,7 @@ class _Lines:
         parts = [Part(self._where(result.hit), "place")]
         if result.read == "part":
             parts.append(Part(", cut by the budget", "faint"))
-        if self.known.baseline is not None:
+        if self.known.knows_ranks:
             parts.append(Part(f", {_moved(result.was, result.rank)}", "faint"))
         yield Line(tuple(parts), 4, f"{result.rank:>3}")
         yield Line(_trimmed([*_shortened(result.text, result.relevant)]), 4)
@@ -129,7 +129,7 @@ class _Lines:
 
     def _found_at(self, answer: ExplainedAnswer) -> str:
         now = "not found" if answer.found_at is None else f"first found at rank {answer.found_at}"
-        if self.known.baseline is None:
+        if not self.known.knows_ranks:
             return f", {now}"
         was = "not found" if answer.was_found_at is None else f"rank {answer.was_found_at}"
         return f", {now}; in the baseline: {was}"

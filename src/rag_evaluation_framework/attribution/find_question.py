@@ -43,6 +43,12 @@ def find_question(result: EvaluationResult[Any], given: str) -> int:
                 f"{shown(given)} names {len(rows)} questions of {name_line(result.name)}; write more of one, or its id:"
                 f"\n{_listed(result, rows)}{more}"
             )
+    for label in result.skipped:
+        if given == label.query.id or sought == _folded(label.query.text):
+            raise ConfigError(
+                f"the question {name_line(label.query.id)} of {name_line(result.name)} was skipped, so that there is "
+                f"nothing to explain: {one_line(label.reason, _LINE)}"
+            )
     near = get_close_matches(sought, texts, _MOST_LISTED, _NEAR)
     rows = [texts.index(text) for text in dict.fromkeys(near)]
     rows += [ids.index(name) for name in get_close_matches(given, ids, _MOST_LISTED, 2 * _NEAR)]

@@ -1,5 +1,6 @@
 """A question in the baseline beside which it is explained."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework.data.hits import Ranking
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
+from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.result import EvaluationResult
 
 
@@ -18,12 +20,14 @@ class QuestionBefore:
     Attributes:
         name: The name of the baseline.
         recall: The recall there; None if it has none.
-        ranking: What was retrieved there.
+        ranking: What was retrieved there; None if the documents were others, in which places mean something else.
+        notes: What has changed since, but for the results.
     """
 
     name: str
     recall: float | None
-    ranking: Ranking
+    ranking: Ranking | None
+    notes: tuple[str, ...] = ()
 
 
 def question_before(
@@ -33,7 +37,8 @@ def question_before(
 
     Raises:
         LevelMismatch: The baseline is of another evaluation type.
-        ResultError: It does not have the question, or does not know what was retrieved.
+        ResultError: It does not have the question, or does not know what was retrieved; or its scores mean something
+            else, as those of another chunking.
     """
     given: Any = baseline
     if not isinstance(given, EvaluationResult):
@@ -42,6 +47,9 @@ def question_before(
         raise LevelMismatch(
             f"baseline {baseline.name!r} is {baseline.evaluation_type}, {result.name!r} is {result.evaluation_type}"
         )
+    reason = RULES[result.evaluation_type].incomparable(baseline.config, result.config)
+    if reason is not None:
+        raise ResultError(f"baseline {name_line(baseline.name)} cannot be compared: {reason}")
     query_id, text = result.scores.query_ids[row], result.queries.texts[row]
     there = baseline.scores.rows.get(query_id)
     if there is None and text in baseline.queries.texts:
@@ -50,4 +58,20 @@ def question_before(
         raise ResultError(f"baseline {name_line(baseline.name)} does not have the question {name_line(query_id)}")
     column = baseline.scores.columns.get(name)
     recall = None if column is None or np.isnan(column[there]) else float(column[there])
-    return QuestionBefore(baseline.name, recall, baseline.queries.hits[there])
+    hits = baseline.queries.hits[there]
+    if baseline.config["corpus"]["hash"] == result.config["corpus"]["hash"]:
+        return QuestionBefore(baseline.name, recall, hits, (*_changes(baseline, there, result, row),))
+    note = (
+        f"the documents are not those of {name_line(baseline.name)}: which results it had is not told, as places in "
+        "other documents mean something else"
+    )
+    return QuestionBefore(baseline.name, recall, None, (note,))
+
+
+def _changes(baseline: EvaluationResult[Any], there: int, result: EvaluationResult[Any], row: int) -> Iterator[str]:
+    """Yield that the question of the baseline is another one, though it has the same id."""
+    one, other = baseline.queries, result.queries
+    same_texts = not one.texts or one.texts[there] == other.texts[row]
+    if not same_texts or (one.by_place == other.by_place and one.identities[there] != other.identities[row]):
+        what = "truth" if same_texts else "wording"
+        yield f"the {what} of the question was another one in {name_line(baseline.name)}: the two are not compared"
