@@ -136,11 +136,20 @@ def test_questions_without_the_score_are_not_in_a_slice():
     assert (found.value, found.questions, found.before, found.after) == ("a", 1, 0.5, 0.7)
 
 
-def test_clusters_of_a_slice_are_those_of_its_questions():
-    after = np.array([0.5, 0.5, -0.2, 0.1, 0.3, 0.3])
-    some = ScoreChange("recall", np.zeros(6), after, np.array([7, 7, 3, 3, 9, 9]), 0)
-    (one, other) = slices("tag", [("a",)] * 4 + [("b",)] * 2, some)
-    assert (one.test.clusters, other.test.clusters) == (2, 1)
+def test_clusters_of_a_slice_are_those_of_its_questions_if_they_are_many():
+    after = np.random.default_rng(0).random(60) - 0.4
+    some = ScoreChange("recall", np.zeros(60), after, np.repeat(np.arange(30), 2) * 7, 0)
+    (many, few) = slices("tag", [("a",)] * 40 + [("b",)] * 20, some)
+    assert (many.test.clusters, few.test.clusters) == (20, 20)
+    assert many.test == paired_differences(after[:40, np.newaxis], np.repeat(np.arange(20), 2))[0]
+    assert few.test == paired_differences(after[40:, np.newaxis])[0]
+
+
+def test_a_document_that_lost_everything_is_told():
+    """Its questions are one cluster, of which no spread is known."""
+    lost = ScoreChange("recall", np.ones(200), np.where(np.arange(200) < 8, 0.0, 1.0), np.arange(200) // 8, 0)
+    by_document = [(f"d{number // 8}",) for number in range(200)]
+    assert slices("document", by_document, lost)[0].test.p_value == pytest.approx(2 / 2**8)
 
 
 @pytest.mark.parametrize(

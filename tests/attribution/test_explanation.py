@@ -360,7 +360,7 @@ def test_a_question_that_was_skipped_is_told_with_the_reason(dataset, corpus):
     some = Dataset(dataset.ground_truth, TOKEN, corpus=corpus, skipped=[label])
     result = TokenLevelEvaluation(corpus, some).run(k=1)
     for name in ("gone", "where did it go?"):
-        with pytest.raises(ConfigError, match="question gone of .* was skipped, .*: missing: nowhere"):
+        with pytest.raises(ConfigError, match=r"question gone of .* was skipped, .*: missing: nowhere"):
             result.explain(name, corpus=corpus)
     assert Attribution.of(result, corpus=corpus).headline == result.headline
     assert "(1 skipped, 0 failed)" in repr(Attribution.of(result, corpus=corpus))

@@ -123,6 +123,21 @@ def test_questions_on_one_document_are_taken_together_if_there_are_many_document
     assert told.startswith("span_recall@1: a drop of 0.05 is found 7% of the time, 80% with ")
 
 
+def test_of_hits_the_power_is_that_of_the_sign_test():
+    spans = {f"q{number}": SPANS["other"] if number % 20 else SPANS["short"] for number in range(60)}
+
+    def some(text, k):
+        return [] if text in ("q7", "q14", "q21") else search(text, k)
+
+    truth = [TokenLevelGroundTruth(query(name), found) for name, found in spans.items()]
+    found = evaluate(some, Dataset(truth, TOKEN, corpus=CORPUS), k=3, budgets=[], metrics=["span_hit", "span_recall"])
+    hit = found.statistics["span_hit@3"]
+    assert hit.mean == pytest.approx(0.95)
+    told = next(line for line in repr(found).splitlines() if "a drop of 0.05" in line)
+    assert f"is found {power(0.05, hit.standard_error, 60, 1 / 60):.0%} of the time" in told
+    assert power(0.05, hit.standard_error, 60, 1 / 60) < 0.7 * power(0.05, hit.standard_error, 60)
+
+
 def test_with_many_questions_no_more_are_asked_for():
     spans = {f"q{number}": SPANS["other"] if number % 9 else SPANS["short"] for number in range(300)}
     told = next(line for line in repr(result(spans)).splitlines() if "a drop of 0.05" in line)

@@ -14,7 +14,7 @@ from rag_evaluation_framework.analysis.written import recorded_test, written_int
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_length
-from rag_evaluation_framework.results.clusters import document_of
+from rag_evaluation_framework.results.clusters import FEWEST, document_of
 from rag_evaluation_framework.results.query_result import QueryResults
 from rag_evaluation_framework.results.summary import Summary, number
 from rag_evaluation_framework.statistics.clustered import by_cluster, standard_error
@@ -88,7 +88,7 @@ class ScoreChange:
         name: The name of the score.
         before: That of the baseline, shape (questions,); NaN where a question lacks it.
         after: That of the candidate.
-        clusters: The cluster of each question, or None if they are independent.
+        clusters: The cluster of each question, or None if they are independent; so they are in slices of fewer than 20.
         seed: Of the random signs.
     """
 
@@ -110,17 +110,24 @@ class ScoreChange:
         if not len(rows):
             return None
         before, after = self.before[rows], self.after[rows]
-        clusters = None if self.clusters is None else np.unique(self.clusters[rows], return_inverse=True)[1]
+        clusters = self._clusters(rows)
         beyond = min(before.min(), after.min()) < 0 or max(before.max(), after.max()) > 1
         largest = inf if beyond else 1.0
         (test,) = paired_differences(self.change[rows][:, np.newaxis], clusters, seed=self.seed, largest=largest)
         means = float(before.mean()), float(after.mean())
         return None if test is None else Slice(by, value, self.name, len(rows), *means, test)
 
+    def _clusters(self, rows: Integers) -> Integers | None:
+        """Return the clusters of some questions, from 0; None where they are so few that questions are independent."""
+        if self.clusters is None:
+            return None
+        found, numbers = np.unique(self.clusters[rows], return_inverse=True)
+        return None if len(found) < FEWEST else numbers
+
     def regressed(self, by: str, value: str, rows: Integers) -> Slice | None:
         """Return the slice of some questions if its score regressed by more than chance."""
-        clusters = None if self.clusters is None else self.clusters[rows]
-        sums, sizes = (column[:, 0] for column in by_cluster(self.change[rows][:, np.newaxis], clusters))
+        rows = rows[~np.isnan(self.change[rows])]
+        sums, sizes = (column[:, 0] for column in by_cluster(self.change[rows][:, np.newaxis], self._clusters(rows)))
         count = sizes.sum()
         if not count or sums.sum() / count > -_DEVIATIONS * np.nan_to_num(standard_error(sums, sizes)):
             return None  # as nearly all: they need no test
@@ -177,7 +184,10 @@ def slices_page(by: str, found: Sequence[Slice]) -> Summary:
     )
     return Summary(
         title=f"{score} by {by}",
-        headline=("each tested as if it were the only one: a slice found in this way is a question, not an answer",),
+        headline=(
+            "each tested as if it were the only one: a slice found in this way is a question, not an answer",
+            f"in slices of fewer than {FEWEST} documents, questions are taken as independent",
+        ),
         header=("", "n", "before", "after", "delta", "interval", "p"),
         rows=rows,
         notes=(),
