@@ -1,6 +1,7 @@
 """One question explained: its results, what it missed, why, and what changed beside a baseline."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -239,7 +240,7 @@ class TestShown:
         for found in (["a"], ["b"]):
             result = evaluation.run(retriever=lambda query, k, ids=found: [{"doc_id": name} for name in ids], k=1)
             shown = repr(result.explain("q", corpus=here))
-            assert len(shown) < 1_300
+            assert len(shown) < 1_600
             assert "»begin begin" in shown
             assert "end end«" in shown
 
@@ -376,3 +377,36 @@ def test_a_report_alone_is_refused(run, corpus, tmp_path):
     (tmp_path / "alone.json").write_bytes((saved / "report.json").read_bytes())
     with pytest.raises(ResultError, match="report alone"):
         load_result(tmp_path / "alone.json").explain("both", corpus=corpus)
+
+
+class TestOtherwiseThanToday:
+    def test_a_failed_question_is_told_without_results(self, evaluation, corpus):
+        def down(query, k):
+            raise OSError("down")
+
+        found = evaluation.run(retriever=down, k=1).explain("both", corpus=corpus, retriever=BM25Retriever())
+        assert (found.status, found.results, found.recall) == ("failed", (), None)
+
+    def test_a_ranking_that_was_shorter_is_that_of_the_run(self, evaluation, corpus):
+        def nothing(query, k):
+            return []
+
+        run = evaluation.run(retriever=nothing, k=2)
+        assert run.explain("both", corpus=corpus, retriever=BM25Retriever()).recall == 0
+        whole = Attribution.of(run, corpus=corpus, retriever=BM25Retriever())
+        assert (whole.recall, len(whole.query_ids)) == (0, 4)
+        assert any("ranked otherwise than in the run" in note for note in whole.notes)
+
+    def test_chunks_that_the_run_named_itself_are_not_named_by_their_hash(self, dataset, corpus):
+        evaluation = ChunkLevelEvaluation(corpus, dataset, lambda chunk, number: f"{chunk.doc_id}:{number}")
+        run = evaluation.run(SentenceChunker(sentences=1), k=1)
+        told = Attribution.of(run, corpus=corpus, retriever=BM25Retriever(SentenceChunker(sentences=1)))
+        assert told.recall == pytest.approx(run.metrics["chunk_recall"])
+        assert told.depth is None
+        assert told.lost["in_no_chunk"] == 0
+
+    def test_why_a_pipeline_cannot_be_made_again_is_told(self, run, corpus):
+        record = {**run.config["retriever"], "no_such_parameter": 1}
+        other = replace(run, config={**run.config, "retriever": record})
+        (note,) = (told for told in Attribution.of(other, corpus=corpus).notes if "was not asked again" in told)
+        assert "no_such_parameter" in note

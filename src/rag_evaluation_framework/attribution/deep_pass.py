@@ -119,7 +119,7 @@ def gather(
             raise ConfigError(f"{pipeline.name} cannot be asked again: {raised(error)}") from error
         told = said(error) if isinstance(error, RagEvalError) else raised(error)
         return Gathered(bare, None, (_not_asked(f"it fails: {told}"),))
-    evidence, differing = _compared(bare, asked)
+    evidence, differing = _compared(result, rows, bare, asked)
     notes = () if not differing else (_differs(differing, len(rows), asked.rankings),)
     return Gathered(evidence, asked.depth, notes)
 
@@ -135,10 +135,10 @@ def _counter(result: EvaluationResult[Any], cutoff: Cutoff, tokenizer: Any) -> A
 
 def _pipeline(result: EvaluationResult[Any], given: Pipeline | None, deep: bool) -> tuple[Retriever | None, str]:
     """Return the pipeline that is to be asked or, if none is, why."""
-    if given is not None:
-        return as_retriever(given), ""
     if result.evaluation_type == "chunk-level" and result.config.get("chunk_id") is not None:
         return None, _not_asked("the run names chunks by a function of its own")
+    if given is not None:
+        return as_retriever(given), ""
     try:
         with collected():
             pipeline = remade_retriever(result, imports=deep)
@@ -148,7 +148,7 @@ def _pipeline(result: EvaluationResult[Any], given: Pipeline | None, deep: bool)
                 f"the pipeline of {result.name!r} cannot be made again: {error}; give it in Python: "
                 "result.explain(..., retriever=retriever)"
             ) from error
-        return None, _not_asked("it has parts that are not of this package; --deep (deep=True) asks it")
+        return None, _not_asked(f"it cannot be made again: {said(error)}; --deep (deep=True) imports own code, too")
     if deep or is_ours(pipeline):
         return pipeline, ""
     return None, _not_asked(
@@ -207,14 +207,22 @@ def _renamed(chunk: Any, ids: ChunkIds) -> Any:
     return replace(chunk, id=ids.of(Hit.of(chunk)) or chunk.id)
 
 
-def _compared(bare: Evidence, asked: _Asked) -> tuple[Evidence, int]:
-    """Return the evidence with what was answered, and how many questions are ranked otherwise than in the run."""
+def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, asked: _Asked) -> tuple[Evidence, int]:
+    """Return the evidence with what was answered, and how many questions are ranked otherwise than in the run.
+
+    A run that found fewer results than it was asked for, or failed, ranked otherwise if there are more today.
+    """
     found, failed = asked.rankings.hits, asked.rankings.failures
     begins = found.first(bare.final.counts if asked.candidates is None else asked.candidates)
+    sizes = (cutoff.size for cutoff in map(Cutoff.parse, result.cutoffs) if not cutoff.is_budget)
+    least = min(max(sizes, default=1), DEPTH if asked.candidates is None else asked.candidates)
     same = np.array(
         [
-            entry.query.id not in failed and _continues(bare.final[row], begins[row], asked.candidates is not None)
-            for row, entry in enumerate(bare.truth)
+            entry.query.id not in failed
+            and result.queries[number].status != "failed"
+            and bare.final.counts[row] >= min(least, found.counts[row])
+            and _continues(bare.final[row], begins[row], asked.candidates is not None)
+            for row, (number, entry) in enumerate(zip(rows.tolist(), bare.truth, strict=True))
         ],
         dtype=np.bool_,
     )
