@@ -1,6 +1,7 @@
 """Where a run lost what was relevant: of real runs, saved and live, whatever their pipeline."""
 
 import importlib
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -241,6 +242,28 @@ class TestRerankers:
         attribution = Attribution.of(result, retriever=retriever)
         assert attribution.lost["dropped_by_reranker"] == 0
         assert attribution.lost == pytest.approx(Attribution.of(evaluation.run(k=5)).lost)
+
+    @pytest.mark.parametrize("score", ["span_recall@10", "span_recall@4000ch"])
+    def test_candidates_that_are_too_few_for_the_cutoff_are_told_as_that(self, evaluation, score):
+        config = EvaluationConfig(budgets=["4000ch"])
+        chunks = BM25Retriever(RecursiveCharacterChunker(chunk_size=500))
+
+        def recall(retriever):
+            return evaluation.run(retriever=retriever, k=10, config=config).metrics[score]
+
+        few = RerankedRetriever(chunks, backwards, candidates=3)
+        result = evaluation.run(retriever=few, k=10, config=config)
+        attribution = Attribution.of(result, score, retriever=few)
+        check_sums(attribution, result)
+        assert attribution.lost["not_a_candidate"] > 0.1
+        assert attribution.losses.without_reranker.mean() == pytest.approx(recall(chunks))
+        found = attribution.advice
+        assert (found.change, found.promised) == ("candidates", pytest.approx(recall(chunks)))
+        enough = recall(RerankedRetriever(chunks, backwards, candidates=10))
+        assert found.promised == pytest.approx(enough, abs=0 if found.promise == "" else 0.05)
+        row = int(attribution.losses.lost["not_a_candidate"].argmax())
+        explained = repr(result.explain(attribution.query_ids[row], score, retriever=few))
+        assert re.search(r"not among the candidates: rank \d+ before reranking", explained)
 
     def test_more_candidates_than_usual_are_asked_for(self, evaluation):
         retriever = RerankedRetriever(BM25Retriever(), backwards, candidates=120)

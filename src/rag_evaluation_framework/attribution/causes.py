@@ -7,7 +7,15 @@ import numpy as np
 
 from rag_evaluation_framework.data.columns import Numbers
 
-Cause = Literal["not_in_corpus", "in_no_chunk", "not_retrieved", "beyond_cutoff", "dropped_by_reranker", "not_placed"]
+Cause = Literal[
+    "not_in_corpus",
+    "in_no_chunk",
+    "not_retrieved",
+    "beyond_cutoff",
+    "not_a_candidate",
+    "dropped_by_reranker",
+    "not_placed",
+]
 """The step that lost something, the first in the way of a document."""
 
 CAUSES: tuple[Cause, ...] = get_args(Cause)
@@ -45,6 +53,7 @@ _TOLD: Mapping[Cause, str] = {
     "in_no_chunk": "in no chunk",
     "not_retrieved": "not {among}",
     "beyond_cutoff": "retrieved, but beyond the cutoff",
+    "not_a_candidate": "within it before reranking, not among the candidates",
     "dropped_by_reranker": "within it before reranking, dropped by the reranker",
     "not_placed": "retrieved as text that has no place",
 }

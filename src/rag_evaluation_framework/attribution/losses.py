@@ -32,7 +32,8 @@ class Losses:
         lost: What each cause lost. Together with `recall` it is 1.
         best_rank: The first rank of the ranking, from 1, with which more would be had than was read; 0 where none is
             known.
-        without_reranker: The recall of the ranking before the reranker; None if there is none.
+        without_reranker: The recall of the ranking before the reranker, however few of it were given to the reranker;
+            None if there is none.
         split: What of `lost` belongs to answers that are in chunks, none of which holds them whole. 0 for units.
         split_found: The same of those answers only of which a part was read.
         truncated: What of `lost` is in chunks, but behind what the embedder reads of them. 0 for units.

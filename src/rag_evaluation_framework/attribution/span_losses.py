@@ -1,10 +1,10 @@
 """Where relevant text was lost, by cause, in columns.
 
 Every step between the documents and the cutoff is a set of characters, and has all that the steps after it have: the
-corpus, its chunks, what was retrieved, what would have been read without the reranker, what was read as text, and what
-was read. What a step is worth is what recall counts of it: the credit of its characters. So the other places of an
-answer count as far as they do in the score, and the differences between steps add up to what is missing of the first
-places.
+corpus, its chunks, what was retrieved, what would have been read without the reranker, what would have been read of its
+candidates in their first order, what was read as text, and what was read. What a step is worth is what recall counts of
+it: the credit of its characters. So the other places of an answer count as far as they do in the score, and the
+differences between steps add up to what is missing of the first places.
 """
 
 from itertools import pairwise
@@ -84,5 +84,4 @@ def _general(steps: SpanSteps, split: SpanColumns, unread: SpanColumns) -> dict[
 
 
 def _without_reranker(steps: SpanSteps) -> Numbers | None:
-    known = steps.evidence
-    return None if known.first is None else steps.credit(steps.placed(known.cut(known.first))) / steps.whole
+    return None if steps.evidence.first is None else steps.credit(steps.placed(steps.without_reranker)) / steps.whole

@@ -69,16 +69,17 @@ def unit_losses(evidence: Evidence, units: Units) -> Losses:
     """Divide the units that were missing at the cutoff, at document and chunk level; every question has an answer."""
     known = evidence
     final = known.cut(known.final)
-    first = final if known.first is None else known.cut(known.first)
+    given = final if known.first is None else known.cut(known.first)
+    first = final if known.first is None else known.cut(known.deep)
     count = len(known.truth)
     had = np.zeros((STEPS, count))
     before, reachable = np.zeros(count), np.zeros((2, count))
     ranks = np.zeros(count, dtype=np.int64)
     for row, entry in enumerate(known.truth):
         labels = [*entry.labels]
-        read, bare = (units_of(entry, units.level, hits[row]) for hits in (final, first))
+        read, some, bare = (units_of(entry, units.level, hits[row]) for hits in (final, given, first))
         deep = units_of(entry, units.level, known.deep[row]) | units_of(entry, units.level, known.final[row])
-        steps = [units.in_corpus(labels), units.listed(labels), deep, bare, read, read]
+        steps = [units.in_corpus(labels), units.listed(labels), deep, bare, some, read, read]
         had[:, row] = [accounted(entry, set[str]().union(*steps[number:])) for number in range(STEPS)]
         before[row] = accounted(entry, bare)
         ranks[row] = best_rank(entry, units.level, known.deep[row] if known.first is None else known.final[row], read)
