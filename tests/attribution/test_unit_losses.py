@@ -16,7 +16,7 @@ from rag_evaluation_framework import (
     PositionAwareChunk,
     Query,
 )
-from rag_evaluation_framework.attribution.causes import CAUSES
+from rag_evaluation_framework.attribution.causes import CAUSES, STEPS
 from rag_evaluation_framework.attribution.evidence import Evidence
 from rag_evaluation_framework.attribution.unit_losses import Units, unit_losses
 from rag_evaluation_framework.data.cutoffs import Cutoff
@@ -172,5 +172,5 @@ def test_losses_are_those_of_sets():
             ranks, _ = unit_ranks(answers, [*dict.fromkeys(step)])
             found.append(sum(rank <= len(step) for rank in ranks.values()) / len(ranks))
         losses = losses_of(known)
-        expected = {cause: one - other for cause, one, other in zip(CAUSES, [1, *found[:-1]], found, strict=True)}
-        assert {cause: losses.lost[cause][0] for cause in CAUSES} == pytest.approx(expected, abs=1e-12), seed
+        expected = {cause: one - other for cause, one, other in zip(STEPS, [1, *found[:-1]], found, strict=True)}
+        assert {cause: losses.lost[cause][0] for cause in STEPS} == pytest.approx(expected, abs=1e-12), seed

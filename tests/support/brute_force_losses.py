@@ -37,6 +37,7 @@ def losses(answers, corpus, chunks, deep, first, given, read):
     worth = [len(truth.reference), *map(truth.credit, steps)]
     whole = len(truth.reference)
     lost = {cause: float((worth[at] - worth[at + 1]) / whole) for at, cause in enumerate(CAUSES)}
+    lost["not_asked_for"] = 0.0  # of every question a deep ranking is known
     return lost, float(worth[-1] / whole)
 
 
