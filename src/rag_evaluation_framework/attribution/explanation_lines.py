@@ -164,7 +164,8 @@ class _Lines:
         return len(self.corpus[span.doc_id].content) if span.doc_id in self.corpus else 0
 
     def _neighbour(self, near: Neighbour) -> str:
-        rank = "not retrieved" if near.rank is None else f"rank {near.rank}"
+        first = "not retrieved" if near.first_rank is None else f"rank {near.first_rank} before reranking"
+        rank = first if near.rank is None else f"rank {near.rank}"
         return f"{self._unit(near.place)}{' holding it' if near.holds else ''} {rank}"
 
     def _where(self, hit: Hit) -> str:
