@@ -1,6 +1,7 @@
 """Where a run lost what was relevant: of real runs, saved and live, whatever their pipeline."""
 
 import importlib
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -41,8 +42,10 @@ from rag_evaluation_framework import (
     load_dataset,
     load_result,
 )
+from rag_evaluation_framework.attribution.advice import advice
 from rag_evaluation_framework.attribution.causes import CAUSES
 from rag_evaluation_framework.attribution.embedded_text import read_lengths, uncovered, unread_text
+from rag_evaluation_framework.attribution.losses import Bound, Losses
 from rag_evaluation_framework.attribution.pipelines import is_ours, remade_retriever
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -242,6 +245,28 @@ class TestRerankers:
         assert attribution.lost["dropped_by_reranker"] == 0
         assert attribution.lost == pytest.approx(Attribution.of(evaluation.run(k=5)).lost)
 
+    @pytest.mark.parametrize("score", ["span_recall@10", "span_recall@4000ch"])
+    def test_candidates_that_are_too_few_for_the_cutoff_are_told_as_that(self, evaluation, score):
+        config = EvaluationConfig(budgets=["4000ch"])
+        chunks = BM25Retriever(RecursiveCharacterChunker(chunk_size=500))
+
+        def recall(retriever):
+            return evaluation.run(retriever=retriever, k=10, config=config).metrics[score]
+
+        few = RerankedRetriever(chunks, backwards, candidates=3)
+        result = evaluation.run(retriever=few, k=10, config=config)
+        attribution = Attribution.of(result, score, retriever=few)
+        check_sums(attribution, result)
+        assert attribution.lost["not_a_candidate"] > 0.1
+        assert attribution.losses.without_reranker.mean() == pytest.approx(recall(chunks))
+        found = attribution.advice
+        assert (found.change, found.promised) == ("candidates", pytest.approx(recall(chunks)))
+        enough = recall(RerankedRetriever(chunks, backwards, candidates=10))
+        assert found.promised == pytest.approx(enough, abs=0 if found.promise == "" else 0.05)
+        row = int(attribution.losses.lost["not_a_candidate"].argmax())
+        explained = repr(result.explain(attribution.query_ids[row], score, retriever=few))
+        assert re.search(r"not among the candidates: rank \d+ before reranking", explained)
+
     def test_more_candidates_than_usual_are_asked_for(self, evaluation):
         retriever = RerankedRetriever(BM25Retriever(), backwards, candidates=120)
         attribution = Attribution.of(evaluation.run(retriever=retriever, k=5), retriever=retriever)
@@ -264,6 +289,12 @@ class TestAsking:
         assert "was not asked again" in attribution.notes[0]
         assert "--deep" in attribution.notes[0]
         assert "not among the results asked for" in repr(attribution)
+        assert attribution.lost["not_retrieved"] == 0
+        found = attribution.advice
+        assert (found.change, found.promised) == ("deeper_ranking", None)
+        assert "only a deeper ranking tells" in found.text
+        assert "--deep" in found.text
+        assert attribution.record()["advice"]["promised"] is None
         check_sums(attribution, result)
         with pytest.raises(ConfigError, match=r"cannot be made again.*retriever="):
             Attribution.of(result, deep=True)
@@ -282,10 +313,37 @@ class TestAsking:
         assert Attribution.of(result, deep=True).depth == 100
 
     def test_what_is_ranked_otherwise_today_is_said(self, evaluation, run):
-        other = BM25Retriever(RecursiveCharacterChunker(chunk_size=200), b=0.1)
+        other = BM25Retriever(RecursiveCharacterChunker(chunk_size=200), b=0.7)
         attribution = Attribution.of(run, retriever=other)
         assert "questions are ranked otherwise than in the run" in attribution.notes[0]
+        assert not attribution.losses.asked.all()
+        assert (attribution.losses.lost["not_retrieved"][~attribution.losses.asked] == 0).all()
+        assert (attribution.losses.lost["not_asked_for"][attribution.losses.asked] == 0).all()
+        assert "best order of the first 100, where they are known" in repr(attribution)
         check_sums(attribution, run)
+
+    def test_where_all_is_ranked_otherwise_nothing_is_told_of_deeper_results(self, run):
+        attribution = Attribution.of(run, retriever=lambda query, k: 1 // 0)
+        told = repr(attribution)
+        assert (attribution.depth, attribution.lost["not_retrieved"]) == (None, 0)
+        assert attribution.lost["not_asked_for"] > 0.3
+        assert attribution.advice.change == "deeper_ranking"
+        assert "not among the results asked for" in told
+        assert "first 100" not in told
+        check_sums(attribution, run)
+
+    def test_what_is_known_without_the_reranker_of_some_questions_only_is_no_figure_of_all(self, evaluation):
+        retriever = RerankedRetriever(BM25Retriever(), backwards, candidates=20)
+        result = evaluation.run(retriever=retriever, k=5)
+        other = RerankedRetriever(BM25Retriever(b=0.7), backwards, candidates=20)
+        attribution = Attribution.of(result, retriever=other)
+        asked = attribution.losses.asked
+        assert 0 < asked.sum() < len(asked)
+        assert np.isnan(attribution.losses.without_reranker[~asked]).all()
+        assert attribution.record()["without_reranker"] is None
+        assert "without the reranker:" not in repr(attribution)
+        found = attribution.advice
+        assert (found.change, found.promise) == ("reranker", "about")
 
     def test_a_pipeline_that_fails_is_said_or_raised(self, run, monkeypatch):
         def fails(self, corpus):
@@ -523,7 +581,7 @@ class TestAdvice:
         result = evaluation.run(retriever=retriever, k=5)
         found = Attribution.of(result, retriever=retriever).advice
         assert found.change == "embedder"
-        assert found.promise == "about"
+        assert found.promise == "up to"
         whole = VectorRAGRetriever(RecursiveCharacterChunker(chunk_size=1500), LsaEmbedder())
         self.check(found, result, evaluation.run(retriever=whole, k=5), "span_recall@5")
 
@@ -535,6 +593,25 @@ class TestAdvice:
         changed = evaluation.run(retriever=BM25Retriever(), k=5)
         self.check(found, result, changed, "span_recall@5")
         assert found.promised == pytest.approx(changed.metrics["span_recall@5"])
+
+    def test_what_promises_nothing_is_not_advised(self):
+        nothing, half = np.zeros(2), np.array([0.5, 0.5])
+        losses = Losses(
+            recall=half,
+            lost={cause: half if cause == "beyond_cutoff" else nothing for cause in CAUSES},
+            asked=np.array([True, True]),
+            best_rank=np.zeros(2, dtype=np.int64),
+            without_reranker=None,
+            split=half,
+            split_found=nothing,
+            truncated=nothing,
+            general={"not_retrieved": nothing, "not_asked_for": nothing, "beyond_cutoff": half},
+            chunking=None,
+            candidates=Bound(half, np.array([True, True])),
+        )
+        assert advice(losses, "span_recall@5", 100) is None
+        better = replace(losses, candidates=Bound(np.array([0.75, 0.5]), np.array([True, True])))
+        assert advice(better, "span_recall@5", 100).promised == 0.625
 
     def check(self, found, before, after, score):
         promised, gained = found.promised - before.metrics[score], after.metrics[score] - before.metrics[score]

@@ -162,6 +162,18 @@ class TestExplained:
         assert (answer.first_rank, answer.rank) == (1, len(found.results))
         assert "(rank 1 before reranking)" in repr(found)
 
+    def test_a_candidate_whose_rank_after_reranking_is_not_known_was_retrieved(self, evaluation, corpus):
+        def backwards(query, texts):
+            return [float(number) for number in range(len(texts))]
+
+        retriever = RerankedRetriever(BM25Retriever(SentenceChunker(sentences=1)), backwards)
+        result = evaluation.run(retriever=retriever, k=1, config=EvaluationConfig(budgets=()))
+        (answer,) = result.explain("refund", corpus=corpus, retriever=retriever).answers
+        (near,) = [near for near in answer.missed[0].neighbours if near.holds]
+        assert (near.rank, near.first_rank) == (None, 1)
+        told = repr(result.explain("refund", corpus=corpus, retriever=retriever))
+        assert "holding it rank 1 before reranking" in told
+
     def test_text_without_a_place(self, evaluation, corpus):
         found = evaluation.run(retriever=lambda query, k: ["REFUNDS take *five* days"], k=1).explain(
             "refund", corpus=corpus

@@ -52,7 +52,7 @@ def evidence(answers, final, *, k="2", deep=None, first=None, chunks=SENTENCES, 
     """One question, its ranking, and what is known beside it."""
     cutter = RankingCutter([Cutoff.parse(k)], None, corpus)
     truth = TokenLevelGroundTruth(Query.from_text("q"), tuple(answers))
-    rankings = {"final": final, "first": first, "deep": final if deep is None else deep}
+    rankings = {"final": final, "first": first, "deep": deep or first or final}
     found = {name: None if hits is None else RankedHits.of([tuple(hits)]) for name, hits in rankings.items()}
     return Evidence((truth,), corpus, cutter, asked=np.array([True]), chunks=chunks, unread=unread, **found)
 
@@ -100,6 +100,17 @@ class TestOneCaseOfEachCause:
         candidates = [hit(*A), hit(*B), hit(*C)]
         known = evidence([span(*B)], [hit(*A), hit(*C), hit(*B)], first=candidates, deep=candidates)
         assert told(known) == (0, {"dropped_by_reranker": 1})
+
+    def test_text_that_the_reranker_was_not_given_though_it_was_within_the_cutoff(self):
+        known = evidence([span(*B)], [hit(*A)], first=[hit(*A)], deep=[hit(*A), hit(*B), hit(*C)])
+        assert told(known) == (0, {"not_a_candidate": 1})
+        assert span_losses(known).without_reranker.tolist() == [1]
+        assert span_losses(known).candidates.recall.tolist() == [0]
+
+    def test_text_that_the_reranker_was_not_given_and_that_was_behind_the_cutoff(self):
+        known = evidence([span(*B)], [hit(*A)], first=[hit(*A)], deep=[hit(*A), hit(*C), hit(*B)])
+        assert told(known) == (0, {"beyond_cutoff": 1})
+        assert span_losses(known).without_reranker.tolist() == [0]
 
     def test_text_that_was_behind_the_cutoff_before_and_after_reranking(self):
         candidates = [hit(*A), hit(*C), hit(*B)]
@@ -237,7 +248,9 @@ def worlds(first, last):
             deep = chance.sample(places, min(len(places), chance.randint(0, 12)))
             reranks = chance.random() < 0.5
             final = chance.sample(deep, len(deep)) if reranks else deep[: chance.randint(0, len(deep))]
-            yield corpus, answers, places, deep, deep if reranks else None, final, chance.randint(1, 4)
+            given = deep[: chance.randint(0, len(deep))] if chance.random() < 0.5 else deep
+            final = chance.sample(given, len(given)) if reranks else final
+            yield corpus, answers, places, deep, given if reranks else None, final, chance.randint(1, 4)
 
 
 def of_world(world, cutoff):
@@ -259,8 +272,9 @@ def test_losses_are_those_of_counting_characters():
     for world in worlds(0, 600):
         texts, answers, places, deep, first, final, k = world
         losses = span_losses(of_world(world, str(k)))
-        before = final if first is None else first
-        expected, recall = brute_force_losses.losses(answers, texts, places, deep, before[:k], final[:k])
+        before = (final, final) if first is None else (deep, first)
+        cut = [ranking[:k] for ranking in (*before, final)]
+        expected, recall = brute_force_losses.losses(answers, texts, places, deep, *cut)
         assert {cause: losses.lost[cause][0] for cause in CAUSES} == pytest.approx(expected, abs=1e-9), world
         assert losses.recall[0] == pytest.approx(recall, abs=1e-12)
 
@@ -270,8 +284,8 @@ def test_losses_at_a_budget_are_those_of_counting_characters():
     for world in worlds(3_000, 3_300):
         texts, answers, places, deep, first, final, k = world
         losses = span_losses(of_world(world, f"{10 * k}ch"))
-        before = final if first is None else first
-        cut = [brute_force_answers.cut(ranking, 10 * k) for ranking in (before, final)]
+        before = (final, final) if first is None else (deep, first)
+        cut = [brute_force_answers.cut(ranking, 10 * k) for ranking in (*before, final)]
         expected, recall = brute_force_losses.losses(answers, texts, places, deep, *cut)
         assert min(losses.chunking.recall[0], losses.candidates.recall[0]) >= recall - 1e-9
         assert {cause: losses.lost[cause][0] for cause in CAUSES} == pytest.approx(expected, abs=1e-9), world
@@ -282,9 +296,10 @@ def test_losses_at_a_budget_are_those_of_counting_characters():
 def test_no_choice_of_results_beats_the_bound_and_an_exact_one_reaches_it():
     exact = 0
     for world in worlds(0, 250):
-        texts, answers, places, deep, *_, k = world
+        texts, answers, places, deep, first, _, k = world
         losses = span_losses(of_world(world, str(k)))
-        for bound, results in ((losses.chunking, places), (losses.candidates, deep)):
+        candidates = deep if first is None else first
+        for bound, results in ((losses.chunking, places), (losses.candidates, candidates)):
             useful = [one for one in results if touches(one, answers)]
             if len(useful) > 12:
                 continue

@@ -16,7 +16,7 @@ from rag_evaluation_framework import (
     PositionAwareChunk,
     Query,
 )
-from rag_evaluation_framework.attribution.causes import CAUSES
+from rag_evaluation_framework.attribution.causes import CAUSES, STEPS
 from rag_evaluation_framework.attribution.evidence import Evidence
 from rag_evaluation_framework.attribution.unit_losses import Units, unit_losses
 from rag_evaluation_framework.data.cutoffs import Cutoff
@@ -43,7 +43,7 @@ def chunk(name):
 def evidence(truth, final, *, k="2", deep=None, first=None, indexed=ALL):
     """One question, its ranking of documents, and what is known beside it."""
     cutter = RankingCutter([Cutoff.parse(k)], None, CORPUS)
-    rankings = {"final": final, "first": first, "deep": final if deep is None else deep}
+    rankings = {"final": final, "first": first, "deep": deep or first or final}
     found = {
         name: None if ids is None else RankedHits.of([tuple(Hit(DocumentId(one), 0, 5) for one in ids)])
         for name, ids in rankings.items()
@@ -74,6 +74,7 @@ def told(known):
         (evidence(documents("u1"), ["u0", "u2", "u1"]), 0, {"beyond_cutoff": 1}),
         (evidence(documents("u1"), ["u0"], deep=["u0", "u2", "u1"]), 0, {"beyond_cutoff": 1}),
         (evidence(documents("u1"), ["u0", "u2", "u1"], first=["u1", "u0", "u2"]), 0, {"dropped_by_reranker": 1}),
+        (evidence(documents("u1"), ["u0"], first=["u0"], deep=["u0", "u1"]), 0, {"not_a_candidate": 1}),
         (evidence(documents("u1"), ["u1", "u0"], k="6ch"), 1, {}),
         (evidence(documents("u1"), ["u0", "u1"], k="5ch"), 0, {"beyond_cutoff": 1}),
     ],
@@ -86,6 +87,7 @@ def told(known):
         "behind the cutoff",
         "in the deep ranking only",
         "dropped by the reranker",
+        "not a candidate",
         "within a budget",
         "behind a budget",
     ],
@@ -155,17 +157,20 @@ def test_losses_are_those_of_sets():
         deep = [*dict.fromkeys(deep)]
         indexed = [name for name in NAMES if name in deep or chance.random() < 0.7]
         reranks, k = chance.random() < 0.5, chance.randint(1, 4)
-        final = chance.sample(deep, len(deep)) if reranks else deep[: chance.randint(0, len(deep))]
-        before = deep if reranks else final
+        some = deep[: chance.randint(0, len(deep))]
+        given = chance.choice([some, deep])
+        final = chance.sample(given, len(given)) if reranks else some
+        before, kept = (deep, given) if reranks else (final, final)
         places = [Answer(tuple(tuple(map(DocumentId, sorted(place))) for place in one)) for one in answers]
         known = evidence(
-            documents(*places), final, k=str(k), deep=deep, first=deep if reranks else None, indexed=indexed
+            documents(*places), final, k=str(k), deep=deep, first=given if reranks else None, indexed=indexed
         )
-        steps = [[*NAMES], indexed, deep, [*before[:k], *final[:k]], final[:k], final[:k]]
+        part = [*kept[:k], *final[:k]]
+        steps = [[*NAMES], indexed, deep, [*before[:k], *part], part, final[:k], final[:k]]
         found = []
         for step in steps:
             ranks, _ = unit_ranks(answers, [*dict.fromkeys(step)])
             found.append(sum(rank <= len(step) for rank in ranks.values()) / len(ranks))
         losses = losses_of(known)
-        expected = {cause: one - other for cause, one, other in zip(CAUSES, [1, *found[:-1]], found, strict=True)}
-        assert {cause: losses.lost[cause][0] for cause in CAUSES} == pytest.approx(expected, abs=1e-12), seed
+        expected = {cause: one - other for cause, one, other in zip(STEPS, [1, *found[:-1]], found, strict=True)}
+        assert {cause: losses.lost[cause][0] for cause in STEPS} == pytest.approx(expected, abs=1e-12), seed

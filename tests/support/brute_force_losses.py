@@ -7,17 +7,29 @@ from itertools import combinations
 
 from support.brute_force_answers import Truth, characters
 
-CAUSES = ("not_in_corpus", "in_no_chunk", "not_retrieved", "beyond_cutoff", "dropped_by_reranker", "not_placed")
+CAUSES = (
+    "not_in_corpus",
+    "in_no_chunk",
+    "not_retrieved",
+    "beyond_cutoff",
+    "not_a_candidate",
+    "dropped_by_reranker",
+    "not_placed",
+)
 
 
-def losses(answers, corpus, chunks, deep, first, read):
-    """What each cause lost of the whole, and recall; rankings are lists of (document, start, end), all of them cut."""
+def losses(answers, corpus, chunks, deep, first, given, read):
+    """What each cause lost of the whole, and recall; rankings are lists of (document, start, end), all of them cut.
+
+    `first` is what would be read without a reranker, `given` what would be of its candidates in their first order.
+    """
     truth = Truth(answers, corpus)
     own = [
         {(name, at) for name, text in corpus.items() for at in range(len(text))},
         {*characters(chunks)},
         {*characters(deep)},
         {*characters(first)},
+        {*characters(given)},
         set(),
         {*characters(read)},
     ]
@@ -25,6 +37,7 @@ def losses(answers, corpus, chunks, deep, first, read):
     worth = [len(truth.reference), *map(truth.credit, steps)]
     whole = len(truth.reference)
     lost = {cause: float((worth[at] - worth[at + 1]) / whole) for at, cause in enumerate(CAUSES)}
+    lost["not_asked_for"] = 0.0  # of every question a deep ranking is known
     return lost, float(worth[-1] / whole)
 
 

@@ -4,10 +4,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from rag_evaluation_framework.attribution.causes import Cause
 from rag_evaluation_framework.attribution.losses import Losses
+from rag_evaluation_framework.data.cutoffs import ScoreName
 
-Change = Literal["labels", "chunker", "larger_chunks", "embedder", "retriever", "order", "reranker", "places"]
+Change = Literal[
+    "labels",
+    "chunker",
+    "larger_chunks",
+    "embedder",
+    "retriever",
+    "order",
+    "candidates",
+    "reranker",
+    "places",
+    "deeper_ranking",
+]
 """What is to be changed."""
 
 Promise = Literal["", "about", "up to"]
@@ -24,7 +38,7 @@ class Advice:
         change: What is to be changed.
         share: The share of all that is missing that it is about; in [0, 1].
         recall: The mean recall now.
-        promised: The mean recall with the change.
+        promised: The mean recall with the change; None for `deeper_ranking`, which tells more and changes nothing.
         promise: How that is meant.
         text: All of it in a sentence.
     """
@@ -32,7 +46,7 @@ class Advice:
     change: Change
     share: float
     recall: float
-    promised: float
+    promised: float | None
     promise: Promise
     text: str
 
@@ -45,39 +59,61 @@ class _Offer:
     what: str
     lost: float
     then: str
-    promised: float
+    promised: float | None
     promise: Promise = "up to"
     weight: float | None = None
     """What it is chosen by; by default what is lost."""
 
+    @property
+    def choice(self) -> float:
+        """What it is chosen by."""
+        return self.lost if self.weight is None else self.weight
+
+    def promises_more(self, recall: float) -> bool:
+        """Return whether what it promises is more than there is now, as it is printed."""
+        return self.choice > _SEEN if self.promised is None else self.promised - recall > _SEEN
+
 
 def advice(losses: Losses, score: str, depth: int | None) -> Advice | None:
-    """Return the advice about what the greatest share of the missing is about; None if nothing is missing.
+    """Return the advice about what the greatest share of the missing is about; None if none promises more.
 
-    What ranking lost counts only as far as neither splitting nor truncation explains it. A reranker is weighed by what
-    it lost more than it won, as without it both would go. Promises are means over the questions:
+    What ranking lost counts only as far as neither splitting nor truncation explains it, and what was retrieved too
+    late only as far as an order of what was retrieved could bring it. A reranker is weighed by what it lost more than
+    it won, as without it both would go. Promises are means over the questions:
 
-    - without the reranker, the recall of the ranking before it, which is known;
+    - without the reranker, the recall of the ranking before it, which is known; so it is, for a number of results, with
+      that many candidates, as all of them are read then;
     - of larger chunks, that answers of which a part was found are found whole;
-    - of an embedder that reads chunks whole, that the rest is found as often as all text is now;
+    - of an embedder that reads chunks whole, that the rest is found at most as often as all text is now: more text in
+      one vector is found less often, not more;
     - of a better order, the best one; of all others, all that they lost.
+
+    What is not among the results asked for, the retriever, the chunker or a reranker may have lost. So nobody is
+    blamed for it, and nothing promised.
 
     Args:
         losses: What was lost.
-        score: The score.
+        score: The score, at a cutoff.
         depth: How many results were asked for again; None if none were.
     """
     recall = float(losses.recall.mean())
     if 1 - recall < _SEEN:
         return None
-    best = max(_offers(losses, recall, depth), key=lambda offer: offer.lost if offer.weight is None else offer.weight)
+    cutoff = ScoreName.parse(score).cutoff
+    is_budget = cutoff is not None and cutoff.is_budget
+    offers = [offer for offer in _offers(losses, recall, depth, is_budget=is_budget) if offer.promises_more(recall)]
+    if not offers:
+        return None
+    best = max(offers, key=lambda offer: offer.choice)
     share = min(best.lost / (1 - recall), 1.0)
-    then = f"{best.then}, {score} would be {best.promise} {best.promised:.3f}, now {recall:.3f}".replace("  ", " ")
-    text = f"{share:.0%} of what is missing {best.what}: {then}"
+    text = f"{share:.0%} of what is missing {best.what}: {best.then}"
+    if best.promised is not None:
+        then = f"{score} would be {best.promise} {best.promised:.3f}, now {recall:.3f}".replace("  ", " ")
+        text = f"{text}, {then}"
     return Advice(best.change, share, recall, best.promised, best.promise, text)
 
 
-def _offers(losses: Losses, recall: float, depth: int | None) -> Iterator[_Offer]:
+def _offers(losses: Losses, recall: float, depth: int | None, *, is_budget: bool) -> Iterator[_Offer]:
     """Yield the changes that could be tried."""
     lost = {cause: float(column.mean()) for cause, column in losses.lost.items()}
     general = {cause: float(column.mean()) for cause, column in losses.general.items()}
@@ -88,25 +124,36 @@ def _offers(losses: Losses, recall: float, depth: int | None) -> Iterator[_Offer
     yield all_of("labels", "not_in_corpus", "is not in the corpus", "with documents that hold it, or labels for these")
     yield all_of("chunker", "in_no_chunk", "is in no chunk", "with a chunker that leaves nothing out")
     yield all_of("places", "not_placed", "was retrieved as text that has no place", "with doc_id, start and end of it")
-    among = "the results that were asked for" if depth is None else f"the first {depth}"
-    missing, behind = general["not_retrieved"], general["beyond_cutoff"]
-    what = f"is not among {among}{_beside(lost['not_retrieved'], missing)}"
+    missing, unknown, behind = general["not_retrieved"], general["not_asked_for"], general["beyond_cutoff"]
+    what = f"is not among the first {depth}{_beside(lost['not_retrieved'], missing)}"
     yield _Offer("retriever", what, missing, "with a retriever that finds it", recall + missing)
+    what = (
+        f"is not among the results asked for{'' if depth is None else ' of questions that are ranked otherwise today'}"
+    )
+    then = "whether the retriever, the chunker or a reranker lost it, only a deeper ranking tells"
+    asks = ", as --deep (deep=True) asks for" if depth is None else ""
+    yield _Offer("deeper_ranking", what, unknown, f"{then}{asks}", None, "")
     best = min(max(float(losses.candidates.recall.mean()), recall), recall + behind)
     what = f"was retrieved, but beyond the cutoff{_beside(lost['beyond_cutoff'], behind)}"
     a_reranker = "a reranker" if losses.without_reranker is None else "another reranker"
-    yield _Offer("order", what, behind, f"in a better order, such as that of {a_reranker}", best)
+    yield _Offer("order", what, behind, f"in a better order, such as that of {a_reranker}", best, weight=best - recall)
     if losses.without_reranker is not None:
-        without, dropped = float(losses.without_reranker.mean()), lost["dropped_by_reranker"]
-        what = "was among the candidates, dropped by the reranker"
-        yield _Offer("reranker", what, dropped, "without the reranker", without, "", weight=without - recall)
+        gained = np.where(losses.asked, losses.without_reranker - losses.recall, 0.0)
+        without, dropped = recall + float(gained.mean()), lost["dropped_by_reranker"]
+        known: Promise = "" if losses.asked.all() else "about"
+        kept_out = lost["not_a_candidate"]
+        what = "would be read without the reranker, and is not among its candidates, which are too few for the cutoff"
+        then = "with candidates for all of it, or without the reranker"
+        yield _Offer("candidates", what, kept_out, then, without, "about" if is_budget else known)
+        what, weight = "was among the candidates, dropped by the reranker", without - recall - kept_out
+        yield _Offer("reranker", what, dropped, "without the reranker", without, known, weight)
     split, found = float(losses.split.mean()), float(losses.split_found.mean())
     what, then = "belongs to answers that no chunk holds whole", "with chunks that hold whole those found in part"
     yield _Offer("larger_chunks", what, split, then, recall + found, "about")
     truncated = float(losses.truncated.mean())
     what = "is in chunks behind what the embedder reads of them"
-    then = "with an embedder that reads them whole, and the rest found as often as all text is now"
-    yield _Offer("embedder", what, truncated, then, recall + truncated * recall, "about")
+    then = "with an embedder that reads them whole, and finds the rest at most as often as all text is found now"
+    yield _Offer("embedder", what, truncated, then, recall + truncated * recall)
 
 
 def _beside(lost: float, general: float) -> str:

@@ -36,7 +36,8 @@ class Attribution:
         query_ids: The questions, those that have the score.
         questions: Their wordings.
         losses: What was lost of each, by cause, in the order of `query_ids`.
-        depth: How many results the pipeline was asked for again; None if it was not asked.
+        depth: How many results the pipeline was asked for again; None if it was not asked, or ranks every question
+            otherwise today.
         notes: What is to be known of it.
         headline: On how many of the answerable questions the run stands: those that failed or were skipped have lost
             everything or nothing, and are in none of the means.
@@ -114,7 +115,7 @@ class Attribution:
 
     @cached_property
     def advice(self) -> Advice | None:
-        """What would help most, with its evidence; None if nothing is missing."""
+        """What would help most, with its evidence; None if nothing is missing, or no change promises more."""
         return advice(self.losses, self.score, self.depth)
 
     def causes(self, row: int) -> dict[Cause, float]:
@@ -148,7 +149,7 @@ class Attribution:
                 "split_by_chunker": float(losses.split.mean()),
                 "truncated_by_embedder": float(losses.truncated.mean()),
             },
-            "without_reranker": None if without is None else float(without.mean()),
+            "without_reranker": None if without is None or not losses.asked.all() else float(without.mean()),
             "ceilings": {
                 "chunking": None if losses.chunking is None else _bound_record(losses.chunking),
                 "candidates": _bound_record(losses.candidates),
@@ -160,6 +161,7 @@ class Attribution:
                     "query": text or None,
                     "recall": float(losses.recall[row]),
                     "lost": self.causes(row),
+                    "asked_again": bool(losses.asked[row]),
                     "best_rank": int(losses.best_rank[row]) or None,
                     "split_by_chunker": float(losses.split[row]),
                     "truncated_by_embedder": float(losses.truncated[row]),
@@ -228,12 +230,18 @@ class Attribution:
         without = self.losses.without_reranker
         return [
             f"the best possible: {', '.join([*best, f'{_best(candidates)} with the best order of {what}'])}",
-            *([] if without is None else [f"without the reranker: {number(float(without.mean()))}"]),
+            *(
+                []
+                if without is None or not self.losses.asked.all()
+                else [f"without the reranker: {number(float(without.mean()))}"]
+            ),
         ]
 
     @property
     def _deepest(self) -> str:
-        return "what was asked for" if self.depth is None else f"the first {self.depth}"
+        if self.depth is None:
+            return "what was asked for"
+        return f"the first {self.depth}{'' if self.losses.asked.all() else ', where they are known'}"
 
     def __repr__(self) -> str:
         return self.summary().as_text()
@@ -251,6 +259,7 @@ def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
         losses,
         recall=losses.recall[kept],
         lost={cause: column[kept] for cause, column in losses.lost.items()},
+        asked=losses.asked[kept],
         best_rank=losses.best_rank[kept],
         without_reranker=None if without is None else without[kept],
         split=losses.split[kept],

@@ -4,30 +4,49 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag_evaluation_framework.data.columns import Numbers
 
-Cause = Literal["not_in_corpus", "in_no_chunk", "not_retrieved", "beyond_cutoff", "dropped_by_reranker", "not_placed"]
+Cause = Literal[
+    "not_in_corpus",
+    "in_no_chunk",
+    "not_retrieved",
+    "not_asked_for",
+    "beyond_cutoff",
+    "not_a_candidate",
+    "dropped_by_reranker",
+    "not_placed",
+]
 """The step that lost something, the first in the way of a document."""
 
 CAUSES: tuple[Cause, ...] = get_args(Cause)
-STEPS = len(CAUSES)
-"""How many steps there are: what one of them has, the steps before it have, too."""
+STEPS: tuple[Cause, ...] = tuple(cause for cause in CAUSES if cause != "not_asked_for")
+"""What each step loses, in order: what one of them has, the steps before it have, too."""
 
 
-def divided(had: Sequence[Numbers], whole: Numbers) -> dict[Cause, Numbers]:
+def divided(had: Sequence[Numbers], whole: Numbers, asked: NDArray[np.bool_]) -> dict[Cause, Numbers]:
     """Divide what is missing into causes: each step loses what it does not have of what the step before it had.
 
     Args:
         had: What each step had, from all that is in the corpus to what was read at the cutoff; shape (queries,) each.
             No step has more than the one before it.
         whole: All that is relevant; shape (queries,).
+        asked: For which questions a deep ranking is known; shape (queries,).
 
     Returns:
         What each cause lost, shape (queries,), at least 0; together what is missing at the cutoff.
     """
     before = [whole, *had[:-1]]
-    return {cause: np.maximum(earlier - later, 0.0) for cause, earlier, later in zip(CAUSES, before, had, strict=True)}
+    steps = zip(STEPS, before, had, strict=True)
+    lost: dict[Cause, Numbers] = {cause: np.maximum(earlier - later, 0.0) for cause, earlier, later in steps}
+    lost.update(not_found(lost["not_retrieved"], asked))
+    return lost
+
+
+def not_found(lost: Numbers, asked: NDArray[np.bool_]) -> dict[Cause, Numbers]:
+    """Return what is in no ranking, by whether one was asked for that is deep enough to blame the retriever."""
+    return {"not_retrieved": np.where(asked, lost, 0.0), "not_asked_for": np.where(asked, 0.0, lost)}
 
 
 def told(cause: Cause, depth: int | None) -> str:
@@ -37,14 +56,16 @@ def told(cause: Cause, depth: int | None) -> str:
         cause: The cause.
         depth: How many results were asked for again; None if nothing was, and the run's own results had to do.
     """
-    return _TOLD[cause].format(among="among the results asked for" if depth is None else f"among the first {depth}")
+    return _TOLD[cause].format(depth=depth)
 
 
 _TOLD: Mapping[Cause, str] = {
     "not_in_corpus": "not in the corpus",
     "in_no_chunk": "in no chunk",
-    "not_retrieved": "not {among}",
+    "not_retrieved": "not among the first {depth}",
+    "not_asked_for": "not among the results asked for",
     "beyond_cutoff": "retrieved, but beyond the cutoff",
+    "not_a_candidate": "within it before reranking, not among the candidates",
     "dropped_by_reranker": "within it before reranking, dropped by the reranker",
     "not_placed": "retrieved as text that has no place",
 }

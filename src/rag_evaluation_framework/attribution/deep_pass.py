@@ -43,8 +43,7 @@ class Gathered:
 
     Attributes:
         evidence: What was retrieved, and what could have been.
-        depth: How many results were asked for; None if nothing was.
-        reranks: Whether the pipeline has a reranker, and what it was given is known.
+        depth: How many results were asked for; None if nothing was, or every question is ranked otherwise today.
         notes: What is to be known of it.
     """
 
@@ -121,7 +120,7 @@ def gather(
         return Gathered(bare, None, (_not_asked(f"it fails: {told}"),))
     evidence, differing = _compared(result, rows, bare, asked)
     notes = () if not differing else (_differs(differing, len(rows), asked.rankings),)
-    return Gathered(evidence, asked.depth, notes)
+    return Gathered(evidence, asked.depth if evidence.asked.any() else None, notes)
 
 
 def _counter(result: EvaluationResult[Any], cutoff: Cutoff, tokenizer: Any) -> Any:
@@ -226,6 +225,8 @@ def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, ask
         ],
         dtype=np.bool_,
     )
+    if not same.any():
+        return replace(bare, chunks=asked.chunks, unread=asked.unread), len(same)
     deep = _either(bare.final, found, same)
     evidence = replace(bare, deep=deep, asked=same, chunks=asked.chunks, unread=asked.unread)
     if asked.candidates is None:

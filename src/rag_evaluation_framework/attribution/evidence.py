@@ -26,7 +26,7 @@ class Evidence:
         corpus: The documents.
         cutter: Cuts rankings at the cutoff, its only one.
         final: The ranking of the run.
-        first: The ranking before the reranker, as long as what the reranker was given; None if there is none.
+        first: What the reranker was given, in its first order: the beginning of `deep`; None if there is none.
         deep: The deepest ranking that is known, before the reranker.
         asked: For which questions `deep` was asked for again, and continues the ranking of the run; shape (questions,).
         chunks: All chunks that could be retrieved; None if that is not known.

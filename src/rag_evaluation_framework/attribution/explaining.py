@@ -113,12 +113,13 @@ class _Explaining:
     @cached_property
     def ranks(self) -> Mapping[tuple[object, ...], int]:
         """The rank of each result: in the run or, behind that, where it would be."""
-        ranks: dict[tuple[object, ...], int] = {}
         deep = () if self.evidence.first is not None else self.evidence.deep[0]
-        for ranking in (self.final, deep):
-            for rank, hit in enumerate(ranking, start=1):
-                ranks.setdefault(_identity(hit), rank)
-        return ranks
+        return {**_ranks(deep), **_ranks(self.final)}
+
+    @cached_property
+    def first_ranks(self) -> Mapping[tuple[object, ...], int]:
+        """The rank of each result before the reranker; empty without one."""
+        return {} if self.evidence.first is None else _ranks(self.evidence.deep[0])
 
     @property
     def explanation(self) -> Explanation:
@@ -261,16 +262,11 @@ class _Explaining:
         ahead = [chunk for chunk in ordered if chunk.start >= span.end]
         holding = [chunk for chunk in ordered if chunk.overlaps(span)]
         for chunk in (*behind[-1:], *holding, *ahead[:1]):
-            rank = self.ranks.get((chunk.doc_id, chunk.start, chunk.end))
-            yield Neighbour(chunk, chunk.overlaps(span), rank)
+            place = (chunk.doc_id, chunk.start, chunk.end)
+            yield Neighbour(chunk, chunk.overlaps(span), self.ranks.get(place), self.first_ranks.get(place))
 
     def _ranks_before(self) -> Mapping[tuple[object, ...], int]:
-        if self.before is None or self.before.ranking is None:
-            return {}
-        ranks: dict[tuple[object, ...], int] = {}
-        for rank, hit in enumerate(self.before.ranking, start=1):
-            ranks.setdefault(_identity(hit), rank)
-        return ranks
+        return {} if self.before is None or self.before.ranking is None else _ranks(self.before.ranking)
 
     def _gone(self) -> Iterator[tuple[Hit, int, int | None]]:
         """Yield what the baseline read and the run did not, with its ranks in both."""
@@ -303,6 +299,14 @@ def _echoes(
                 shift = other.start - one.start
                 start, end = max(span.start, one.start) + shift, min(span.end, one.end) + shift
                 yield CharacterSpan(other.doc_id, start, end)
+
+
+def _ranks(ranking: Ranking) -> dict[tuple[object, ...], int]:
+    """Return the best rank, from 1, of each result."""
+    ranks: dict[tuple[object, ...], int] = {}
+    for rank, hit in enumerate(ranking, start=1):
+        ranks.setdefault(_identity(hit), rank)
+    return ranks
 
 
 def _identity(hit: Hit) -> tuple[object, ...]:

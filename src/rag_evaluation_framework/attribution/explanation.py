@@ -88,11 +88,13 @@ class Neighbour:
         place: Where it is.
         holds: Whether it holds some of the missed text.
         rank: Its rank; None if it is not among the results that are known.
+        first_rank: Its rank before the reranker; None without one, or if it is not among the results that are known.
     """
 
     place: CharacterSpan
     holds: bool
     rank: int | None
+    first_rank: int | None = None
 
 
 @dataclass(frozen=True)
@@ -246,7 +248,13 @@ def _answer_record(known: ExplainedAnswer) -> dict[str, Any]:
                 "before": missed.before,
                 "after": missed.after,
                 "neighbours": [
-                    {**_unit_record(near.place), "holds": near.holds, "rank": near.rank} for near in missed.neighbours
+                    {
+                        **_unit_record(near.place),
+                        "holds": near.holds,
+                        "rank": near.rank,
+                        "rank_before_reranking": near.first_rank,
+                    }
+                    for near in missed.neighbours
                 ],
             }
             for missed in known.missed

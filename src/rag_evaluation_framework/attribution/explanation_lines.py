@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rag_evaluation_framework._outside import harmless, name_line, one_line
-from rag_evaluation_framework.attribution.causes import told
+from rag_evaluation_framework.attribution.causes import Cause, told
 from rag_evaluation_framework.attribution.explanation import (
     ExplainedAnswer,
     Explanation,
@@ -118,8 +118,7 @@ class _Lines:
         yield Line((Part(places[0], "place"), Part(f"{others}: {found}")), 2)
         for cause in answer.causes:
             words = told(cause, self.known.depth)
-            at = self._at(answer) if cause in ("beyond_cutoff", "dropped_by_reranker") else ""
-            yield Line((Part(f"{answer.lost[cause]:.0%} {words}{at}"),), 4)
+            yield Line((Part(f"{answer.lost[cause]:.0%} {words}{self._at(cause, answer)}"),), 4)
         if answer.is_split:
             yield Line((Part("split by the chunker: no chunk holds it whole"),), 4)
         if answer.is_truncated:
@@ -134,10 +133,12 @@ class _Lines:
         was = "not found" if answer.was_found_at is None else f"rank {answer.was_found_at}"
         return f", {now}; in the baseline: {was}"
 
-    def _at(self, answer: ExplainedAnswer) -> str:
-        """Return at which rank more of an answer is found, and what stood before it."""
+    def _at(self, cause: Cause, answer: ExplainedAnswer) -> str:
+        """Return at which rank more of an answer is found, and what stood before it, where a ranking lost it."""
+        if cause not in ("beyond_cutoff", "not_a_candidate", "dropped_by_reranker"):
+            return ""
         first = "" if answer.first_rank is None else f"rank {answer.first_rank} before reranking"
-        if answer.rank is None:
+        if answer.rank is None or cause == "not_a_candidate":
             return f": {first}" if first else ""
         named = [self._where(hit) for hit in answer.before[:_MOST_BEFORE]]
         more = len(answer.before) - len(named)
@@ -163,7 +164,8 @@ class _Lines:
         return len(self.corpus[span.doc_id].content) if span.doc_id in self.corpus else 0
 
     def _neighbour(self, near: Neighbour) -> str:
-        rank = "not retrieved" if near.rank is None else f"rank {near.rank}"
+        first = "not retrieved" if near.first_rank is None else f"rank {near.first_rank} before reranking"
+        rank = first if near.rank is None else f"rank {near.rank}"
         return f"{self._unit(near.place)}{' holding it' if near.holds else ''} {rank}"
 
     def _where(self, hit: Hit) -> str:

@@ -30,19 +30,24 @@ class Losses:
     Attributes:
         recall: What was found: the recall of the run.
         lost: What each cause lost. Together with `recall` it is 1.
+        asked: Of which questions a deep ranking is known, which goes on as that of the run; of the others nothing is
+            `not_retrieved`, as what is in no ranking is `not_asked_for`.
         best_rank: The first rank of the ranking, from 1, with which more would be had than was read; 0 where none is
             known.
-        without_reranker: The recall of the ranking before the reranker; None if there is none.
+        without_reranker: The recall of the ranking before the reranker, however few of it were given to the reranker;
+            NaN where no deep ranking is known, None if there is no reranker.
         split: What of `lost` belongs to answers that are in chunks, none of which holds them whole. 0 for units.
         split_found: The same of those answers only of which a part was read.
         truncated: What of `lost` is in chunks, but behind what the embedder reads of them. 0 for units.
-        general: What was lost by ranking, `not_retrieved` and `beyond_cutoff`, and by neither split nor truncation.
+        general: What was lost by ranking, `not_retrieved`, `not_asked_for` and `beyond_cutoff`, and by
+            neither split nor truncation.
         chunking: The best recall for these chunks at this cutoff; None if the chunks are not known.
         candidates: The best recall for the candidates of the run's reranker or, without one, for the deepest ranking.
     """
 
     recall: Numbers
     lost: Mapping[Cause, Numbers]
+    asked: NDArray[np.bool_]
     best_rank: Integers
     without_reranker: Numbers | None
     split: Numbers

@@ -1,17 +1,17 @@
 """Where relevant text was lost, by cause, in columns.
 
 Every step between the documents and the cutoff is a set of characters, and has all that the steps after it have: the
-corpus, its chunks, what was retrieved, what would have been read without the reranker, what was read as text, and what
-was read. What a step is worth is what recall counts of it: the credit of its characters. So the other places of an
-answer count as far as they do in the score, and the differences between steps add up to what is missing of the first
-places.
+corpus, its chunks, what was retrieved, what would have been read without the reranker, what would have been read of its
+candidates in their first order, what was read as text, and what was read. What a step is worth is what recall counts of
+it: the credit of its characters. So the other places of an answer count as far as they do in the score, and the
+differences between steps add up to what is missing of the first places.
 """
 
 from itertools import pairwise
 
 import numpy as np
 
-from rag_evaluation_framework.attribution.causes import CAUSES, Cause, divided
+from rag_evaluation_framework.attribution.causes import CAUSES, Cause, divided, not_found
 from rag_evaluation_framework.attribution.evidence import Evidence
 from rag_evaluation_framework.attribution.losses import Losses
 from rag_evaluation_framework.attribution.span_ceilings import best_of_candidates, best_of_chunks
@@ -20,14 +20,12 @@ from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.span_columns import SpanColumns
 
-_BY_RANKING: tuple[Cause, ...] = ("not_retrieved", "beyond_cutoff")
-
 
 def span_losses(evidence: Evidence) -> Losses:
     """Divide the characters that were missing at the cutoff, at token level; every question has an answer."""
     steps = SpanSteps(evidence)
     whole, had = steps.whole, [steps.credit(rows) for rows in steps.all]
-    lost = divided(had, whole)
+    lost = divided(had, whole, evidence.asked)
     split, found = split_answers(steps)
     unread = steps.held(evidence.unread)
 
@@ -37,6 +35,7 @@ def span_losses(evidence: Evidence) -> Losses:
     return Losses(
         recall=had[-1] / whole,
         lost={cause: lost[cause] / whole for cause in CAUSES},
+        asked=evidence.asked,
         best_rank=steps.best_ranks(),
         without_reranker=_without_reranker(steps),
         split=gained(split),
@@ -77,12 +76,12 @@ def split_answers(steps: SpanSteps) -> tuple[SpanColumns, SpanColumns]:
 def _general(steps: SpanSteps, split: SpanColumns, unread: SpanColumns) -> dict[Cause, Numbers]:
     """Return what ranking lost, as shares, if what was split and what was not read by the embedder were had."""
     chunks, deep, first = (steps.credit(rows, split, unread) for rows in steps.all[1:4])
-    return {
-        cause: np.maximum(before - after, 0.0) / steps.whole
-        for cause, before, after in zip(_BY_RANKING, (chunks, deep), (deep, first), strict=True)
-    }
+    behind, missing = (np.maximum(one - other, 0.0) / steps.whole for one, other in ((deep, first), (chunks, deep)))
+    return {"beyond_cutoff": behind, **not_found(missing, steps.evidence.asked)}
 
 
 def _without_reranker(steps: SpanSteps) -> Numbers | None:
-    known = steps.evidence
-    return None if known.first is None else steps.credit(steps.placed(known.cut(known.first))) / steps.whole
+    if steps.evidence.first is None:
+        return None
+    credit = steps.credit(steps.placed(steps.without_reranker))
+    return np.where(steps.evidence.asked, credit / steps.whole, np.nan)

@@ -69,32 +69,34 @@ def unit_losses(evidence: Evidence, units: Units) -> Losses:
     """Divide the units that were missing at the cutoff, at document and chunk level; every question has an answer."""
     known = evidence
     final = known.cut(known.final)
-    first = final if known.first is None else known.cut(known.first)
+    given = final if known.first is None else known.cut(known.first)
+    first = final if known.first is None else known.cut(known.deep)
     count = len(known.truth)
-    had = np.zeros((STEPS, count))
+    had = np.zeros((len(STEPS), count))
     before, reachable = np.zeros(count), np.zeros((2, count))
     ranks = np.zeros(count, dtype=np.int64)
     for row, entry in enumerate(known.truth):
         labels = [*entry.labels]
-        read, bare = (units_of(entry, units.level, hits[row]) for hits in (final, first))
+        read, some, bare = (units_of(entry, units.level, hits[row]) for hits in (final, given, first))
         deep = units_of(entry, units.level, known.deep[row]) | units_of(entry, units.level, known.final[row])
-        steps = [units.in_corpus(labels), units.listed(labels), deep, bare, read, read]
-        had[:, row] = [accounted(entry, set[str]().union(*steps[number:])) for number in range(STEPS)]
+        steps = [units.in_corpus(labels), units.listed(labels), deep, bare, some, read, read]
+        had[:, row] = [accounted(entry, set[str]().union(*steps[number:])) for number in range(len(STEPS))]
         before[row] = accounted(entry, bare)
         ranks[row] = best_rank(entry, units.level, known.deep[row] if known.first is None else known.final[row], read)
         candidates = units_of(entry, units.level, known.candidates[row]) | read
         reachable[:, row] = [accounted(entry, units.listed(labels)), accounted(entry, candidates)]
     whole = np.array([len(entry.relevant) for entry in known.truth], dtype=np.float64)
-    lost, nothing = divided([*had], whole), np.zeros(count)
+    lost, nothing = divided([*had], whole, known.asked), np.zeros(count)
     return Losses(
         recall=had[-1] / whole,
         lost={cause: lost[cause] / whole for cause in CAUSES},
+        asked=known.asked,
         best_rank=ranks,
-        without_reranker=None if known.first is None else before / whole,
+        without_reranker=None if known.first is None else np.where(known.asked, before / whole, np.nan),
         split=nothing,
         split_found=nothing,
         truncated=nothing,
-        general={cause: lost[cause] / whole for cause in ("not_retrieved", "beyond_cutoff")},
+        general={cause: lost[cause] / whole for cause in ("not_retrieved", "not_asked_for", "beyond_cutoff")},
         chunking=None if units.in_chunks is None else _bound(known, reachable[0], whole),
         candidates=_bound(known, reachable[1], whole),
     )
