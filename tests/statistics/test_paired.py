@@ -39,6 +39,26 @@ def test_with_many_changes_the_p_value_is_near_that_of_many_patterns():
     assert round(found.p_value * 10_000) == pytest.approx(found.p_value * 10_000)  # (b + 1) / (B + 1)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_where_all_changes_go_one_way_the_interval_is_as_wide_as_their_number_says(sign):
+    low, high = clopper_pearson(20, 20)
+    found = one([sign] * 20)
+    assert sorted([sign * found.low, sign * found.high]) == [pytest.approx(low), high]
+    low, high = clopper_pearson(19, 20)
+    found = one([0.5 * sign] * 19 + [0.0])
+    assert sorted([sign * found.low, sign * found.high]) == [pytest.approx(low / 2), pytest.approx(0.5)]
+    mixed = one([1.0] * 19 + [-1.0])
+    assert mixed.low > 0.5
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.0, 0.95), (0.1, 0.95), (0.97, 1.0)])
+def test_large_changes_and_rare_ones_are_in_their_interval(before, after):
+    random = np.random.default_rng(0)
+    hits = [(random.random((20, 400)) < rate).astype(np.float64) for rate in (before, after)]
+    found = paired_differences(hits[1] - hits[0], resamples=999)
+    assert np.mean([test.low - 1e-12 <= after - before <= test.high + 1e-12 for test in found]) >= 0.95
+
+
 def test_random_signs_are_not_surer_than_all_of_them():
     """Of 8 equal changes 2 patterns of 256 are as far, of which 199 random ones may have none."""
     changes = [0.25, 0.25, 0.25, 0.0, 0.25, 0.25, 0.25, 0.25, 0.0, 0.25]
