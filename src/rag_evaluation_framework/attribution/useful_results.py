@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rag_evaluation_framework.attribution.embedded_text import uncovered
 from rag_evaluation_framework.attribution.span_steps import SpanSteps
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.data.hit_table import HitTable, RankedHits
@@ -10,7 +11,6 @@ from rag_evaluation_framework.data.spans import CharacterSpan, merge_overlapping
 from rag_evaluation_framework.judging.oracle import sharing
 from rag_evaluation_framework.judging.span_columns import SpanColumns
 from rag_evaluation_framework.text.reading import ContextBudget
-from rag_evaluation_framework.attribution.embedded_text import uncovered
 
 
 def useful_chunks(steps: SpanSteps) -> RankedHits | None:
