@@ -576,6 +576,14 @@ class TestAdvice:
         changed = evaluation.run(RecursiveCharacterChunker(chunk_size=800), k=10)
         self.check(found, result, changed, "span_recall@10")
 
+    def test_a_budget_that_ends_in_the_first_chunk(self, evaluation):
+        config = EvaluationConfig(budgets=["300ch"])
+        result = evaluation.run(RecursiveCharacterChunker(chunk_size=1200), k=5, config=config)
+        found = Attribution.of(result, "span_recall@300ch").advice
+        assert found.change == "smaller_chunks"
+        changed = evaluation.run(RecursiveCharacterChunker(chunk_size=200), k=5, config=config)
+        self.check(found, result, changed, "span_recall@300ch")
+
     def test_an_embedder_that_truncates(self, evaluation):
         retriever = VectorRAGRetriever(RecursiveCharacterChunker(chunk_size=1500), ShortEmbedder(limit=150))
         result = evaluation.run(retriever=retriever, k=5)
@@ -605,6 +613,8 @@ class TestAdvice:
             split=half,
             split_found=nothing,
             truncated=nothing,
+            cut_off=nothing,
+            cut_off_read=nothing,
             general={"not_retrieved": nothing, "not_asked_for": nothing, "beyond_cutoff": half},
             chunking=None,
             candidates=Bound(half, np.array([True, True])),

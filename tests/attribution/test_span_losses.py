@@ -17,6 +17,7 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
 )
+from rag_evaluation_framework.attribution.advice import advice
 from rag_evaluation_framework.attribution.causes import CAUSES
 from rag_evaluation_framework.attribution.evidence import Evidence
 from rag_evaluation_framework.attribution.span_losses import span_losses
@@ -317,12 +318,68 @@ def touches(result, answers):
 
 
 @pytest.mark.parametrize(
-    ("k", "best", "is_exact"), [("30ch", 30 / 43, False), ("43ch", 1, True), ("20ch_whole", 20 / 43, False)]
+    ("k", "best", "is_exact"),
+    [("30ch", 30 / 43, True), ("43ch", 1, True), ("20ch_whole", 20 / 43, True), ("22ch", 22 / 43, True)],
 )
 def test_the_best_at_a_budget(k, best, is_exact):
     bound = span_losses(evidence([span(*A), span(*B)], [hit(*C)], chunks=[chunk(*A), chunk(*B)], k=k)).chunking
     assert bound.recall[0] == pytest.approx(best)
     assert bound.exact[0] == is_exact
+
+
+class TestBudgetsThatEndInAChunk:
+    """An answer that stands behind what the budget reads of its chunk, the first of the ranking."""
+
+    known = evidence([span(*B)], [hit(0, 74)], chunks=[chunk(0, 74)], k="34ch")
+
+    def test_no_order_has_more_than_the_beginning_of_the_chunk(self):
+        losses = span_losses(self.known)
+        for bound in (losses.chunking, losses.candidates):
+            assert (bound.recall[0], bound.exact[0]) == (0.5, True)
+
+    def test_it_is_cut_off_and_not_late(self):
+        losses = span_losses(self.known)
+        assert told(self.known) == (0.5, {"beyond_cutoff": 0.5})
+        assert (losses.cut_off[0], losses.general["beyond_cutoff"][0]) == (0.5, 0)
+
+    def test_smaller_chunks_are_advised_and_no_order(self):
+        found = advice(span_losses(self.known), "span_recall@34ch", 100)
+        assert (found.change, found.promise, found.promised) == ("smaller_chunks", "about", 1)
+        assert "smaller chunks, or a larger budget" in found.text
+
+    def test_an_order_is_advised_where_one_helps(self):
+        late = evidence([span(*B)], [hit(*A), hit(*C), hit(*B)], k="34ch")
+        assert span_losses(late).cut_off[0] == 0
+        assert advice(span_losses(late), "span_recall@34ch", 100).change == "order"
+
+    def test_of_whole_results_a_longer_one_is_cut_off_as_a_whole(self):
+        losses = span_losses(evidence([span(*A)], [hit(0, 74)], chunks=[chunk(0, 74)], k="34ch_whole"))
+        assert (losses.chunking.recall[0], losses.cut_off[0]) == (0, 1)
+
+    def test_where_chunks_are_not_known_the_results_tell(self):
+        losses = span_losses(evidence([span(*B)], [hit(0, 74)], chunks=None, k="34ch"))
+        assert (losses.candidates.recall[0], losses.cut_off[0]) == (0.5, 0.5)
+
+    def test_for_a_number_of_results_nothing_is_cut_off(self):
+        assert span_losses(evidence([span(*B)], [hit(*A), hit(0, 74)], k="1")).cut_off[0] == 0
+
+
+@pytest.mark.slow
+def test_no_order_beats_the_bound_at_a_budget_and_an_exact_one_reaches_it():
+    exact = 0
+    for world in worlds(5_000, 5_250):
+        texts, answers, places, deep, first, _, k = world
+        losses = span_losses(of_world(world, f"{10 * k}ch"))
+        candidates = deep if first is None else first
+        for bound, results in ((losses.chunking, places), (losses.candidates, candidates)):
+            useful = [one for one in results if touches(one, answers)]
+            if len(useful) <= 5:
+                most = brute_force_losses.best_order(answers, texts, useful, 10 * k)
+                assert bound.recall[0] >= most - 1e-9, world
+                if bound.exact[0]:
+                    exact += 1
+                    assert bound.recall[0] == pytest.approx(most), world
+    assert exact > 150
 
 
 def test_the_best_of_unknown_chunks_is_not_known():

@@ -3,9 +3,9 @@
 Places, answers and rankings are those of `brute_force_answers`, which says what a set of characters is worth.
 """
 
-from itertools import combinations
+from itertools import combinations, permutations
 
-from support.brute_force_answers import Truth, characters
+from support.brute_force_answers import Truth, characters, cut
 
 CAUSES = (
     "not_in_corpus",
@@ -46,3 +46,10 @@ def best(answers, corpus, results, k):
     truth = Truth(answers, corpus)
     some = combinations(results, min(k, len(results)))
     return max((float(truth.credit({*characters(chosen)}) / len(truth.reference)) for chosen in some), default=0.0)
+
+
+def best_order(answers, corpus, results, budget):
+    """The best recall of these results within a budget of characters, by trying all orders."""
+    truth = Truth(answers, corpus)
+    read = (cut(list(order), budget) for order in permutations(results))
+    return max((float(truth.credit({*characters(some)}) / len(truth.reference)) for some in read), default=0.0)

@@ -14,6 +14,7 @@ Change = Literal[
     "labels",
     "chunker",
     "larger_chunks",
+    "smaller_chunks",
     "embedder",
     "retriever",
     "order",
@@ -77,12 +78,13 @@ class _Offer:
 def advice(losses: Losses, score: str, depth: int | None) -> Advice | None:
     """Return the advice about what the greatest share of the missing is about; None if none promises more.
 
-    What ranking lost counts only as far as neither splitting nor truncation explains it, and what was retrieved too
-    late only as far as an order of what was retrieved could bring it. A reranker is weighed by what it lost more than
-    it won, as without it both would go. Promises are means over the questions:
+    What ranking lost counts only as far as neither splitting, truncation nor the end of the budget explains it, and
+    what was retrieved too late only as far as an order of what was retrieved could bring it. A reranker is weighed by
+    what it lost more than it won, as without it both would go. Promises are means over the questions:
 
     - without the reranker, the recall of the ranking before it, which is known; so it is, for a number of results, with
       that many candidates, as all of them are read then;
+    - of smaller chunks, that what the budget does not read of the chunks that it begins is read;
     - of larger chunks, that answers of which a part was found are found whole;
     - of an embedder that reads chunks whole, that the rest is found at most as often as all text is now: more text in
       one vector is found less often, not more;
@@ -125,7 +127,7 @@ def _offers(losses: Losses, recall: float, depth: int | None, *, is_budget: bool
     yield all_of("chunker", "in_no_chunk", "is in no chunk", "with a chunker that leaves nothing out")
     yield all_of("places", "not_placed", "was retrieved as text that has no place", "with doc_id, start and end of it")
     missing, unknown, behind = general["not_retrieved"], general["not_asked_for"], general["beyond_cutoff"]
-    what = f"is not among the first {depth}{_beside(lost['not_retrieved'], missing)}"
+    what = f"is not among the first {depth}{_beside(lost['not_retrieved'], missing, is_budget=is_budget)}"
     yield _Offer("retriever", what, missing, "with a retriever that finds it", recall + missing)
     what = (
         f"is not among the results asked for{'' if depth is None else ' of questions that are ranked otherwise today'}"
@@ -134,7 +136,7 @@ def _offers(losses: Losses, recall: float, depth: int | None, *, is_budget: bool
     asks = ", as --deep (deep=True) asks for" if depth is None else ""
     yield _Offer("deeper_ranking", what, unknown, f"{then}{asks}", None, "")
     best = min(max(float(losses.candidates.recall.mean()), recall), recall + behind)
-    what = f"was retrieved, but beyond the cutoff{_beside(lost['beyond_cutoff'], behind)}"
+    what = f"was retrieved, but beyond the cutoff{_beside(lost['beyond_cutoff'], behind, is_budget=is_budget)}"
     a_reranker = "a reranker" if losses.without_reranker is None else "another reranker"
     yield _Offer("order", what, behind, f"in a better order, such as that of {a_reranker}", best, weight=best - recall)
     if losses.without_reranker is not None:
@@ -150,12 +152,20 @@ def _offers(losses: Losses, recall: float, depth: int | None, *, is_budget: bool
     split, found = float(losses.split.mean()), float(losses.split_found.mean())
     what, then = "belongs to answers that no chunk holds whole", "with chunks that hold whole those found in part"
     yield _Offer("larger_chunks", what, split, then, recall + found, "about")
+    behind_budget = float(losses.cut_off.mean())
+    what = "is in chunks behind what the budget reads of them, were they the first"
+    then = "with smaller chunks, or a larger budget"
+    yield _Offer("smaller_chunks", what, behind_budget, then, recall + float(losses.cut_off_read.mean()), "about")
     truncated = float(losses.truncated.mean())
     what = "is in chunks behind what the embedder reads of them"
     then = "with an embedder that reads them whole, and finds the rest at most as often as all text is found now"
     yield _Offer("embedder", what, truncated, then, recall + truncated * recall)
 
 
-def _beside(lost: float, general: float) -> str:
+def _beside(lost: float, general: float, *, is_budget: bool) -> str:
     """Return that something of what a cause lost is not meant, as a flag explains it."""
-    return ", and is neither split nor truncated" if lost - general > _SEEN else ""
+    return (
+        f", and is neither {'split, truncated nor cut off' if is_budget else 'split nor truncated'}"
+        if lost - general > _SEEN
+        else ""
+    )

@@ -148,6 +148,7 @@ class Attribution:
             "flags": {
                 "split_by_chunker": float(losses.split.mean()),
                 "truncated_by_embedder": float(losses.truncated.mean()),
+                "cut_off_by_budget": float(losses.cut_off.mean()),
             },
             "without_reranker": None if without is None or not losses.asked.all() else float(without.mean()),
             "ceilings": {
@@ -165,6 +166,7 @@ class Attribution:
                     "best_rank": int(losses.best_rank[row]) or None,
                     "split_by_chunker": float(losses.split[row]),
                     "truncated_by_embedder": float(losses.truncated[row]),
+                    "cut_off_by_budget": float(losses.cut_off[row]),
                 }
                 for row, (query_id, text) in enumerate(zip(self.query_ids, self.questions, strict=True))
             ],
@@ -184,6 +186,7 @@ class Attribution:
         flags = [
             ("of it: split by the chunker", self.losses.split),
             ("of it: truncated by the embedder", self.losses.truncated),
+            ("of it: cut off by the budget", self.losses.cut_off),
         ]
         rows += [(name, column, float(column.mean())) for name, column in flags if column.any()]
         found = self.advice
@@ -219,7 +222,11 @@ class Attribution:
         known = ("beyond_cutoff", "dropped_by_reranker") if rank else ()
         at: dict[str, str] = dict.fromkeys(known, f", rank {rank}")
         reasons = [f"{lost:.0%} {self.told(cause)}{at.get(cause, '')}" for cause, lost in self.causes(row).items()]
-        flags = (("split by the chunker", self.losses.split), ("truncated by the embedder", self.losses.truncated))
+        flags = (
+            ("split by the chunker", self.losses.split),
+            ("truncated by the embedder", self.losses.truncated),
+            ("cut off by the budget", self.losses.cut_off),
+        )
         reasons += [name for name, column in flags if column[row] > _NEARLY]
         return "; ".join(reasons)
 
@@ -265,6 +272,8 @@ def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
         split=losses.split[kept],
         split_found=losses.split_found[kept],
         truncated=losses.truncated[kept],
+        cut_off=losses.cut_off[kept],
+        cut_off_read=losses.cut_off_read[kept],
         general={cause: column[kept] for cause, column in losses.general.items()},
         chunking=None if chunking is None else Bound(chunking.recall[kept], chunking.exact[kept]),
         candidates=Bound(losses.candidates.recall[kept], losses.candidates.exact[kept]),

@@ -204,6 +204,7 @@ class _Explaining:
             lost={cause: float(losses.lost[cause][number]) for cause in CAUSES},
             is_split=bool(losses.split[number] > _NEARLY),
             is_truncated=bool(losses.truncated[number] > _NEARLY),
+            is_cut_off=bool(losses.cut_off[number] > _NEARLY),
             rank=rank,
             before=() if rank is None else ranking[: rank - 1],
             first_rank=first,

@@ -124,6 +124,7 @@ class ExplainedAnswer:
         lost: What each cause lost of it; with `recall` it adds up to 1.
         is_split: Whether chunks hold it, but none of them all of it.
         is_truncated: Whether some of what is missing is behind what the embedder reads of its chunks.
+        is_cut_off: Whether some of what is missing is behind what the budget reads of its chunks, were they the first.
         rank: The best rank at which more of it is found than was read; None if no known result has more.
         before: The results before that rank, best first.
         first_rank: The same rank before the reranker; None without one.
@@ -137,6 +138,7 @@ class ExplainedAnswer:
     lost: Mapping[Cause, float]
     is_split: bool
     is_truncated: bool
+    is_cut_off: bool
     rank: int | None
     before: tuple[Hit, ...]
     first_rank: int | None
@@ -238,6 +240,7 @@ def _answer_record(known: ExplainedAnswer) -> dict[str, Any]:
         "lost": {cause: known.lost[cause] for cause in known.causes},
         "split_by_chunker": known.is_split,
         "truncated_by_embedder": known.is_truncated,
+        "cut_off_by_budget": known.is_cut_off,
         "rank": known.rank,
         "rank_before_reranking": known.first_rank,
         "found_at": known.found_at,

@@ -123,6 +123,8 @@ class _Lines:
             yield Line((Part("split by the chunker: no chunk holds it whole"),), 4)
         if answer.is_truncated:
             yield Line((Part("truncated by the embedder: what is missing is behind what it reads of the chunk"),), 4)
+        if answer.is_cut_off:
+            yield Line((Part("cut off by the budget: what is missing is behind what it reads of the chunk"),), 4)
         for missed in answer.missed:
             yield from self._missed(missed)
 

@@ -39,8 +39,11 @@ class Losses:
         split: What of `lost` belongs to answers that are in chunks, none of which holds them whole. 0 for units.
         split_found: The same of those answers only of which a part was read.
         truncated: What of `lost` is in chunks, but behind what the embedder reads of them. 0 for units.
+        cut_off: What of `lost` is in chunks, but behind what the budget reads of them, were they the first result, so
+            that no order brings it. 0 for units, and for a number of results.
+        cut_off_read: At most so much of that is in the results that were begun at the cutoff, or in the first.
         general: What was lost by ranking, `not_retrieved`, `not_asked_for` and `beyond_cutoff`, and by
-            neither split nor truncation.
+            neither split, truncation nor the end of the budget.
         chunking: The best recall for these chunks at this cutoff; None if the chunks are not known.
         candidates: The best recall for the candidates of the run's reranker or, without one, for the deepest ranking.
     """
@@ -53,6 +56,8 @@ class Losses:
     split: Numbers
     split_found: Numbers
     truncated: Numbers
+    cut_off: Numbers
+    cut_off_read: Numbers
     general: Mapping[Cause, Numbers]
     chunking: Bound | None
     candidates: Bound

@@ -16,6 +16,7 @@ from rag_evaluation_framework.attribution.evidence import Evidence
 from rag_evaluation_framework.attribution.losses import Losses
 from rag_evaluation_framework.attribution.span_ceilings import best_of_candidates, best_of_chunks
 from rag_evaluation_framework.attribution.span_steps import SpanSteps
+from rag_evaluation_framework.attribution.useful_results import cut_off
 from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.span_columns import SpanColumns
@@ -27,7 +28,9 @@ def span_losses(evidence: Evidence) -> Losses:
     whole, had = steps.whole, [steps.credit(rows) for rows in steps.all]
     lost = divided(had, whole, evidence.asked)
     split, found = split_answers(steps)
-    unread = steps.held(evidence.unread)
+    unread, behind = steps.held(evidence.unread), steps.held(cut_off(steps))
+
+    begun = evidence.final.first(np.maximum(evidence.cut(evidence.final).counts, 1))
 
     def gained(rows: SpanColumns) -> Numbers:
         return np.maximum(steps.credit(steps.read, rows) - had[-1], 0.0) / whole
@@ -41,7 +44,9 @@ def span_losses(evidence: Evidence) -> Losses:
         split=gained(split),
         split_found=gained(found),
         truncated=gained(unread),
-        general=_general(steps, split, unread),
+        cut_off=gained(behind),
+        cut_off_read=np.minimum(gained(behind), gained(steps.placed(begun))),
+        general=_general(steps, split, unread, behind),
         chunking=best_of_chunks(steps),
         candidates=best_of_candidates(steps),
     )
@@ -73,9 +78,9 @@ def split_answers(steps: SpanSteps) -> tuple[SpanColumns, SpanColumns]:
     return steps.of_spans(split), steps.of_spans(found)
 
 
-def _general(steps: SpanSteps, split: SpanColumns, unread: SpanColumns) -> dict[Cause, Numbers]:
-    """Return what ranking lost, as shares, if what was split and what was not read by the embedder were had."""
-    chunks, deep, first = (steps.credit(rows, split, unread) for rows in steps.all[1:4])
+def _general(steps: SpanSteps, *explained: SpanColumns) -> dict[Cause, Numbers]:
+    """Return what ranking lost, as shares, if what a flag explains were had."""
+    chunks, deep, first = (steps.credit(rows, *explained) for rows in steps.all[1:4])
     behind, missing = (np.maximum(one - other, 0.0) / steps.whole for one, other in ((deep, first), (chunks, deep)))
     return {"beyond_cutoff": behind, **not_found(missing, steps.evidence.asked)}
 

@@ -96,6 +96,8 @@ def unit_losses(evidence: Evidence, units: Units) -> Losses:
         split=nothing,
         split_found=nothing,
         truncated=nothing,
+        cut_off=nothing,
+        cut_off_read=nothing,
         general={cause: lost[cause] / whole for cause in ("not_retrieved", "not_asked_for", "beyond_cutoff")},
         chunking=None if units.in_chunks is None else _bound(known, reachable[0], whole),
         candidates=_bound(known, reachable[1], whole),
