@@ -554,6 +554,26 @@ def test_an_interrupt_while_python_ends_is_one_line(folder):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_just_after_the_command_is_one_line(folder):
+    # That of a process that ended so once, in one of the lives of `tests/kills`: with a traceback and code 1.
+    script = (
+        "import os\n"
+        "from rag_evaluation_framework._support import interrupts\n"
+        "def interrupted_first(really=interrupts.leave_at_once):\n"
+        "    os.kill(os.getpid(), 15)\n"
+        "    really()\n"
+        "interrupts.leave_at_once = interrupted_first\n"
+    ) + WHILE_IMPORTING.format(module="nothing", number=0)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 143
+    assert "Saved to" in done.stdout
+    assert done.stderr.splitlines()[-1] == "terminated"
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 def test_the_exit_code_survives_an_interrupt_inside_generated_code(folder):
     # CPython ends the process by SIGINT itself after a KeyboardInterrupt in `exec` of a text, as dataclasses use it.
     (folder / "own.py").write_text(f"exec('import os; os.kill(os.getpid(), {int(signal.SIGTERM)}); open')\n")

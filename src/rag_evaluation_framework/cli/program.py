@@ -10,7 +10,6 @@ def exit_code() -> int:
     """Run the command, tell people how it ended, and return the exit code."""
     output.open_streams()
     ended = _ended()
-    interrupts.leave_at_once()
     code = endings.told(ended)
     if not output.flushed():
         code = code or endings.OUTPUT_CLOSED
@@ -20,11 +19,18 @@ def exit_code() -> int:
 def _ended() -> BaseException | None:
     """Run the command that the arguments name, and return what ended it."""
     try:
-        with output.watched(), warnings.catch_warnings():
-            warnings.simplefilter("always", UserWarning)
-            warnings.showwarning = endings.show_warning
-            interrupts.clean_up()
-            commands.app()
+        try:
+            _run()
+        finally:
+            interrupts.leave_at_once()  # here, as an interrupt between two statements would end it with a traceback
     except BaseException as error:  # noqa: BLE001  every end has its message and exit code
         return error
     return None
+
+
+def _run() -> None:
+    with output.watched(), warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = endings.show_warning
+        interrupts.clean_up()
+        commands.app()
