@@ -192,3 +192,10 @@ def test_that_the_mean_regressed_is_what_the_test_of_documents_says():
 
 def change(after):
     return ScoreChange("recall", np.zeros(len(after)), np.asarray(after), None, 0)
+
+
+def test_few_equal_signs_are_a_regression_whatever_their_sizes():
+    after = np.zeros(300)
+    after[:7] = [-1.0, *[-0.06] * 6]
+    assert change(after).regressed("", "", np.arange(300)) is not None
+    assert noted_slices({"tag": [("a",)] * 100 + [("b",)] * 200}, change(after)) == []  # the mean regressed, too

@@ -124,7 +124,8 @@ def test_that_few_clusters_changed_says_little_if_one_of_them_may_be_large():
     """Of 30 documents one has half of the questions: it alone could move the mean by half."""
     clusters = np.concatenate([np.arange(29), np.full(29, 29)])
     found = one(np.zeros(58), clusters)
-    assert found.high == -found.low == pytest.approx(min(clopper_pearson(0, 30)[1] * 30 * 29 / 58, 1))
+    most = clopper_pearson(0, 30)[1] * 30
+    assert found.high == -found.low == pytest.approx((29 + most - 1) / 58)
     assert found.high > 0.5 > one(np.zeros(58)).high
 
 
@@ -208,3 +209,13 @@ def test_a_p_value_of_exactly_what_is_wanted_is_a_rejection():
     found = one([1.0, 1.0, *[0.0] * 8], level=0.5)
     assert found.p_value == 0.5
     assert found.low > 0
+
+
+def test_few_changes_move_the_mean_no_farther_than_the_largest_clusters_do():
+    """Of 20 documents of which 2 are large and nothing changed, 3.4 may have; the largest are taken for these."""
+    sizes = np.array([30, 20, *[1] * 18])
+    clusters = np.repeat(np.arange(20), sizes)
+    found = one(np.zeros(sizes.sum()), clusters)
+    most = 20 * (1 - 0.025 ** (1 / 20))
+    expected = (30 + 20 + (most - 2)) / sizes.sum()
+    assert (found.low, found.high) == (pytest.approx(-expected), pytest.approx(expected))

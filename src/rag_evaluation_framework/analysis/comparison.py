@@ -32,6 +32,7 @@ from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary, number
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
 from rag_evaluation_framework.statistics.power import detectable, pairs_needed
+from rag_evaluation_framework.statistics.signs import RESAMPLES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -328,7 +329,8 @@ class Comparison:
         test = self.tests.get(name)
         if test is None:
             return []
-        told = [f"intervals of 95 %, p by flipping signs, {taken(self.clusters is not None, test.clusters)}"]
+        fewer = "" if test.is_exact or test.resamples >= RESAMPLES else f" {test.resamples:,} times"
+        told = [f"intervals of 95 %, p by flipping signs{fewer}, {taken(self.clusters is not None, test.clusters)}"]
         least = detectable(test.standard_error, test.clusters, test.step)
         if 0 < least < 1:
             told.append(f"{name}: a true change of {least:.3f} would be found 4 times in 5")
@@ -336,6 +338,8 @@ class Comparison:
             if test.p_value > 1 - LEVEL and abs(test.mean) >= _SEEN and deviation < _FARTHEST * abs(test.mean):
                 needed = pairs_needed(test.mean, deviation)
                 told[-1] += f"; one of {abs(test.mean):.3f}, as is seen here, with {needed:,} questions"
+        elif test.changed:
+            told.append(f"{name}: so few questions would find no true change 4 times in 5")
         return told
 
     def __repr__(self) -> str:

@@ -17,7 +17,7 @@ from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_l
 from rag_evaluation_framework.results.clusters import FEWEST, document_of
 from rag_evaluation_framework.results.query_result import QueryResults
 from rag_evaluation_framework.results.summary import Summary, number
-from rag_evaluation_framework.statistics.clustered import by_cluster, standard_error
+from rag_evaluation_framework.statistics.clustered import by_cluster
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
 
 Labels: TypeAlias = Mapping[str, Sequence[tuple[str, ...]]]
@@ -30,7 +30,8 @@ _MOST_VALUES = 50  # of a property by which questions are told apart; of more, e
 _LONGEST_VALUE = 60  # in characters: what is longer is prose
 _LENGTHS = (100, 300, 1_000)
 _FEWEST = 6  # questions: of fewer, no change is more than chance, as 2 of 2^5 patterns of signs are as far
-_DEVIATIONS = 1.5  # nearer to 0 no slice is rejected; it needs no test
+_DEVIATIONS = 1.5  # of sums with random signs: nearer to 0 no slice of many changes is rejected
+_FEW = 13  # changes, of which the test compares all signs
 _MOST_NAMED = 3
 
 
@@ -127,9 +128,9 @@ class ScoreChange:
     def regressed(self, by: str, value: str, rows: Integers) -> Slice | None:
         """Return the slice of some questions if its score regressed by more than chance."""
         rows = rows[~np.isnan(self.change[rows])]
-        sums, sizes = (column[:, 0] for column in by_cluster(self.change[rows][:, np.newaxis], self._clusters(rows)))
-        count = sizes.sum()
-        if not count or sums.sum() / count > -_DEVIATIONS * np.nan_to_num(standard_error(sums, sizes)):
+        sums = by_cluster(self.change[rows][:, np.newaxis], self._clusters(rows))[0][:, 0]
+        many = (sums != 0).sum() > _FEW
+        if not len(rows) or sums.sum() >= 0 or (many and sums.sum() > -_DEVIATIONS * np.sqrt(sums @ sums)):
             return None  # as nearly all: they need no test
         found = self.of(by, value, rows)
         return None if found is None or found.test.p_value > 1 - LEVEL else found

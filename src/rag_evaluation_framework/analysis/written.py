@@ -1,7 +1,7 @@
 """Differences as they are written: in tables short, and never saying other than what was found; in JSON in full."""
 
 from dataclasses import asdict
-from math import ceil, isfinite
+from math import ceil, isfinite, nan
 from typing import Any
 
 from rag_evaluation_framework.statistics.paired import PairedDifference
@@ -29,5 +29,6 @@ def written_p_value(value: float) -> str:
 
 def recorded_test(test: PairedDifference) -> dict[str, Any]:
     """Return a test for JSON, with the smallest difference that is found 4 times in 5; None for what is not known."""
-    record = {**asdict(test), "detectable": detectable(test.standard_error, test.clusters, test.step)}
+    least = detectable(test.standard_error, test.clusters, test.step) if test.changed else nan
+    record = {**asdict(test), "detectable": least}
     return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in record.items()}

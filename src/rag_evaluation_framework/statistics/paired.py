@@ -189,10 +189,11 @@ class _Column:
         return min(each * bound for bound in bounds), max(each * bound for bound in bounds)
 
     def _reach(self, changed: int, level: float) -> float:
-        """Return how far the mean can be from 0, by how few clusters changed; each may be as large as the largest."""
-        weights = self.shares[self.shares > 0]
-        most = clopper_pearson(changed, len(weights), level)[1] * len(weights) * float(weights.max())
-        return self.largest * min(most, 1.0)
+        """Return how far the mean can be from 0, by how few clusters changed; these may be the largest ones."""
+        weights = np.sort(self.shares[self.shares > 0])[::-1]
+        most = clopper_pearson(changed, len(weights), level)[1] * len(weights)
+        share = float(np.interp(most, range(len(weights) + 1), [0.0, *np.cumsum(weights)]))
+        return self.largest * min(share, 1.0)  # sums of shares round to more than 1
 
     def _step(self) -> float:
         sizes = np.abs(self.moved[self.has_changed])
