@@ -42,10 +42,8 @@ from rag_evaluation_framework import (
     load_dataset,
     load_result,
 )
-from rag_evaluation_framework.attribution.advice import advice
 from rag_evaluation_framework.attribution.causes import CAUSES
 from rag_evaluation_framework.attribution.embedded_text import read_lengths, uncovered, unread_text
-from rag_evaluation_framework.attribution.losses import Bound, Losses
 from rag_evaluation_framework.attribution.pipelines import is_ours, remade_retriever
 from rag_evaluation_framework.data.ids import content_digest
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -601,27 +599,6 @@ class TestAdvice:
         changed = evaluation.run(retriever=BM25Retriever(), k=5)
         self.check(found, result, changed, "span_recall@5")
         assert found.promised == pytest.approx(changed.metrics["span_recall@5"])
-
-    def test_what_promises_nothing_is_not_advised(self):
-        nothing, half = np.zeros(2), np.array([0.5, 0.5])
-        losses = Losses(
-            recall=half,
-            lost={cause: half if cause == "beyond_cutoff" else nothing for cause in CAUSES},
-            asked=np.array([True, True]),
-            best_rank=np.zeros(2, dtype=np.int64),
-            without_reranker=None,
-            split=half,
-            split_found=nothing,
-            truncated=nothing,
-            cut_off=nothing,
-            cut_off_read=nothing,
-            general={"not_retrieved": nothing, "not_asked_for": nothing, "beyond_cutoff": half},
-            chunking=None,
-            candidates=Bound(half, np.array([True, True])),
-        )
-        assert advice(losses, "span_recall@5", 100) is None
-        better = replace(losses, candidates=Bound(np.array([0.75, 0.5]), np.array([True, True])))
-        assert advice(better, "span_recall@5", 100).promised == 0.625
 
     def check(self, found, before, after, score):
         promised, gained = found.promised - before.metrics[score], after.metrics[score] - before.metrics[score]

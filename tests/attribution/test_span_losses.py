@@ -327,6 +327,19 @@ def test_the_best_at_a_budget(k, best, is_exact):
     assert bound.exact[0] == is_exact
 
 
+@pytest.mark.parametrize(("k", "best", "is_exact"), [(1, 23 / 43, True), (2, 1, True)])
+def test_of_results_that_share_no_text_the_best_are_those_that_hold_most(k, best, is_exact):
+    bound = span_losses(evidence([span(*A), span(*B)], [hit(*C)], chunks=[chunk(*A), chunk(*B)], k=k)).chunking
+    assert bound.recall[0] == pytest.approx(best)
+    assert bound.exact[0] == is_exact
+
+
+def test_of_results_that_share_text_the_best_is_at_most_the_sum():
+    known = [chunk(0, 74), chunk(*A), chunk(*B)]
+    bound = span_losses(evidence([span(*A), span(*B)], [hit(*C)], chunks=known, k=2)).chunking
+    assert (bound.recall[0], bound.exact[0]) == (1, False)
+
+
 class TestBudgetsThatEndInAChunk:
     """An answer that stands behind what the budget reads of its chunk, the first of the ranking."""
 

@@ -37,6 +37,16 @@ def test_as_many_pairs_as_are_needed_are_enough_and_one_less_is_not():
     assert pairs_needed(100, 0.3) == 5  # with fewer nothing is ever found
 
 
+def test_of_changes_of_one_size_as_many_pairs_are_needed_as_the_sign_test_needs():
+    """A loss of 0.05 of which 0.07 lose and 0.02 gain."""
+    deviation = sqrt(0.09 - 0.05**2)
+    pairs = pairs_needed(-0.05, deviation, 1)
+    assert pairs > pairs_needed(-0.05, deviation)
+    drawn = np.random.default_rng(0).choice([-1.0, 1.0, 0.0], (pairs, 4_000), p=[0.07, 0.02, 0.91])
+    found = [test.p_value <= 0.05 for test in paired_differences(drawn, resamples=999)]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.02)  # three standard errors
+
+
 def test_what_is_not_known_or_never_found():
     assert isnan(detectable(nan, 50))
     assert isnan(power(0.1, nan, 50))

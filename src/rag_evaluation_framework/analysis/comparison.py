@@ -336,7 +336,8 @@ class Comparison:
             told.append(f"{name}: a true change of {least:.3f} would be found 4 times in 5")
             deviation = test.standard_error * sqrt(test.pairs)
             if test.p_value > 1 - LEVEL and abs(test.mean) >= _SEEN and deviation < _FARTHEST * abs(test.mean):
-                needed = pairs_needed(test.mean, deviation)
+                size = test.step * test.pairs if self.clusters is None else 0.0
+                needed = pairs_needed(test.mean, deviation, size)
                 told[-1] += f"; one of {abs(test.mean):.3f}, as is seen here, with {needed:,} questions"
         elif test.changed:
             told.append(f"{name}: so few questions would find no true change 4 times in 5")

@@ -12,8 +12,11 @@ _LEAST = 0.001
 
 def written_interval(test: PairedDifference) -> str:
     """Return an interval; where 0 is outside, so is what is printed."""
-    low = max(test.low, _LEAST) if test.low > 0 else test.low
-    high = min(test.high, -_LEAST) if test.high < 0 else test.high
+    low, high = test.low, test.high
+    if low > 0:
+        low, high = max(low, _LEAST), max(high, _LEAST)
+    if high < 0:
+        low, high = min(low, -_LEAST), min(high, -_LEAST)
     return f"{written_signed(low)} {written_signed(high)}"
 
 

@@ -67,9 +67,9 @@ def told_drop(name: str, mean: MeanScore) -> list[str]:
     if not error > 0 or mean.low < 0 or mean.high > 1:
         return []
     is_hit = isclose(mean.deviation**2 * (mean.questions - 1), mean.mean * (1 - mean.mean) * mean.questions)
-    step = 1 / mean.questions if is_hit and mean.clusters == mean.questions else 0.0  # what each change moves the mean
-    found = power(DROP, error, mean.clusters, step)
-    needed = pairs_needed(DROP, error * sqrt(mean.questions))
+    size = 1.0 if is_hit and mean.clusters == mean.questions else 0.0  # of each change
+    found = power(DROP, error, mean.clusters, size / mean.questions)
+    needed = pairs_needed(DROP, error * sqrt(mean.questions), size)
     more = "" if found >= POWER else f", {POWER:.0%} with {needed:,} questions"
     return [f"{name}: a drop of {DROP:.2f} is found {found:.0%} of the time{more} (runs correlated by {CORRELATION})"]
 

@@ -95,19 +95,22 @@ def detectable(
     return high
 
 
-def pairs_needed(difference: float, deviation: float, level: float = LEVEL, wanted: float = POWER) -> int:
+def pairs_needed(
+    difference: float, deviation: float, size: float = 0.0, level: float = LEVEL, wanted: float = POWER
+) -> int:
     """Return how many pairs are needed to find a true difference as often as wanted.
 
     Args:
         difference: The true difference, not 0, and not so small that no integer is as large as the answer.
         deviation: The standard deviation of the differences of independent pairs. Of pairs in clusters, the standard
             error times the root of their number: as many more as these need are counted then.
+        size: How far each pair that changed did, if all did as far, as where scores are 0 or 1; else 0.
         level: As in `power`.
         wanted: As in `detectable`.
     """
     quantile = _NORMAL.inv_cdf((1 + level) / 2)
     pairs = max(ceil(((quantile + _NORMAL.inv_cdf(wanted)) * deviation / difference) ** 2), ceil(quantile**2) + 1)
-    while detectable(deviation / sqrt(pairs), pairs, level=level, wanted=wanted) > abs(difference):
+    while power(difference, deviation / sqrt(pairs), pairs, size / pairs, level) < wanted:
         pairs += max(1, pairs // 1000)
     return pairs
 
