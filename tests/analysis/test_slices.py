@@ -199,3 +199,18 @@ def test_few_equal_signs_are_a_regression_whatever_their_sizes():
     after[:7] = [-1.0, *[-0.06] * 6]
     assert change(after).regressed("", "", np.arange(300)) is not None
     assert noted_slices({"tag": [("a",)] * 100 + [("b",)] * 200}, change(after)) == []  # the mean regressed, too
+
+
+def test_what_needs_no_test_is_what_the_test_does_not_reject():
+    """Of changes of very unequal sizes, which have few patterns of signs near their deviation."""
+    random = np.random.default_rng(0)
+    told = 0
+    for _ in range(400):
+        count = int(random.integers(6, 40))
+        after = -(random.pareto(0.7, count) + 0.01) * random.choice([1.0, -1.0], count, p=[0.8, 0.2])
+        some = change(after / np.abs(after).max())
+        (whole,) = slices("all", [("all",)] * count, some)
+        is_worse = whole.test.mean < 0 and whole.test.p_value <= 0.05
+        assert (some.regressed("all", "all", np.arange(count)) is not None) == is_worse
+        told += is_worse
+    assert told > 100
