@@ -673,3 +673,19 @@ def test_a_report_from_before_skipped_labels_were_listed_is_loaded_with_their_nu
     assert result.skipped == ()
     assert result.counts["skipped"] == 2
     assert "(2 skipped, " in result.headline
+
+
+@pytest.mark.parametrize(
+    "name", ["schema-2-document-level", "schema-2-chunk-level", "schema-2-token-level", "schema-3-token-level"]
+)
+def test_a_run_that_was_saved_with_these_schemas_is_read_whole(tmp_path, name):
+    saved = document(GOLDEN / name / "report.json")
+    result = load_result(GOLDEN / name)
+    assert (saved["schema_version"], saved["evaluation_type"]) == (int(name[7]), name[9:])
+    assert dict(result.metrics) == saved["metrics"]
+    assert {key: result.counts[key] for key in saved["counts"]} == saved["counts"]
+    assert result.notes == tuple(saved["notes"])
+    for query, known in zip(result.queries, saved["queries"], strict=True):
+        found = query.query_id, query.status, dict(query.scores)
+        assert found == (known["query_id"], known["status"], known["scores"])
+    assert used(result, result, tmp_path / "again")
