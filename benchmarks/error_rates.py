@@ -4,8 +4,9 @@ Simulated pairs of systems, whose true difference is known, are compared as `Com
 signs. Scores are hit rates up to 0.98; recalls that pile up at 0 and 1, of which a quarter change, as those of public
 questions do; and smooth ones. Of families of 24 systems, `Leaderboard` tells which are tied with the best: of such
 scores, of systems that differ as two do, or four by four hardly at all, or on all questions of a document. By default
-10,000 replications of each, about 20 minutes of CPU for pairs (`--only pairs`), 12 for families (`--only families`)
-and 3 for means (`--only means`); what is printed with them is the simulation's own 99 % error.
+10,000 replications of each, about 20 minutes of CPU for pairs (`--only pairs`), 10 for pairs by document (`--only
+documents`), 12 for families (`--only families`) and 3 for means (`--only means`); what is printed with them is the
+simulation's own 99 % error.
 
 Means and differences are also those of questions drawn from real ones: of the public corpora given with --data (a
 folder with corpora/*.md and questions_df.csv), or else of the built-in handbook.
@@ -14,6 +15,8 @@ folder with corpora/*.md and questions_df.csv), or else of the built-in handbook
     margin_rejections    a true change exactly at a margin, n >= 200: least and largest share rejected there; .02 to .05
     power_error          true drops of .02, .05 and .10: how far what was found is from what was predicted; at most .03
     coverage_min         intervals of differences, n = 20 to 1,000: the least share that holds the truth; at least .93
+    document_false_alarm document_coverage_min, the same of 20 to 200 documents that share what changes, if each has 4
+                         questions; where a few have many, it is uneven_coverage_min
     mean_coverage_min    intervals of means, n = 20 to 1,000, also by document: the same
     real_coverage_min    intervals of means and differences of real questions: the same
     tied_set_loss        families of 24, all equal or eight: the largest share that loses one of the best; at most .07
@@ -31,8 +34,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag_evaluation_framework import BM25Retriever, Corpus, RecursiveCharacterChunker, evaluate, load_dataset
 from rag_evaluation_framework.data.columns import Integers, Numbers
@@ -117,7 +122,7 @@ def worlds(drop: float) -> list[World]:
 
 def replications(world: World, questions: int, times: int, shift: float = 0.0) -> Iterator[PairedDifference]:
     """Yield comparisons, with a number taken off every difference."""
-    source = np.random.default_rng(questions)
+    source = np.random.default_rng([questions, crc32(world.name.encode()), round(1_000 * world.drop)])
     for seed in range(0, times, COLUMNS):
         differences = world.draw(source, questions, COLUMNS) - shift
         largest = 1 + abs(shift)
@@ -300,6 +305,68 @@ def by_document(kind: Scores, sizes: Integers, source: np.random.Generator, time
     return np.where(is_alike, own, kind.draw(source, own.shape))
 
 
+def changed_by_document(kind: Scores, sizes: Integers, drop: float, source: np.random.Generator) -> Numbers:
+    """Return differences of scores: a quarter are drawn again, and some are lost, half of that by whole documents."""
+    document = np.repeat(np.arange(len(sizes)), sizes)
+    shape = (len(document), COLUMNS)
+
+    def some(chance: float) -> NDArray[np.bool_]:
+        together = source.random((len(sizes), COLUMNS))[document]
+        found: NDArray[np.bool_] = np.where(source.random(shape) < 0.5, together, source.random(shape)) < chance
+        return found
+
+    before, again = (by_document(kind, sizes, source, COLUMNS) for _ in range(2))
+    after = np.where(some(0.25), again, before)
+    return np.where(some(drop / kind.mean), 0.0, after) - before
+
+
+def broken(sizes: Integers, source: np.random.Generator) -> Numbers:
+    """Return differences of hits: 15 % of the documents lose 70 % of theirs, the others 2 %, and 3 % are gained."""
+    document = np.repeat(np.arange(len(sizes)), sizes)
+    shape = (len(document), COLUMNS)
+    is_broken = (source.random((len(sizes), COLUMNS)) < 0.15)[document]
+    lost = source.random(shape) < np.where(is_broken, 0.7, 0.02)
+    return (source.random(shape) < 0.03).astype(np.float64) - lost
+
+
+def documents_in_pairs(times: int, tell: Callable[[str], None]) -> dict[str, float]:
+    """Return the figures of comparisons by document."""
+    alarms: list[float] = []
+    coverage: dict[str, list[float]] = {"even": [], "uneven": []}
+    for count in (20, 50, 200):
+        for spread in ("even", "uneven"):
+            cells = [(kind, drop) for kind in KINDS[:4] for drop in (0.0, 0.1)]
+            for kind, drop in (*cells, (None, 0.15 * 0.7 + 0.85 * 0.02 - 0.03)):
+                source = np.random.default_rng([count, crc32(f"{spread} {kind and kind.name} {drop}".encode())])
+                covered = different = 0
+                for seed in range(0, times, COLUMNS):
+                    sizes = document_sizes(count, spread, source)
+                    clusters = np.repeat(np.arange(count), sizes)
+                    change = changed_by_document(kind, sizes, drop, source) if kind else broken(sizes, source)
+                    tests = paired_differences(change, clusters, resamples=RESAMPLES, seed=seed)
+                    covered += sum(test is not None and test.low <= -drop <= test.high for test in tests)
+                    different += sum(test is not None and test.p_value <= 0.05 for test in tests)
+                coverage[spread].append(covered / times)
+                if not drop:
+                    alarms.append(different / times)
+                name = kind.name if kind else "broken"
+                tell(
+                    f"{count:5} documents, {spread:6} {name:14} drop {drop:.2f}: "
+                    f"{different / times:.4f} are different, {covered / times:.4f} covered"
+                )
+    return {
+        "document_false_alarm": max(alarms),
+        "document_coverage_min": min(coverage["even"]),
+        "uneven_coverage_min": min(coverage["uneven"]),
+    }
+
+
+def document_sizes(count: int, spread: str, source: np.random.Generator) -> Integers:
+    """Return how many questions are on each document: 4, or 1 to 61, mostly few."""
+    sizes = np.full(count, 4) if spread == "even" else 1 + np.minimum(source.pareto(1.2, count) * 2, 60)
+    return sizes.astype(np.int64)
+
+
 def held(scores: Numbers, truth: float, clusters: Integers | None, seed: int) -> int:
     """Return how many intervals of means hold the truth."""
     found = mean_scores(scores, clusters, resamples=RESAMPLES, seed=seed)
@@ -324,8 +391,7 @@ def means(times: int, tell: Callable[[str], None]) -> dict[str, float]:
                 source = np.random.default_rng(count)
                 covered = 0
                 for seed in range(0, times, COLUMNS):
-                    sizes = np.full(count, 4) if spread == "even" else 1 + np.minimum(source.pareto(1.2, count) * 2, 60)
-                    sizes = sizes.astype(np.int64)
+                    sizes = document_sizes(count, spread, source)
                     scores = by_document(kind, sizes, source, COLUMNS)
                     covered += held(scores, kind.mean, np.repeat(np.arange(count), sizes), seed)
                 coverage.append(covered / times)
@@ -371,6 +437,7 @@ def measure(times: int, only: str | None, data: Path | None, *, is_quiet: bool) 
     return {
         "replications": times,
         **(pairs(times, tell) if only in (None, "pairs") else {}),
+        **(documents_in_pairs(times, tell) if only in (None, "documents") else {}),
         **(families(times, tell) if only in (None, "families") else {}),
         **({**means(times, tell), **real(times, data, tell)} if only in (None, "means") else {}),
         "error_of_5_percent": round(error(0.05, times), 5),
@@ -384,7 +451,7 @@ def main() -> None:
         "--json", action="store_true", help="print one flat JSON object of the figures, and nothing else"
     )
     parser.add_argument("--replications", type=int, default=10_000)
-    parser.add_argument("--only", choices=("pairs", "families", "means"), help="measure only one of these")
+    parser.add_argument("--only", choices=("pairs", "documents", "families", "means"), help="measure only one of these")
     parser.add_argument("--data", type=Path, help="folder with corpora/*.md and questions_df.csv")
     arguments = parser.parse_args()
     figures = measure(arguments.replications, arguments.only, arguments.data, is_quiet=arguments.json)

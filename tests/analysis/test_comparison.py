@@ -568,7 +568,7 @@ def test_the_comparison_reads_as_a_table_with_everything_that_makes_it_doubtful(
         "before: scored 5 of 5 answerable questions (0 skipped, 0 failed)",
         "after: scored 4 of 5 answerable questions (0 skipped, 1 failed)",
         "intervals of 95 %, p by flipping signs, questions taken as independent",
-        "span_recall@1: so few questions would find no true change 4 times in 5",
+        "span_recall@1: only 3 questions changed, so that p is at least 0.250 and the interval is wide",
         "               n  before  after  delta     interval     p  +/-",
         "span_recall@1  4   0.625  0.219  -.406  -.994 +.994  .250  0/3",
         "! answerable questions that failed, and are not compared: 0 before, 1 after",

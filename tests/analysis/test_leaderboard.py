@@ -27,7 +27,7 @@ from rag_evaluation_framework import (
 from rag_evaluation_framework.analysis import Leaderboard
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
-from rag_evaluation_framework.statistics import optimism_of_best, tied_with_best
+from rag_evaluation_framework.statistics import detectable, optimism_of_best, tied_with_best
 
 QUESTIONS = 40
 CORPUS = Corpus([Document(DocumentId(f"d{number}"), "0123456789" * 10) for number in range(20)])
@@ -228,6 +228,7 @@ def test_what_is_independent_can_be_chosen(runs, tmp_path):
     assert all(comparison.clusters is None for comparison in by_question.comparisons)
     assert by_question.record()["intervals"]["independent"] == "questions"
     assert compare(*runs[:2], cluster="question").tests["span_recall@1"].clusters == QUESTIONS
+    assert runs[0].compare(runs[1], cluster="question").clusters is None
     few = [
         evaluate(lambda query, k: [], dataset(range(5)), k=1, budgets=[], experiment_name=name)
         for name in ("a", "b", "c")
@@ -287,6 +288,10 @@ def test_the_table_is_of_one_score_and_those_below_of_all(board):
         "deltas are from the baseline, base",
     ]
     assert "tied: 2 of 3 runs may be the best one (95 %, for all runs together)" in lines
+    tests = board.tests["span_recall@1"]
+    least = sorted(detectable(test.standard_error, test.clusters, test.step) for test in tests)
+    told = f"{least[0]:.3f} to {least[1]:.3f}, depending on the run,"
+    assert f"span_recall@1: a true change of {told} would be found 4 times in 5" in lines
     assert f"the mean of the best is about {board.optimism():.3f} too high, as it was chosen as the highest" in lines
     assert "each: scored 40 of 40 answerable questions (0 skipped, 0 failed)" in lines
     table = [line.split() for line in lines[1:] if line[:2] in ("1 ", "2 ", "3 ")][:3]

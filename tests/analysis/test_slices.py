@@ -16,7 +16,7 @@ from rag_evaluation_framework import (
     evaluate,
     load_result,
 )
-from rag_evaluation_framework.analysis.slices import ScoreChange, noted_slices, slices
+from rag_evaluation_framework.analysis.slices import ScoreChange, noted_slices, slices, slices_page
 from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.statistics import paired_differences
@@ -161,7 +161,7 @@ def test_a_slice_is_told_if_its_loss_is_more_than_chance(lost, is_told):
     values = [("a",)] * 8 + [("b",)] * 20 + [("c",)] * 2
     (found, *_) = (one for one in slices("tag", values, change(after)) if one.value == "a")
     assert (found.test.p_value <= 0.05) == is_told
-    notes = noted_slices({"tag": values}, change(after))
+    notes = noted({"tag": values}, change(after))
     assert bool(notes) == is_told
     assert all("; 2 slices were looked at" in note for note in notes)  # two questions tell nothing
 
@@ -186,8 +186,28 @@ def test_that_the_mean_regressed_is_what_the_test_of_documents_says():
     whole = slices("all", [("all",)] * 48, some)[0].test
     assert whole.p_value < 0.001
     assert whole.mean == pytest.approx(-0.1)
-    assert noted_slices({"tag": values}, some) == []
-    assert noted_slices({"tag": values}, change(after)) != []  # as independent questions their mean may be chance
+    assert noted({"tag": values}, some) == []
+    assert noted({"tag": values}, change(after)) != []  # as independent questions their mean may be chance
+
+
+def test_documents_that_were_asked_for_are_clusters_in_slices_too():
+    """Of 12 documents, which are too few by default, one loses in all of its questions."""
+    after = np.where(np.arange(48) // 4 == 0, -0.5, np.where(np.arange(48) % 4, 0.1, -0.1))
+    documents = np.arange(48) // 4
+    asked, default = (ScoreChange("recall", np.zeros(48), after, documents, 0, *fewest) for fewest in ((1,), ()))
+    values = [("a",) if number < 24 else ("b",) for number in range(48)]
+    assert [one.test.clusters for one in slices("tag", values, asked)] == [6, 6]
+    assert [one.test.clusters for one in slices("tag", values, default)] == [24, 24]
+    by_one = [("lost",) if number < 4 else ("other",) for number in range(48)]
+    assert noted({"tag": [*by_one]}, asked) == []
+    assert "fewer than 20 documents" in slices_page("tag", slices("tag", values, default)).headline[-1]
+    assert "fewer" not in slices_page("tag", slices("tag", values, asked), "document").headline[-1]
+
+
+def noted(labels, some):
+    """The notes beside the test of all questions, as a comparison has it."""
+    (whole,) = paired_differences(some.change[:, np.newaxis], some.clusters)
+    return noted_slices(labels, some, whole)
 
 
 def change(after):
@@ -198,7 +218,7 @@ def test_few_equal_signs_are_a_regression_whatever_their_sizes():
     after = np.zeros(300)
     after[:7] = [-1.0, *[-0.06] * 6]
     assert change(after).regressed("", "", np.arange(300)) is not None
-    assert noted_slices({"tag": [("a",)] * 100 + [("b",)] * 200}, change(after)) == []  # the mean regressed, too
+    assert noted({"tag": [("a",)] * 100 + [("b",)] * 200}, change(after)) == []  # the mean regressed, too
 
 
 def test_what_needs_no_test_is_what_the_test_does_not_reject():

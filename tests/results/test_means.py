@@ -1,8 +1,11 @@
 """What is known of the means of a result: their intervals, and other ways to average."""
 
 import json
+import re
+from math import sqrt
 from shutil import copy
 
+import numpy as np
 import pytest
 
 from rag_evaluation_framework import (
@@ -24,7 +27,8 @@ from rag_evaluation_framework import (
     load_result,
 )
 from rag_evaluation_framework.data import QueryId, QueryText
-from rag_evaluation_framework.statistics import clopper_pearson, mean_scores, power
+from rag_evaluation_framework.results.means import told_drop
+from rag_evaluation_framework.statistics import clopper_pearson, mean_scores, paired_differences, power
 
 
 def query(name):
@@ -123,19 +127,26 @@ def test_questions_on_one_document_are_taken_together_if_there_are_many_document
     assert told.startswith("span_recall@1: a drop of 0.05 is found 7% of the time, 80% with ")
 
 
-def test_of_hits_the_power_is_that_of_the_sign_test():
-    spans = {f"q{number}": SPANS["other"] if number % 20 else SPANS["short"] for number in range(60)}
+@pytest.mark.parametrize(("rate", "questions", "documents"), [(0.95, 60, 30), (0.95, 200, 200), (0.85, 200, 50)])
+def test_of_hits_a_drop_is_found_as_often_as_was_told(rate, questions, documents):
+    """Runs that are correlated by 0.5, one of which finds 0.05 less; by document or not."""
+    after = rate - 0.05
+    both = rate * after + 0.5 * sqrt(rate * (1 - rate) * after * (1 - after))
+    chances = [both, rate - both, after - both, 1 - rate - after + both]
+    drawn = np.random.default_rng(0).choice(4, (questions, 2_000), p=chances)
+    clusters = None if documents == questions else np.arange(questions) % documents
+    tests = paired_differences(np.isin(drawn, (0, 2)) - np.isin(drawn, (0, 1)) * 1.0, clusters, resamples=999)
+    hits = np.repeat(np.arange(questions)[:, np.newaxis] < rate * questions, 30, axis=1).astype(float)
+    means = mean_scores(np.random.default_rng(0).permuted(hits, axis=0), clusters)  # how hits fall on documents differs
+    told = [re.search(r"found (\d+)%", line) for mean in means for line in told_drop("span_hit", mean)]
+    found = np.mean([test.p_value <= 0.05 for test in tests])
+    assert np.mean([int(one[1]) / 100 for one in told]) == pytest.approx(found, abs=0.04)
 
-    def some(text, k):
-        return [] if text in ("q7", "q14", "q21") else search(text, k)
 
-    truth = [TokenLevelGroundTruth(query(name), found) for name, found in spans.items()]
-    found = evaluate(some, Dataset(truth, TOKEN, corpus=CORPUS), k=3, budgets=[], metrics=["span_hit", "span_recall"])
-    hit = found.statistics["span_hit@3"]
-    assert hit.mean == pytest.approx(0.95)
-    told = next(line for line in repr(found).splitlines() if "a drop of 0.05" in line)
-    assert f"is found {power(0.05, hit.standard_error, 60, 1 / 60):.0%} of the time" in told
-    assert power(0.05, hit.standard_error, 60, 1 / 60) < 0.7 * power(0.05, hit.standard_error, 60)
+def test_a_mean_that_cannot_drop_so_far_has_no_power():
+    hits = np.zeros((100, 1))
+    hits[:4] = 1
+    assert told_drop("span_hit", *mean_scores(hits)) == []
 
 
 def test_with_many_questions_no_more_are_asked_for():

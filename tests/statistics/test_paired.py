@@ -29,6 +29,23 @@ def test_with_few_changes_the_p_value_is_that_of_all_patterns(seed):
     assert (found.pairs, found.changed) == (39, np.count_nonzero(values))
 
 
+@pytest.mark.parametrize("clusters", [None, np.repeat(np.arange(50), 3)])
+def test_where_nearly_all_changes_go_one_way_few_small_ones_do_not_make_it_certain(clusters):
+    """Nine of ten gain 1, the others lose a little: as where all gain, or nothing."""
+    size = 1 if clusters is None else 3
+    gains = np.random.default_rng(0).random((50, 600)) < 0.9
+    found = paired_differences(np.repeat(np.where(gains, 1.0, -0.001), size, axis=0), clusters, resamples=999)
+    assert np.mean([test.low <= 0.8999 <= test.high for test in found]) >= 0.95
+    nearly, all_gain = (one([1.0] * 19 + [last]) for last in (-1e-6, 0.0))
+    assert nearly.low == pytest.approx(all_gain.low, abs=1e-5)
+
+
+def test_a_cluster_of_many_pairs_is_worth_as_much_as_it_is_large():
+    """Of 21 documents that all gain 1 one has half of the questions: they tell as much as 3 of equal size."""
+    clusters = np.concatenate([np.arange(20), np.full(20, 20)])
+    assert one(np.ones(40), clusters).low == pytest.approx(clopper_pearson(3, 3)[0])
+
+
 def test_with_many_changes_the_p_value_is_near_that_of_many_patterns():
     values = np.random.default_rng(0).normal(0.1, 0.4, 60)
     found = one(values)

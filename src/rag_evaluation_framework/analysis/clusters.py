@@ -1,16 +1,13 @@
 """What of compared results is taken as independent."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.columns import Integers
 from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.results.clusters import FEWEST, by_document
+from rag_evaluation_framework.results.clusters import FEWEST, Cluster, by_document
 from rag_evaluation_framework.results.result import EvaluationResult
-
-Cluster = Literal["question", "document"]
-"""What is taken as independent."""
 
 
 def clusters_of(

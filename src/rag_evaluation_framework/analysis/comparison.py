@@ -1,16 +1,15 @@
 """Comparison of two results, query by query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.analysis.clusters import Cluster, clusters_of
+from rag_evaluation_framework.analysis.clusters import clusters_of
 from rag_evaluation_framework.analysis.comparability import (
     check_levels,
     edited_questions,
@@ -23,24 +22,21 @@ from rag_evaluation_framework.analysis.comparability import (
 )
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
 from rag_evaluation_framework.analysis.slices import Labels, ScoreChange, Slice, labels_of, noted_slices, slices
+from rag_evaluation_framework.analysis.strength import told_strength
 from rag_evaluation_framework.analysis.written import recorded_test, written_interval, written_p_value, written_signed
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
-from rag_evaluation_framework.results.clusters import taken
+from rag_evaluation_framework.results.clusters import FEWEST, Cluster
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary, number
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
-from rag_evaluation_framework.statistics.power import detectable, pairs_needed
-from rag_evaluation_framework.statistics.signs import RESAMPLES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _WORST_SHOWN = 5
 _SEED = 0
-_SEEN = 0.0005  # what is less is printed as 0
-_FARTHEST = 350  # deviations: a mean that is nearer to 0 takes more than a million questions
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,6 +60,7 @@ class Comparison:
         placed: Ids of queries that the candidate has and the baseline skipped.
         clusters: The document of each query that is compared, by number, shape (queries,); None if the labels are in
             too few documents, so that the queries are taken as independent.
+        cluster: What was asked to be taken as independent; None if that is by how many documents there are.
         labels: The properties by which the queries that are compared can be told apart, and their values of each.
         notes: All notes shown with the comparison.
     """
@@ -82,6 +79,7 @@ class Comparison:
     placed: tuple[str, ...]
     notes: tuple[str, ...]
     clusters: Integers | None = None
+    cluster: Cluster | None = None
     labels: Labels = field(default_factory=dict[str, Sequence[tuple[str, ...]]])
 
     @classmethod
@@ -137,6 +135,7 @@ class Comparison:
             changed=tuple(query_id for query_id in shared if query_id not in taken),
             notes=(),
             clusters=clusters_of((candidate, baseline), same, cluster),
+            cluster=cluster,
             labels=labels_of(known.queries, rows, known.evaluation_type),
         )
         notes = (
@@ -145,7 +144,7 @@ class Comparison:
             *_named(compared),
             *(noted_unknown_labels(baseline, candidate) if cluster is None else ()),
             *noted_failures(baseline.scores, candidate.scores, change),
-            *noted_slices(compared.labels, compared._change(names[0])),
+            *noted_slices(compared.labels, compared._change(names[0]), compared.tests.get(names[0])),
             *noted_orders((baseline.name, candidate.name), (old, new), compared.clusters),
         )
         return replace(compared, notes=notes)
@@ -231,7 +230,8 @@ class Comparison:
 
     def _change(self, name: str) -> ScoreChange:
         full = self._full(name)
-        return ScoreChange(full, self.before.columns[full], self.after.columns[full], self.clusters, _SEED)
+        fewest = FEWEST if self.cluster is None else 1
+        return ScoreChange(full, self.before.columns[full], self.after.columns[full], self.clusters, _SEED, fewest)
 
     def _full(self, name: str) -> str:
         full = full_name(name, self.change.columns)
@@ -324,24 +324,9 @@ class Comparison:
         moved = f"{int((changes > 0).sum())}/{int((changes < 0).sum())}"
         return name, str(len(self.deltas[name])), number(before), number(after), change, within, p, moved
 
-    def _strength(self, name: str) -> list[str]:
-        """Return what is taken as independent, and which change of a score would be found."""
+    def _strength(self, name: str) -> Iterator[str]:
         test = self.tests.get(name)
-        if test is None:
-            return []
-        fewer = "" if test.is_exact or test.resamples >= RESAMPLES else f" {test.resamples:,} times"
-        told = [f"intervals of 95 %, p by flipping signs{fewer}, {taken(self.clusters is not None, test.clusters)}"]
-        least = detectable(test.standard_error, test.clusters, test.step)
-        if 0 < least < 1:
-            told.append(f"{name}: a true change of {least:.3f} would be found 4 times in 5")
-            deviation = test.standard_error * sqrt(test.pairs)
-            if test.p_value > 1 - LEVEL and abs(test.mean) >= _SEEN and deviation < _FARTHEST * abs(test.mean):
-                size = test.step * test.pairs if self.clusters is None else 0.0
-                needed = pairs_needed(test.mean, deviation, size)
-                told[-1] += f"; one of {abs(test.mean):.3f}, as is seen here, with {needed:,} questions"
-        elif test.changed:
-            told.append(f"{name}: so few questions would find no true change 4 times in 5")
-        return told
+        return iter(()) if test is None else told_strength(name, test, by_document=self.clusters is not None)
 
     def __repr__(self) -> str:
         return self.summary().as_text()

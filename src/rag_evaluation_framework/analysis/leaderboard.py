@@ -9,7 +9,7 @@ import numpy as np
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.analysis.budget_curves import BudgetCurve, budget_scores
-from rag_evaluation_framework.analysis.clusters import Cluster, clusters_of
+from rag_evaluation_framework.analysis.clusters import clusters_of
 from rag_evaluation_framework.analysis.common_questions import noted_pairs, scores_in_all, unique_names
 from rag_evaluation_framework.analysis.comparison import Comparison
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
@@ -20,6 +20,7 @@ from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
+from rag_evaluation_framework.results.clusters import Cluster
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary
 from rag_evaluation_framework.statistics.best import TiedWithBest, optimism_of_best, tied_with_best

@@ -14,7 +14,7 @@ from rag_evaluation_framework.analysis.written import recorded_test, written_int
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_length
-from rag_evaluation_framework.results.clusters import FEWEST, document_of
+from rag_evaluation_framework.results.clusters import FEWEST, Cluster, document_of
 from rag_evaluation_framework.results.query_result import QueryResults
 from rag_evaluation_framework.results.summary import Summary, number
 from rag_evaluation_framework.statistics.clustered import by_cluster
@@ -31,6 +31,7 @@ _LONGEST_VALUE = 60  # in characters: what is longer is prose
 _LENGTHS = (100, 300, 1_000)
 _FEWEST = 6  # questions: of fewer, no change is more than chance, as 2 of 2^5 patterns of signs are as far
 _MOST_NAMED = 3
+_FEW_DOCUMENTS = f"in slices of fewer than {FEWEST} documents, questions are taken as independent"
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,9 @@ class ScoreChange:
         name: The name of the score.
         before: That of the baseline, shape (questions,); NaN where a question lacks it.
         after: That of the candidate.
-        clusters: The cluster of each question, or None if they are independent; so they are in slices of fewer than 20.
+        clusters: The cluster of each question, or None if they are independent.
         seed: Of the random signs.
+        fewest: In slices of fewer clusters, questions are taken as independent.
     """
 
     name: str
@@ -96,6 +98,7 @@ class ScoreChange:
     after: Numbers
     clusters: Integers | None
     seed: int
+    fewest: int = FEWEST
 
     @cached_property
     def change(self) -> Numbers:
@@ -121,7 +124,7 @@ class ScoreChange:
         if self.clusters is None:
             return None
         found, numbers = np.unique(self.clusters[rows], return_inverse=True)
-        return None if len(found) < FEWEST else numbers
+        return None if len(found) < self.fewest else numbers
 
     def regressed(self, by: str, value: str, rows: Integers) -> Slice | None:
         """Return the slice of some questions if its score regressed by more than chance.
@@ -149,9 +152,15 @@ def slices(by: str, values: Sequence[tuple[str, ...]], change: ScoreChange) -> l
     return sorted((one for one in found if one is not None), key=lambda one: (-one.questions, one.value))
 
 
-def noted_slices(labels: Labels, change: ScoreChange) -> list[str]:
-    """Return a note on the slices in which a score regressed, if its mean did not."""
-    if change.regressed("", "", np.arange(len(change.change))) is not None:
+def noted_slices(labels: Labels, change: ScoreChange, whole: PairedDifference | None) -> list[str]:
+    """Return a note on the slices in which a score regressed, if its mean did not.
+
+    Args:
+        labels: The properties, and their values of each question.
+        change: The score.
+        whole: The test of all questions; None if none has the score in both results.
+    """
+    if whole is None or (whole.mean < 0 and whole.p_value <= 1 - LEVEL):
         return []
     every = [(by, value, rows) for by, values in labels.items() for value, rows in _rows(values).items()]
     large = [one for one in every if (~np.isnan(change.change[one[2]])).sum() >= _FEWEST]
@@ -166,11 +175,18 @@ def noted_slices(labels: Labels, change: ScoreChange) -> list[str]:
     )
     more = f" and {len(worse) - _MOST_NAMED} more" if len(worse) > _MOST_NAMED else ""
     chance = f"{len(large)} slices were looked at, of which 1 in 40 does so by chance"
-    return [f"{change.name} regressed in some questions though its mean did not: {told}{more}; {chance}"]
+    few = f"; {_FEW_DOCUMENTS}" if change.clusters is not None and change.fewest == FEWEST else ""
+    return [f"{change.name} regressed in some questions though its mean did not: {told}{more}; {chance}{few}"]
 
 
-def slices_page(by: str, found: Sequence[Slice]) -> Summary:
-    """Return slices as people read them."""
+def slices_page(by: str, found: Sequence[Slice], cluster: Cluster | None = None) -> Summary:
+    """Return slices as people read them.
+
+    Args:
+        by: The property.
+        found: The slices.
+        cluster: What was asked to be taken as independent.
+    """
     score = found[0].score if found else ""
     rows = tuple(
         (
@@ -188,7 +204,7 @@ def slices_page(by: str, found: Sequence[Slice]) -> Summary:
         title=f"{score} by {by}",
         headline=(
             "each tested as if it were the only one: a slice found in this way is a question, not an answer",
-            f"in slices of fewer than {FEWEST} documents, questions are taken as independent",
+            *([_FEW_DOCUMENTS] if cluster is None else []),
         ),
         header=("", "n", "before", "after", "delta", "interval", "p"),
         rows=rows,

@@ -1,23 +1,21 @@
 """Differences as they are written: in tables short, and never saying other than what was found; in JSON in full."""
 
 from dataclasses import asdict
-from math import ceil, isfinite, nan
+from math import ceil, isfinite
 from typing import Any
 
 from rag_evaluation_framework.statistics.paired import PairedDifference
 from rag_evaluation_framework.statistics.power import detectable
 
-_LEAST = 0.001
-
 
 def written_interval(test: PairedDifference) -> str:
-    """Return an interval; where 0 is outside, so is what is printed."""
-    low, high = test.low, test.high
-    if low > 0:
-        low, high = max(low, _LEAST), max(high, _LEAST)
-    if high < 0:
-        low, high = min(low, -_LEAST), min(high, -_LEAST)
-    return f"{written_signed(low)} {written_signed(high)}"
+    """Return an interval; where 0 is outside, a bound that would be printed as 0 says on which side of it it is."""
+    low, high = written_signed(test.low), written_signed(test.high)
+    if test.low > 0 and low == "+.000":
+        low = ">.000"
+    if test.high < 0 and high == "-.000":
+        high = "<.000"
+    return f"{low} {high}"
 
 
 def written_signed(value: float) -> str:
@@ -32,6 +30,5 @@ def written_p_value(value: float) -> str:
 
 def recorded_test(test: PairedDifference) -> dict[str, Any]:
     """Return a test for JSON, with the smallest difference that is found 4 times in 5; None for what is not known."""
-    least = detectable(test.standard_error, test.clusters, test.step) if test.changed else nan
-    record = {**asdict(test), "detectable": least}
+    record = {**asdict(test), "detectable": detectable(test.standard_error, test.clusters, test.step)}
     return {key: None if isinstance(value, float) and not isfinite(value) else value for key, value in record.items()}

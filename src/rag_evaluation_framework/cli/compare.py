@@ -26,7 +26,7 @@ from rag_evaluation_framework.results import store
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from rag_evaluation_framework.analysis.clusters import Cluster
+    from rag_evaluation_framework.results.clusters import Cluster
 
 _NAMING = "a path, a folder in <root>/runs/ or the beginning of its name, an experiment, or last, last~1 …"
 
@@ -133,7 +133,7 @@ def _told_of_two(
         record["slices"] = {name: [analysis.slice_record(one) for one in found] for name, found in sliced.items()}
     pages = [
         reports.difference(compared, before, after, score, worst),
-        *(analysis.slices_page(name, found) for name, found in sliced.items()),
+        *(analysis.slices_page(name, found, cluster) for name, found in sliced.items()),
     ]
     return _Told(
         "diff", record, analysis.pages_as_markdown(pages), lambda console: reports.show_differences(console, pages)

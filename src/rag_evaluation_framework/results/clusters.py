@@ -1,13 +1,16 @@
 """Which questions are no independent evidence: those that are answered by the same document."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from rag_evaluation_framework.data.columns import Integers, Numbering
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.spans import CharacterSpan
+
+Cluster = Literal["question", "document"]
+"""What is taken as independent."""
 
 FEWEST = 20
 """Of fewer clusters the spread is not known well: questions are then taken as independent."""

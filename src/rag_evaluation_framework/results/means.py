@@ -23,6 +23,9 @@ DROP = 0.05
 CORRELATION = 0.5
 """What is assumed of the scores of a run and of those that it is compared with."""
 
+SEED = 0
+"""Of the random weights of intervals."""
+
 _RECALLS = ("recall", "chunk_recall", "span_recall")
 
 
@@ -60,17 +63,21 @@ def within(mean: MeanScore) -> str:
 def told_drop(name: str, mean: MeanScore) -> list[str]:
     """Return how often a drop would be found in a comparison with this run, and how many questions that takes.
 
-    Of the other run is assumed that its scores have the same spread, and a correlation with those of this one. Nothing
-    is told of scores that are not from 0 to 1, such as seconds: such a drop means nothing there.
+    Of the other run is assumed that its scores are correlated with those of this one, and have the same spread; scores
+    of 0 or 1, what spread their rate after the drop has. Nothing is told of scores that are not from 0 to 1, such as
+    seconds, as such a drop means nothing there, nor of a mean that cannot drop so far.
     """
-    error = mean.standard_error * sqrt(2 * (1 - CORRELATION))
-    if not error > 0 or mean.low < 0 or mean.high > 1:
+    if not mean.standard_error > 0 or mean.low < 0 or mean.high > 1 or mean.mean < DROP:
         return []
-    is_hit = isclose(mean.deviation**2 * (mean.questions - 1), mean.mean * (1 - mean.mean) * mean.questions)
-    size = 1.0 if is_hit and mean.clusters == mean.questions else 0.0  # of each change
-    found = power(DROP, error, mean.clusters, size / mean.questions)
-    needed = pairs_needed(DROP, error * sqrt(mean.questions), size)
-    more = "" if found >= POWER else f", {POWER:.0%} with {needed:,} questions"
+    variance, questions = mean.deviation**2, mean.questions
+    is_hit = isclose(variance * (questions - 1), mean.mean * (1 - mean.mean) * questions)
+    after = (mean.mean - DROP) * (1 - mean.mean + DROP) if is_hit else variance
+    spread = variance + after - 2 * CORRELATION * sqrt(variance * after)
+    error = mean.standard_error * sqrt(spread / variance)
+    size = 1.0 if is_hit else 0.0  # of each change
+    found = power(DROP, error, mean.clusters, size / questions)
+    needed = pairs_needed(DROP, error * sqrt(questions), size)
+    more = "" if found >= POWER or needed <= questions else f", {POWER:.0%} with {needed:,} questions"
     return [f"{name}: a drop of {DROP:.2f} is found {found:.0%} of the time{more} (runs correlated by {CORRELATION})"]
 
 
@@ -78,7 +85,7 @@ def statistics_record(
     statistics: Mapping[str, MeanScore], micro: Mapping[str, float | None], per_document: Mapping[str, float | None]
 ) -> dict[str, Any]:
     """Return what is known of every mean for JSON, which has no numbers that are not finite."""
-    return {"level": LEVEL} | {
+    return {"level": LEVEL, "seed": SEED} | {
         name: {key: value if isfinite(value) else None for key, value in asdict(mean).items() if key != "quantiles"}
         | {"quantiles": dict(zip(map(str, QUANTILES), mean.quantiles, strict=True))}
         | {"micro": dict(micro).get(name), "per_document": dict(per_document).get(name)}

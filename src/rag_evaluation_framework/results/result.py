@@ -24,8 +24,8 @@ from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.clusters import by_document
-from rag_evaluation_framework.results.means import document_means, micro_means, statistics_record
+from rag_evaluation_framework.results.clusters import Cluster, by_document
+from rag_evaluation_framework.results.means import SEED, document_means, micro_means, statistics_record
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults
 from rag_evaluation_framework.results.record import (
     ReportRecord,
@@ -112,7 +112,7 @@ class EvaluationResult(Generic[U]):
         has are left out.
         """
         columns = np.stack([self.scores.column(name) for name in self.score_names], axis=1)
-        found = mean_scores(columns, self.clusters)
+        found = mean_scores(columns, self.clusters, seed=SEED)
         return {name: mean for name, mean in zip(self.score_names, found, strict=True) if mean is not None}
 
     @cached_property
@@ -297,17 +297,23 @@ class EvaluationResult(Generic[U]):
             query = SkippedQueryRecord(label.query.id, label.query.text, plain(label.query.metadata, DEEPEST))
             yield SkippedRecord(query, label.quote, label.reason)
 
-    def compare(self, candidate: "EvaluationResult[U]") -> "Comparison":
+    def compare(self, candidate: "EvaluationResult[U]", *, cluster: Cluster | None = None) -> "Comparison":
         """Compare another result, the candidate, with this one, the baseline; deltas are candidate minus baseline.
 
+        Args:
+            candidate: The other result.
+            cluster: What is taken as independent, `"question"` or `"document"`; by default documents, where the labels
+                are in at least 20.
+
         Raises:
+            ConfigError: `cluster` is something else.
             LevelMismatch: The other result is of another evaluation type.
             ResultError: It is not a result, or the scores of the two mean different things: chunks of different
-                chunkings.
+                chunkings; or the documents are wanted, and not known.
         """
         if not isinstance(candidate, EvaluationResult):  # pyright: ignore[reportUnnecessaryIsInstance]  no checker
             raise ResultError(f"compare({shown(candidate)}): expected an EvaluationResult; load_result(path) reads one")
-        comparison: Comparison = load_installed(_COMPARISON).of(self, candidate)
+        comparison: Comparison = load_installed(_COMPARISON).of(self, candidate, cluster=cluster)
         return comparison
 
     def explain(

@@ -1,7 +1,7 @@
 """Paired differences: a randomisation test, and the interval of what it does not reject."""
 
 from dataclasses import dataclass
-from math import inf, log2
+from math import ceil, floor, inf, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,8 +75,9 @@ def paired_differences(
     Where all patterns are compared, as few pairs differ, d is also taken off these only, as much more of each, and the
     wider interval is the one: else a single changed pair would leave no doubt about its sign. And as few pairs do not
     move a mean far, no d is in it that would need more of them than so few suggest (`clopper_pearson`): of 100 equal
-    pairs, the interval is -0.036 to 0.036. Where all that changed went one way, the test takes for symmetric what is
-    not; there the interval also has what follows from how many may change: of 20 pairs that all gained 1, 0.83 to 1.
+    pairs, the interval is -0.036 to 0.036. Where nearly all that changed went one way, the test takes for symmetric
+    what is not; so the interval also has what follows from how many may go that way: of 20 pairs that all gained 1,
+    0.83 to 1. Where few clusters change by much more than the others do, it is too short all the same.
 
     Args:
         differences: Candidate minus baseline, shape (pairs, scores); NaN where a pair lacks a score.
@@ -146,8 +147,10 @@ class _Column:
         for shares in alike:
             nearest = _outermost(_equal(mean, sums, shares, width), total, 1 - level, is_exact=is_exact)
             low, high = min(low, nearest[0]), max(high, nearest[1])
-        fewest, most = self._one_way(mean, changed, level)
-        low, high = min(low, fewest), max(high, most)
+        is_rejected = not low <= 0 <= high
+        fewest, most = self._main_way(mean, level)
+        if not is_rejected or min(fewest * mean, most * mean) > 0:  # the interval never contradicts the p-value
+            low, high = min(low, fewest), max(high, most)
         reach = self._reach(changed, level)
         as_far = int((np.abs(sums) >= abs(mean) - width).sum()) + (not is_exact)
         smallest = min(2.0 ** (1 - changed), 1.0)
@@ -177,16 +180,21 @@ class _Column:
         sums, shares = (np.tile(patterns @ own[self.has_changed], times) for own in (self.moved, self.shares))
         return sums, shares, others[: times * len(patterns)]
 
-    def _one_way(self, mean: float, changed: int, level: float) -> tuple[float, float]:
-        """Return the bounds of the mean if all that changed went one way, by how many may change; else the mean.
+    def _main_way(self, mean: float, level: float) -> tuple[float, float]:
+        """Return the bounds of the mean if it is only in doubt how many clusters change the way that it did.
 
-        Both have its sign, so that they never hold a 0 that the test rejects.
+        They are those of a share, of as many clusters of equal size as have the same information (Korn and Graubard,
+        Survey Methodology 24 (1998), 193-201); what changed the other way is taken as it is.
         """
-        if not changed or (float(self.moved.min()) < 0) == (float(self.moved.max()) > 0):
+        main = self.moved * mean > 0
+        if not main.any():
             return mean, mean
-        each = mean / float(self.shares[self.has_changed].sum())
-        bounds = clopper_pearson(changed, int((self.shares > 0).sum()), level)
-        return min(each * bound for bound in bounds), max(each * bound for bound in bounds)
+        sum_of_main, share = float(self.moved[main].sum()), float(self.shares[main].sum())
+        count = floor(1 / float(self.shares @ self.shares) + NEGLIGIBLE)  # of clusters of equal size
+        low = clopper_pearson(floor(share * count + NEGLIGIBLE), count, level)[0]
+        high = clopper_pearson(ceil(share * count - NEGLIGIBLE), count, level)[1]
+        found = [mean - sum_of_main + sum_of_main / share * bound for bound in (low, high)]
+        return min(found), max(found)
 
     def _reach(self, changed: int, level: float) -> float:
         """Return how far the mean can be from 0, by how few clusters changed; these may be the largest ones."""

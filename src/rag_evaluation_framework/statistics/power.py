@@ -80,9 +80,9 @@ def detectable(
         wanted: How often it is to be found, above (1 - level) / 2.
 
     Returns:
-        Above 0; infinite with fewer than five clusters, and NaN if the standard error is not known.
+        Above 0; infinite with fewer than five clusters, and NaN if the standard error is 0 or not known.
     """
-    if standard_error != standard_error:
+    if not standard_error > 0:
         return nan
     least = (_critical(clusters, level) + _NORMAL.inv_cdf(wanted)) * standard_error
     if not step or least == inf:

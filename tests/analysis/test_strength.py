@@ -1,0 +1,58 @@
+"""What is said of how much a comparison can tell."""
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework.analysis.strength import told_power, told_strength
+from rag_evaluation_framework.statistics import detectable, paired_differences
+
+
+def told(values, clusters=None):
+    (test,) = paired_differences(np.array(values, dtype=float)[:, np.newaxis], clusters)
+    first, *others = told_strength("recall", test, by_document=clusters is not None)
+    assert first.startswith("intervals of 95 %, p by flipping signs, questions ")
+    return others
+
+
+def test_where_nothing_changed_it_is_not_known_what_would_be_found():
+    assert told([0.0] * 30) == ["recall: no question changed, so that it is not known which true change would be found"]
+
+
+def test_where_all_changed_alike_nothing_is_said_of_what_would_be_found():
+    assert told([1.0] * 30) == []
+    assert told([1.0] * 30, np.repeat(np.arange(25), [2] * 5 + [1] * 20)) == []
+
+
+@pytest.mark.parametrize(
+    ("clusters", "changed"),
+    [(None, "3 questions"), (np.repeat(np.arange(20), 2), "2 documents")],
+    ids=str,
+)
+def test_of_few_changes_it_is_said_that_no_p_is_small(clusters, changed):
+    line = told([0.1, 0.2, 0.1, *[0.0] * 37], clusters)[-1]
+    p = "0.250" if clusters is None else "0.500"
+    assert line == f"recall: only {changed} changed, so that p is at least {p} and the interval is wide"
+
+
+def test_few_questions_that_change_a_lot_would_find_nothing():
+    assert told([1, -1, 1, -1, 1, -1, 1]) == [
+        "recall: with so few questions no true change would be found 4 times in 5"
+    ]
+
+
+def test_how_many_questions_the_change_takes_is_more_than_there_are():
+    values = np.random.default_rng(0).normal(0.03, 0.3, 60)
+    (line,) = told(values)
+    assert " with " in line
+    assert int(line.split()[-2].replace(",", "")) > 60
+
+
+def test_a_range_is_told_of_several_runs():
+    random = np.random.default_rng(0)
+    tests = paired_differences(np.stack([random.normal(0, 0.1, 50), random.normal(0, 0.3, 50)], axis=1))
+    least, most = (detectable(test.standard_error, 50) for test in tests)
+    assert [*told_power("recall", tests)] == [
+        f"recall: a true change of {least:.3f} to {most:.3f}, depending on the run, would be found 4 times in 5"
+    ]
+    assert [*told_power("recall", tests[:1])] == [f"recall: a true change of {least:.3f} would be found 4 times in 5"]
+    assert [*told_power("recall", [None])] == []
