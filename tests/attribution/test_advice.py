@@ -34,7 +34,7 @@ def losses(recall, *, ceiling=1.0, without=None, first=None, split=0.0, split_fo
         truncated=NOTHING,
         cut_off=NOTHING,
         cut_off_read=NOTHING,
-        general={cause: NOTHING if cause in flagged else columns[cause] for cause in BY_RANKING},
+        general={cause: both(0.0 if cause in flagged else lost.get(cause, 0.0)) for cause in BY_RANKING},
         chunking=None,
         candidates=Bound(both(ceiling), np.array([True, True])),
     )

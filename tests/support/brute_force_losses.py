@@ -21,8 +21,8 @@ CAUSES = (
 def losses(answers, corpus, chunks, deep, candidates, given, read):
     """What each cause lost of the whole, and recall; rankings are lists of (document, start, end).
 
-    `candidates` are those of the reranker or, without one, all of `deep`; `given` is what would be read of them in their
-    first order.
+    `candidates` are those of the reranker or, without one, all of `deep`; `given` is what would be read of them in
+    their first order.
     """
     truth = Truth(answers, corpus)
     own = [

@@ -90,7 +90,8 @@ def advice(losses: Losses, score: str, depth: int | None) -> Advice | None:
     - of larger chunks, that answers of which a part was found are found whole;
     - of an embedder that reads chunks whole, that the rest is found at most as often as all text is now: more text in
       one vector is found less often, not more;
-    - of a better order, the best one of the candidates, also of what a flag explains; of all others, all that they lost.
+    - of a better order, the best one of the candidates, also of what a flag explains;
+    - of all others, all that they lost.
 
     What is not among the results asked for, the retriever, the chunker or a reranker may have lost. So nobody is
     blamed for it, and nothing promised.
