@@ -362,6 +362,19 @@ class TestAsking:
         found = attribution.advice
         assert (found.change, found.promise) == ("reranker", "about")
 
+    def test_of_questions_that_are_left_out_nothing_counts(self, evaluation):
+        retriever = RerankedRetriever(BM25Retriever(), backwards, candidates=20)
+        result = evaluation.run(retriever=retriever, k=5)
+        whole = Attribution.of(result, retriever=retriever)
+        scored = result.scores.columns["span_recall@5"].copy()
+        scored[result.scores.query_ids.index(whole.query_ids[0])] += 0.25
+        table = replace(result.scores, columns={**result.scores.columns, "span_recall@5": scored})
+        changed = replace(result, queries=replace(result.queries, table=table))
+        rest = Attribution.of(changed, retriever=retriever)
+        assert rest.query_ids == whole.query_ids[1:]
+        for name in ("recall", "without_reranker", "first_order", "split", "best_rank"):
+            assert getattr(rest.losses, name).tolist() == getattr(whole.losses, name)[1:].tolist()
+
     def test_a_pipeline_that_fails_is_said_or_raised(self, run, monkeypatch):
         def fails(self, corpus):
             raise OSError("no disk")
