@@ -162,6 +162,22 @@ class TestExplained:
         assert (answer.first_rank, answer.rank) == (1, len(found.results))
         assert "(rank 1 before reranking)" in repr(found)
 
+    def test_what_the_reranker_was_not_given_has_its_own_rank_before(self, corpus):
+        answer = quoted("Refunds take five days. Invoices come on the first.")
+        query = Query(QueryId("q"), QueryText("When?"))
+        dataset = Dataset([TokenLevelGroundTruth(query, [answer])], TOKEN, corpus=corpus)
+        parts = ["Support answers within a day.", "Invoices come on the first.", "# Copy", "Refunds take five days."]
+        places = [{"doc_id": span.doc_id, "start": span.start, "end": span.end} for span in map(quoted, parts)]
+        retriever = RerankedRetriever(
+            lambda query, k: places[:k], lambda query, texts: [0.0] * len(texts), candidates=2
+        )
+        result = TokenLevelEvaluation(corpus, dataset).run(retriever=retriever, k=1)
+        found = result.explain("q", corpus=corpus, retriever=retriever)
+        (told,) = found.answers
+        assert told.causes == ("beyond_cutoff", "not_a_candidate", "not_retrieved")
+        assert (told.first_rank, told.outside_rank) == (2, 4)
+        assert "retrieved, but not among the reranker's candidates: rank 4 before reranking" in repr(found)
+
     def test_a_candidate_whose_rank_after_reranking_is_not_known_was_retrieved(self, evaluation, corpus):
         def backwards(query, texts):
             return [float(number) for number in range(len(texts))]

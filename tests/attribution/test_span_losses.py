@@ -110,8 +110,35 @@ class TestOneCaseOfEachCause:
 
     def test_text_that_the_reranker_was_not_given_and_that_was_behind_the_cutoff(self):
         known = evidence([span(*B)], [hit(*A)], first=[hit(*A)], deep=[hit(*A), hit(*C), hit(*B)])
-        assert told(known) == (0, {"beyond_cutoff": 1})
+        assert told(known) == (0, {"not_a_candidate": 1})
         assert span_losses(known).without_reranker.tolist() == [0]
+
+    def test_text_beyond_more_candidates_than_are_read(self):
+        candidates = [hit(*A), hit(*C), hit(*C, "b")]
+        known = evidence([span(*B)], candidates, first=candidates, deep=[*candidates, hit(*B)])
+        assert told(known) == (0, {"not_a_candidate": 1})
+
+    def test_text_that_the_reranker_moved_but_only_behind_the_cutoff_was_a_candidate(self):
+        candidates = [hit(*A), hit(*C), hit(*B), hit(*C, "b")]
+        known = evidence([span(*B)], [candidates[at] for at in (1, 0, 3, 2)], first=candidates, deep=candidates)
+        assert told(known) == (0, {"beyond_cutoff": 1})
+
+    def test_what_the_run_ranked_was_a_candidate(self):
+        known = evidence([span(*B)], [hit(*A), hit(*C), hit(*B)], first=[hit(*A), hit(*C)], deep=[hit(*A), hit(*C)])
+        assert told(known) == (0, {"beyond_cutoff": 1})
+
+    def test_without_a_reranker_all_that_was_retrieved_is_a_candidate(self):
+        known = evidence([span(*B)], [hit(*A)], deep=[hit(*A), hit(*C), hit(*B)])
+        losses = span_losses(known)
+        assert (losses.lost["not_a_candidate"][0], losses.general["not_a_candidate"][0]) == (0, 0)
+        assert (losses.first_order, losses.without_reranker) == (None, None)
+
+    @pytest.mark.parametrize(("given", "before"), [(1, 0), (2, 20 / 43), (3, 20 / 43), (4, 20 / 43)])
+    def test_the_first_order_is_that_of_the_candidates_at_the_cutoff(self, given, before):
+        deep = [hit(*C), hit(*B), hit(*A), hit(*C, "b")]
+        losses = span_losses(evidence([span(*A), span(*B)], deep[:given][::-1], first=deep[:given], deep=deep))
+        assert losses.first_order.tolist() == [before]
+        assert losses.without_reranker.tolist() == [20 / 43]
 
     def test_text_that_was_behind_the_cutoff_before_and_after_reranking(self):
         candidates = [hit(*A), hit(*C), hit(*B)]
@@ -226,6 +253,14 @@ class TestFlags:
         assert losses.truncated[0] == 0.75
         assert (losses.lost["not_retrieved"][0], losses.general["not_retrieved"][0]) == (1, 0.25)
 
+    def test_of_what_is_no_candidate_what_a_flag_explains_is_not_general(self):
+        known = evidence(
+            [span(*B)], [hit(*C)], first=[hit(*C)], deep=[hit(*C), hit(*B)], chunks=[chunk(*B)], unread=[span(29, 44)]
+        )
+        losses = span_losses(known)
+        assert (losses.lost["not_a_candidate"][0], losses.general["not_a_candidate"][0]) == (1, 0.25)
+        assert losses.general["beyond_cutoff"][0] == 0
+
     def test_what_was_found_all_the_same_is_not_lost_by_truncation(self):
         losses = span_losses(evidence([span(*B)], [hit(*B)], chunks=[chunk(*B)], unread=[span(29, 44)]))
         assert losses.truncated[0] == 0
@@ -273,9 +308,9 @@ def test_losses_are_those_of_counting_characters():
     for world in worlds(0, 600):
         texts, answers, places, deep, first, final, k = world
         losses = span_losses(of_world(world, str(k)))
-        before = (final, final) if first is None else (deep, first)
-        cut = [ranking[:k] for ranking in (*before, final)]
-        expected, recall = brute_force_losses.losses(answers, texts, places, deep, *cut)
+        candidates, given = (deep, final) if first is None else (first, first)
+        cut = [ranking[:k] for ranking in (given, final)]
+        expected, recall = brute_force_losses.losses(answers, texts, places, deep, candidates, *cut)
         assert {cause: losses.lost[cause][0] for cause in CAUSES} == pytest.approx(expected, abs=1e-9), world
         assert losses.recall[0] == pytest.approx(recall, abs=1e-12)
 
@@ -285,9 +320,9 @@ def test_losses_at_a_budget_are_those_of_counting_characters():
     for world in worlds(3_000, 3_300):
         texts, answers, places, deep, first, final, k = world
         losses = span_losses(of_world(world, f"{10 * k}ch"))
-        before = (final, final) if first is None else (deep, first)
-        cut = [brute_force_answers.cut(ranking, 10 * k) for ranking in (*before, final)]
-        expected, recall = brute_force_losses.losses(answers, texts, places, deep, *cut)
+        candidates, given = (deep, final) if first is None else (first, first)
+        cut = [brute_force_answers.cut(ranking, 10 * k) for ranking in (given, final)]
+        expected, recall = brute_force_losses.losses(answers, texts, places, deep, candidates, *cut)
         assert min(losses.chunking.recall[0], losses.candidates.recall[0]) >= recall - 1e-9
         assert {cause: losses.lost[cause][0] for cause in CAUSES} == pytest.approx(expected, abs=1e-9), world
         assert losses.recall[0] == pytest.approx(recall, abs=1e-12)

@@ -75,6 +75,9 @@ def told(known):
         (evidence(documents("u1"), ["u0"], deep=["u0", "u2", "u1"]), 0, {"beyond_cutoff": 1}),
         (evidence(documents("u1"), ["u0", "u2", "u1"], first=["u1", "u0", "u2"]), 0, {"dropped_by_reranker": 1}),
         (evidence(documents("u1"), ["u0"], first=["u0"], deep=["u0", "u1"]), 0, {"not_a_candidate": 1}),
+        (evidence(documents("u1"), ["u0"], first=["u0"], deep=["u0", "u2", "u1"]), 0, {"not_a_candidate": 1}),
+        (evidence(documents("u1"), ["u2", "u0", "u1"], first=["u0", "u2", "u1"]), 0, {"beyond_cutoff": 1}),
+        (evidence(documents("u1"), ["u0", "u2", "u1"], first=["u0"], deep=["u0", "u2"]), 0, {"beyond_cutoff": 1}),
         (evidence(documents("u1"), ["u1", "u0"], k="6ch"), 1, {}),
         (evidence(documents("u1"), ["u0", "u1"], k="5ch"), 0, {"beyond_cutoff": 1}),
     ],
@@ -88,6 +91,9 @@ def told(known):
         "in the deep ranking only",
         "dropped by the reranker",
         "not a candidate",
+        "not a candidate, and behind the cutoff",
+        "a candidate, behind the cutoff before and after",
+        "ranked by the run, and so a candidate",
         "within a budget",
         "behind a budget",
     ],
@@ -147,7 +153,17 @@ def test_the_best_order_has_as_many_units_as_fit():
 def test_without_the_reranker_recall_is_that_of_the_candidates():
     known = evidence(documents("u0", "u1"), ["u2", "u0", "u1"], first=["u0", "u1", "u2"])
     assert losses_of(known).without_reranker[0] == 1
-    assert losses_of(evidence(documents("u0"), ["u0"])).without_reranker is None
+    alone = losses_of(evidence(documents("u0"), ["u0"]))
+    assert (alone.without_reranker, alone.first_order) == (None, None)
+
+
+@pytest.mark.parametrize(("given", "before"), [(1, 0), (2, 0.5), (3, 0.5)])
+def test_the_first_order_is_that_of_the_candidates_at_the_cutoff(given, before):
+    deep = ["u2", "u1", "u0"]
+    losses = losses_of(evidence(documents("u0", "u1"), deep[:given][::-1], first=deep[:given], deep=deep))
+    assert losses.first_order.tolist() == [before]
+    assert losses.without_reranker.tolist() == [0.5]
+    assert losses.general["not_a_candidate"].tolist() == losses.lost["not_a_candidate"].tolist()
 
 
 def test_losses_are_those_of_sets():
@@ -160,13 +176,13 @@ def test_losses_are_those_of_sets():
         some = deep[: chance.randint(0, len(deep))]
         given = chance.choice([some, deep])
         final = chance.sample(given, len(given)) if reranks else some
-        before, kept = (deep, given) if reranks else (final, final)
+        candidates, kept = (given, given) if reranks else (deep, final)
         places = [Answer(tuple(tuple(map(DocumentId, sorted(place))) for place in one)) for one in answers]
         known = evidence(
             documents(*places), final, k=str(k), deep=deep, first=given if reranks else None, indexed=indexed
         )
         part = [*kept[:k], *final[:k]]
-        steps = [[*NAMES], indexed, deep, [*before[:k], *part], part, final[:k], final[:k]]
+        steps = [[*NAMES], indexed, deep, candidates, part, final[:k], final[:k]]
         found = []
         for step in steps:
             ranks, _ = unit_ranks(answers, [*dict.fromkeys(step)])

@@ -11,24 +11,25 @@ CAUSES = (
     "not_in_corpus",
     "in_no_chunk",
     "not_retrieved",
-    "beyond_cutoff",
     "not_a_candidate",
+    "beyond_cutoff",
     "dropped_by_reranker",
     "not_placed",
 )
 
 
-def losses(answers, corpus, chunks, deep, first, given, read):
-    """What each cause lost of the whole, and recall; rankings are lists of (document, start, end), all of them cut.
+def losses(answers, corpus, chunks, deep, candidates, given, read):
+    """What each cause lost of the whole, and recall; rankings are lists of (document, start, end).
 
-    `first` is what would be read without a reranker, `given` what would be of its candidates in their first order.
+    `candidates` are those of the reranker or, without one, all of `deep`; `given` is what would be read of them in
+    their first order.
     """
     truth = Truth(answers, corpus)
     own = [
         {(name, at) for name, text in corpus.items() for at in range(len(text))},
         {*characters(chunks)},
         {*characters(deep)},
-        {*characters(first)},
+        {*characters(candidates)},
         {*characters(given)},
         set(),
         {*characters(read)},

@@ -71,8 +71,8 @@ class _Offer:
         return self.lost if self.weight is None else self.weight
 
     def promises_more(self, recall: float) -> bool:
-        """Return whether what it promises is more than there is now, as it is printed."""
-        return self.choice > _SEEN if self.promised is None else self.promised - recall > _SEEN
+        """Return whether it is about something, and promises more than there is now, as both are printed."""
+        return self.choice > _SEEN and (self.promised is None or self.promised - recall > _SEEN)
 
 
 def advice(losses: Losses, score: str, depth: int | None) -> Advice | None:
@@ -80,15 +80,18 @@ def advice(losses: Losses, score: str, depth: int | None) -> Advice | None:
 
     What ranking lost counts only as far as neither splitting, truncation nor the end of the budget explains it, and
     what was retrieved too late only as far as an order of what was retrieved could bring it. A reranker is weighed by
-    what it lost more than it won, as without it both would go. Promises are means over the questions:
+    what it lost of its candidates in their first order more than it won, as without it both would go. Promises are
+    means over the questions:
 
-    - without the reranker, the recall of the ranking before it, which is known; so it is, for a number of results, with
-      that many candidates, as all of them are read then;
+    - without the reranker, the recall of the ranking before it, which is known;
+    - of more candidates, all that was retrieved and is not among them, also what a flag explains, as a reranker that
+      scores each text for itself may put all of it first;
     - of smaller chunks, that what the budget does not read of the chunks that it begins is read;
     - of larger chunks, that answers of which a part was found are found whole;
     - of an embedder that reads chunks whole, that the rest is found at most as often as all text is now: more text in
       one vector is found less often, not more;
-    - of a better order, the best one; of all others, all that they lost.
+    - of a better order, the best one of the candidates, also of what a flag explains;
+    - of all others, all that they lost.
 
     What is not among the results asked for, the retriever, the chunker or a reranker may have lost. So nobody is
     blamed for it, and nothing promised.
@@ -135,20 +138,23 @@ def _offers(losses: Losses, recall: float, depth: int | None, *, is_budget: bool
     then = "whether the retriever, the chunker or a reranker lost it, only a deeper ranking tells"
     asks = ", as --deep (deep=True) asks for" if depth is None else ""
     yield _Offer("deeper_ranking", what, unknown, f"{then}{asks}", None, "")
-    best = min(max(float(losses.candidates.recall.mean()), recall), recall + behind)
+    best = max(float(losses.candidates.recall.mean()), recall)
     what = f"was retrieved, but beyond the cutoff{_beside(lost['beyond_cutoff'], behind, is_budget=is_budget)}"
     a_reranker = "a reranker" if losses.without_reranker is None else "another reranker"
-    yield _Offer("order", what, behind, f"in a better order, such as that of {a_reranker}", best, weight=best - recall)
-    if losses.without_reranker is not None:
-        gained = np.where(losses.asked, losses.without_reranker - losses.recall, 0.0)
-        without, dropped = recall + float(gained.mean()), lost["dropped_by_reranker"]
+    then, weight = f"in a better order, such as that of {a_reranker}", min(best - recall, behind)
+    yield _Offer("order", what, behind, then, best, weight=weight)
+    kept_out, all_kept_out = general["not_a_candidate"], lost["not_a_candidate"]
+    beside = _beside(all_kept_out, kept_out, is_budget=is_budget)
+    what = f"was retrieved, but is not among the reranker's candidates{beside}"
+    yield _Offer("candidates", what, kept_out, "with candidates for all of it", recall + all_kept_out)
+    if losses.without_reranker is not None and losses.first_order is not None:
+        without, first = (
+            float(np.where(losses.asked, before - losses.recall, 0.0).mean())
+            for before in (losses.without_reranker, losses.first_order)
+        )
         known: Promise = "" if losses.asked.all() else "about"
-        kept_out = lost["not_a_candidate"]
-        what = "would be read without the reranker, and is not among its candidates, which are too few for the cutoff"
-        then = "with candidates for all of it, or without the reranker"
-        yield _Offer("candidates", what, kept_out, then, without, "about" if is_budget else known)
-        what, weight = "was among the candidates, dropped by the reranker", without - recall - kept_out
-        yield _Offer("reranker", what, dropped, "without the reranker", without, known, weight)
+        what, dropped = "was among the candidates, dropped by the reranker", lost["dropped_by_reranker"]
+        yield _Offer("reranker", what, dropped, "without the reranker", recall + without, known, weight=first)
     split, found = float(losses.split.mean()), float(losses.split_found.mean())
     what, then = "belongs to answers that no chunk holds whole", "with chunks that hold whole those found in part"
     yield _Offer("larger_chunks", what, split, then, recall + found, "about")

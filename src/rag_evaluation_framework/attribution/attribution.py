@@ -261,7 +261,7 @@ def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
     """Return the losses of some of the questions."""
     if kept.all():
         return losses
-    without, chunking = losses.without_reranker, losses.chunking
+    without, first, chunking = losses.without_reranker, losses.first_order, losses.chunking
     return replace(
         losses,
         recall=losses.recall[kept],
@@ -269,6 +269,7 @@ def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
         asked=losses.asked[kept],
         best_rank=losses.best_rank[kept],
         without_reranker=None if without is None else without[kept],
+        first_order=None if first is None else first[kept],
         split=losses.split[kept],
         split_found=losses.split_found[kept],
         truncated=losses.truncated[kept],

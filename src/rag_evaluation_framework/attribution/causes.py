@@ -13,8 +13,8 @@ Cause = Literal[
     "in_no_chunk",
     "not_retrieved",
     "not_asked_for",
-    "beyond_cutoff",
     "not_a_candidate",
+    "beyond_cutoff",
     "dropped_by_reranker",
     "not_placed",
 ]
@@ -64,8 +64,8 @@ _TOLD: Mapping[Cause, str] = {
     "in_no_chunk": "in no chunk",
     "not_retrieved": "not among the first {depth}",
     "not_asked_for": "not among the results asked for",
+    "not_a_candidate": "retrieved, but not among the reranker's candidates",
     "beyond_cutoff": "retrieved, but beyond the cutoff",
-    "not_a_candidate": "within it before reranking, not among the candidates",
     "dropped_by_reranker": "within it before reranking, dropped by the reranker",
     "not_placed": "retrieved as text that has no place",
 }

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from rag_evaluation_framework.attribution.causes import CAUSES
+from rag_evaluation_framework.attribution.causes import CAUSES, Cause
 from rag_evaluation_framework.attribution.deep_pass import Gathered, gather
 from rag_evaluation_framework.attribution.embedded_text import uncovered
 from rag_evaluation_framework.attribution.evidence import Evidence
@@ -194,20 +194,26 @@ class _Explaining:
         recall = float(losses.recall[number])
         ranking = self.final if self.evidence.first is not None else max(self.evidence.deep[0], self.final, key=len)
         rank = self._more(entry, ranking, recall)
-        first = None if self.evidence.first is None else self._more(entry, self.evidence.deep[0], recall)
+        lost: dict[Cause, float] = {cause: float(losses.lost[cause][number]) for cause in CAUSES}
+        first = outside = None
+        if self.evidence.first is not None:
+            first = self._more(entry, self.evidence.deep[0], recall)
+            given = recall + lost["beyond_cutoff"] + lost["dropped_by_reranker"] + lost["not_placed"]
+            outside = self._more(entry, self.evidence.deep[0], given)
         found = self._more(entry, ranking, 0.0)
         earlier = None if self.before is None else self.before.ranking
         was = None if earlier is None else self._more(entry, earlier, 0.0)
         return ExplainedAnswer(
             answer=answer,
             recall=recall,
-            lost={cause: float(losses.lost[cause][number]) for cause in CAUSES},
+            lost=lost,
             is_split=bool(losses.split[number] > _NEARLY),
             is_truncated=bool(losses.truncated[number] > _NEARLY),
             is_cut_off=bool(losses.cut_off[number] > _NEARLY),
             rank=rank,
             before=() if rank is None else ranking[: rank - 1],
             first_rank=first,
+            outside_rank=outside,
             found_at=found,
             was_found_at=was,
             missed=tuple(self._missed(answer)) if recall < 1 - _NEARLY else (),

@@ -128,6 +128,8 @@ class ExplainedAnswer:
         rank: The best rank at which more of it is found than was read; None if no known result has more.
         before: The results before that rank, best first.
         first_rank: The same rank before the reranker; None without one.
+        outside_rank: The first rank before the reranker at which more of it is found than its candidates have; None
+            without one, or if no known result has more.
         found_at: The rank at which it is first found; None if it is not.
         was_found_at: The same in the baseline.
         missed: What of its first place was not read, where nothing else stands for it.
@@ -142,6 +144,7 @@ class ExplainedAnswer:
     rank: int | None
     before: tuple[Hit, ...]
     first_rank: int | None
+    outside_rank: int | None
     found_at: int | None
     was_found_at: int | None
     missed: tuple[Missed, ...]

@@ -137,9 +137,10 @@ class _Lines:
 
     def _at(self, cause: Cause, answer: ExplainedAnswer) -> str:
         """Return at which rank more of an answer is found, and what stood before it, where a ranking lost it."""
-        if cause not in ("beyond_cutoff", "not_a_candidate", "dropped_by_reranker"):
+        if cause not in ("not_a_candidate", "beyond_cutoff", "dropped_by_reranker"):
             return ""
-        first = "" if answer.first_rank is None else f"rank {answer.first_rank} before reranking"
+        first_rank = answer.outside_rank if cause == "not_a_candidate" else answer.first_rank
+        first = "" if first_rank is None else f"rank {first_rank} before reranking"
         if answer.rank is None or cause == "not_a_candidate":
             return f": {first}" if first else ""
         named = [self._where(hit) for hit in answer.before[:_MOST_BEFORE]]

@@ -1,10 +1,10 @@
 """Where relevant text was lost, by cause, in columns.
 
 Every step between the documents and the cutoff is a set of characters, and has all that the steps after it have: the
-corpus, its chunks, what was retrieved, what would have been read without the reranker, what would have been read of its
-candidates in their first order, what was read as text, and what was read. What a step is worth is what recall counts of
-it: the credit of its characters. So the other places of an answer count as far as they do in the score, and the
-differences between steps add up to what is missing of the first places.
+corpus, its chunks, what was retrieved, the candidates of the reranker (without one: all that was retrieved), what would
+have been read of them in their first order, what was read as text, and what was read. What a step is worth is what
+recall counts of it: the credit of its characters. So the other places of an answer count as far as they do in the
+score, and the differences between steps add up to what is missing of the first places.
 """
 
 from itertools import pairwise
@@ -18,6 +18,7 @@ from rag_evaluation_framework.attribution.span_ceilings import best_of_candidate
 from rag_evaluation_framework.attribution.span_steps import SpanSteps
 from rag_evaluation_framework.attribution.useful_results import cut_off
 from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.judging.span_columns import SpanColumns
 
@@ -40,7 +41,8 @@ def span_losses(evidence: Evidence) -> Losses:
         lost={cause: lost[cause] / whole for cause in CAUSES},
         asked=evidence.asked,
         best_rank=steps.best_ranks(),
-        without_reranker=_without_reranker(steps),
+        without_reranker=_unreranked(steps, evidence.deep),
+        first_order=_unreranked(steps, evidence.candidates),
         split=gained(split),
         split_found=gained(found),
         truncated=gained(unread),
@@ -80,13 +82,15 @@ def split_answers(steps: SpanSteps) -> tuple[SpanColumns, SpanColumns]:
 
 def _general(steps: SpanSteps, *explained: SpanColumns) -> dict[Cause, Numbers]:
     """Return what ranking lost, as shares, if what a flag explains were had."""
-    chunks, deep, first = (steps.credit(rows, *explained) for rows in steps.all[1:4])
-    behind, missing = (np.maximum(one - other, 0.0) / steps.whole for one, other in ((deep, first), (chunks, deep)))
-    return {"beyond_cutoff": behind, **not_found(missing, steps.evidence.asked)}
+    had = [steps.credit(rows, *explained) for rows in steps.all[1:5]]
+    missing, kept_out, behind = (np.maximum(one - other, 0.0) / steps.whole for one, other in pairwise(had))
+    found: dict[Cause, Numbers] = {"not_a_candidate": kept_out, "beyond_cutoff": behind}
+    return {**not_found(missing, steps.evidence.asked), **found}
 
 
-def _without_reranker(steps: SpanSteps) -> Numbers | None:
+def _unreranked(steps: SpanSteps, ranked: RankedHits) -> Numbers | None:
+    """Return the recall of a ranking that is not reranked; NaN where it is not known, None if there is no reranker."""
     if steps.evidence.first is None:
         return None
-    credit = steps.credit(steps.placed(steps.without_reranker))
+    credit = steps.credit(steps.placed(steps.evidence.cut(ranked)))
     return np.where(steps.evidence.asked, credit / steps.whole, np.nan)

@@ -67,23 +67,17 @@ class SpanSteps:
         known = self.evidence
         final = known.cut(known.final)
         given = final if known.first is None else known.cut(known.first)
-        first = final if known.first is None else self.without_reranker
         inside = self._inside_documents()
         own = [
             [inside],
             [inside] if known.chunks is None else [self.in_chunks, self._in_unplaced_chunks()],
-            [rows(hits) for hits in (known.deep, known.final) for rows in (self.placed, self._as_text)],
-            [self.placed(first), self._as_text(first)],
+            [self.placed(known.deep), self._as_text(known.deep)],
+            [rows(hits) for hits in (known.candidates, known.final) for rows in (self.placed, self._as_text)],
             [self.placed(given), self._as_text(given)],
             [self._as_text(final)],
             [self.read],
         ]
         return [joined(rows for some in own[number:] for rows in some) for number in range(len(own))]
-
-    @cached_property
-    def without_reranker(self) -> RankedHits:
-        """What would be read at the cutoff without the reranker, however few results were given to it."""
-        return self.evidence.cut(self.evidence.deep)
 
     @cached_property
     def in_chunks(self) -> SpanColumns:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_evaluation_framework.attribution.causes import CAUSES, STEPS, divided
+from rag_evaluation_framework.attribution.causes import CAUSES, STEPS, Cause, divided
 from rag_evaluation_framework.attribution.evidence import Evidence
 from rag_evaluation_framework.attribution.losses import Bound, Losses
 from rag_evaluation_framework.data.chunks import AnyChunk
@@ -20,6 +20,8 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ground_truth import GroundTruth
 from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.data.levels import DOCUMENT, Level
+
+_BY_RANKING: tuple[Cause, ...] = ("not_retrieved", "not_asked_for", "not_a_candidate", "beyond_cutoff")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,35 +72,38 @@ def unit_losses(evidence: Evidence, units: Units) -> Losses:
     known = evidence
     final = known.cut(known.final)
     given = final if known.first is None else known.cut(known.first)
-    first = final if known.first is None else known.cut(known.deep)
+    without = known.cut(known.deep)
     count = len(known.truth)
     had = np.zeros((len(STEPS), count))
-    before, reachable = np.zeros(count), np.zeros((2, count))
+    unreranked, reachable = np.zeros((2, count)), np.zeros((2, count))
     ranks = np.zeros(count, dtype=np.int64)
     for row, entry in enumerate(known.truth):
         labels = [*entry.labels]
-        read, some, bare = (units_of(entry, units.level, hits[row]) for hits in (final, given, first))
-        deep = units_of(entry, units.level, known.deep[row]) | units_of(entry, units.level, known.final[row])
-        steps = [units.in_corpus(labels), units.listed(labels), deep, bare, some, read, read]
+        read, some, bare = (units_of(entry, units.level, hits[row]) for hits in (final, given, without))
+        deep, first, ranked = (
+            units_of(entry, units.level, hits[row]) for hits in (known.deep, known.candidates, known.final)
+        )
+        steps = [units.in_corpus(labels), units.listed(labels), deep, first | ranked, some, read, read]
         had[:, row] = [accounted(entry, set[str]().union(*steps[number:])) for number in range(len(STEPS))]
-        before[row] = accounted(entry, bare)
+        unreranked[:, row] = [accounted(entry, bare), accounted(entry, some)]
         ranks[row] = best_rank(entry, units.level, known.deep[row] if known.first is None else known.final[row], read)
-        candidates = units_of(entry, units.level, known.candidates[row]) | read
-        reachable[:, row] = [accounted(entry, units.listed(labels)), accounted(entry, candidates)]
+        reachable[:, row] = [accounted(entry, units.listed(labels)), accounted(entry, first | read)]
     whole = np.array([len(entry.relevant) for entry in known.truth], dtype=np.float64)
     lost, nothing = divided([*had], whole, known.asked), np.zeros(count)
+    before = None if known.first is None else np.where(known.asked, unreranked / whole, np.nan)
     return Losses(
         recall=had[-1] / whole,
         lost={cause: lost[cause] / whole for cause in CAUSES},
         asked=known.asked,
         best_rank=ranks,
-        without_reranker=None if known.first is None else np.where(known.asked, before / whole, np.nan),
+        without_reranker=None if before is None else before[0],
+        first_order=None if before is None else before[1],
         split=nothing,
         split_found=nothing,
         truncated=nothing,
         cut_off=nothing,
         cut_off_read=nothing,
-        general={cause: lost[cause] / whole for cause in ("not_retrieved", "not_asked_for", "beyond_cutoff")},
+        general={cause: lost[cause] / whole for cause in _BY_RANKING},
         chunking=None if units.in_chunks is None else _bound(known, reachable[0], whole),
         candidates=_bound(known, reachable[1], whole),
     )
