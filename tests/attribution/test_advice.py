@@ -1,5 +1,7 @@
 """What would help most, of what was lost in made-up questions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,8 @@ def losses(recall, *, ceiling=1.0, without=None, first=None, split=0.0, split_fo
         split=both(split),
         split_found=both(split_found),
         truncated=NOTHING,
+        embedded=NOTHING,
+        embedded_found=NOTHING,
         cut_off=NOTHING,
         cut_off_read=NOTHING,
         general={cause: both(0.0 if cause in flagged else lost.get(cause, 0.0)) for cause in BY_RANKING},
@@ -115,6 +119,18 @@ def test_more_candidates_promise_also_what_a_flag_explains():
     found = of(known)
     assert (found.change, found.promised, found.share) == ("candidates", 0.8, pytest.approx(0.5))
     assert "the reranker's candidates, and is neither split nor truncated: with" in found.text
+
+
+def test_of_an_embedder_that_truncates_the_rest_is_found_as_often_as_what_it_reads():
+    known = replace(losses(0.3, beyond_cutoff=0.7, ceiling=0.3), truncated=both(0.6))
+    found = of(replace(known, embedded=both(0.2), embedded_found=both(0.1)))
+    assert (found.change, found.promise, found.promised) == ("embedder", "about", pytest.approx(0.3 + 0.6 / 2))
+
+
+def test_of_an_embedder_that_reads_no_answer_nothing_is_promised():
+    found = of(replace(losses(0.0, beyond_cutoff=1.0, ceiling=0.0), truncated=both(1.0)))
+    assert (found.change, found.promise, found.promised) == ("embedder", "", None)
+    assert found.text.endswith("reads them whole; how often it would be found is not known")
 
 
 def test_nothing_is_advised_where_nothing_is_missing():

@@ -619,7 +619,7 @@ class TestAdvice:
         result = evaluation.run(retriever=retriever, k=5)
         found = Attribution.of(result, retriever=retriever).advice
         assert found.change == "embedder"
-        assert found.promise == "up to"
+        assert found.promise == "about"
         whole = VectorRAGRetriever(RecursiveCharacterChunker(chunk_size=1500), LsaEmbedder())
         self.check(found, result, evaluation.run(retriever=whole, k=5), "span_recall@5")
 

@@ -392,8 +392,23 @@ class TestBudgetsThatEndInAChunk:
 
     def test_smaller_chunks_are_advised_and_no_order(self):
         found = advice(span_losses(self.known), "span_recall@34ch", 100)
-        assert (found.change, found.promise, found.promised) == ("smaller_chunks", "about", 1)
+        assert (found.change, found.promise, found.promised) == ("smaller_chunks", "up to", 1)
         assert "smaller chunks, or a larger budget" in found.text
+
+    def test_no_chunks_hold_more_than_the_budget_does(self):
+        losses = span_losses(evidence([span(0, 74)], [hit(0, 74)], chunks=[chunk(0, 74)], k="20ch"))
+        assert (losses.recall[0], losses.cut_off[0]) == (pytest.approx(20 / 74), pytest.approx(54 / 74))
+        assert losses.cut_off_read[0] == 0
+        assert advice(losses, "span_recall@20ch", 100) is None
+        some = span_losses(evidence([span(20, 74)], [hit(0, 74)], chunks=[chunk(0, 74)], k="30ch"))
+        assert some.recall[0] + some.cut_off_read[0] == pytest.approx(30 / 54)
+
+    def test_larger_chunks_hold_no_more_than_the_budget_does(self):
+        parts = [(0, 40), (40, 74)]
+        known = evidence([span(0, 74)], [hit(*parts[0])], chunks=[chunk(*part) for part in parts], k="50ch")
+        losses = span_losses(known)
+        assert (losses.recall[0], losses.split[0]) == (pytest.approx(40 / 74), pytest.approx(34 / 74))
+        assert losses.split_found[0] == pytest.approx(10 / 74)
 
     def test_an_order_is_advised_where_one_helps(self):
         late = evidence([span(*B)], [hit(*A), hit(*C), hit(*B)], k="34ch")

@@ -39,7 +39,8 @@ class Advice:
         change: What is to be changed.
         share: The share of all that is missing that it is about; in [0, 1].
         recall: The mean recall now.
-        promised: The mean recall with the change; None for `deeper_ranking`, which tells more and changes nothing.
+        promised: The mean recall with the change; None for `deeper_ranking`, which tells more and changes nothing, and
+            for an embedder that reads nothing of any answer.
         promise: How that is meant.
         text: All of it in a sentence.
     """
@@ -86,10 +87,11 @@ def advice(losses: Losses, score: str, depth: int | None) -> Advice | None:
     - without the reranker, the recall of the ranking before it, which is known;
     - of more candidates, all that was retrieved and is not among them, also what a flag explains, as a reranker that
       scores each text for itself may put all of it first;
-    - of smaller chunks, that what the budget does not read of the chunks that it begins is read;
-    - of larger chunks, that answers of which a part was found are found whole;
-    - of an embedder that reads chunks whole, that the rest is found at most as often as all text is now: more text in
-      one vector is found less often, not more;
+    - of smaller chunks, that what the budget does not read of the chunks that it begins is read, as far as it can hold
+      the answers;
+    - of larger chunks, that answers of which a part was found are found whole, as far as the budget can hold them;
+    - of an embedder that reads chunks whole, that the rest is found as often as what it reads of them now, which is an
+      estimate: more text in one vector may be found less often; nothing, if it reads nothing of any answer;
     - of a better order, the best one of the candidates, also of what a flag explains;
     - of all others, all that they lost.
 
@@ -161,11 +163,16 @@ def _offers(losses: Losses, recall: float, depth: int | None, *, is_budget: bool
     behind_budget = float(losses.cut_off.mean())
     what = "is in chunks behind what the budget reads of them, were they the first"
     then = "with smaller chunks, or a larger budget"
-    yield _Offer("smaller_chunks", what, behind_budget, then, recall + float(losses.cut_off_read.mean()), "about")
-    truncated = float(losses.truncated.mean())
+    yield _Offer("smaller_chunks", what, behind_budget, then, recall + float(losses.cut_off_read.mean()))
+    truncated, embedded = float(losses.truncated.mean()), float(losses.embedded.mean())
     what = "is in chunks behind what the embedder reads of them"
-    then = "with an embedder that reads them whole, and finds the rest at most as often as all text is found now"
-    yield _Offer("embedder", what, truncated, then, recall + truncated * recall)
+    then = "with an embedder that reads them whole"
+    if embedded > _SEEN:
+        then = f"{then}, and finds the rest as often as what is embedded now"
+        found = recall + truncated * float(losses.embedded_found.mean()) / embedded
+        yield _Offer("embedder", what, truncated, then, found, "about")
+    else:
+        yield _Offer("embedder", what, truncated, f"{then}; how often it would be found is not known", None, "")
 
 
 def _beside(lost: float, general: float, *, is_budget: bool) -> str:

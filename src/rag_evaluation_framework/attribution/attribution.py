@@ -273,6 +273,8 @@ def _taken(losses: Losses, kept: NDArray[np.bool_]) -> Losses:
         split=losses.split[kept],
         split_found=losses.split_found[kept],
         truncated=losses.truncated[kept],
+        embedded=losses.embedded[kept],
+        embedded_found=losses.embedded_found[kept],
         cut_off=losses.cut_off[kept],
         cut_off_read=losses.cut_off_read[kept],
         general={cause: column[kept] for cause, column in losses.general.items()},

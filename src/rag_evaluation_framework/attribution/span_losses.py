@@ -14,7 +14,7 @@ import numpy as np
 from rag_evaluation_framework.attribution.causes import CAUSES, Cause, divided, not_found
 from rag_evaluation_framework.attribution.evidence import Evidence
 from rag_evaluation_framework.attribution.losses import Losses
-from rag_evaluation_framework.attribution.span_ceilings import best_of_candidates, best_of_chunks
+from rag_evaluation_framework.attribution.span_ceilings import best_of_any_chunks, best_of_candidates, best_of_chunks
 from rag_evaluation_framework.attribution.span_steps import SpanSteps
 from rag_evaluation_framework.attribution.useful_results import cut_off
 from rag_evaluation_framework.data.columns import Numbers
@@ -36,6 +36,7 @@ def span_losses(evidence: Evidence) -> Losses:
     def gained(rows: SpanColumns) -> Numbers:
         return np.maximum(steps.credit(steps.read, rows) - had[-1], 0.0) / whole
 
+    room = np.maximum(best_of_any_chunks(steps) - had[-1] / whole, 0.0)
     return Losses(
         recall=had[-1] / whole,
         lost={cause: lost[cause] / whole for cause in CAUSES},
@@ -44,10 +45,12 @@ def span_losses(evidence: Evidence) -> Losses:
         without_reranker=_unreranked(steps, evidence.deep),
         first_order=_unreranked(steps, evidence.candidates),
         split=gained(split),
-        split_found=gained(found),
+        split_found=np.minimum(gained(found), room),
         truncated=gained(unread),
+        embedded=(steps.credit(steps.in_chunks, unread) - steps.credit(unread)) / whole,
+        embedded_found=(steps.credit(steps.read, unread) - steps.credit(unread)) / whole,
         cut_off=gained(behind),
-        cut_off_read=np.minimum(gained(behind), gained(steps.placed(begun))),
+        cut_off_read=np.minimum.reduce([gained(behind), gained(steps.placed(begun)), room]),
         general=_general(steps, split, unread, behind),
         chunking=best_of_chunks(steps),
         candidates=best_of_candidates(steps),

@@ -101,6 +101,8 @@ def unit_losses(evidence: Evidence, units: Units) -> Losses:
         split=nothing,
         split_found=nothing,
         truncated=nothing,
+        embedded=nothing,
+        embedded_found=nothing,
         cut_off=nothing,
         cut_off_read=nothing,
         general={cause: lost[cause] / whole for cause in _BY_RANKING},
