@@ -223,6 +223,8 @@ def test_the_screen_fits_a_terminal_of_80_columns(run, folder):
     assert "  ! " not in terminal.text
     assert re.search(r"^! scores that are not in both", terminal.text, re.MULTILINE)
     assert [line for line in terminal.text.splitlines() if len(line) > 80] == []
+    (header,) = [line.split() for line in terminal.text.splitlines() if line.split()[:1] == ["score"]]
+    assert header == ["score", "n", "before", "after", "delta", "interval", "p", "+/-"]
 
 
 # --- several runs ---

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-_EDGES, _GAP = 2, 3  # characters that SIMPLE_HEAD adds around all columns, and between two
+_EDGES, _GAP = 2, 2  # characters that SIMPLE_HEAD adds around all columns, and between two
 _LONGEST_WORDS = 32
 
 
@@ -68,7 +68,7 @@ def side_by_side(widths: Sequence[int], room: int, gap: int) -> Iterator[slice]:
 
 
 def _table(words: Sequence[Column], numbers: Sequence[Column], section: int | None) -> Table:
-    grid = Table(box=SIMPLE_HEAD, pad_edge=False)
+    grid = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for column in words:
         grid.add_column(column.header, vertical="top", min_width=min(column.width, _LONGEST_WORDS), overflow="fold")
     for column in numbers:
