@@ -12,7 +12,7 @@ from rag_evaluation_framework.attribution.advice import Advice, advice
 from rag_evaluation_framework.attribution.causes import CAUSES, Cause, told
 from rag_evaluation_framework.attribution.deep_pass import gather
 from rag_evaluation_framework.attribution.losses import Bound, Losses
-from rag_evaluation_framework.attribution.told_recall import confirmed, losses_of, noted, recall_name, scored_rows
+from rag_evaluation_framework.attribution.told_recall import confirmed, noted, recall_name, scored_rows, told_losses
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.results.result import EvaluationResult
@@ -88,7 +88,7 @@ class Attribution:
         name, cutoff = recall_name(result, score)
         rows = scored_rows(result, name)
         gathered = gather(result, rows, cutoff, retriever=retriever, corpus=corpus, tokenizer=tokenizer, deep=deep)
-        losses = losses_of(result, gathered.evidence)
+        gathered, losses = told_losses(result, name, rows, gathered)
         kept, notes = confirmed(result, name, rows, losses)
         told_of: list[int] = rows[kept].tolist()
         return cls(

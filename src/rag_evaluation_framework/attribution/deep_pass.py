@@ -45,11 +45,30 @@ class Gathered:
         evidence: What was retrieved, and what could have been.
         depth: How many results were asked for; None if nothing was, or every question is ranked otherwise today.
         notes: What is to be known of it.
+        retrieved: What the run itself retrieved.
     """
 
     evidence: Evidence
     depth: int | None
     notes: tuple[str, ...]
+    retrieved: RankedHits
+
+    def as_retrieved(self, rows: NDArray[np.bool_], name: str) -> "Gathered":
+        """Return it with some questions told by what the run itself retrieved, as today's results score otherwise.
+
+        Args:
+            rows: Which questions, none of which was reranked; shape (questions,).
+            name: The score.
+        """
+        final, deep = (_either(known, self.retrieved, rows) for known in (self.evidence.final, self.evidence.deep))
+        evidence = replace(self.evidence, final=final, deep=deep, asked=self.evidence.asked & ~rows)
+        note = (
+            f"{int(rows.sum())} of {len(rows)} questions have another {name} today, though their results have the same "
+            "places: of these only what the run retrieved is known"
+        )
+        return replace(
+            self, evidence=evidence, depth=self.depth if evidence.asked.any() else None, notes=(*self.notes, note)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +127,7 @@ def gather(
     bare = Evidence(truth, documents, cutter, final, None, final, nothing)
     pipeline, why = _pipeline(result, retriever, deep)
     if pipeline is None:
-        return Gathered(bare, None, (why,))
+        return Gathered(bare, None, (why,), final)
     try:
         asked = _ask(pipeline, result, bare)
     except (RagEvalError, Exception) as error:
@@ -117,10 +136,10 @@ def gather(
                 raise
             raise ConfigError(f"{pipeline.name} cannot be asked again: {raised(error)}") from error
         told = said(error) if isinstance(error, RagEvalError) else raised(error)
-        return Gathered(bare, None, (_not_asked(f"it fails: {told}"),))
+        return Gathered(bare, None, (_not_asked(f"it fails: {told}"),), final)
     evidence, differing = _compared(result, rows, bare, asked)
     notes = () if not differing else (_differs(differing, len(rows), asked.rankings),)
-    return Gathered(evidence, asked.depth if evidence.asked.any() else None, notes)
+    return Gathered(evidence, asked.depth if evidence.asked.any() else None, notes, final)
 
 
 def _counter(result: EvaluationResult[Any], cutoff: Cutoff, tokenizer: Any) -> Any:
@@ -209,17 +228,22 @@ def _renamed(chunk: Any, ids: ChunkIds) -> Any:
 def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, asked: _Asked) -> tuple[Evidence, int]:
     """Return the evidence with what was answered, and how many questions are ranked otherwise than in the run.
 
-    A run that found fewer results than it was asked for, or failed, ranked otherwise if there are more today.
+    A run that found fewer results than it was asked for, or failed, ranked otherwise if there are more today. So it did
+    if more is read at the cutoff today, as of a budget that its results did not fill.
     """
     found, failed = asked.rankings.hits, asked.rankings.failures
     begins = found.first(bare.final.counts if asked.candidates is None else asked.candidates)
+    reads_alike = np.ones(len(rows), dtype=np.bool_)
+    if asked.candidates is None:
+        reads_alike = bare.cut(found).counts == bare.cut(begins).counts
     sizes = (cutoff.size for cutoff in map(Cutoff.parse, result.cutoffs) if not cutoff.is_budget)
     least = min(max(sizes, default=1), DEPTH if asked.candidates is None else asked.candidates)
     same = np.array(
         [
             entry.query.id not in failed
-            and result.queries[number].status != "failed"
+            and result.scores.statuses[number] != "failed"
             and bare.final.counts[row] >= min(least, found.counts[row])
+            and reads_alike[row]
             and _continues(bare.final[row], begins[row], asked.candidates is not None)
             for row, (number, entry) in enumerate(zip(rows.tolist(), bare.truth, strict=True))
         ],

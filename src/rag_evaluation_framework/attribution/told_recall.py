@@ -79,6 +79,34 @@ def losses_of(result: EvaluationResult[Any], evidence: Evidence) -> Losses:
     return unit_losses(evidence, Units.of(level, evidence.corpus, evidence.chunks))
 
 
+def told_losses(
+    result: EvaluationResult[Any], name: str, rows: Integers, gathered: Gathered
+) -> tuple[Gathered, Losses]:
+    """Return what was lost of each question, by cause, and what is known of it.
+
+    A question that has another recall with the results of today than the run gave it is told by what the run retrieved,
+    if that has it.
+    """
+    losses = losses_of(result, gathered.evidence)
+    other = gathered.evidence.asked & ~_as_scored(result, name, rows, losses)
+    if gathered.evidence.first is not None or not other.any():
+        return gathered, losses
+    helped = other & _as_scored(result, name, rows, losses_of(result, gathered.as_retrieved(other, name).evidence))
+    if not helped.any():
+        return gathered, losses
+    own = gathered.as_retrieved(helped, name)
+    return own, losses_of(result, own.evidence)
+
+
+def _as_scored(result: EvaluationResult[Any], name: str, rows: Integers, losses: Losses) -> NDArray[np.bool_]:
+    """Return which questions have the recall that the run gave them; all, if it gave none."""
+    column = result.scores.columns.get(name)
+    if column is None:
+        return np.ones(len(rows), dtype=np.bool_)
+    same: NDArray[np.bool_] = np.abs(column[rows] - losses.recall) <= _NEARLY
+    return same
+
+
 def confirmed(
     result: EvaluationResult[Any], name: str, rows: Integers, losses: Losses
 ) -> tuple[NDArray[np.bool_], list[str]]:
@@ -87,10 +115,7 @@ def confirmed(
     Raises:
         ResultError: None has.
     """
-    column = result.scores.columns.get(name)
-    if column is None:
-        return np.ones(len(rows), dtype=np.bool_), []
-    kept: NDArray[np.bool_] = np.abs(column[rows] - losses.recall) <= _NEARLY
+    kept = _as_scored(result, name, rows, losses)
     differing = int((~kept).sum())
     why = (
         "what is stored of a run is its deepest ranking, with places instead of texts, and its retriever ranks "
