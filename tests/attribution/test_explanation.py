@@ -318,11 +318,25 @@ class TestBesideABaseline:
         ):
             changed = Dataset([TokenLevelGroundTruth(query, spans)], TOKEN, corpus=corpus)
             before = TokenLevelEvaluation(corpus, changed).run(k=3)
-            (note,) = (
-                told for told in run.explain("both", baseline=before, corpus=corpus).notes if "another one" in told
+            found = run.explain("both", baseline=before, corpus=corpus)
+            assert found.notes == (
+                f"the {what} of the question was another one in {before.name}: the two are not compared",
             )
-            assert note.startswith(f"the {what} of the question was another one in ")
+            shown, record = repr(found), found.record()
+            assert all(told not in shown for told in ("in the baseline", ", was", "as before", ", new", "now"))
+            assert (record["baseline"], record["gone"]) == ({"name": before.name, "recall": None}, [])
+            told = [one["was"] for one in record["results"]] + [one["was_found_at"] for one in record["answers"]]
+            assert set(told) == {None}
         assert not any("another one" in told for told in run.explain("both", baseline=run, corpus=corpus).notes)
+
+    def test_in_other_documents_a_question_of_another_wording_is_not_compared_either(self, run, dataset, corpus):
+        entry = dataset.ground_truth[3]
+        longer = Corpus([*corpus, Document(DocumentId("new.md"), "x")])
+        other = TokenLevelGroundTruth(Query(entry.query.id, QueryText("Other words?")), entry.relevant_spans)
+        before = TokenLevelEvaluation(longer, Dataset([other], TOKEN)).run(k=3)
+        found = run.explain("both", baseline=before, corpus=corpus)
+        assert (found.before, found.knows_ranks) == (None, False)
+        assert "the wording of the question was another one" in found.notes[0]
 
     def test_chunks_of_another_chunking_are_refused(self, dataset, corpus):
         small, large = (
