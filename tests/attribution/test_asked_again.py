@@ -1,12 +1,18 @@
 """What is told where the pipeline gives other results today than in the run, or was not asked again."""
 
+import importlib
+import sys
+from dataclasses import replace
+
 import pytest
 
 from rag_evaluation_framework import (
     DOCUMENT,
     TOKEN,
     Attribution,
+    BM25Retriever,
     CharacterSpan,
+    ChunkLevelEvaluation,
     Corpus,
     Dataset,
     Document,
@@ -16,9 +22,11 @@ from rag_evaluation_framework import (
     EvaluationConfig,
     FunctionRetriever,
     Query,
+    RerankedRetriever,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
 )
+from rag_evaluation_framework.errors import ConfigError
 
 TEXTS = {f"{name}.md": f"{name} text of the document that is asked for. " * 3 for name in "abcdef"}
 CONFIG = EvaluationConfig(budgets=["4000ch"])
@@ -97,3 +105,73 @@ def test_results_of_the_same_places_that_read_otherwise_today_are_told_by_what_t
     assert told.notes[0].startswith(f"1 of 6 questions have another {score} today")
     question = result.explain("asked b", score, retriever=with_heading("Heading. " * 5), corpus=corpus)
     assert (question.recall, question.depth) == (1, None)
+
+
+def fails(query, k):
+    raise OSError("gone away")
+
+
+def keep(query, texts):
+    return [-float(number) for number in range(len(texts))]
+
+
+class TestWithoutARemedy:
+    """Where asking deeper was tried or cannot help, nothing advises it."""
+
+    @pytest.mark.parametrize("deep", [True, False])
+    def test_a_pipeline_that_was_asked_and_failed(self, evaluation, corpus, tmp_path, monkeypatch, deep):
+        (tmp_path / "own_failing.py").write_text("def search(query, k):\n    return [{'doc_id': 'a.md'}][:k]\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        own = importlib.import_module("own_failing")
+        result = evaluation.run(retriever=own.search, k=1)
+        monkeypatch.setattr(own, "search", fails)
+        told = Attribution.of(result, corpus=corpus, deep=deep, retriever=None if deep else fails)
+        assert (told.depth, told.advice.change) == (None, "deeper_ranking")
+        assert "6 of 6 questions are ranked otherwise than in the run" in told.notes[0]
+        assert "--deep" not in repr(told)
+
+    def test_a_pipeline_that_cannot_be_made_again_by_name(self, evaluation, corpus):
+        """A function that is no retriever is named in the record, but not made again."""
+        result = evaluation.run(retriever=RerankedRetriever(BM25Retriever(), keep), k=1)
+        told = Attribution.of(result, corpus=corpus)
+        assert f"cannot be made again by name, '{__name__}:keep'; give it with retriever=...)" in told.notes[0]
+        assert "--deep" not in repr(told)
+        with pytest.raises(ConfigError, match=r"cannot be made again.*retriever="):
+            Attribution.of(result, corpus=corpus, deep=True)
+
+    def test_a_function_of_a_script_that_ended(self, evaluation, corpus, monkeypatch):
+        def search(query, k):
+            return []
+
+        monkeypatch.setattr(search, "__module__", "__main__")
+        monkeypatch.setattr(search, "__qualname__", "search")
+        result = evaluation.run(retriever=search, k=1)
+        assert "give it with retriever=...)" in Attribution.of(result, corpus=corpus).notes[0]
+        monkeypatch.setattr(sys.modules["__main__"], "search", search, raising=False)
+        assert "--deep (deep=True) imports and asks it)" in Attribution.of(result, corpus=corpus).notes[0]
+        assert "ranked" not in Attribution.of(result, corpus=corpus, deep=True).notes[0]
+
+    def test_a_parameter_that_is_not_known(self, evaluation, corpus):
+        run = evaluation.run(k=1)
+        record = {**run.config["retriever"], "nonsense": 1}
+        told = Attribution.of(replace(run, config={**run.config, "retriever": record}), corpus=corpus)
+        assert "it cannot be made again: retriever 'bm25' has no parameter 'nonsense'" in told.notes[0]
+        assert "deep" not in told.notes[0]
+        assert not told.deep_asks
+
+    def test_chunks_that_a_function_names(self, corpus, evaluation):
+        chunks = ChunkLevelEvaluation(corpus, evaluation.dataset, lambda chunk, number: f"{chunk.doc_id}:{number}")
+        told = Attribution.of(chunks.run(k=1), corpus=corpus)
+        assert told.notes[0].startswith(
+            "the pipeline was not asked again (the run names chunks by a function of its own"
+        )
+        assert "--deep" not in repr(told)
+
+
+def test_a_question_that_failed_is_not_ranked_otherwise_today(evaluation, corpus):
+    result = evaluation.run(retriever=fails, k=1)
+    for today in (fails, first_documents(6)):
+        found = result.explain("asked a", corpus=corpus, retriever=today)
+        assert (found.status, found.depth) == ("failed", None)
+        assert "OSError: gone away" in found.notes[0]
+        assert not any("ranked otherwise" in note for note in found.notes)

@@ -1,17 +1,17 @@
 """The deep pass: what a pipeline finds for the questions of a run beyond what the run asked it for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import raised, said
+from rag_evaluation_framework._outside import name_line, raised, said
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.attribution.embedded_text import unread_text
 from rag_evaluation_framework.attribution.evidence import Evidence
-from rag_evaluation_framework.attribution.pipelines import corpus_of, is_ours, remade_retriever
+from rag_evaluation_framework.attribution.pipelines import corpus_of, is_ours, own_code, remade_retriever
 from rag_evaluation_framework.attribution.recorded_truth import recorded_truth
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk
@@ -46,12 +46,14 @@ class Gathered:
         depth: How many results were asked for; None if nothing was, or every question is ranked otherwise today.
         notes: What is to be known of it.
         retrieved: What the run itself retrieved.
+        deep_asks: Whether the pipeline was not asked, and `deep` asks it.
     """
 
     evidence: Evidence
     depth: int | None
     notes: tuple[str, ...]
     retrieved: RankedHits
+    deep_asks: bool = False
 
     def as_retrieved(self, rows: NDArray[np.bool_], name: str) -> "Gathered":
         """Return it with some questions told by what the run itself retrieved, as today's results score otherwise.
@@ -90,6 +92,14 @@ class _Asked:
     depth: int
 
 
+@dataclass(frozen=True)
+class _Unasked:
+    """Why a pipeline is not asked, and whether `deep` asks it."""
+
+    why: str
+    deep_asks: bool = False
+
+
 def gather(
     result: EvaluationResult[Any],
     rows: Integers,
@@ -125,9 +135,9 @@ def gather(
     cutter = RankingCutter([cutoff], counter, documents)
     nothing = np.zeros(len(rows), dtype=np.bool_)
     bare = Evidence(truth, documents, cutter, final, None, final, nothing)
-    pipeline, why = _pipeline(result, retriever, deep)
-    if pipeline is None:
-        return Gathered(bare, None, (why,), final)
+    pipeline = _pipeline(result, retriever, deep)
+    if isinstance(pipeline, _Unasked):
+        return Gathered(bare, None, (_not_asked(pipeline.why),), final, pipeline.deep_asks)
     try:
         asked = _ask(pipeline, result, bare)
     except (RagEvalError, Exception) as error:
@@ -151,12 +161,12 @@ def _counter(result: EvaluationResult[Any], cutoff: Cutoff, tokenizer: Any) -> A
     return checked_counter(named if tokenizer is None else tokenizer)
 
 
-def _pipeline(result: EvaluationResult[Any], given: Pipeline | None, deep: bool) -> tuple[Retriever | None, str]:
+def _pipeline(result: EvaluationResult[Any], given: Pipeline | None, deep: bool) -> Retriever | _Unasked:
     """Return the pipeline that is to be asked or, if none is, why."""
     if result.evaluation_type == "chunk-level" and result.config.get("chunk_id") is not None:
-        return None, _not_asked("the run names chunks by a function of its own")
+        return _Unasked("the run names chunks by a function of its own")
     if given is not None:
-        return as_retriever(given), ""
+        return as_retriever(given)
     try:
         with collected():
             pipeline = remade_retriever(result, imports=deep)
@@ -166,12 +176,23 @@ def _pipeline(result: EvaluationResult[Any], given: Pipeline | None, deep: bool)
                 f"the pipeline of {result.name!r} cannot be made again: {error}; give it in Python: "
                 "result.explain(..., retriever=retriever)"
             ) from error
-        return None, _not_asked(f"it cannot be made again: {said(error)}; --deep (deep=True) imports own code, too")
+        names = own_code(result.config.get("retriever"))
+        if not names:
+            return _Unasked(f"it cannot be made again: {said(error)}")
+        if all(names.values()):
+            return _Unasked(f"it has your own code, {_listed(names)}; --deep (deep=True) imports and asks it", True)
+        lost = _listed(name for name, is_found in names.items() if not is_found)
+        return _Unasked(f"it has your own code that cannot be made again by name, {lost}; give it with retriever=...")
     if deep or is_ours(pipeline):
-        return pipeline, ""
-    return None, _not_asked(
-        "it has parts that are not of this package or need a store elsewhere; --deep (deep=True) asks it"
+        return pipeline
+    return _Unasked(
+        "it has parts that are not of this package or need a store elsewhere; --deep (deep=True) asks it",
+        deep_asks=True,
     )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name_line(name)}'" for name in names)
 
 
 def _not_asked(why: str) -> str:
@@ -228,8 +249,10 @@ def _renamed(chunk: Any, ids: ChunkIds) -> Any:
 def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, asked: _Asked) -> tuple[Evidence, int]:
     """Return the evidence with what was answered, and how many questions are ranked otherwise than in the run.
 
-    A run that found fewer results than it was asked for, or failed, ranked otherwise if there are more today. So it did
-    if more is read at the cutoff today, as of a budget that its results did not fill.
+    Questions that failed in the run were not ranked, and are not among them.
+
+    A run that found fewer results than it was asked for ranked otherwise if there are more today. So it did if more is
+    read at the cutoff today, as of a budget that its results did not fill.
     """
     found, failed = asked.rankings.hits, asked.rankings.failures
     begins = found.first(bare.final.counts if asked.candidates is None else asked.candidates)
@@ -238,26 +261,27 @@ def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, ask
         reads_alike = bare.cut(found).counts == bare.cut(begins).counts
     sizes = (cutoff.size for cutoff in map(Cutoff.parse, result.cutoffs) if not cutoff.is_budget)
     least = min(max(sizes, default=1), DEPTH if asked.candidates is None else asked.candidates)
+    ranked_then = np.array([result.scores.statuses[number] != "failed" for number in rows.tolist()], dtype=np.bool_)
     same = np.array(
         [
             entry.query.id not in failed
-            and result.scores.statuses[number] != "failed"
+            and ranked_then[row]
             and bare.final.counts[row] >= min(least, found.counts[row])
             and reads_alike[row]
             and _continues(bare.final[row], begins[row], asked.candidates is not None)
-            for row, (number, entry) in enumerate(zip(rows.tolist(), bare.truth, strict=True))
+            for row, entry in enumerate(bare.truth)
         ],
         dtype=np.bool_,
     )
     if not same.any():
-        return replace(bare, chunks=asked.chunks, unread=asked.unread), len(same)
+        return replace(bare, chunks=asked.chunks, unread=asked.unread), int(ranked_then.sum())
     deep = _either(bare.final, found, same)
     evidence = replace(bare, deep=deep, asked=same, chunks=asked.chunks, unread=asked.unread)
     if asked.candidates is None:
         evidence = replace(evidence, final=deep)  # as it was asked for, with the texts that its costs are counted by
     else:
         evidence = replace(evidence, first=_either(bare.final, found.first(asked.candidates), same))
-    return evidence, int((~same).sum())
+    return evidence, int((ranked_then & ~same).sum())
 
 
 def _continues(before: Ranking, begin: Ranking, reranked: bool) -> bool:

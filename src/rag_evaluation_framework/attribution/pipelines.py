@@ -1,5 +1,6 @@
 """The pipeline and the documents of a run, made again from its record."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -48,6 +49,31 @@ def _made(record: Any, imports: bool) -> Any:
     if isinstance(record, list | tuple):
         return [_made(item, imports) for item in cast("Sequence[Any]", record)]
     return record
+
+
+def own_code(record: Any) -> dict[str, bool]:
+    """Return what a record of components names of your own code, and whether it can be made again of that name.
+
+    Nothing is imported. A function has no name that can be imported if it is in another one, or in a notebook or script
+    that does not run now; of those that are no retriever, no component is made again.
+    """
+    if is_object(record):
+        name, function = record.get("type"), record.get("function")
+        found = own_code([*record.values()])
+        if isinstance(name, str) and f"{_FUNCTION}:" in name and isinstance(function, str):
+            return {**found, function: name == _FUNCTION_RETRIEVER and _can_be_named(function)}
+        return {**found, name: _can_be_named(name)} if isinstance(name, str) and ":" in name else found
+    if isinstance(record, list | tuple):
+        return {name: known for item in cast("Sequence[Any]", record) for name, known in own_code(item).items()}
+    return {}
+
+
+def _can_be_named(reference: str) -> bool:
+    module, _, attribute = reference.partition(":")
+    names = attribute.split(".")
+    if module == "__main__":
+        return len(names) == 1 and hasattr(sys.modules[module], attribute)
+    return all(map(str.isidentifier, (*module.split("."), *names)))
 
 
 def is_ours(component: Any) -> bool:
