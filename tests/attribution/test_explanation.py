@@ -393,6 +393,27 @@ def test_a_question_that_was_skipped_is_told_with_the_reason(dataset, corpus):
     assert "(1 skipped, 0 failed)" in repr(Attribution.of(result, corpus=corpus))
 
 
+@pytest.mark.parametrize("given", ["gon", "where did", "go where", "GO it"])
+def test_a_skipped_question_is_found_by_a_beginning_or_words_too(dataset, corpus, given):
+    label = Skipped(Query(QueryId("gone"), QueryText("Where did it go?")), "a quote", "missing: nowhere")
+    twice = [label, replace(label, quote="another quote")]
+    result = TokenLevelEvaluation(corpus, Dataset(dataset.ground_truth, TOKEN, corpus=corpus, skipped=twice)).run(k=1)
+    with pytest.raises(ConfigError, match=r"question gone of .* was skipped, .*: missing: nowhere"):
+        result.explain(given, corpus=corpus)
+
+
+def test_several_skipped_questions_are_listed_and_none_hides_one_that_was_asked(dataset, corpus):
+    texts = {"gone": "Where did it go?", "lost": "Where is it now?", "who-else": "Who is the chief here?"}
+    labels = [Skipped(Query(QueryId(name), QueryText(text)), "", f"missing {name}") for name, text in texts.items()]
+    result = TokenLevelEvaluation(corpus, Dataset(dataset.ground_truth, TOKEN, corpus=corpus, skipped=labels)).run(k=1)
+    listed = r"names 2 questions of .* that were skipped(.|\n)*  gone  Where did it go\?: missing gone\n  lost  Where"
+    with pytest.raises(ConfigError, match=listed):
+        result.explain("where", corpus=corpus)
+    assert result.scores.query_ids[find_question(result, "who is")] == "none"
+    with pytest.raises(ConfigError, match="question who-else of"):
+        find_question(result, "who-else")
+
+
 def test_a_saved_run_is_explained_alike(run, corpus, tmp_path):
     again = explain(load_result(run.save(tmp_path / "run")), "both", corpus=corpus)
     assert repr(again) == repr(run.explain("both", corpus=corpus))

@@ -1,12 +1,13 @@
 """The recall whose losses are told: which it is, of which questions, and whether it is still that of the run."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework.attribution.deep_pass import Gathered
 from rag_evaluation_framework.attribution.evidence import Evidence
 from rag_evaluation_framework.attribution.losses import Losses
@@ -27,6 +28,7 @@ RECALLS: Mapping[EvaluationType, tuple[str, ...]] = {
 """The scores whose losses are told, by evaluation type; the first is meant if none is named."""
 
 _NEARLY = 1e-9
+_LINE = 300
 
 
 def recall_name(result: EvaluationResult[Any], score: str | None = None) -> tuple[str, Cutoff]:
@@ -67,8 +69,21 @@ def scored_rows(result: EvaluationResult[Any], name: str) -> Integers:
     column = result.scores.columns.get(name)
     rows: Integers = np.flatnonzero(scored if column is None else scored & ~np.isnan(column))
     if not len(rows):
-        raise ResultError(f"{name_line(result.name)}: no question has {name}, so that nothing can be told")
+        raise ResultError(
+            f"{name_line(result.name)}: no question has {name}, so that nothing can be told{_why(result)}"
+        )
     return rows
+
+
+def _why(result: EvaluationResult[Any]) -> str:
+    """Return what failed in a run, as a part of a sentence; nothing, if nothing did."""
+    failed = [row for row, status in enumerate(result.scores.statuses) if status == "failed"]
+    if not failed:
+        return ""
+    reasons = Counter(f"{told.kind}: {told.message}" for row in failed for told in result.queries[row].failures[:1])
+    reason, count = reasons.most_common(1)[0]
+    some = "" if count == len(failed) else f", {count} of them"
+    return f": {len(failed)} of {len(result.scores.statuses)} questions failed{some} with {one_line(reason, _LINE)}"
 
 
 def losses_of(result: EvaluationResult[Any], evidence: Evidence) -> Losses:
