@@ -1,17 +1,17 @@
 """The deep pass: what a pipeline finds for the questions of a run beyond what the run asked it for."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import name_line, raised, said
+from rag_evaluation_framework._outside import raised, said
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.attribution.embedded_text import unread_text
 from rag_evaluation_framework.attribution.evidence import Evidence
-from rag_evaluation_framework.attribution.pipelines import corpus_of, is_ours, own_code, remade_retriever
+from rag_evaluation_framework.attribution.pipelines import Unasked, corpus_of, pipeline_to_ask
 from rag_evaluation_framework.attribution.recorded_truth import recorded_truth
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk
@@ -28,7 +28,7 @@ from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.experiments.retrieval import Index, ranked
 from rag_evaluation_framework.levels.chunk_ids import ChunkIds
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
+from rag_evaluation_framework.retrievers.function import Pipeline
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.text.reading import HitReader, RankingCutter
 from rag_evaluation_framework.text.tokenizer_checks import checked_counter
@@ -92,14 +92,6 @@ class _Asked:
     depth: int
 
 
-@dataclass(frozen=True)
-class _Unasked:
-    """Why a pipeline is not asked, and whether `deep` asks it."""
-
-    why: str
-    deep_asks: bool = False
-
-
 def gather(
     result: EvaluationResult[Any],
     rows: Integers,
@@ -113,7 +105,8 @@ def gather(
     """Return what is known of some questions of a run, asking its pipeline again where that is allowed.
 
     It is allowed if all of its parts are of this package and need no network, if the pipeline is given, and if `deep`
-    is. Else, and for questions that are ranked otherwise today, what the run itself retrieved has to do.
+    is. Else, and for questions that are ranked otherwise today, what the run itself retrieved has to do. Of questions
+    that failed nothing can be told, so that for these alone nothing is asked.
 
     Args:
         result: The run.
@@ -135,8 +128,11 @@ def gather(
     cutter = RankingCutter([cutoff], counter, documents)
     nothing = np.zeros(len(rows), dtype=np.bool_)
     bare = Evidence(truth, documents, cutter, final, None, final, nothing)
-    pipeline = _pipeline(result, retriever, deep)
-    if isinstance(pipeline, _Unasked):
+    numbers: list[int] = rows.tolist()
+    if all(result.scores.statuses[row] == "failed" for row in numbers):
+        return Gathered(bare, None, (), final)
+    pipeline = pipeline_to_ask(result, retriever, deep=deep)
+    if isinstance(pipeline, Unasked):
         return Gathered(bare, None, (_not_asked(pipeline.why),), final, pipeline.deep_asks)
     try:
         asked = _ask(pipeline, result, bare)
@@ -159,40 +155,6 @@ def _counter(result: EvaluationResult[Any], cutoff: Cutoff, tokenizer: Any) -> A
     if tokenizer is None and named is None:
         raise ConfigError("the run counts tokens and names no tokenizer; give it, tokenizer=..., or explain by @k")
     return checked_counter(named if tokenizer is None else tokenizer)
-
-
-def _pipeline(result: EvaluationResult[Any], given: Pipeline | None, deep: bool) -> Retriever | _Unasked:
-    """Return the pipeline that is to be asked or, if none is, why."""
-    if result.evaluation_type == "chunk-level" and result.config.get("chunk_id") is not None:
-        return _Unasked("the run names chunks by a function of its own")
-    if given is not None:
-        return as_retriever(given)
-    try:
-        with collected():
-            pipeline = remade_retriever(result, imports=deep)
-    except RagEvalError as error:
-        if deep:
-            raise ConfigError(
-                f"the pipeline of {result.name!r} cannot be made again: {error}; give it in Python: "
-                "result.explain(..., retriever=retriever)"
-            ) from error
-        names = own_code(result.config.get("retriever"))
-        if not names:
-            return _Unasked(f"it cannot be made again: {said(error)}")
-        if all(names.values()):
-            return _Unasked(f"it has your own code, {_listed(names)}; --deep (deep=True) imports and asks it", True)
-        lost = _listed(name for name, is_found in names.items() if not is_found)
-        return _Unasked(f"it has your own code that cannot be made again by name, {lost}; give it with retriever=...")
-    if deep or is_ours(pipeline):
-        return pipeline
-    return _Unasked(
-        "it has parts that are not of this package or need a store elsewhere; --deep (deep=True) asks it",
-        deep_asks=True,
-    )
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"'{name_line(name)}'" for name in names)
 
 
 def _not_asked(why: str) -> str:
@@ -249,8 +211,6 @@ def _renamed(chunk: Any, ids: ChunkIds) -> Any:
 def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, asked: _Asked) -> tuple[Evidence, int]:
     """Return the evidence with what was answered, and how many questions are ranked otherwise than in the run.
 
-    Questions that failed in the run were not ranked, and are not among them.
-
     A run that found fewer results than it was asked for ranked otherwise if there are more today. So it did if more is
     read at the cutoff today, as of a budget that its results did not fill.
     """
@@ -261,11 +221,9 @@ def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, ask
         reads_alike = bare.cut(found).counts == bare.cut(begins).counts
     sizes = (cutoff.size for cutoff in map(Cutoff.parse, result.cutoffs) if not cutoff.is_budget)
     least = min(max(sizes, default=1), DEPTH if asked.candidates is None else asked.candidates)
-    ranked_then = np.array([result.scores.statuses[number] != "failed" for number in rows.tolist()], dtype=np.bool_)
     same = np.array(
         [
             entry.query.id not in failed
-            and ranked_then[row]
             and bare.final.counts[row] >= min(least, found.counts[row])
             and reads_alike[row]
             and _continues(bare.final[row], begins[row], asked.candidates is not None)
@@ -274,14 +232,14 @@ def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, ask
         dtype=np.bool_,
     )
     if not same.any():
-        return replace(bare, chunks=asked.chunks, unread=asked.unread), int(ranked_then.sum())
+        return replace(bare, chunks=asked.chunks, unread=asked.unread), len(same)
     deep = _either(bare.final, found, same)
     evidence = replace(bare, deep=deep, asked=same, chunks=asked.chunks, unread=asked.unread)
     if asked.candidates is None:
         evidence = replace(evidence, final=deep)  # as it was asked for, with the texts that its costs are counted by
     else:
         evidence = replace(evidence, first=_either(bare.final, found.first(asked.candidates), same))
-    return evidence, int((ranked_then & ~same).sum())
+    return evidence, int((~same).sum())
 
 
 def _continues(before: Ranking, begin: Ranking, reranked: bool) -> bool:
