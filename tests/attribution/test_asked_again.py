@@ -7,12 +7,14 @@ from dataclasses import replace
 import pytest
 
 from rag_evaluation_framework import (
+    CHUNK,
     DOCUMENT,
     TOKEN,
     Attribution,
     BM25Retriever,
     CharacterSpan,
     ChunkLevelEvaluation,
+    ChunkLevelGroundTruth,
     Corpus,
     Dataset,
     Document,
@@ -105,6 +107,21 @@ def test_results_of_the_same_places_that_read_otherwise_today_are_told_by_what_t
     assert told.notes[0].startswith(f"1 of 6 questions have another {score} today")
     question = result.explain("asked b", score, retriever=with_heading("Heading. " * 5), corpus=corpus)
     assert (question.recall, question.depth) == (1, None)
+
+
+def named_chunks(*names):
+    """Return a retriever that gives nothing but the ids of chunks."""
+    return FunctionRetriever(lambda query, k: [{"chunk_id": name} for name in names][:k], stable=True)
+
+
+def test_chunks_that_are_known_by_their_ids_alone_are_told_from_each_other(corpus):
+    entries = [ChunkLevelGroundTruth(Query.from_text(f"asked {name}"), (name,)) for name in ("one", "two")]
+    result = ChunkLevelEvaluation(corpus, Dataset(entries, CHUNK)).run(retriever=named_chunks("three", "one"), k=2)
+    told = Attribution.of(result, retriever=named_chunks("four", "three", "two"), corpus=corpus)
+    assert (told.depth, told.recall, told.lost["not_asked_for"]) == (None, 0.5, 0.5)
+    assert told.notes[0].startswith("2 of 2 questions are ranked otherwise than in the run")
+    same = Attribution.of(result, retriever=named_chunks("three", "one", "two"), corpus=corpus)
+    assert (same.depth, same.recall, same.lost["beyond_cutoff"]) == (100, 0.5, 0.5)
 
 
 def fails(query, k):

@@ -249,7 +249,9 @@ def _continues(before: Ranking, begin: Ranking, reranked: bool) -> bool:
 
 
 def _identity(hit: Hit) -> tuple[object, ...]:
-    return (hit.doc_id, hit.start, hit.end) if hit.placed else (hit.doc_id, hit.text)
+    if hit.placed:
+        return hit.doc_id, hit.start, hit.end
+    return hit.doc_id, hit.chunk_id if hit.text is None else hit.text
 
 
 def _either(first: RankedHits, second: RankedHits, takes_second: NDArray[np.bool_]) -> RankedHits:
