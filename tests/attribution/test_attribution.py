@@ -304,13 +304,13 @@ class TestAsking:
         assert asked == []
         assert attribution.depth is None
         assert "was not asked again" in attribution.notes[0]
-        assert "--deep" in attribution.notes[0]
+        assert "give it with retriever=..." in attribution.notes[0]
         assert "not among the results asked for" in repr(attribution)
         assert attribution.lost["not_retrieved"] == 0
         found = attribution.advice
         assert (found.change, found.promised) == ("deeper_ranking", None)
         assert "only a deeper ranking tells" in found.text
-        assert "--deep" in found.text
+        assert "--deep" not in f"{found.text}{attribution.notes}"
         assert attribution.record()["advice"]["promised"] is None
         check_sums(attribution, result)
         with pytest.raises(ConfigError, match=r"cannot be made again.*retriever="):
@@ -326,7 +326,10 @@ class TestAsking:
         monkeypatch.syspath_prepend(tmp_path)
         search = importlib.import_module("own_search").search
         result = load_result(evaluation.run(retriever=search, k=3).save(tmp_path / "run"))
-        assert Attribution.of(result).depth is None
+        bare = Attribution.of(result)
+        assert bare.depth is None
+        assert "it has your own code, 'own_search:search'; --deep (deep=True) imports and asks it)" in bare.notes[0]
+        assert bare.advice.text.endswith("only a deeper ranking tells, as --deep (deep=True) asks for")
         assert Attribution.of(result, deep=True).depth == 100
 
     def test_what_is_ranked_otherwise_today_is_said(self, evaluation, run):
@@ -527,7 +530,9 @@ class TestDocuments:
             raise OSError("gone")
 
         result = TokenLevelEvaluation(corpus, load_dataset(folder / "q.csv", corpus=corpus)).run(retriever=fails, k=1)
-        with pytest.raises(ResultError, match="no question has span_recall@1"):
+        with pytest.raises(
+            ResultError, match=r"no question has span_recall@1.*: 2 of 2 questions failed with OSError: gone"
+        ):
             Attribution.of(result)
 
 

@@ -334,11 +334,25 @@ class TestBesideABaseline:
         ):
             changed = Dataset([TokenLevelGroundTruth(query, spans)], TOKEN, corpus=corpus)
             before = TokenLevelEvaluation(corpus, changed).run(k=3)
-            (note,) = (
-                told for told in run.explain("both", baseline=before, corpus=corpus).notes if "another one" in told
+            found = run.explain("both", baseline=before, corpus=corpus)
+            assert found.notes == (
+                f"the {what} of the question was another one in {before.name}: the two are not compared",
             )
-            assert note.startswith(f"the {what} of the question was another one in ")
+            shown, record = repr(found), found.record()
+            assert all(told not in shown for told in ("in the baseline", ", was", "as before", ", new", "now"))
+            assert (record["baseline"], record["gone"]) == ({"name": before.name, "recall": None}, [])
+            told = [one["was"] for one in record["results"]] + [one["was_found_at"] for one in record["answers"]]
+            assert set(told) == {None}
         assert not any("another one" in told for told in run.explain("both", baseline=run, corpus=corpus).notes)
+
+    def test_in_other_documents_a_question_of_another_wording_is_not_compared_either(self, run, dataset, corpus):
+        entry = dataset.ground_truth[3]
+        longer = Corpus([*corpus, Document(DocumentId("new.md"), "x")])
+        other = TokenLevelGroundTruth(Query(entry.query.id, QueryText("Other words?")), entry.relevant_spans)
+        before = TokenLevelEvaluation(longer, Dataset([other], TOKEN)).run(k=3)
+        found = run.explain("both", baseline=before, corpus=corpus)
+        assert (found.before, found.knows_ranks) == (None, False)
+        assert "the wording of the question was another one" in found.notes[0]
 
     def test_chunks_of_another_chunking_are_refused(self, dataset, corpus):
         small, large = (
@@ -393,6 +407,27 @@ def test_a_question_that_was_skipped_is_told_with_the_reason(dataset, corpus):
             result.explain(name, corpus=corpus)
     assert Attribution.of(result, corpus=corpus).headline == result.headline
     assert "(1 skipped, 0 failed)" in repr(Attribution.of(result, corpus=corpus))
+
+
+@pytest.mark.parametrize("given", ["gon", "where did", "go where", "GO it"])
+def test_a_skipped_question_is_found_by_a_beginning_or_words_too(dataset, corpus, given):
+    label = Skipped(Query(QueryId("gone"), QueryText("Where did it go?")), "a quote", "missing: nowhere")
+    twice = [label, replace(label, quote="another quote")]
+    result = TokenLevelEvaluation(corpus, Dataset(dataset.ground_truth, TOKEN, corpus=corpus, skipped=twice)).run(k=1)
+    with pytest.raises(ConfigError, match=r"question gone of .* was skipped, .*: missing: nowhere"):
+        result.explain(given, corpus=corpus)
+
+
+def test_several_skipped_questions_are_listed_and_none_hides_one_that_was_asked(dataset, corpus):
+    texts = {"gone": "Where did it go?", "lost": "Where is it now?", "who-else": "Who is the chief here?"}
+    labels = [Skipped(Query(QueryId(name), QueryText(text)), "", f"missing {name}") for name, text in texts.items()]
+    result = TokenLevelEvaluation(corpus, Dataset(dataset.ground_truth, TOKEN, corpus=corpus, skipped=labels)).run(k=1)
+    listed = r"names 2 questions of .* that were skipped(.|\n)*  gone  Where did it go\?: missing gone\n  lost  Where"
+    with pytest.raises(ConfigError, match=listed):
+        result.explain("where", corpus=corpus)
+    assert result.scores.query_ids[find_question(result, "who is")] == "none"
+    with pytest.raises(ConfigError, match="question who-else of"):
+        find_question(result, "who-else")
 
 
 def test_a_saved_run_is_explained_alike(run, corpus, tmp_path):

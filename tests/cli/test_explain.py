@@ -1,6 +1,7 @@
 """A saved run, and one of its questions, explained on the command line."""
 
 import json
+import sys
 
 import pytest
 
@@ -111,9 +112,21 @@ def test_own_code_is_imported_with_deep_only(rag_eval, run):
     assert outcome.code == 0
     assert "was not asked again" in outcome.out
     assert "not among the results asked for" in outcome.out
+    assert "it has your own code, 'own_explained:search'; --deep (deep=True) imports" in " ".join(outcome.out.split())
+    assert "--no-import" not in outcome.out
     outcome = rag_eval("explain", "last", "--deep")
     assert (outcome.code, outcome.err) == (0, "")
     assert "not among the first 100" in outcome.out
+
+
+def test_where_own_code_fails_with_deep_nothing_advises_it(rag_eval, run, monkeypatch):
+    run("own", "--retriever", "own_explained:search")
+    monkeypatch.delitem(sys.modules["own_explained"].__dict__, "search")
+    sys.modules["own_explained"].search = lambda query, k: 1 // 0
+    outcome = rag_eval("explain", "last", "--deep")
+    assert outcome.code == 0
+    assert "only a deeper ranking tells" in " ".join(outcome.out.split())
+    assert "--deep" not in outcome.out
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ class _Offer:
         return self.choice > _SEEN and (self.promised is None or self.promised - recall > _SEEN)
 
 
-def advice(losses: Losses, score: str, depth: int | None) -> Advice | None:
+def advice(losses: Losses, score: str, depth: int | None, *, deep_asks: bool = False) -> Advice | None:
     """Return the advice about what the greatest share of the missing is about; None if none promises more.
 
     What ranking lost counts only as far as neither splitting, truncation nor the end of the budget explains it, and
@@ -102,13 +102,18 @@ def advice(losses: Losses, score: str, depth: int | None) -> Advice | None:
         losses: What was lost.
         score: The score, at a cutoff.
         depth: How many results were asked for again; None if none were.
+        deep_asks: Whether the pipeline was not asked, and `deep` asks it.
     """
     recall = float(losses.recall.mean())
     if 1 - recall < _SEEN:
         return None
     cutoff = ScoreName.parse(score).cutoff
     is_budget = cutoff is not None and cutoff.is_budget
-    offers = [offer for offer in _offers(losses, recall, depth, is_budget=is_budget) if offer.promises_more(recall)]
+    offers = [
+        offer
+        for offer in _offers(losses, recall, depth, is_budget=is_budget, deep_asks=deep_asks)
+        if offer.promises_more(recall)
+    ]
     if not offers:
         return None
     best = max(offers, key=lambda offer: offer.choice)
@@ -120,7 +125,7 @@ def advice(losses: Losses, score: str, depth: int | None) -> Advice | None:
     return Advice(best.change, share, recall, best.promised, best.promise, text)
 
 
-def _offers(losses: Losses, recall: float, depth: int | None, *, is_budget: bool) -> Iterator[_Offer]:
+def _offers(losses: Losses, recall: float, depth: int | None, *, is_budget: bool, deep_asks: bool) -> Iterator[_Offer]:
     """Yield the changes that could be tried."""
     lost = {cause: float(column.mean()) for cause, column in losses.lost.items()}
     general = {cause: float(column.mean()) for cause, column in losses.general.items()}
@@ -138,7 +143,7 @@ def _offers(losses: Losses, recall: float, depth: int | None, *, is_budget: bool
         f"is not among the results asked for{'' if depth is None else ' of questions that are ranked otherwise today'}"
     )
     then = "whether the retriever, the chunker or a reranker lost it, only a deeper ranking tells"
-    asks = ", as --deep (deep=True) asks for" if depth is None else ""
+    asks = ", as --deep (deep=True) asks for" if deep_asks else ""
     yield _Offer("deeper_ranking", what, unknown, f"{then}{asks}", None, "")
     best = max(float(losses.candidates.recall.mean()), recall)
     what = f"was retrieved, but beyond the cutoff{_beside(lost['beyond_cutoff'], behind, is_budget=is_budget)}"

@@ -12,7 +12,7 @@ from rag_evaluation_framework.attribution.advice import Advice, advice
 from rag_evaluation_framework.attribution.causes import CAUSES, Cause, told
 from rag_evaluation_framework.attribution.deep_pass import gather
 from rag_evaluation_framework.attribution.losses import Bound, Losses
-from rag_evaluation_framework.attribution.told_recall import confirmed, losses_of, noted, recall_name, scored_rows
+from rag_evaluation_framework.attribution.told_recall import confirmed, noted, recall_name, scored_rows, told_losses
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.results.result import EvaluationResult
@@ -41,6 +41,7 @@ class Attribution:
         notes: What is to be known of it.
         headline: On how many of the answerable questions the run stands: those that failed or were skipped have lost
             everything or nothing, and are in none of the means.
+        deep_asks: Whether the pipeline was not asked, and `deep=True` asks it.
     """
 
     run: str
@@ -52,6 +53,7 @@ class Attribution:
     depth: int | None
     notes: tuple[str, ...]
     headline: str
+    deep_asks: bool = False
 
     @classmethod
     def of(
@@ -88,7 +90,7 @@ class Attribution:
         name, cutoff = recall_name(result, score)
         rows = scored_rows(result, name)
         gathered = gather(result, rows, cutoff, retriever=retriever, corpus=corpus, tokenizer=tokenizer, deep=deep)
-        losses = losses_of(result, gathered.evidence)
+        gathered, losses = told_losses(result, name, rows, gathered)
         kept, notes = confirmed(result, name, rows, losses)
         told_of: list[int] = rows[kept].tolist()
         return cls(
@@ -101,6 +103,7 @@ class Attribution:
             depth=gathered.depth,
             notes=(*gathered.notes, *noted(result, gathered), *notes),
             headline=result.headline,
+            deep_asks=gathered.deep_asks,
         )
 
     @property
@@ -116,7 +119,7 @@ class Attribution:
     @cached_property
     def advice(self) -> Advice | None:
         """What would help most, with its evidence; None if nothing is missing, or no change promises more."""
-        return advice(self.losses, self.score, self.depth)
+        return advice(self.losses, self.score, self.depth, deep_asks=self.deep_asks)
 
     def causes(self, row: int) -> dict[Cause, float]:
         """Return what each cause lost of one question, the greatest loss first, without those that lost nothing."""

@@ -11,7 +11,7 @@ from rag_evaluation_framework._outside import raised, said
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.attribution.embedded_text import unread_text
 from rag_evaluation_framework.attribution.evidence import Evidence
-from rag_evaluation_framework.attribution.pipelines import corpus_of, is_ours, remade_retriever
+from rag_evaluation_framework.attribution.pipelines import Unasked, corpus_of, pipeline_to_ask
 from rag_evaluation_framework.attribution.recorded_truth import recorded_truth
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk
@@ -28,7 +28,7 @@ from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.experiments.retrieval import Index, ranked
 from rag_evaluation_framework.levels.chunk_ids import ChunkIds
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
+from rag_evaluation_framework.retrievers.function import Pipeline
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.text.reading import HitReader, RankingCutter
 from rag_evaluation_framework.text.tokenizer_checks import checked_counter
@@ -45,11 +45,32 @@ class Gathered:
         evidence: What was retrieved, and what could have been.
         depth: How many results were asked for; None if nothing was, or every question is ranked otherwise today.
         notes: What is to be known of it.
+        retrieved: What the run itself retrieved.
+        deep_asks: Whether the pipeline was not asked, and `deep` asks it.
     """
 
     evidence: Evidence
     depth: int | None
     notes: tuple[str, ...]
+    retrieved: RankedHits
+    deep_asks: bool = False
+
+    def as_retrieved(self, rows: NDArray[np.bool_], name: str) -> "Gathered":
+        """Return it with some questions told by what the run itself retrieved, as today's results score otherwise.
+
+        Args:
+            rows: Which questions, none of which was reranked; shape (questions,).
+            name: The score.
+        """
+        final, deep = (_either(known, self.retrieved, rows) for known in (self.evidence.final, self.evidence.deep))
+        evidence = replace(self.evidence, final=final, deep=deep, asked=self.evidence.asked & ~rows)
+        note = (
+            f"{int(rows.sum())} of {len(rows)} questions have another {name} today, though their results have the same "
+            "places: of these only what the run retrieved is known"
+        )
+        return replace(
+            self, evidence=evidence, depth=self.depth if evidence.asked.any() else None, notes=(*self.notes, note)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +105,8 @@ def gather(
     """Return what is known of some questions of a run, asking its pipeline again where that is allowed.
 
     It is allowed if all of its parts are of this package and need no network, if the pipeline is given, and if `deep`
-    is. Else, and for questions that are ranked otherwise today, what the run itself retrieved has to do.
+    is. Else, and for questions that are ranked otherwise today, what the run itself retrieved has to do. Of questions
+    that failed nothing can be told, so that for these alone nothing is asked.
 
     Args:
         result: The run.
@@ -106,9 +128,12 @@ def gather(
     cutter = RankingCutter([cutoff], counter, documents)
     nothing = np.zeros(len(rows), dtype=np.bool_)
     bare = Evidence(truth, documents, cutter, final, None, final, nothing)
-    pipeline, why = _pipeline(result, retriever, deep)
-    if pipeline is None:
-        return Gathered(bare, None, (why,))
+    numbers: list[int] = rows.tolist()
+    if all(result.scores.statuses[row] == "failed" for row in numbers):
+        return Gathered(bare, None, (), final)
+    pipeline = pipeline_to_ask(result, retriever, deep=deep)
+    if isinstance(pipeline, Unasked):
+        return Gathered(bare, None, (_not_asked(pipeline.why),), final, pipeline.deep_asks)
     try:
         asked = _ask(pipeline, result, bare)
     except (RagEvalError, Exception) as error:
@@ -117,10 +142,10 @@ def gather(
                 raise
             raise ConfigError(f"{pipeline.name} cannot be asked again: {raised(error)}") from error
         told = said(error) if isinstance(error, RagEvalError) else raised(error)
-        return Gathered(bare, None, (_not_asked(f"it fails: {told}"),))
+        return Gathered(bare, None, (_not_asked(f"it fails: {told}"),), final)
     evidence, differing = _compared(result, rows, bare, asked)
     notes = () if not differing else (_differs(differing, len(rows), asked.rankings),)
-    return Gathered(evidence, asked.depth if evidence.asked.any() else None, notes)
+    return Gathered(evidence, asked.depth if evidence.asked.any() else None, notes, final)
 
 
 def _counter(result: EvaluationResult[Any], cutoff: Cutoff, tokenizer: Any) -> Any:
@@ -130,29 +155,6 @@ def _counter(result: EvaluationResult[Any], cutoff: Cutoff, tokenizer: Any) -> A
     if tokenizer is None and named is None:
         raise ConfigError("the run counts tokens and names no tokenizer; give it, tokenizer=..., or explain by @k")
     return checked_counter(named if tokenizer is None else tokenizer)
-
-
-def _pipeline(result: EvaluationResult[Any], given: Pipeline | None, deep: bool) -> tuple[Retriever | None, str]:
-    """Return the pipeline that is to be asked or, if none is, why."""
-    if result.evaluation_type == "chunk-level" and result.config.get("chunk_id") is not None:
-        return None, _not_asked("the run names chunks by a function of its own")
-    if given is not None:
-        return as_retriever(given), ""
-    try:
-        with collected():
-            pipeline = remade_retriever(result, imports=deep)
-    except RagEvalError as error:
-        if deep:
-            raise ConfigError(
-                f"the pipeline of {result.name!r} cannot be made again: {error}; give it in Python: "
-                "result.explain(..., retriever=retriever)"
-            ) from error
-        return None, _not_asked(f"it cannot be made again: {said(error)}; --deep (deep=True) imports own code, too")
-    if deep or is_ours(pipeline):
-        return pipeline, ""
-    return None, _not_asked(
-        "it has parts that are not of this package or need a store elsewhere; --deep (deep=True) asks it"
-    )
 
 
 def _not_asked(why: str) -> str:
@@ -209,19 +211,23 @@ def _renamed(chunk: Any, ids: ChunkIds) -> Any:
 def _compared(result: EvaluationResult[Any], rows: Integers, bare: Evidence, asked: _Asked) -> tuple[Evidence, int]:
     """Return the evidence with what was answered, and how many questions are ranked otherwise than in the run.
 
-    A run that found fewer results than it was asked for, or failed, ranked otherwise if there are more today.
+    A run that found fewer results than it was asked for ranked otherwise if there are more today. So it did if more is
+    read at the cutoff today, as of a budget that its results did not fill.
     """
     found, failed = asked.rankings.hits, asked.rankings.failures
     begins = found.first(bare.final.counts if asked.candidates is None else asked.candidates)
+    reads_alike = np.ones(len(rows), dtype=np.bool_)
+    if asked.candidates is None:
+        reads_alike = bare.cut(found).counts == bare.cut(begins).counts
     sizes = (cutoff.size for cutoff in map(Cutoff.parse, result.cutoffs) if not cutoff.is_budget)
     least = min(max(sizes, default=1), DEPTH if asked.candidates is None else asked.candidates)
     same = np.array(
         [
             entry.query.id not in failed
-            and result.queries[number].status != "failed"
             and bare.final.counts[row] >= min(least, found.counts[row])
+            and reads_alike[row]
             and _continues(bare.final[row], begins[row], asked.candidates is not None)
-            for row, (number, entry) in enumerate(zip(rows.tolist(), bare.truth, strict=True))
+            for row, entry in enumerate(bare.truth)
         ],
         dtype=np.bool_,
     )
@@ -243,7 +249,9 @@ def _continues(before: Ranking, begin: Ranking, reranked: bool) -> bool:
 
 
 def _identity(hit: Hit) -> tuple[object, ...]:
-    return (hit.doc_id, hit.start, hit.end) if hit.placed else (hit.doc_id, hit.text)
+    if hit.placed:
+        return hit.doc_id, hit.start, hit.end
+    return hit.doc_id, hit.chunk_id if hit.text is None else hit.text
 
 
 def _either(first: RankedHits, second: RankedHits, takes_second: NDArray[np.bool_]) -> RankedHits:

@@ -18,7 +18,14 @@ from rag_evaluation_framework.attribution.find_question import find_question
 from rag_evaluation_framework.attribution.losses import Losses
 from rag_evaluation_framework.attribution.question_before import QuestionBefore, question_before
 from rag_evaluation_framework.attribution.recorded_truth import documents_of, unit_of
-from rag_evaluation_framework.attribution.told_recall import confirmed, losses_of, noted, recall_name, scored_rows
+from rag_evaluation_framework.attribution.told_recall import (
+    confirmed,
+    losses_of,
+    noted,
+    recall_name,
+    scored_rows,
+    told_losses,
+)
 from rag_evaluation_framework.attribution.unit_losses import accounted, units_of
 from rag_evaluation_framework.data.answers import Answer
 from rag_evaluation_framework.data.chunks import PositionAwareChunk
@@ -64,18 +71,13 @@ def explain(
     row = find_question(result, question)
     if not result.queries.texts:
         scored_rows(result, name)  # which says that nothing is known of the questions
-    gathered = gather(
-        result,
-        np.array([row], dtype=np.int64),
-        cutoff,
-        retriever=retriever,
-        corpus=corpus,
-        tokenizer=tokenizer,
-        deep=deep,
-    )
-    made = _Explaining(
-        result, row, name, gathered, None if baseline is None else question_before(baseline, result, row, name)
-    )
+    rows = np.array([row], dtype=np.int64)
+    gathered = gather(result, rows, cutoff, retriever=retriever, corpus=corpus, tokenizer=tokenizer, deep=deep)
+    losses = None
+    if result.scores.statuses[row] == "scored":
+        gathered, losses = told_losses(result, name, rows, gathered)
+    before = None if baseline is None else question_before(baseline, result, row, name)
+    made = _Explaining(result, row, name, gathered, losses, before)
     return replace(found := made.explanation, lines=tuple(lines_of(found, gathered.evidence.corpus, made.cutoff)))
 
 
@@ -87,6 +89,7 @@ class _Explaining:
     row: int
     name: str
     gathered: Gathered
+    losses: Losses | None
     before: QuestionBefore | None
 
     @cached_property
@@ -124,9 +127,8 @@ class _Explaining:
     @property
     def explanation(self) -> Explanation:
         told = self.result.queries[self.row]
-        is_scored = told.status == "scored"
+        losses = self.losses
         notes: list[str] = [*self.gathered.notes, *noted(self.result, self.gathered)]
-        losses = losses_of(self.result, self.evidence) if is_scored else None
         if losses is not None:
             row = np.array([self.row], dtype=np.int64)
             notes += confirmed(self.result, self.name, row, losses)[1]
@@ -139,7 +141,7 @@ class _Explaining:
             status=told.status,
             recall=None if losses is None else float(losses.recall[0]),
             results=tuple(self._results()),
-            answers=tuple(self._answers()) if is_scored else (),
+            answers=() if losses is None else tuple(self._answers()),
             depth=self.gathered.depth,
             notes=(
                 *(f"{failure.kind}: {failure.message}" for failure in told.failures),

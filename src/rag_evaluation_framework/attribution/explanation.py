@@ -172,8 +172,9 @@ class Explanation:
         depth: How many results the pipeline was asked for again; None if it was not asked.
         notes: What is to be known of it.
         baseline: The name of the baseline; None if there is none.
-        before: The recall in the baseline; None if it has none.
-        knows_ranks: Whether the ranks of results in the baseline are known: there is one, of the same documents.
+        before: The recall in the baseline; None if it has none, or the question was another one there.
+        knows_ranks: Whether the ranks of results in the baseline are known: there is one, of the same documents and the
+            same question.
         gone: What the baseline read at the cutoff and the run did not, with its ranks in both; the second is None where
             it is not among the results of the run.
         lines: All of it as lines.

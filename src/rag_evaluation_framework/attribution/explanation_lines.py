@@ -65,7 +65,7 @@ class _Lines:
     def _score(self) -> str:
         known = self.known
         recall = known.status if known.recall is None else number(known.recall)
-        if known.baseline is None:
+        if known.baseline is None or (known.before is None and not known.knows_ranks):
             return recall
         return f"{recall}; {number(known.before)} in the baseline {name_line(known.baseline)}"
 

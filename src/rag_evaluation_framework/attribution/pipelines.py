@@ -1,22 +1,81 @@
 """The pipeline and the documents of a run, made again from its record."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
-from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework._outside import name_line, said, shown
 from rag_evaluation_framework._support.files import is_object
+from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.errors import ConfigError, CorpusError, ResultError
+from rag_evaluation_framework.errors import ConfigError, CorpusError, RagEvalError, ResultError
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.loading import PACKAGE
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.retrievers.function import FunctionRetriever, as_retriever
+from rag_evaluation_framework.retrievers.function import FunctionRetriever, Pipeline, as_retriever
 
 _FUNCTION = ".function"  # the modules of what wraps functions
 _FUNCTION_RETRIEVER = f"{FunctionRetriever.__module__}:{FunctionRetriever.__qualname__}"
 _ELSEWHERE = ("url", "host", "path")  # where a store keeps what others may need, or what takes a network
+
+
+@dataclass(frozen=True)
+class Unasked:
+    """That a pipeline is not asked.
+
+    Attributes:
+        why: The reason.
+        deep_asks: Whether `deep` asks it.
+    """
+
+    why: str
+    deep_asks: bool = False
+
+
+def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, deep: bool) -> Retriever | Unasked:
+    """Return the pipeline that is to be asked for the questions of a run again or, if none is, why.
+
+    Args:
+        result: The run.
+        given: The pipeline, if it is given; by default that of the record of the run.
+        deep: Whether one that is not ours is asked as well, and own code that the record names imported.
+
+    Raises:
+        ConfigError: It cannot be made again, and `deep` is true.
+    """
+    if result.evaluation_type == "chunk-level" and result.config.get("chunk_id") is not None:
+        return Unasked("the run names chunks by a function of its own")
+    if given is not None:
+        return as_retriever(given)
+    try:
+        with collected():
+            pipeline = remade_retriever(result, imports=deep)
+    except RagEvalError as error:
+        if deep:
+            raise ConfigError(
+                f"the pipeline of {result.name!r} cannot be made again: {error}; give it in Python: "
+                "result.explain(..., retriever=retriever)"
+            ) from error
+        names = own_code(result.config.get("retriever"))
+        if not names:
+            return Unasked(f"it cannot be made again: {said(error)}")
+        if all(names.values()):
+            return Unasked(f"it has your own code, {_listed(names)}; --deep (deep=True) imports and asks it", True)
+        lost = _listed(name for name, is_found in names.items() if not is_found)
+        return Unasked(f"it has your own code that cannot be made again by name, {lost}; give it with retriever=...")
+    if deep or is_ours(pipeline):
+        return pipeline
+    return Unasked(
+        "it has parts that are not of this package or need a store elsewhere; --deep (deep=True) asks it",
+        deep_asks=True,
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name_line(name)}'" for name in names)
 
 
 def remade_retriever(result: EvaluationResult[Any], *, imports: bool) -> Retriever:
@@ -48,6 +107,31 @@ def _made(record: Any, imports: bool) -> Any:
     if isinstance(record, list | tuple):
         return [_made(item, imports) for item in cast("Sequence[Any]", record)]
     return record
+
+
+def own_code(record: Any) -> dict[str, bool]:
+    """Return what a record of components names of your own code, and whether it can be made again of that name.
+
+    Nothing is imported. A function has no name that can be imported if it is in another one, or in a notebook or script
+    that does not run now; of those that are no retriever, no component is made again.
+    """
+    if is_object(record):
+        name, function = record.get("type"), record.get("function")
+        found = own_code([*record.values()])
+        if isinstance(name, str) and f"{_FUNCTION}:" in name and isinstance(function, str):
+            return {**found, function: name == _FUNCTION_RETRIEVER and _can_be_named(function)}
+        return {**found, name: _can_be_named(name)} if isinstance(name, str) and ":" in name else found
+    if isinstance(record, list | tuple):
+        return {name: known for item in cast("Sequence[Any]", record) for name, known in own_code(item).items()}
+    return {}
+
+
+def _can_be_named(reference: str) -> bool:
+    module, _, attribute = reference.partition(":")
+    names = attribute.split(".")
+    if module == "__main__":
+        return len(names) == 1 and hasattr(sys.modules[module], attribute)
+    return all(map(str.isidentifier, (*module.split("."), *names)))
 
 
 def is_ours(component: Any) -> bool:

@@ -1,8 +1,7 @@
 """A question in the baseline beside which it is explained."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,8 +18,9 @@ class QuestionBefore:
 
     Attributes:
         name: The name of the baseline.
-        recall: The recall there; None if it has none.
-        ranking: What was retrieved there; None if the documents were others, in which places mean something else.
+        recall: The recall there; None if it has none, or the question was another one.
+        ranking: What was retrieved there; None if the documents were others, in which places mean something else, or
+            the question was another one.
         notes: What has changed since, but for the results.
     """
 
@@ -34,6 +34,8 @@ def question_before(
     baseline: EvaluationResult[Any], result: EvaluationResult[Any], row: int, name: str
 ) -> QuestionBefore:
     """Return what a baseline retrieved for a question: that of the same id or, if it has none, of the same wording.
+
+    Of one that had another wording or truth there, nothing but that is told.
 
     Raises:
         LevelMismatch: The baseline is of another evaluation type.
@@ -56,11 +58,14 @@ def question_before(
         there = [*baseline.queries.texts].index(text)
     if there is None:
         raise ResultError(f"baseline {name_line(baseline.name)} does not have the question {name_line(query_id)}")
+    same_documents = baseline.config["corpus"]["hash"] == result.config["corpus"]["hash"]
+    if what := _changed(baseline, there, result, row, same_documents):
+        note = f"the {what} of the question was another one in {name_line(baseline.name)}: the two are not compared"
+        return QuestionBefore(baseline.name, None, None, (note,))
     column = baseline.scores.columns.get(name)
     recall = None if column is None or np.isnan(column[there]) else float(column[there])
-    hits = baseline.queries.hits[there]
-    if baseline.config["corpus"]["hash"] == result.config["corpus"]["hash"]:
-        return QuestionBefore(baseline.name, recall, hits, (*_changes(baseline, there, result, row),))
+    if same_documents:
+        return QuestionBefore(baseline.name, recall, baseline.queries.hits[there])
     note = (
         f"the documents are not those of {name_line(baseline.name)}: which results it had is not told, as places in "
         "other documents mean something else"
@@ -68,10 +73,15 @@ def question_before(
     return QuestionBefore(baseline.name, recall, None, (note,))
 
 
-def _changes(baseline: EvaluationResult[Any], there: int, result: EvaluationResult[Any], row: int) -> Iterator[str]:
-    """Yield that the question of the baseline is another one, though it has the same id."""
+def _changed(
+    baseline: EvaluationResult[Any], there: int, result: EvaluationResult[Any], row: int, same_documents: bool
+) -> Literal["", "wording", "truth"]:
+    """Return what of a question is another one in the baseline, though it has the same id.
+
+    The truth is compared in the same documents only: in others, the same truth may have other names and places.
+    """
     one, other = baseline.queries, result.queries
-    same_texts = not one.texts or one.texts[there] == other.texts[row]
-    if not same_texts or (one.by_place == other.by_place and one.identities[there] != other.identities[row]):
-        what = "truth" if same_texts else "wording"
-        yield f"the {what} of the question was another one in {name_line(baseline.name)}: the two are not compared"
+    if one.texts and one.texts[there] != other.texts[row]:
+        return "wording"
+    known = same_documents and one.by_place == other.by_place
+    return "truth" if known and one.identities[there] != other.identities[row] else ""

@@ -1,12 +1,13 @@
 """The recall whose losses are told: which it is, of which questions, and whether it is still that of the run."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework._outside import name_line, one_line, shown
 from rag_evaluation_framework.attribution.deep_pass import Gathered
 from rag_evaluation_framework.attribution.evidence import Evidence
 from rag_evaluation_framework.attribution.losses import Losses
@@ -27,6 +28,7 @@ RECALLS: Mapping[EvaluationType, tuple[str, ...]] = {
 """The scores whose losses are told, by evaluation type; the first is meant if none is named."""
 
 _NEARLY = 1e-9
+_LINE = 300
 
 
 def recall_name(result: EvaluationResult[Any], score: str | None = None) -> tuple[str, Cutoff]:
@@ -67,8 +69,21 @@ def scored_rows(result: EvaluationResult[Any], name: str) -> Integers:
     column = result.scores.columns.get(name)
     rows: Integers = np.flatnonzero(scored if column is None else scored & ~np.isnan(column))
     if not len(rows):
-        raise ResultError(f"{name_line(result.name)}: no question has {name}, so that nothing can be told")
+        raise ResultError(
+            f"{name_line(result.name)}: no question has {name}, so that nothing can be told{_why(result)}"
+        )
     return rows
+
+
+def _why(result: EvaluationResult[Any]) -> str:
+    """Return what failed in a run, as a part of a sentence; nothing, if nothing did."""
+    failed = [row for row, status in enumerate(result.scores.statuses) if status == "failed"]
+    if not failed:
+        return ""
+    reasons = Counter(f"{told.kind}: {told.message}" for row in failed for told in result.queries[row].failures[:1])
+    reason, count = reasons.most_common(1)[0]
+    some = "" if count == len(failed) else f", {count} of them"
+    return f": {len(failed)} of {len(result.scores.statuses)} questions failed{some} with {one_line(reason, _LINE)}"
 
 
 def losses_of(result: EvaluationResult[Any], evidence: Evidence) -> Losses:
@@ -79,6 +94,34 @@ def losses_of(result: EvaluationResult[Any], evidence: Evidence) -> Losses:
     return unit_losses(evidence, Units.of(level, evidence.corpus, evidence.chunks))
 
 
+def told_losses(
+    result: EvaluationResult[Any], name: str, rows: Integers, gathered: Gathered
+) -> tuple[Gathered, Losses]:
+    """Return what was lost of each question, by cause, and what is known of it.
+
+    A question that has another recall with the results of today than the run gave it is told by what the run retrieved,
+    if that has it.
+    """
+    losses = losses_of(result, gathered.evidence)
+    other = gathered.evidence.asked & ~_as_scored(result, name, rows, losses)
+    if gathered.evidence.first is not None or not other.any():
+        return gathered, losses
+    helped = other & _as_scored(result, name, rows, losses_of(result, gathered.as_retrieved(other, name).evidence))
+    if not helped.any():
+        return gathered, losses
+    own = gathered.as_retrieved(helped, name)
+    return own, losses_of(result, own.evidence)
+
+
+def _as_scored(result: EvaluationResult[Any], name: str, rows: Integers, losses: Losses) -> NDArray[np.bool_]:
+    """Return which questions have the recall that the run gave them; all, if it gave none."""
+    column = result.scores.columns.get(name)
+    if column is None:
+        return np.ones(len(rows), dtype=np.bool_)
+    same: NDArray[np.bool_] = np.abs(column[rows] - losses.recall) <= _NEARLY
+    return same
+
+
 def confirmed(
     result: EvaluationResult[Any], name: str, rows: Integers, losses: Losses
 ) -> tuple[NDArray[np.bool_], list[str]]:
@@ -87,10 +130,7 @@ def confirmed(
     Raises:
         ResultError: None has.
     """
-    column = result.scores.columns.get(name)
-    if column is None:
-        return np.ones(len(rows), dtype=np.bool_), []
-    kept: NDArray[np.bool_] = np.abs(column[rows] - losses.recall) <= _NEARLY
+    kept = _as_scored(result, name, rows, losses)
     differing = int((~kept).sum())
     why = (
         "what is stored of a run is its deepest ranking, with places instead of texts, and its retriever ranks "
