@@ -122,7 +122,7 @@ def worlds(drop: float) -> list[World]:
 
 def replications(world: World, questions: int, times: int, shift: float = 0.0) -> Iterator[PairedDifference]:
     """Yield comparisons, with a number taken off every difference."""
-    source = np.random.default_rng([questions, crc32(world.name.encode()), round(1_000 * world.drop)])
+    source = np.random.default_rng(questions)
     for seed in range(0, times, COLUMNS):
         differences = world.draw(source, questions, COLUMNS) - shift
         largest = 1 + abs(shift)

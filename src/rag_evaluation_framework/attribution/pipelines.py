@@ -171,9 +171,10 @@ def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Co
         try:
             found = Corpus.from_folder(source, *([pattern] if isinstance(pattern, str) else []))
         except CorpusError as error:
+            why = str(error).removesuffix(".")
             raise ResultError(
-                f"{name_line(result.name)}: its documents cannot be read again: {error}. Put them back, or give them "
-                "in Python: result.explain(..., corpus=corpus)"
+                f"{name_line(result.name)}: its documents cannot be read again: {why}. Put them back, or give them in "
+                "Python: result.explain(..., corpus=corpus)"
             ) from error
     if found.content_hash != known["hash"]:
         where = "the corpus that was given" if corpus is not None else shown(source)
