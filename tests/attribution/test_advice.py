@@ -87,9 +87,10 @@ def test_a_reranker_is_weighed_by_what_it_lost_more_than_it_won(without, change)
     assert of(losses(0.4, dropped_by_reranker=0.4, not_retrieved=0.2, without=without, ceiling=0.4)).change == change
 
 
-def test_a_reranker_is_not_to_blame_for_what_it_was_not_given():
-    known = losses(0.4, dropped_by_reranker=0.1, not_a_candidate=0.3, first=0.45, without=0.8, ceiling=0.5)
-    assert of(known).change == "candidates"
+@pytest.mark.parametrize(("first", "change"), [(0.48, "reranker"), (0.4, "candidates")])
+def test_more_candidates_are_for_a_reranker_that_loses_no_more_than_it_wins(first, change):
+    known = losses(0.4, dropped_by_reranker=0.1, not_a_candidate=0.3, first=first, without=0.8, ceiling=0.5)
+    assert of(known).change == change
 
 
 def test_without_the_reranker_all_that_is_ranked_is_read_again():
@@ -109,8 +110,13 @@ def test_what_is_known_of_the_reranker_of_some_questions_only_is_an_estimate():
 @pytest.mark.parametrize("without", [0.4, 0.8])
 def test_where_candidates_are_too_few_more_of_them_are_advised(without):
     found = of(losses(0.4, not_a_candidate=0.4, beyond_cutoff=0.2, first=0.4, without=without, ceiling=0.45))
-    assert (found.change, found.promised, found.promise) == ("candidates", 0.8, "up to")
-    assert "was retrieved, but is not among the reranker's candidates: with candidates for all of it" in found.text
+    assert (found.change, found.promised, found.promise) == ("candidates", pytest.approx(0.4 + 0.4 * 8 / 9), "about")
+    assert "was retrieved, but is not among the reranker's candidates: with more candidates, and" in found.text
+
+
+def test_where_the_candidates_hold_nothing_the_reranker_is_not_known():
+    found = of(losses(0.0, not_a_candidate=0.9, not_retrieved=0.1, without=0.0, ceiling=0.0))
+    assert (found.change, found.promised, found.promise) == ("candidates", 0.9, "about")
 
 
 def test_more_candidates_promise_also_what_a_flag_explains():
@@ -121,17 +127,39 @@ def test_more_candidates_promise_also_what_a_flag_explains():
     assert "the reranker's candidates, and is neither split nor truncated: with" in found.text
 
 
+def test_another_retriever_may_find_also_what_is_split():
+    known = losses(0.0, not_retrieved=1.0, ceiling=0.0, split=0.5)
+    known.general["not_retrieved"][:] = 0.5
+    found = of(known)
+    assert (found.change, found.share, found.promised) == ("retriever", 0.5, 1.0)
+
+
 def test_of_an_embedder_that_truncates_the_rest_is_found_as_often_as_what_it_reads():
     known = replace(losses(0.3, beyond_cutoff=0.7, ceiling=0.3), truncated=both(0.6))
     found = of(replace(known, embedded=both(0.2), embedded_found=both(0.1)))
     assert (found.change, found.promise, found.promised) == ("embedder", "about", pytest.approx(0.3 + 0.6 / 2))
 
 
-def test_of_an_embedder_that_reads_no_answer_nothing_is_promised():
-    found = of(replace(losses(0.0, beyond_cutoff=1.0, ceiling=0.0), truncated=both(1.0)))
+@pytest.mark.parametrize("embedded", [0.0, 0.2])
+def test_of_an_embedder_that_finds_nothing_of_what_it_reads_nothing_is_promised(embedded):
+    known = losses(0.0, beyond_cutoff=1.0, ceiling=0.0)
+    found = of(replace(known, truncated=both(1.0 - embedded), embedded=both(embedded)))
     assert (found.change, found.promise, found.promised) == ("embedder", "", None)
     assert found.text.endswith("reads them whole; how often it would be found is not known")
 
 
 def test_nothing_is_advised_where_nothing_is_missing():
     assert of(losses(1.0)) is None
+
+
+def test_a_reranker_that_drops_as_much_as_it_wins_is_to_be_another_one():
+    found = of(losses(0.5, dropped_by_reranker=0.5, without=0.5, ceiling=1.0))
+    assert (found.change, found.share, found.promised, found.promise) == ("order", 1, 1.0, "up to")
+    assert "another reranker" in found.text
+
+
+@pytest.mark.parametrize(("cause", "change"), [("not_retrieved", "retriever"), ("not_a_candidate", "candidates")])
+def test_neither_a_retriever_nor_candidates_have_more_than_the_chunks_can(cause, change):
+    known = losses(0.2, without=0.2, ceiling=0.2, **{cause: 0.8})
+    found = of(replace(known, chunking=Bound(np.array([0.4, 0.9]), np.array([True, True]))))
+    assert (found.change, found.promised) == (change, pytest.approx(0.65))

@@ -24,6 +24,7 @@ from rag_evaluation_framework import (
     EvaluationConfig,
     FunctionRetriever,
     Query,
+    RecursiveCharacterChunker,
     RerankedRetriever,
     TokenLevelEvaluation,
     TokenLevelGroundTruth,
@@ -190,3 +191,21 @@ def test_of_a_question_that_failed_no_more_is_told_than_why(evaluation, corpus, 
     """It is not ranked otherwise today, and asking deeper would tell no more."""
     found = evaluation.run(retriever=fails, k=1).explain("asked a", corpus=corpus, retriever=today)
     assert (found.status, found.depth, found.notes) == ("failed", None, ("OSError: gone away",))
+
+
+def test_a_run_that_retrieved_more_than_is_asked_for_is_asked_for_as_much_again():
+    """150 chunks fill the larger budget; at 5 results and at the smaller one nothing is ranked otherwise today."""
+    text = "".join(f"line {number:04} of many.\n" for number in range(200))
+    corpus = Corpus([Document(DocumentId("a.md"), text)])
+    start = text.index("line 0150")
+    truth = [
+        TokenLevelGroundTruth(Query.from_text("line 0150"), (CharacterSpan(DocumentId("a.md"), start, start + 9),))
+    ]
+    evaluation = TokenLevelEvaluation(corpus, Dataset(truth, TOKEN, corpus=corpus))
+    chunks = RecursiveCharacterChunker(chunk_size=20)
+    result = evaluation.run(chunks, k=5, config=EvaluationConfig(budgets=["100ch", "3000ch"]))
+    retrieved = len(result.queries[0].hits)
+    assert retrieved > 120
+    for score in ("span_recall@5", "span_recall@100ch"):
+        told = Attribution.of(result, score, corpus=corpus)
+        assert (told.depth, told.notes, told.losses.asked.all()) == (retrieved, (), True)

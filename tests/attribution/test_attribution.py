@@ -278,7 +278,7 @@ class TestRerankers:
         assert attribution.lost["not_a_candidate"] > 0.1
         assert attribution.losses.without_reranker.mean() == pytest.approx(recall(chunks))
         found = attribution.advice
-        assert (found.change, found.promise) == ("candidates", "up to")
+        assert (found.change, found.promise) == ("candidates", "about")
         assert found.promised >= recall(RerankedRetriever(chunks, backwards, candidates=10))
         row = int(attribution.losses.lost["not_a_candidate"].argmax())
         explained = repr(result.explain(attribution.query_ids[row], score, retriever=few))
@@ -650,7 +650,7 @@ class TestAdvice:
         attribution = Attribution.of(result, retriever=retriever)
         check_sums(attribution, result)
         found = attribution.advice
-        assert (found.change, found.promise) == ("candidates", "up to")
+        assert (found.change, found.promise) == ("candidates", "about")
         assert found.share > 0.8
         more = evaluation.run(retriever=RerankedRetriever(chunks, good, candidates=100), k=k)
         self.check(found, result, more, f"span_recall@{k}")

@@ -392,7 +392,7 @@ class TestBudgetsThatEndInAChunk:
 
     def test_smaller_chunks_are_advised_and_no_order(self):
         found = advice(span_losses(self.known), "span_recall@34ch", 100)
-        assert (found.change, found.promise, found.promised) == ("smaller_chunks", "up to", 1)
+        assert (found.change, found.promise, found.promised) == ("smaller_chunks", "about", 1)
         assert "smaller chunks, or a larger budget" in found.text
 
     def test_no_chunks_hold_more_than_the_budget_does(self):

@@ -8,6 +8,7 @@ import numpy as np
 
 from rag_evaluation_framework.attribution.causes import Cause
 from rag_evaluation_framework.attribution.losses import Losses
+from rag_evaluation_framework.data.columns import Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
 
 Change = Literal[
@@ -40,7 +41,7 @@ class Advice:
         share: The share of all that is missing that it is about; in [0, 1].
         recall: The mean recall now.
         promised: The mean recall with the change; None for `deeper_ranking`, which tells more and changes nothing, and
-            for an embedder that reads nothing of any answer.
+            for an embedder that finds nothing of what it reads.
         promise: How that is meant.
         text: All of it in a sentence.
     """
@@ -85,13 +86,15 @@ def advice(losses: Losses, score: str, depth: int | None, *, deep_asks: bool = F
     means over the questions:
 
     - without the reranker, the recall of the ranking before it, which is known;
-    - of more candidates, all that was retrieved and is not among them, also what a flag explains, as a reranker that
-      scores each text for itself may put all of it first;
+    - of a better retriever, all that it did not find, but no more than these chunks can have at the cutoff;
+    - of more candidates, the same of all that was retrieved and is not among them, also what a flag explains, times
+      what the reranker makes of its candidates now: its recall as a share of their ceiling; nothing, if it loses more
+      than it wins;
     - of smaller chunks, that what the budget does not read of the chunks that it begins is read, as far as it can hold
       the answers;
     - of larger chunks, that answers of which a part was found are found whole, as far as the budget can hold them;
     - of an embedder that reads chunks whole, that the rest is found as often as what it reads of them now, which is an
-      estimate: more text in one vector may be found less often; nothing, if it reads nothing of any answer;
+      estimate: more text in one vector may be found less often; nothing, if it finds nothing of that;
     - of a better order, the best one of the candidates, also of what a flag explains;
     - of all others, all that they lost.
 
@@ -133,12 +136,19 @@ def _offers(losses: Losses, recall: float, depth: int | None, *, is_budget: bool
     def all_of(change: Change, cause: Cause, what: str, then: str) -> _Offer:
         return _Offer(change, what, lost[cause], then, recall + lost[cause])
 
+    def within_reach(gain: Numbers) -> float:
+        """Return the mean recall with what is gained, as far as these chunks can have it at the cutoff."""
+        best = 1.0 if losses.chunking is None else np.maximum(losses.chunking.recall, losses.recall)
+        return float(np.minimum(losses.recall + gain, best).mean())
+
     yield all_of("labels", "not_in_corpus", "is not in the corpus", "with documents that hold it, or labels for these")
     yield all_of("chunker", "in_no_chunk", "is in no chunk", "with a chunker that leaves nothing out")
     yield all_of("places", "not_placed", "was retrieved as text that has no place", "with doc_id, start and end of it")
     missing, unknown, behind = general["not_retrieved"], general["not_asked_for"], general["beyond_cutoff"]
     what = f"is not among the first {depth}{_beside(lost['not_retrieved'], missing, is_budget=is_budget)}"
-    yield _Offer("retriever", what, missing, "with a retriever that finds it", recall + missing)
+    yield _Offer(
+        "retriever", what, missing, "with a retriever that finds it", within_reach(losses.lost["not_retrieved"])
+    )
     what = (
         f"is not among the results asked for{'' if depth is None else ' of questions that are ranked otherwise today'}"
     )
@@ -146,35 +156,42 @@ def _offers(losses: Losses, recall: float, depth: int | None, *, is_budget: bool
     asks = ", as --deep (deep=True) asks for" if deep_asks else ""
     yield _Offer("deeper_ranking", what, unknown, f"{then}{asks}", None, "")
     best = max(float(losses.candidates.recall.mean()), recall)
-    what = f"was retrieved, but beyond the cutoff{_beside(lost['beyond_cutoff'], behind, is_budget=is_budget)}"
-    a_reranker = "a reranker" if losses.without_reranker is None else "another reranker"
-    then, weight = f"in a better order, such as that of {a_reranker}", min(best - recall, behind)
-    yield _Offer("order", what, behind, then, best, weight=weight)
-    kept_out, all_kept_out = general["not_a_candidate"], lost["not_a_candidate"]
-    beside = _beside(all_kept_out, kept_out, is_budget=is_budget)
-    what = f"was retrieved, but is not among the reranker's candidates{beside}"
-    yield _Offer("candidates", what, kept_out, "with candidates for all of it", recall + all_kept_out)
+    what, a_reranker = "was retrieved, but beyond the cutoff", "a reranker"
+    late, first = behind, 0.0
     if losses.without_reranker is not None and losses.first_order is not None:
         without, first = (
             float(np.where(losses.asked, before - losses.recall, 0.0).mean())
             for before in (losses.without_reranker, losses.first_order)
         )
         known: Promise = "" if losses.asked.all() else "about"
-        what, dropped = "was among the candidates, dropped by the reranker", lost["dropped_by_reranker"]
-        yield _Offer("reranker", what, dropped, "without the reranker", recall + without, known, weight=first)
+        dropped, told = lost["dropped_by_reranker"], "was among the candidates, dropped by the reranker"
+        yield _Offer("reranker", told, dropped, "without the reranker", recall + without, known, weight=first)
+        late += dropped - max(first, 0.0)  # what it dropped for as much as it won needs another order
+        what, a_reranker = "was among the candidates, but not put within the cutoff", "another reranker"
+    what = f"{what}{_beside(lost['beyond_cutoff'], behind, is_budget=is_budget)}"
+    then = f"in a better order, such as that of {a_reranker}"
+    yield _Offer("order", what, late, then, best, weight=min(best - recall, late))
+    if first <= _SEEN:  # a reranker that loses more than it wins is not to have more to do
+        kept_out = general["not_a_candidate"]
+        what = "was retrieved, but is not among the reranker's candidates"
+        what = f"{what}{_beside(lost['not_a_candidate'], kept_out, is_budget=is_budget)}"
+        then = "with more candidates, and a reranker that makes as much of them as it does now"
+        rate = recall / best if best > _SEEN else 1.0  # of what its candidates can have; 1 where they have nothing
+        found = recall + rate * (within_reach(losses.lost["not_a_candidate"]) - recall)
+        yield _Offer("candidates", what, kept_out, then, found, "about", weight=rate * kept_out)
     split, found = float(losses.split.mean()), float(losses.split_found.mean())
     what, then = "belongs to answers that no chunk holds whole", "with chunks that hold whole those found in part"
     yield _Offer("larger_chunks", what, split, then, recall + found, "about")
     behind_budget = float(losses.cut_off.mean())
     what = "is in chunks behind what the budget reads of them, were they the first"
     then = "with smaller chunks, or a larger budget"
-    yield _Offer("smaller_chunks", what, behind_budget, then, recall + float(losses.cut_off_read.mean()))
-    truncated, embedded = float(losses.truncated.mean()), float(losses.embedded.mean())
+    yield _Offer("smaller_chunks", what, behind_budget, then, recall + float(losses.cut_off_read.mean()), "about")
+    truncated, read = float(losses.truncated.mean()), float(losses.embedded_found.mean())
     what = "is in chunks behind what the embedder reads of them"
     then = "with an embedder that reads them whole"
-    if embedded > _SEEN:
+    if read > _SEEN:
         then = f"{then}, and finds the rest as often as what is embedded now"
-        found = recall + truncated * float(losses.embedded_found.mean()) / embedded
+        found = recall + truncated * read / float(losses.embedded.mean())
         yield _Offer("embedder", what, truncated, then, found, "about")
     else:
         yield _Offer("embedder", what, truncated, f"{then}; how often it would be found is not known", None, "")

@@ -173,7 +173,7 @@ def _ask(pipeline: Retriever, result: EvaluationResult[Any], bare: Evidence) -> 
     """Ask a pipeline for the deep rankings of the questions; of one that reranks, what it reranks."""
     inner = pipeline.retriever if isinstance(pipeline, RerankedRetriever) else pipeline
     candidates = pipeline.candidates if isinstance(pipeline, RerankedRetriever) else None
-    depth = max(DEPTH, candidates or 0)
+    depth = max(DEPTH, candidates or 0, int(bare.final.counts.max(initial=0)))  # as deep as the run's other cutoffs
     budgets = [cutoff for cutoff in bare.cutter.cutoffs if cutoff.is_budget]
     sizes = [cutoff.size for cutoff in bare.cutter.cutoffs if not cutoff.is_budget]
     cutter = RankingCutter([Cutoff(max([depth, *sizes])), *budgets], bare.cutter.tokenizer, bare.corpus)

@@ -47,7 +47,7 @@ def span_losses(evidence: Evidence) -> Losses:
         split=gained(split),
         split_found=np.minimum(gained(found), room),
         truncated=gained(unread),
-        embedded=(steps.credit(steps.in_chunks, unread) - steps.credit(unread)) / whole,
+        embedded=(steps.credit(steps.in_chunks, steps.read, unread) - steps.credit(unread)) / whole,
         embedded_found=(steps.credit(steps.read, unread) - steps.credit(unread)) / whole,
         cut_off=gained(behind),
         cut_off_read=np.minimum.reduce([gained(behind), gained(steps.placed(begun)), room]),
