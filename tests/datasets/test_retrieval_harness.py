@@ -20,6 +20,8 @@ from rag_evaluation_framework import (
     load_dataset,
     save_dataset,
 )
+from rag_evaluation_framework.data.scopes import Scope
+from rag_evaluation_framework.datasets import folder_loader
 from rag_evaluation_framework.errors import DatasetError
 
 REFUNDS = "eval:help:doc:refunds"
@@ -187,17 +189,13 @@ def test_top_k_of_another_kind_in_the_metadata_of_other_datasets_is_no_k(corpus)
 def test_what_is_not_applied_is_noted_with_every_result(tmp_path):
     kept = {"scopePrefix": "eval:help:", "thresholds": {"min": {"hitAtK": 0.9}}}
     result = run_at(loaded(tmp_path, three_documents(asked(ids=[]), asked(2, []), defaults=kept)))
-    scope, thresholds = result.notes
-    assert scope == "scopePrefix of the dataset is not applied: every question searches all documents"
+    (thresholds,) = result.notes
     assert thresholds == "thresholds of the dataset are not applied: they decide nothing about this result"
-    (scope,) = run_at(loaded(tmp_path, three_documents(asked(1, [], scopePrefix="eval:"), asked(2, [])))).notes
-    assert scope == "scopePrefix of the dataset is not applied: every question searches all documents"
     nothing = {"scopePrefix": "", "thresholds": {}, "mode": "retrieve"}
     assert run_at(loaded(tmp_path, three_documents(asked(1, [], scopePrefix=""), defaults=nothing))).notes == ()
 
 
 NOT_APPLIED = {
-    "scopePrefix": ("eval:", "scopePrefix of the dataset is not applied: "),
     "thresholds": ({"min": {"hitAtK": 0.9}}, "thresholds of the dataset are not applied: "),
     "rerankTopK": (50, "rerankTopK of the dataset is not applied: the reranker of the run says how many candidates"),
 }
@@ -218,11 +216,14 @@ def test_what_is_not_applied_is_noted_wherever_it_stands(tmp_path, recwarn, plac
     assert run_at(again).notes == (noted,)
 
 
-def test_top_k_at_the_top_of_the_file_is_noted_as_not_applied(tmp_path):
-    dataset = loaded(tmp_path, three_documents(asked(1, []), topK=2, mode="retrieve"))
+def test_settings_at_the_top_of_the_file_are_noted_as_not_applied(tmp_path):
+    dataset = loaded(tmp_path, three_documents(asked(1, []), topK=2, scopePrefix="eval:x:", mode="retrieve"))
     result = run_at(dataset)
     assert result.cutoffs == ("5", "10")
-    assert result.notes == ("topK at the top of the dataset is not applied: expected in its defaults or questions",)
+    assert result.notes == (
+        "topK at the top of the dataset is not applied: expected in its defaults or questions",
+        "scopePrefix at the top of the dataset is not applied: expected in its defaults or questions",
+    )
 
 
 def test_with_a_given_corpus_documents_may_be_named_by_their_stem(tmp_path, corpus):
@@ -318,14 +319,10 @@ LOADER = {"sourceId": SUPPORT, "loaderRef": "faq.md"}
             harness(defaults={"mode": "retrieve+rerank"}),
             "$.defaults.mode: 'retrieve+rerank' is not supported; expected 'retrieve'. Pass the reranker to the run",
         ),
-        (
-            harness(asked(), asked(2, relevant={"metadataConstraints": {"lang": "en"}})),
-            "$.queries[1].relevant.metadataConstraints: {'lang': 'en'} cannot be applied",
-        ),
-        (harness(asked(metadataConstraints=["x"])), "$.queries[0].metadataConstraints: ['x'] cannot be applied"),
+        (harness(asked(metadataConstraints=["x"])), "$.queries[0].metadataConstraints: "),
         (
             harness(documents=[document(), document(SUPPORT, assets=[{"url": "https://x"}])]),
-            "$.documents[1].assets: [{'url': 'https://x'}] cannot be read; expected text, as content",
+            "$.documents[1].assets: [{'url': 'https://x'}] may name anything on any machine",
         ),
         (harness(mode="rerank"), "$.mode: "),
         (harness(asked(mode="rerank")), "$.queries[0].mode: "),
@@ -372,7 +369,7 @@ LOADER = {"sourceId": SUPPORT, "loaderRef": "faq.md"}
         (harness(documents=[document(metadata=[])]), "$.documents[0].metadata: "),
         (
             harness(documents=[document(), LOADER]),
-            "$.documents[1].loaderRef: 'faq.md' cannot be loaded; pass corpus=",
+            "$.documents[1].loaderRef: 'faq.md': there is nothing to load it by",
         ),
     ],
 )
@@ -383,11 +380,11 @@ def test_a_bad_value_is_named_by_its_json_path(tmp_path, content, place):
 
 
 NOT_APPLICABLE = {
-    "metadataConstraints": ({"lang": "en"}, "cannot be applied; the question would be scored as another one"),
+    "metadataConstraints": ({"lang": "en"}, "does not belong here; expected in relevant of a question"),
     "containsText": ("five", "cannot be applied; the question would be scored as another one"),
     "containsRegex": ("fi.e", "cannot be applied; the question would be scored as another one"),
     "metadataKeyEquals": ({"lang": "en"}, "cannot be applied; the question would be scored as another one"),
-    "assets": ([{"url": "https://x"}], "cannot be read; expected text, as content"),
+    "assets": ([{"url": "https://x"}], "may name anything on any machine, and nothing of it is read without leave"),
     "mode": ("retrieve+rerank", "is not supported; expected 'retrieve'. Pass the reranker to the run instead"),
 }
 PLACES = {
@@ -405,6 +402,10 @@ PLACES = {
 @pytest.mark.parametrize("name", NOT_APPLICABLE)
 def test_what_would_change_the_scores_is_refused_wherever_it_stands(tmp_path, place, name):
     value, said = NOT_APPLICABLE[name]
+    if name == "metadataConstraints" and place in ("$.queries[1]", "$.queries[1].relevant"):
+        dataset = loaded(tmp_path, PLACES[place]({name: value}))
+        assert Scope.of(dataset.queries[1]).constraints == value
+        return
     with pytest.raises(DatasetError) as caught:
         loaded(tmp_path, PLACES[place]({name: value}))
     assert str(caught.value).startswith(f"{tmp_path / 'set.json'}: {place}.{name}: {value!r} {said}")
@@ -494,3 +495,42 @@ def test_reports_and_configurations_are_refused(shared, name):
 
 def test_every_sample_is_tried(shared):
     assert {path.name for path in (shared / "data" / "harness_samples").iterdir()} == {*SAMPLES, *NO_DATASETS}
+
+
+# --- texts that are loaded --------------------------------------------------------------------------------------------
+
+
+def test_a_reference_is_loaded_from_its_folder(tmp_path):
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "faq.md").write_text("Café 💶\r\n", encoding="utf-8", newline="")
+    dataset = loaded(tmp_path, harness(documents=[document(), LOADER]), loader=folder_loader(tmp_path / "texts"))
+    assert dataset.corpus[SUPPORT].content == "Café 💶\r\n"
+    assert dataset.corpus[SUPPORT].metadata == {"loaderRef": "faq.md"}
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ("../secret.md", "leads out of"),
+        ("link.md", "leads out of"),
+        ("/etc/hosts", "leads out of"),
+        ("none.md", "No such file"),
+        ("empty.md", "stands for ''; expected a text that is not empty"),
+    ],
+)
+def test_a_reference_that_leads_to_nothing_is_refused_by_its_place(tmp_path, reference, said):
+    root = tmp_path / "texts"
+    root.mkdir()
+    (tmp_path / "secret.md").write_text("secret")
+    (root / "link.md").symlink_to(tmp_path / "secret.md")
+    (root / "empty.md").touch()
+    content = harness(documents=[{"sourceId": SUPPORT, "loaderRef": reference}])
+    with pytest.raises(DatasetError, match=rf"\$\.documents\[0\]\.loaderRef: '{reference}'.*{said}") as caught:
+        loaded(tmp_path, content, loader=folder_loader(root))
+    assert "secret\n" not in str(caught.value)
+
+
+def test_assets_stay_in_the_metadata_where_they_are_allowed(tmp_path):
+    assets = [{"url": "https://example.com/x.pdf"}]
+    dataset = loaded(tmp_path, harness(documents=[document(assets=assets)]), allow_assets=True)
+    assert dataset.corpus[REFUNDS].metadata == {"assets": assets}

@@ -319,7 +319,10 @@ def test_your_own_metric_is_named_by_its_module(folder, own):
 @pytest.mark.parametrize(
     ("retriever", "message"),
     [
-        ("search", "retriever 'search' is unknown; there are bm25, hybrid, reranked, vector-rag; .*module:attribute"),
+        (
+            "search",
+            "retriever 'search' is unknown; there are bm25, engine, hybrid, .*vector-rag; .*module:attribute",
+        ),
         ("no_such_module_at_all:search", "module 'no_such_module_at_all' cannot be imported"),
         ("{own}:find", "has no 'find'"),
         ("{own}:number", "is of type int; expected a subclass of rag_evaluation_framework.Retriever, or a Python"),

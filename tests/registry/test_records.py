@@ -14,6 +14,9 @@ REQUIRED = {
     "cross-encoder": {"model": "a/model"},
     "late-interaction": {"embedder": "rag_evaluation_framework.testing:HashingEmbedder"},
     "semantic": {"embedder": "lsa"},
+    "scoped": {"retriever": "bm25"},
+    "engine": {"engine": {"type": "http", "url": "http://127.0.0.1:9"}},
+    "http": {"url": "http://127.0.0.1:9"},
     "reranked": {
         "retriever": "bm25",
         "reranker": {"type": "late-interaction", "embedder": "rag_evaluation_framework.testing:HashingEmbedder"},

@@ -4,6 +4,7 @@ import warnings
 import pytest
 
 import rag_evaluation_framework as rag
+from rag_evaluation_framework.contracts import Engine
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.lookup import load
@@ -19,6 +20,7 @@ class TestTable:
             "vector_store": rag.VectorStore,
             "reranker": rag.Reranker,
             "retriever": rag.Retriever,
+            "engine": Engine,
             "metric": rag.Metric,
         }[kind]
         names = components(kind)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, experiments, reports, results
+from rag_evaluation_framework import data, experiments, reports, results, retrievers
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.compare import record_of
@@ -41,6 +41,15 @@ def run(
     vector_store: options.VectorStore = None,
     retriever: options.Retriever = None,
     reranker: options.Reranker = None,
+    engine: options.Engine = None,
+    scope_prefix: options.ScopePrefix = None,
+    no_ingest: options.NoIngest = False,
+    cleanup: options.Cleanup = None,
+    allow_custom_prefix: options.AllowCustomPrefix = False,
+    allow_remote: options.AllowRemote = False,
+    allow_assets: options.AllowAssets = False,
+    loader_root: options.LoaderRoot = None,
+    yes: options.Yes = False,
     metric: options.Metric = None,
     k: options.K = None,
     budget: options.Budget = None,
@@ -62,24 +71,28 @@ def run(
     The run is saved in a folder in <root>/runs/, whose summary.md is the place to start.
     """
     run_file, folder = _run_file(config, options.settings(locals()))
+    if run_file.allow_custom_prefix and not yes:
+        raise ConfigError(
+            "--allow-custom-prefix lets a run delete what is in its scope, whatever that is; expected --yes"
+        )
     before = None if baseline is None else _before(baseline, run_file, folder)
-    experiment, result, problem = _made(run_file, folder, imports=not no_import)
-    _tell(result, problem, experiment.corpus, before, worst, as_json=as_json)
-    _check(result, experiment.corpus, allow_failures, allow_skipped)
-
-
-def _made(
-    run_file: experiments.ConfigFile, folder: Path, *, imports: bool
-) -> tuple[rag.ExperimentConfig[Any], rag.EvaluationResult[Any], Problem | None]:
-    """Return the experiment of a configuration, its result, and what is to be told after that was shown."""
     with components_print_to_stderr(), _nothing_kept():
-        experiment = run_file.experiment(folder, imports=imports)
+        experiment = run_file.experiment(folder, imports=not no_import)
+    with _cleaned_up(experiment.retriever, run_file.cleanup):
+        result, problem = _made(experiment)
+        _tell(result, problem, experiment.corpus, before, worst, as_json=as_json)
+        _check(result, experiment.corpus, allow_failures, allow_skipped)
+
+
+def _made(experiment: rag.ExperimentConfig[Any]) -> tuple[rag.EvaluationResult[Any], Problem | None]:
+    """Return the result of an experiment, and what is to be told after that was shown."""
+    with components_print_to_stderr(), _nothing_kept():
         try:
-            return experiment, rag.run_experiment(experiment), None
+            return rag.run_experiment(experiment), None
         except (SaveFailed, Interrupted, ComponentExited) as problem:
             if problem.result is None:
                 raise
-            return experiment, problem.result, problem
+            return problem.result, problem
 
 
 def _before(name: str, run_file: experiments.ConfigFile, folder: Path) -> rag.EvaluationResult[Any]:
@@ -139,6 +152,19 @@ def _show(result: rag.EvaluationResult[Any], corpus: rag.Corpus, worst: int) -> 
 
 
 @contextmanager
+def _cleaned_up(retriever: rag.Retriever, cleanup: retrievers.Cleanup) -> Generator[None]:
+    """Delete what was written for the run when all is told, as far as that is wanted, however the run ends."""
+    try:
+        yield
+    except BaseException as ended:
+        with components_print_to_stderr():
+            retrievers.clean_up(retriever, cleanup, ended)
+        raise
+    with components_print_to_stderr():
+        retrievers.clean_up(retriever, cleanup, None)
+
+
+@contextmanager
 def _nothing_kept() -> Generator[None]:
     """Say of an interrupt inside that there is nothing to show."""
     try:
@@ -189,11 +215,8 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
     named = {key: options.name_of(key) for key in flags}
     keep = {"save_results_path": str(Path(".rag-eval").absolute())}
     if config is None:
-        missing = [f"--{key}" for key in ("corpus", "dataset") if key not in flags]
-        if missing:
-            raise ConfigError(
-                f"{' and '.join(missing)} missing; expected a configuration file, or --corpus and --dataset"
-            )
+        if "dataset" not in flags:
+            raise ConfigError("--dataset missing; expected a configuration file, or --dataset and --corpus")
         return experiments.parse_config({**keep, **flags}, "the options", named), Path()
     written = experiments.load_config(config).model_dump(exclude_unset=True)
     if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file

@@ -23,6 +23,31 @@ Chunker = Annotated[str | None, typer.Option(help="For example recursive-charact
 Embedder = Annotated[str | None, typer.Option(help="For example lsa; without one, retrieval is lexical.")]
 VectorStore = Annotated[str | None, typer.Option(help="in-memory, chroma or qdrant.")]
 Retriever = Annotated[str | None, typer.Option(help="bm25, vector-rag, hybrid, or your own: my_module:search.")]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="A whole system to evaluate: my_module:factory, http://127.0.0.1:8000, or pgvector:dsn=...."),
+]
+ScopePrefix = Annotated[
+    str | None, typer.Option(help="What the ids of the documents begin with that are searched, and written.")
+]
+NoIngest = Annotated[
+    bool, typer.Option("--no-ingest", help="Search what the engine has: nothing is deleted, written or cleaned up.")
+]
+Cleanup = Annotated[
+    str | None,
+    typer.Option(metavar="none|on-success|always", help="When what was written is deleted; by default never."),
+]
+AllowCustomPrefix = Annotated[
+    bool, typer.Option("--allow-custom-prefix", help="Write in a scope that is not eval:...: too; needs --yes.")
+]
+AllowAssets = Annotated[
+    bool, typer.Option("--allow-assets", help="Let documents name assets, which the engine may fetch from anywhere.")
+]
+LoaderRoot = Annotated[
+    Path | None, typer.Option(parser=paths.path, help="The folder of the files that loaderRef of a dataset names.")
+]
+AllowRemote = Annotated[bool, typer.Option("--allow-remote", help="Let the engine be on another machine.")]
+Yes = Annotated[bool, typer.Option("--yes", help="What is in the scope may be deleted.")]
 Reranker = Annotated[
     str | None, typer.Option(help="Reranks the first 50 results: late-interaction, cross-encoder, or your own.")
 ]
@@ -62,9 +87,9 @@ NoImport = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
-_KEYS = {"metric": "metrics", "budget": "budgets", "root": "save_results_path"}
+_KEYS = {"metric": "metrics", "budget": "budgets", "root": "save_results_path", "no_ingest": "ingest"}
 """Options that are not called like the key that they set."""
-_NO_KEYS = frozenset({"config", "baseline", "worst", "allow_failures", "allow_skipped", "no_import", "as_json"})
+_NO_KEYS = frozenset({"config", "baseline", "worst", "allow_failures", "allow_skipped", "no_import", "as_json", "yes"})
 """What is about the command, not about the evaluation."""
 
 
@@ -74,8 +99,9 @@ def settings(given: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         given: The value of each option by its name, None or empty if it was not given.
     """
-    told = {name: value for name, value in given.items() if name not in _NO_KEYS and value not in (None, [])}
-    return {_KEYS.get(name, name): _written(name, value) for name, value in told.items()}
+    told = {name: value for name, value in given.items() if name not in _NO_KEYS and value not in (None, [], False)}
+    settings = {_KEYS.get(name, name): _written(name, value) for name, value in told.items()}
+    return {key: False if key == "ingest" else value for key, value in settings.items()}  # --no-ingest says so
 
 
 def name_of(key: str) -> str:

@@ -10,6 +10,8 @@ from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Retrieved
 from rag_evaluation_framework.data.plain import is_truth
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.errors import ConfigError
 
 
@@ -39,6 +41,15 @@ class Retriever(Component, ABC):
         """Whether `retrieve_many` does more than ask one by one; by default, if a class has one of its own."""
         return type(self).retrieve_many is not Retriever.retrieve_many
 
+    @property
+    def needs_documents(self) -> bool:
+        """Whether `index` has to be given documents; not so if what is asked has an index of its own."""
+        return True
+
+    def honours(self, scope: Scope) -> bool:
+        """Return whether `retrieve_for` finds nothing but what is in such a scope; by default none is honoured."""
+        return not scope
+
     @abstractmethod
     def index(self, corpus: Corpus) -> None:
         """Prepare the documents for retrieval; whatever was indexed before is forgotten."""
@@ -58,6 +69,14 @@ class Retriever(Component, ABC):
         Raises:
             NotIndexed: `index` has not been called.
         """
+
+    def retrieve_for(self, question: Query, k: int) -> Retrieved:
+        """Return at most `k` results for a question of a dataset; by default those for its text.
+
+        This is what a run calls. A retriever that reads more of a question than its text, such as the scope that it is
+        asked in, has one of its own.
+        """
+        return self.retrieve(question.text, k)
 
     def retrieve_many(self, queries: Sequence[str], k: int) -> list[Retrieved]:
         """Return one ranking per question, in their order; by default one after the other.

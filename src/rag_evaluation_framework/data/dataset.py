@@ -18,6 +18,7 @@ from rag_evaluation_framework.data.labelled_units import span_problem
 from rag_evaluation_framework.data.levels import TOKEN, Level, U, checked_level
 from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.scopes import SCOPE_PREFIX
 from rag_evaluation_framework.data.skipped import Skipped, checked_skipped, count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.data.value_checks import check_texts, freeze_metadata
@@ -28,7 +29,6 @@ UnitT = TypeVar("UnitT", bound=DocumentId | ChunkId | CharacterSpan)
 _MOST_PROBLEMS = 5
 
 _NOT_APPLIED = {
-    "scopePrefix": "scopePrefix of the dataset is not applied: every question searches all documents",
     "thresholds": "thresholds of the dataset are not applied: they decide nothing about this result",
     "rerankTopK": (
         "rerankTopK of the dataset is not applied: the reranker of the run says how many candidates it reorders"
@@ -221,17 +221,34 @@ class Dataset(Generic[U]):
 
     def with_corpus(self, corpus: Corpus) -> "Dataset[U]":
         """Return a copy of the dataset with this corpus; `corpus_hash` is unchanged."""
-        return Dataset(
-            self.ground_truth,
-            self.level,
-            name=self.name,
-            corpus=corpus,
-            corpus_hash=self.corpus_hash,
-            chunking=self.chunking,
-            metadata=self.metadata,
-            skipped=self.skipped,
-            recorded=self.recorded,
-        )
+        return replace(self, corpus=corpus)
+
+    def with_scopes(self, prefix: str | None = None) -> "Dataset[U]":
+        """Return the dataset with the scope of each question in the metadata of the question, as `Scope.of` reads it.
+
+        Args:
+            prefix: The `scopePrefix` of all questions; by default each has its own, else that of the `defaults` in the
+                metadata of the dataset.
+        """
+        default = self.scope_prefix
+        if prefix is None and not default:
+            return self
+        truth: list[GroundTruth[U]] = []
+        for entry in self:
+            own = entry.query.metadata.get(SCOPE_PREFIX)
+            scope = prefix if prefix is not None else default if own is None else own
+            asked = replace(entry.query, metadata={**entry.query.metadata, SCOPE_PREFIX: scope})
+            truth.append(replace(cast("Any", entry), query=asked))
+        if prefix is None:
+            return replace(self, ground_truth=tuple(truth))
+        defaults = {**self._defaults, SCOPE_PREFIX: prefix}
+        return replace(self, ground_truth=tuple(truth), metadata={**self.metadata, "defaults": defaults})
+
+    @property
+    def scope_prefix(self) -> str:
+        """The scope of the dataset: `scopePrefix` of the `defaults` in its metadata, or `""`."""
+        given = self._defaults.get(SCOPE_PREFIX)
+        return given if isinstance(given, str) else ""
 
     def mismatches(self, corpus: Corpus) -> list[str]:
         """Return which labelled spans are not where they were in a corpus, and why; none of documents and chunks."""
@@ -268,8 +285,11 @@ class Dataset(Generic[U]):
             notes.append(f"the corpus has changed since the dataset was labelled{f'; {checked}' if spans else ''}")
         places = (self.metadata, self._defaults, *(query.metadata for query in self.queries))
         notes += [text for name, text in _NOT_APPLIED.items() if any(kept.get(name) for kept in places)]
-        if self.metadata.get("topK"):
-            notes.append("topK at the top of the dataset is not applied: expected in its defaults or questions")
+        notes += [
+            f"{name} at the top of the dataset is not applied: expected in its defaults or questions"
+            for name in ("topK", SCOPE_PREFIX)
+            if self.metadata.get(name)
+        ]
         return tuple(notes)
 
     def __len__(self) -> int:

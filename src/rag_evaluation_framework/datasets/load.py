@@ -17,6 +17,7 @@ from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.datasets.chunking_evaluation import COLUMNS, read_chunking_evaluation
 from rag_evaluation_framework.datasets.langsmith_examples import ExampleReader, is_example
+from rag_evaluation_framework.datasets.loaders import Loader
 from rag_evaluation_framework.datasets.native import is_native, read_native, read_native_lines
 from rag_evaluation_framework.datasets.retrieval_harness import is_harness, read_harness
 from rag_evaluation_framework.errors import DatasetError
@@ -34,6 +35,8 @@ def load_dataset(
     registry: ChunkRegistry | None = None,
     query_key: str | None = None,
     ground_truth_key: str | None = None,
+    loader: Loader | None = None,
+    allow_assets: bool = False,
 ) -> Dataset[CharacterSpan]: ...
 
 
@@ -47,6 +50,8 @@ def load_dataset(
     registry: ChunkRegistry | None = None,
     query_key: str | None = None,
     ground_truth_key: str | None = None,
+    loader: Loader | None = None,
+    allow_assets: bool = False,
 ) -> Dataset[U]: ...
 
 
@@ -59,6 +64,8 @@ def load_dataset(
     registry: ChunkRegistry | None = None,
     query_key: str | None = None,
     ground_truth_key: str | None = None,
+    loader: Loader | None = None,
+    allow_assets: bool = False,
 ) -> Dataset[Any]:
     """Load a dataset from a file; its format is recognised by its content.
 
@@ -76,6 +83,10 @@ def load_dataset(
         registry: Where position-aware chunks are in the documents, for examples that list chunk ids instead of spans.
         query_key: The key of `inputs` that holds the question; by default `query`.
         ground_truth_key: The key of `outputs` that holds the ground truth; by default any key known for the level.
+        loader: What returns the text of a document of the retrieval harness that has a `loaderRef` in its place, such
+            as `folder_loader("docs")`.
+        allow_assets: Whether documents of the retrieval harness may have `assets`, which stay in their metadata: what
+            reads them may fetch anything that they name.
 
     Raises:
         CorpusError: The corpus is not a `Corpus`, or is empty.
@@ -88,8 +99,10 @@ def load_dataset(
     dataset: Dataset[Any]
     if ending in (".json", ".jsonl", ".yaml", ".yml"):
         examples = ExampleReader(str(path), level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
-        read = _read_lines if ending == ".jsonl" else _read_tree
-        dataset = read(path, level, corpus, utf16_offsets, examples)
+        if ending == ".jsonl":
+            dataset = _read_lines(path, level, corpus, utf16_offsets, examples)
+        else:
+            dataset = _read_tree(path, level, corpus, utf16_offsets, examples, loader, allow_assets)
     elif ending in (".csv", ".tsv"):
         dataset = _read_table(path, level, corpus)
     else:
@@ -130,14 +143,20 @@ def _no_questions(dataset: Dataset[Any]) -> str:
 
 
 def _read_tree(
-    path: Path, level: Level[Any], corpus: Corpus | None, utf16_offsets: bool, examples: ExampleReader
+    path: Path,
+    level: Level[Any],
+    corpus: Corpus | None,
+    utf16_offsets: bool,
+    examples: ExampleReader,
+    loader: Loader | None,
+    allow_assets: bool,
 ) -> Dataset[Any]:
     content = read_json_text(read_text(path), str(path)) if path.suffix.lower() == ".json" else _yaml(path)
     if is_native(content):
         return read_native(content, path, level, corpus, utf16_offsets)
     if is_harness(content):
         check_level(str(path), "document-level", level)
-        return read_harness(content, path, corpus)
+        return read_harness(content, path, corpus, loader, allow_assets=allow_assets)
     if isinstance(content, list) and (not content or any(map(is_example, content))):
         return examples.dataset(((f"$[{number}]", item) for number, item in enumerate(content)), path.stem)
     raise DatasetError(f"{path}: {_no_dataset(content)}")

@@ -1,5 +1,6 @@
 """Datasets of the retrieval regression harness, version 1: document level, camelCase, in JSON or YAML."""
 
+import re
 from collections import deque
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeGuard
 from pydantic import AliasGenerator, BaseModel, ConfigDict, FailFast, Field
 from pydantic.alias_generators import to_camel
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._outside import raised, said, shown
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.records import RecordReader, json_path
 from rag_evaluation_framework._support.strict_json import Json
@@ -19,7 +20,8 @@ from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth
 from rag_evaluation_framework.data.ids import DocumentId, QueryId, QueryText
 from rag_evaluation_framework.data.levels import DOCUMENT
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.datasets.loaders import Loader
+from rag_evaluation_framework.errors import DatasetError, InputError
 
 _Text = Annotated[str, Field(min_length=1)]
 
@@ -27,12 +29,13 @@ _ANOTHER_QUESTION = (
     "cannot be applied; the question would be scored as another one. Name the relevant documents in sourceIds instead"
 )
 _REFUSED = {
-    "metadataConstraints": _ANOTHER_QUESTION,
+    "metadataConstraints": "does not belong here; expected in relevant of a question",
     "containsText": _ANOTHER_QUESTION,
     "containsRegex": _ANOTHER_QUESTION,
     "metadataKeyEquals": _ANOTHER_QUESTION,
-    "assets": "cannot be read; expected text, as content",
+    "assets": "may name anything on any machine, and nothing of it is read without leave; allow it (--allow-assets)",
 }
+_IN_QUESTION = re.compile(r"\$\.queries\[\d+\](\.relevant)?\.metadataConstraints")
 _FREE = {"metadata", "notes", "description"}  # what people write there asks for nothing
 
 
@@ -41,7 +44,7 @@ class _Item(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, alias_generator=AliasGenerator(alias=to_camel))
 
     # Refused wherever they stand, unless they are empty; documents and questions of design document 004 have some.
-    metadata_constraints: Any = None
+    metadata_constraints: dict[str, Any] | None = None
     contains_text: Any = None
     contains_regex: Any = None
     metadata_key_equals: Any = None
@@ -92,7 +95,14 @@ def is_harness(content: Json) -> TypeGuard[dict[str, Any]]:
     return isinstance(content, dict) and ("queries" in content or "version" in content) and "results" not in content
 
 
-def read_harness(content: dict[str, Any], path: Path, corpus: Corpus | None) -> Dataset[DocumentId]:
+def read_harness(
+    content: dict[str, Any],
+    path: Path,
+    corpus: Corpus | None,
+    loader: Loader | None = None,
+    *,
+    allow_assets: bool = False,
+) -> Dataset[DocumentId]:
     """Read a dataset of the retrieval harness.
 
     Fields that are not part of the ground truth are kept under their own names: `topK`, `scopePrefix`, `notes` and
@@ -109,9 +119,9 @@ def read_harness(content: dict[str, Any], path: Path, corpus: Corpus | None) -> 
     head = records.validate(_Head, {key: content[key] for key in content.keys() - {"documents", "queries"}}, "$")
     if is_object(content.get("defaults")):
         records.validate(_Settings, content["defaults"], "$.defaults")
-    for where, problem in _refused(content):
+    for where, problem in _refused(content, allow_assets):
         records.problem(where, problem)
-    corpus = _corpus(content.get("documents"), path, records, corpus)
+    corpus = _corpus(content.get("documents"), path, records, corpus, loader)
     resolver = DocumentResolver(corpus) if corpus is not None else None
     queries = content.get("queries")
     if not is_list(queries) or not queries:
@@ -125,7 +135,7 @@ def read_harness(content: dict[str, Any], path: Path, corpus: Corpus | None) -> 
     return Dataset(truth, DOCUMENT, name=head.id, corpus=corpus, metadata=head.kept("version"))
 
 
-def _refused(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _refused(content: dict[str, Any], allow_assets: bool) -> Iterator[tuple[str, str]]:
     """Yield place and problem of every field that would change what is measured and cannot be applied."""
     pending: deque[tuple[str, Json]] = deque([("$", content)])
     while pending:
@@ -142,13 +152,16 @@ def _refused(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
                         "command line --reranker)",
                     )
                 elif key in _REFUSED:
-                    if item:
+                    allowed = allow_assets if key == "assets" else _IN_QUESTION.fullmatch(place)
+                    if item and not allowed:
                         yield place, f"{shown(item, 60)} {_REFUSED[key]}"
                 elif key not in _FREE:
                     pending.append((place, item))
 
 
-def _corpus(items: Json, path: Path, records: RecordReader, given: Corpus | None) -> Corpus | None:
+def _corpus(
+    items: Json, path: Path, records: RecordReader, given: Corpus | None, loader: Loader | None
+) -> Corpus | None:
     """Return the documents of the file, or the given corpus."""
     if items is None or items == []:
         return given
@@ -165,18 +178,32 @@ def _corpus(items: Json, path: Path, records: RecordReader, given: Corpus | None
             records.problem(f"{where}.sourceId", f"{record.source_id!r} is the id of an earlier document")
         if record.content is None and record.loader_ref is None:
             records.problem(f"{where}.content", "is missing; expected the text or a loaderRef")
-        elif record.content is None and given is None:
-            records.problem(
-                f"{where}.loaderRef",
-                f"{shown(record.loader_ref, 60)} cannot be loaded; pass corpus= with the text",
-            )
+        content = record.content
+        if content is None and record.loader_ref is not None and given is None:
+            content = _loaded(record.loader_ref, f"{where}.loaderRef", records, loader)
         metadata = {**record.metadata, **record.kept("source_id", "content", "metadata")}
         doc_id = DocumentId(record.source_id)
-        documents[doc_id] = Document(doc_id, record.content or "", metadata)
+        documents[doc_id] = Document(doc_id, content or "", metadata)
     if given is None:
         return Corpus(documents.values(), {"source": str(path)})
     _note_differences(documents.values(), given, records)
     return given
+
+
+def _loaded(reference: str, where: str, records: RecordReader, loader: Loader | None) -> str | None:
+    """Return the text that a reference stands for; None after recording what is wrong with it."""
+    problem = "there is nothing to load it by; name the folder it is in (--loader-root), or give an engine with load"
+    if loader is not None:
+        try:
+            text: Any = loader(reference)
+        except Exception as error:  # noqa: BLE001  it is anybody's code
+            problem = said(error) if isinstance(error, InputError) else raised(error)
+        else:
+            if isinstance(text, str) and text:
+                return text
+            problem = f"stands for {shown(text, 60)}; expected a text that is not empty"
+    records.problem(where, f"{shown(reference, 60)}: {problem}")
+    return None
 
 
 def _note_differences(documents: Collection[Document], given: Corpus, records: RecordReader) -> None:

@@ -150,7 +150,7 @@ class Asker:
         start = perf_counter()
         with collected() as notes:
             try:
-                results: Any = self.retriever.retrieve(query.text, depth)
+                results: Any = self.retriever.retrieve_for(query, depth)
             except BaseException as error:  # noqa: BLE001  a retriever may raise anything; it becomes data
                 answer = self._failed(query, error, depth)
             else:

@@ -15,9 +15,10 @@ from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, content_digest
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN, Level, U
+from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
-from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
 from rag_evaluation_framework.labelling.anchors import copied_labels
 from rag_evaluation_framework.labelling.edited_documents import relabel_edited, told_lost
@@ -26,6 +27,7 @@ from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.records import describe, plain
 from rag_evaluation_framework.results.record import HASH_OF
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
+from rag_evaluation_framework.retrievers.scoped import within_scopes
 from rag_evaluation_framework.scoring.score_checks import Metrics, check_metrics
 
 
@@ -39,7 +41,8 @@ class ExperimentConfig(Generic[U]):
         retriever: The retriever to evaluate; a function `(query, k) -> results` becomes a `FunctionRetriever`.
         dataset: The queries and their ground truth.
         level: The evaluation type at which rankings are scored.
-        corpus: The documents; by default those of the dataset.
+        corpus: The documents; by default those of the dataset. None are needed by pipelines with an index of their own,
+            where documents or chunks are told by their ids.
         metrics: The metrics to report, or their names; by default those of the level, such as `DEFAULT_TOKEN_METRICS`.
         k: Numbers of results at which rankings are cut; the first is the run's k. By default that of the dataset, else
             5 and 10.
@@ -50,8 +53,8 @@ class ExperimentConfig(Generic[U]):
     Raises:
         ConfigError: A cutoff, metric or option is not valid.
         CorpusError: The corpus is missing, or is empty.
-        DatasetError: There are no queries, spans of a dataset of this corpus do not match it, or of one of another
-            corpus no question has all of its spans in it.
+        DatasetError: There are no queries, they ask for a scope that the retriever does not honour, spans of a dataset
+            of this corpus do not match it, or of one of another corpus no question has all of its spans in it.
         LevelMismatch: The dataset is of another evaluation type, or a metric cannot score it.
     """
 
@@ -106,8 +109,9 @@ class ExperimentConfig(Generic[U]):
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k=[5, 10]")
         given = rules.default_metrics.values() if metrics is None else metrics
         chosen = check_metrics(given, level, truth, [*ks, *measured.budgets])
-        documents = checked_corpus(dataset.corpus if corpus is None else corpus)
-        dataset, moved = _found_again(dataset, documents)
+        documents = _documents(dataset, corpus, pipeline, level)
+        dataset, moved = _found_again(dataset.with_scopes(), documents)
+        pipeline = within_scopes(pipeline, Scope.of_all(dataset.queries), documents)
         if dataset.corpus is None:  # what its spans quote is a part of what it is
             dataset = dataset.with_corpus(documents)
         if chunk_id is not None and not callable(chunk_id):
@@ -173,6 +177,23 @@ class ExperimentConfig(Generic[U]):
             },
             "chunk_id": None if self.chunk_id is None else plain(self.chunk_id),
         }
+
+
+def _documents(dataset: Dataset[Any], given: Corpus | None, retriever: Retriever, level: Level[Any]) -> Corpus:
+    """Return the documents of a run; none if neither the retriever nor the level has a use for them.
+
+    Raises:
+        CorpusError: They are missing, or none.
+    """
+    documents = dataset.corpus if given is None else given
+    if documents is None and not retriever.needs_documents and level is not TOKEN and dataset.level is not TOKEN:
+        return Corpus(())
+    if documents is None:
+        raise CorpusError(
+            f"dataset {dataset.name!r} brings no documents, and none were given to search: pass "
+            "corpus=Corpus.from_folder(...), on the command line --corpus, or an engine that has them, --engine"
+        )
+    return checked_corpus(documents)
 
 
 def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], tuple[str, ...]]:

@@ -16,6 +16,7 @@ from rag_evaluation_framework._outside import fit_to_show, shown
 from rag_evaluation_framework._support.files import checked_path, from_home, is_list, is_object, read_text
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework._support.strict_yaml import parse_yaml
+from rag_evaluation_framework.contracts.engine import Engine
 from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
@@ -23,15 +24,18 @@ from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.levels import CHUNK, DOCUMENT, TOKEN
 from rag_evaluation_framework.datasets.load import load_dataset
+from rag_evaluation_framework.datasets.loaders import Loader, folder_loader
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch
 from rag_evaluation_framework.experiments.config import (
     CONFIGS,
     AnyExperimentConfig,
 )
+from rag_evaluation_framework.experiments.configured_engine import around, engine_loader, make_engine
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.functions import load_function
 from rag_evaluation_framework.registry.table import Kind
+from rag_evaluation_framework.retrievers.engine import Cleanup, leave
 from rag_evaluation_framework.retrievers.function import as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 
@@ -41,6 +45,7 @@ _LARGEST = 300_000  # bytes; YAML of this size takes some 6 s to read
 _DEEPEST = 50  # levels: enough for every pipeline, and few enough for whatever walks through it
 _MOST_PROBLEMS = 10
 _NEAR = 0.8  # of a key to what was meant; chunk_size is no slip of chunk_id
+_PIPELINE = ("retriever", "chunker", "embedder", "vector_store")
 _OF_DATASETS = frozenset({"questions", "queries"})
 
 
@@ -58,13 +63,16 @@ class ConfigFile(BaseModel):
 
     Paths are relative to the file's folder, or begin with `~`. `retriever` is a whole pipeline; without it,
     `chunker`, `embedder` and `vector_store` make one, as in `Evaluation.run`; a `reranker` reorders the results of
-    either. `evaluation_type` is by default that of the dataset; a token-level dataset can be evaluated at any.
-    `chunk_id` names a function, `module:function`.
+    either. `engine` is a whole system instead of these, at a URL or of your own, `module:factory`; `scope_prefix` is
+    what the ids of its documents begin with, `ingest` whether they are written (by default if the dataset brings them),
+    and `cleanup` when they are deleted. Without `corpus`, the documents are those of the dataset, of which
+    `loader_root` has the files that `loaderRef` names. `evaluation_type` is by default that of the dataset; a
+    token-level dataset can be evaluated at any. `chunk_id` names a function, `module:function`.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    corpus: GivenPath
+    corpus: GivenPath | None = None
     glob: str = "**/*.md"
     dataset: GivenPath
     evaluation_type: EvaluationType | None = None
@@ -85,6 +93,14 @@ class ConfigFile(BaseModel):
     timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     on_error: OnError = "collect"
     save_results_path: GivenPath | None = None
+    engine: ComponentConfig | None = None
+    scope_prefix: str | None = None
+    ingest: bool | None = None
+    cleanup: Cleanup = "none"
+    allow_custom_prefix: bool = False
+    allow_remote: bool = False
+    allow_assets: bool = False
+    loader_root: GivenPath | None = None
 
     def __repr__(self) -> str:
         return fit_to_show(super().__repr__())
@@ -108,13 +124,35 @@ class ConfigFile(BaseModel):
         if self.chunk_id is not None:
             chunk_id = load_function("chunk_id", self.chunk_id, "chunk, number", imports=imports)
         part = partial(build, imports=imports)
-        retriever = self._retriever(part)
+        engine = self._engine(imports)
+        try:
+            return self._experiment(folder, part, engine, chunk_id)
+        except BaseException:
+            if engine is not None:
+                leave(engine)
+            raise
+
+    def _experiment(
+        self, folder: Path, part: Callable[[Kind, Any], Any], engine: Engine | None, chunk_id: Callable[..., Any] | None
+    ) -> AnyExperimentConfig:
+        """Build the experiment, whose own code is imported by now."""
+        retriever: Any = self._retriever(part) if engine is None else None
         metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
         config = self._evaluation_config(folder)
         if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
-        corpus = Corpus.from_folder(normpath(folder / from_home(self.corpus)), self.glob)
-        dataset: Any = _dataset(normpath(folder / from_home(self.dataset)), corpus)
+        corpus = None
+        if self.corpus is not None:
+            corpus = Corpus.from_folder(normpath(folder / from_home(self.corpus)), self.glob)
+        path = normpath(folder / from_home(self.dataset))
+        dataset: Any = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets)
+        if self.scope_prefix is not None:
+            dataset = dataset.with_scopes(self.scope_prefix)
+        if engine is not None:
+            found = around(engine, dataset, corpus, self.ingest, self.allow_custom_prefix)
+            retriever = self._reranked(found, part)
+        elif self.ingest is False and corpus is None:
+            raise ConfigError("ingest is false, and there is no engine that has documents: name one (--engine)")
         options: dict[str, Any] = {"corpus": corpus, "metrics": metrics, "k": self.k, "config": config}
         evaluation_type: EvaluationType = self.evaluation_type or dataset.level.evaluation_type
         self._check_chunk_id(evaluation_type)
@@ -166,9 +204,34 @@ class ConfigFile(BaseModel):
             raise ConfigError(_parts_beside(self.retriever, parts))
         else:
             retriever = part("retriever", self.retriever)
+        return self._reranked(retriever, part)
+
+    def _reranked(self, retriever: Any, part: Callable[[Kind, Any], Any]) -> Any:
         if self.reranker is None:
             return retriever
         return RerankedRetriever(as_retriever(retriever), part("reranker", self.reranker))
+
+    def _loader(self, folder: Path, engine: Engine | None) -> Loader | None:
+        """Return what loads the text that a dataset refers to: the folder that is named, else the engine."""
+        if self.loader_root is not None:
+            return folder_loader(Path(normpath(folder / from_home(self.loader_root))))
+        return None if engine is None else engine_loader(engine)
+
+    def _engine(self, imports: bool) -> Engine | None:
+        """Return the engine, if one is named."""
+        if self.engine is None:
+            for key in ("allow_custom_prefix", "allow_remote"):
+                if getattr(self, key):
+                    raise ConfigError(
+                        f"{key} is about an engine, and none is named; name one (--engine), or leave it out"
+                    )
+            return None
+        beside = [key for key in _PIPELINE if getattr(self, key) is not None]
+        if beside:
+            raise ConfigError(
+                f"engine and {', '.join(beside)} were given; an engine is a whole pipeline: name it alone"
+            )
+        return make_engine(self.engine, imports=imports, allow_remote=self.allow_remote)
 
 
 def _parts_beside(retriever: ComponentConfig, parts: Mapping[str, ComponentConfig]) -> str:
@@ -185,12 +248,12 @@ def _parts_beside(retriever: ComponentConfig, parts: Mapping[str, ComponentConfi
     return f"{given}; a retriever with parameters holds its parts: write {inside}"
 
 
-def _dataset(path: str, corpus: Corpus) -> Dataset[Any]:
+def _dataset(path: str, corpus: Corpus | None, loader: Loader | None, allow_assets: bool) -> Dataset[Any]:
     """Read a dataset of any level."""
     for level in (TOKEN, CHUNK):
         with suppress(LevelMismatch):
             return load_dataset(path, level, corpus=corpus)
-    return load_dataset(path, DOCUMENT, corpus=corpus)
+    return load_dataset(path, DOCUMENT, corpus=corpus, loader=loader, allow_assets=allow_assets)
 
 
 def load_config(path: str | Path) -> ConfigFile:

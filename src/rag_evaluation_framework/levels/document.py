@@ -44,10 +44,10 @@ class DocumentRules(LevelRules[DocumentId]):
         """Return how many relevant documents are not in the corpus, if any, and if one is in another folder.
 
         Raises:
-            DatasetError: None of them is in the corpus.
+            DatasetError: None of them is in the corpus, which is not the one that the dataset brings.
         """
         del retriever, chunk_id
-        return _absent(dataset, corpus) if dataset.level is DOCUMENT else ()
+        return _absent(dataset, corpus) if dataset.level is DOCUMENT and len(corpus) else ()
 
     def truth(
         self, dataset: Dataset[Any], searched: Searched, chunk_id: NameChunk | None = None
@@ -56,8 +56,9 @@ class DocumentRules(LevelRules[DocumentId]):
         del chunk_id
         if dataset.level is not DOCUMENT:
             return ProjectedTruth(DOCUMENT, in_documents(dataset))
-        for text in _absent(dataset, searched.corpus):
-            note(text)
+        if len(searched.corpus):
+            for text in _absent(dataset, searched.corpus):
+                note(text)
         return ProjectedTruth(DOCUMENT, resolve_documents(dataset, searched.corpus))
 
     def judge(self, cuts: Iterable[RankedHits], truth: Sequence[GroundTruth[DocumentId]]) -> list[RankJudgements]:
@@ -163,7 +164,7 @@ def _absent(dataset: Dataset[DocumentId], corpus: Corpus) -> Iterator[str]:
     if not missing:
         return
     entry, unit = missing[0]
-    if len(missing) == len(units):
+    if len(missing) == len(units) and dataset.labelled_corpus is not corpus:
         known = ", ".join(document.id for document in corpus.documents[:3])
         raise DatasetError(
             f"dataset {dataset.name!r}: the corpus holds none of its relevant documents ({unit!r} of question "

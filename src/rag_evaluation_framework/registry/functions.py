@@ -64,6 +64,16 @@ def is_function_of(target: Any, takes: str) -> bool:
     )
 
 
+def is_factory(target: Any) -> bool:
+    """Return whether it is a function of one's own that can be called without arguments."""
+    try:
+        inner, signature = _written(target), signature_of(target)
+        signature.bind()
+    except (TypeError, ValueError):
+        return False
+    return isinstance(inner, FunctionType | MethodType) and _home(inner) not in (_LIBRARY, PACKAGE)
+
+
 def what_it_is(target: Any) -> str:
     """Return what something is, for messages that refuse it."""
     if not inspect.isclass(target):

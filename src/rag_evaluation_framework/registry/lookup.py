@@ -8,7 +8,13 @@ from typing import Any
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.registry.functions import OWN_FUNCTION, is_function_of, refused_import, what_it_is
+from rag_evaluation_framework.registry.functions import (
+    OWN_FUNCTION,
+    is_factory,
+    is_function_of,
+    refused_import,
+    what_it_is,
+)
 from rag_evaluation_framework.registry.loading import PACKAGE, load_attribute, load_installed
 from rag_evaluation_framework.registry.table import Kind, check_kind, components, contract_of
 
@@ -20,7 +26,8 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
     """Return what a name of that kind, or `module:attribute`, stands for: a class that keeps the contract of its kind.
 
     For a retriever it may also be a function of one's own, `(query, k) -> results`, or a retriever that is made
-    already. Nothing is called: what is not of that kind is refused before it could do anything.
+    already; for an engine a function without arguments that makes one, or an engine. Nothing is called: what is not of
+    that kind is refused before it could do anything.
 
     Args:
         kind: The kind of component.
@@ -54,15 +61,21 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
 
 def _checked(kind: Kind, name: str, target: Any) -> Callable[..., Any]:
     contract = contract_of(kind)
+    expected = f"a subclass of {PACKAGE}.{contract.__name__}"
     if inspect.isclass(target):
         fits = issubclass(target, contract)
+    elif kind == "retriever":
+        fits = isinstance(target, contract) or is_function_of(target, "query, k")
     else:
-        fits = kind == "retriever" and (isinstance(target, contract) or is_function_of(target, "query, k"))
-    if not fits:
-        function = f", or {OWN_FUNCTION} (query, k) -> results" if kind == "retriever" else ""
-        raise ConfigError(
-            f"{kind} {name!r} is {what_it_is(target)}; expected a subclass of {PACKAGE}.{contract.__name__}{function}"
+        fits = kind == "engine" and (isinstance(target, contract) or is_factory(target))
+    if kind == "retriever":
+        expected = f"{expected}, or {OWN_FUNCTION} (query, k) -> results"
+    elif kind == "engine":
+        expected = (
+            "an object with retrieve(query, top_k, scope), or a function of your own without arguments that makes one"
         )
+    if not fits:
+        raise ConfigError(f"{kind} {name!r} is {what_it_is(target)}; expected {expected}")
     checked: Callable[..., Any] = target
     return checked
 

@@ -12,7 +12,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.registry.loading import PACKAGE, load_installed
 
-Kind = Literal["chunker", "embedder", "vector_store", "reranker", "retriever", "metric"]
+Kind = Literal["chunker", "embedder", "vector_store", "reranker", "retriever", "engine", "metric"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ROOMS: Mapping[Kind, str] = {
     "chunker": "chunkers",
@@ -20,6 +20,7 @@ ROOMS: Mapping[Kind, str] = {
     "vector_store": "vector_stores",
     "reranker": "rerankers",
     "retriever": "retrievers",
+    "engine": "engines",
     "metric": "metrics",
 }
 _UNNAMED = ("catalogue", "function")  # a configuration names a function itself, without the retriever around it
@@ -31,6 +32,7 @@ CONTRACTS: Mapping[Kind, str] = {
     "vector_store": "VectorStore",
     "reranker": "Reranker",
     "retriever": "Retriever",
+    "engine": "Engine",
     "metric": "Metric",
 }
 

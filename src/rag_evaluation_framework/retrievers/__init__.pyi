@@ -1,4 +1,7 @@
 from .bm25 import BM25Retriever as BM25Retriever
+from .engine import Cleanup as Cleanup
+from .engine import EngineRetriever as EngineRetriever
+from .engine import clean_up as clean_up
 from .function import FunctionRetriever as FunctionRetriever
 from .hybrid import HybridRetriever as HybridRetriever
 from .indexing import EmbeddedChunks as EmbeddedChunks
@@ -6,4 +9,5 @@ from .indexing import chunk_corpus as chunk_corpus
 from .indexing import embed_chunks as embed_chunks
 from .indexing import fill_store as fill_store
 from .reranked import RerankedRetriever as RerankedRetriever
+from .scoped import ScopedRetriever as ScopedRetriever
 from .vector_rag import VectorRAGRetriever as VectorRAGRetriever

@@ -8,13 +8,15 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.retrieved import as_retrieval, one_each
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.hits import Ranking, Retrieval, Stage
+from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.text.hit_locator import HitLocator
 
 
-def ask(retriever: Retriever, query: str, k: int, locator: HitLocator) -> Retrieval:
+def ask(retriever: Retriever, question: str | Query, k: int, locator: HitLocator) -> Retrieval:
     """Return what a retriever finds: at most `k` hits with their places, which its last stage keeps as its own."""
     start = perf_counter()
-    found = as_retrieval(retriever.retrieve(query, k), retriever.name, k)
+    answer = retriever.retrieve(question, k) if isinstance(question, str) else retriever.retrieve_for(question, k)
+    found = as_retrieval(answer, retriever.name, k)
     seconds = perf_counter() - start
     hits = _placed(retriever, found.hits, locator)
     *earlier, last = found.stages or (Stage("retrieve", seconds),)

@@ -49,6 +49,11 @@ class FunctionRetriever(Retriever):
         """What `stable` says."""
         return self.stable
 
+    @property
+    def needs_documents(self) -> bool:
+        """False: the function has its own index."""
+        return False
+
     def index(self, corpus: Corpus) -> None:
         """Do nothing: the function has its own index."""
 

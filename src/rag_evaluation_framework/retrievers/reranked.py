@@ -22,6 +22,8 @@ from rag_evaluation_framework.data.ids import (
     generate_pa_chunk_id,
 )
 from rag_evaluation_framework.data.plain import at_most, gives_items
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry.building import as_component
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
@@ -87,7 +89,14 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
         Raises:
             InputError: A candidate has no text, or the reranker lost or made up a chunk.
         """
-        found = ask(self.retriever, query, self.candidates, self._indexed)
+        return self._answer(query, query, k)
+
+    def retrieve_for(self, question: Query, k: int) -> Retrieval:
+        """Return the same of the candidates that the retriever finds for the question."""
+        return self._answer(question, question.text, k)
+
+    def _answer(self, question: str | Query, query: str, k: int) -> Retrieval:
+        found = ask(self.retriever, question, self.candidates, self._indexed)
         start = perf_counter()
         hits = self._reranked(query, found.hits, k)
         name = unique_name("rerank", [stage.name for stage in found.stages])
@@ -101,6 +110,15 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
             Retrieval(self._reranked(query, each.hits, k), limit=self._limit(each), complete=k >= len(each.hits))
             for query, each in zip(queries, found, strict=True)
         ]
+
+    @property
+    def needs_documents(self) -> bool:
+        """Whether the retriever does."""
+        return self.retriever.needs_documents
+
+    def honours(self, scope: Scope) -> bool:
+        """Return whether the retriever does."""
+        return self.retriever.honours(scope)
 
     @property
     def prefix_stable(self) -> bool:

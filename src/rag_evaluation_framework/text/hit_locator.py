@@ -63,7 +63,8 @@ class HitLocator:
         if hit.doc_id is not None and hit.doc_id.strip():
             documents = self.resolver.alike(hit.doc_id)
             if not documents:
-                self.unknown.add(hit.doc_id)
+                if len(self.corpus):  # without documents, none is known
+                    self.unknown.add(hit.doc_id)
                 return _unplaced(hit)
             if len(documents) == 1 and documents[0] != hit.doc_id:
                 return self._placed(replace(hit, doc_id=documents[0]), taken, searches)

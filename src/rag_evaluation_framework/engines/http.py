@@ -1,0 +1,208 @@
+"""Engines that are reached over HTTP: one protocol for everything that retrieves."""
+
+import json
+import os
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from ipaddress import ip_address
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from rag_evaluation_framework._outside import hide, raised, shown
+from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework._support.strict_json import Json, parse_json
+from rag_evaluation_framework.contracts.component import Component, check_truth
+from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.errors import ConfigError, InputError
+
+_LARGEST = 64 << 20  # bytes of an answer
+_SECONDS_TO_CONNECT = 10
+_OK = 200
+_ANSWERED = ("/retrieve", "/rerank")  # what others answer is not read
+_OPTIONAL = ("ingest", "delete", "rerank", "metadata_constraints")
+
+
+@dataclass(frozen=True)
+class HttpEngine(Component):
+    """A retrieval system behind a URL, which speaks JSON.
+
+    | request | body | answer |
+    |---|---|---|
+    | `GET /` | | `{"abilities": ["ingest", "delete", "rerank", "metadata_constraints"]}`, those that it has |
+    | `POST /retrieve` | `{"query", "top_k", "scope"}`, also `metadata_constraints` | `{"hits": [...]}` |
+    | `POST /ingest` | `{"id", "content", "metadata"}` | anything |
+    | `POST /delete` | `{"scope_prefix"}` | anything |
+    | `POST /rerank` | `{"query", "texts"}` | `{"scores": [0.9, 0.1]}` |
+
+    A hit is `{"doc_id", "start", "end", "text", "score"}`, of which `doc_id` or `text` alone is enough; beside the hits
+    an answer may tell how long its steps took, as `{"seconds": {"embed": 0.01, "search": 0.02}}`. Only `/retrieve` is
+    needed: an answer other than 200 to `GET /` says that there is nothing else. Redirects are not followed, and proxies
+    of the environment are not used.
+
+    Attributes:
+        url: Where it is, such as `http://127.0.0.1:8000`.
+        allow_remote: Whether it may be on another machine: questions and documents leave this one then.
+        token_env: The environment variable that holds a token, sent as `Authorization: Bearer …`; None for none.
+
+    Raises:
+        MissingDependency: httpx is not installed.
+        ConfigError: The URL is none, holds a password, or is that of another machine, which is not allowed; or the
+            variable is not set.
+    """
+
+    requires: ClassVar[Mapping[str, str]] = {"httpx": "http"}
+
+    url: str
+    allow_remote: bool = False
+    token_env: str | None = None
+    _httpx: Any = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_truth("HttpEngine", "allow_remote", self.allow_remote)
+        object.__setattr__(self, "url", _checked_url(self.url, self.allow_remote))
+        if self.token_env is not None and not os.environ.get(str(self.token_env)):
+            raise ConfigError(
+                f"HttpEngine: token_env={shown(self.token_env)}; expected an environment variable that is set"
+            )
+        object.__setattr__(self, "_httpx", require("httpx", extra="http", needed_by="HttpEngine"))
+
+    @property
+    def name(self) -> str:
+        """Where it is."""
+        return self.url
+
+    @cached_property
+    def abilities(self) -> frozenset[str]:
+        """What it can do beside retrieving: some of `ingest`, `delete`, `rerank` and `metadata_constraints`.
+
+        Raises:
+            ConfigError: It cannot be reached, or answers something else.
+        """
+        try:
+            status, content = self._asked("GET", "/", None)
+        except InputError as error:
+            raise ConfigError(f"{error}; is the engine running there?") from error
+        if status != _OK:
+            return frozenset()
+        told: Any = content.get("abilities", []) if is_object(content) else None
+        if not is_list(told) or not all(isinstance(name, str) for name in told):
+            raise ConfigError(
+                f"GET {self.url}/ answered {shown(content, 200)}; expected an object with abilities, a list of some of "
+                f"{', '.join(_OPTIONAL)}"
+            )
+        return frozenset(told)
+
+    def retrieve(
+        self, query: str, top_k: int, scope: str, metadata_constraints: Mapping[str, Any] | None = None
+    ) -> Json:
+        """Return the answer of `/retrieve`.
+
+        Raises:
+            InputError: It cannot be reached, or answers another status than 200 or something else than an object.
+        """
+        asked: dict[str, Any] = {"query": query, "top_k": top_k, "scope": scope}
+        if metadata_constraints:
+            asked["metadata_constraints"] = metadata_constraints
+        return self._post("/retrieve", asked)
+
+    def ingest(self, document: Document) -> None:
+        """Send a document to `/ingest`."""
+        sent = {"id": document.id, "content": document.content, "metadata": document.metadata}
+        self._post("/ingest", sent)
+
+    def delete(self, scope_prefix: str) -> None:
+        """Let `/delete` remove the documents whose ids begin with a prefix."""
+        self._post("/delete", {"scope_prefix": scope_prefix})
+
+    def rerank(self, query: str, texts: Sequence[str]) -> list[Any]:
+        """Return the scores that `/rerank` gives to texts."""
+        answer = self._post("/rerank", {"query": query, "texts": [*texts]})
+        scores: Any = answer.get("scores") if is_object(answer) else None
+        if not is_list(scores):
+            raise InputError(f"{self.url}/rerank answered {shown(answer, 200)}; expected an object with a list, scores")
+        return scores
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def _post(self, path: str, sent: Mapping[str, Any]) -> Json:
+        status, content = self._asked("POST", path, sent)
+        if status != _OK:
+            raise InputError(f"{self.url}{path} answered with status {status}: {shown(content, 200)}; expected 200")
+        return content
+
+    def _asked(self, method: str, path: str, sent: Mapping[str, Any] | None) -> tuple[int, Json]:
+        """Return the status and the content of an answer: parsed if the status is 200 and there is any, else a text."""
+        where = f"{self.url}{path}"
+        body = None if sent is None else json.dumps(sent, allow_nan=False).encode("utf-8")
+        try:
+            with self._client.stream(method, where, content=body) as answer:
+                read = bytearray()
+                for part in answer.iter_bytes():
+                    read += part
+                    if len(read) > _LARGEST:
+                        raise InputError(f"{where} answered more than {_LARGEST >> 20} MiB")
+                status = int(answer.status_code)
+        except self._httpx.HTTPError as error:
+            raise InputError(f"{where}: {raised(error)}") from error
+        text = read.decode("utf-8", "replace")
+        if status != _OK or (method == "POST" and path not in _ANSWERED):
+            return status, text
+        try:
+            return status, parse_json(text)
+        except ValueError as error:
+            raise InputError(f"{where} answered something else than JSON: {error}; got {shown(text, 60)}") from error
+
+    @cached_property
+    def _client(self) -> Any:
+        token = None if self.token_env is None else os.environ[self.token_env]
+        if token is not None:
+            hide(token)
+        client = self._httpx.Client(
+            timeout=self._httpx.Timeout(None, connect=_SECONDS_TO_CONNECT),
+            follow_redirects=False,
+            trust_env=False,
+            headers={"Content-Type": "application/json"}
+            | ({} if token is None else {"Authorization": f"Bearer {token}"}),
+        )
+        weakref.finalize(self, client.close)
+        return client
+
+
+def _checked_url(url: Any, allow_remote: bool) -> str:
+    """Return a URL without a slash at its end.
+
+    Raises:
+        ConfigError: It is none of HTTP, holds a password, or is that of another machine, which is not allowed.
+    """
+    expected = "expected a URL such as http://127.0.0.1:8000"
+    if not isinstance(url, str):
+        raise ConfigError(f"HttpEngine: url={shown(url)}; {expected}")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise ConfigError(f"HttpEngine: url={shown(url)}: {error}; {expected}") from error
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or port == 0:
+        raise ConfigError(f"HttpEngine: url={shown(url)}; {expected}, without a query")
+    if parts.username is not None or parts.password is not None:
+        raise ConfigError("HttpEngine: the URL holds a user or a password; give a token by token_env instead")
+    if not allow_remote and not _is_loopback(host):
+        raise ConfigError(
+            f"HttpEngine: {host} is another machine, which questions and documents would be sent to; allow it with "
+            "--allow-remote (allow_remote: true)"
+        )
+    return url.rstrip("/")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,90 @@
+"""The engine that a configuration names, made and told where the documents of its run are."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from rag_evaluation_framework._outside import raised, shown
+from rag_evaluation_framework._support.coroutines import resolved
+from rag_evaluation_framework._support.exits import no_exit
+from rag_evaluation_framework.contracts.engine import Engine, can, check_engine, engine_name
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.scopes import Scope
+from rag_evaluation_framework.datasets.loaders import Loader
+from rag_evaluation_framework.errors import ConfigError, RagEvalError
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.retrievers.engine import EngineRetriever
+
+
+def make_engine(given: str | Mapping[str, Any], *, imports: bool, allow_remote: bool) -> Engine:
+    """Return the engine that a configuration names: a URL, `module:attribute`, or a component with its parameters.
+
+    Raises:
+        ConfigError: It names none, or what it names cannot be made.
+        ComponentExited: What makes it called `sys.exit`.
+    """
+    named: dict[str, Any] = {"type": given} if isinstance(given, str) else {**given}
+    is_url = isinstance(given, str) and given.startswith(("http://", "https://"))
+    if is_url:
+        named = {"type": "http", "url": given}
+    if allow_remote and named.get("type") != "http":
+        raise ConfigError(f"allow_remote is for engines over HTTP, got engine {shown(given)}")
+    if allow_remote:
+        named["allow_remote"] = True
+    made = build("engine", named if is_url or allow_remote else given, imports=imports)
+    if not callable(getattr(made, "retrieve", None)):
+        try:
+            with no_exit(f"engine {shown(given)}", "its factory"):
+                made = resolved(made())
+        except RagEvalError:
+            raise
+        except Exception as error:
+            raise ConfigError(f"engine {shown(given)} cannot be made: {raised(error)}") from error
+    check_engine(made)
+    engine: Engine = made
+    return engine
+
+
+def engine_loader(engine: Engine) -> Loader | None:
+    """Return what an engine loads texts by, if it does."""
+    if not can(engine, "load"):
+        return None
+    loads: Any = engine
+
+    def load(reference: str) -> str:
+        with no_exit(engine_name(engine), "load"):
+            text: str = resolved(loads.load(reference))
+        return text
+
+    return load
+
+
+def around(
+    engine: Engine, dataset: Dataset[Any], corpus: Corpus | None, ingest: bool | None, custom_scope: bool
+) -> EngineRetriever:
+    """Return an engine as the retriever of a run, checked against what it is asked before anything is written.
+
+    Args:
+        engine: The engine.
+        dataset: The dataset; the scope of its `defaults` is where documents are written.
+        corpus: The documents, if they are not those of the dataset.
+        ingest: Whether they are written; by default if the dataset brings them.
+        custom_scope: Whether any scope may be written.
+
+    Raises:
+        ConfigError: The engine cannot do what is asked of it, or a scope may not be written.
+        DatasetError: A document is outside of the scope.
+    """
+    documents = dataset.corpus if corpus is None else corpus
+    writes = corpus is None and documents is not None if ingest is None else ingest
+    if writes and documents is None:
+        raise ConfigError(
+            f"dataset {dataset.name!r} brings no documents, and ingest is true: give them (--corpus), or search "
+            "what is there (--no-ingest)"
+        )
+    run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}"
+    retriever = EngineRetriever(engine, dataset.scope_prefix, writes, custom_scope, run_id)
+    retriever.check(Scope.of_all(dataset.queries), documents or Corpus(()))
+    return retriever

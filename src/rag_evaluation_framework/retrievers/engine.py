@@ -1,0 +1,257 @@
+"""Engines as retrievers: whole systems, asked for their rankings within a scope."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+from tqdm import tqdm
+
+from rag_evaluation_framework._outside import raised, shown
+from rag_evaluation_framework._support.coroutines import resolved
+from rag_evaluation_framework._support.exits import no_exit
+from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework.contracts.component import check_choice, check_truth
+from rag_evaluation_framework.contracts.confided import confide
+from rag_evaluation_framework.contracts.engine import (
+    CONSTRAINTS_KEYWORD,
+    Engine,
+    can,
+    check_engine,
+    engine_name,
+    takes_constraints,
+)
+from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
+from rag_evaluation_framework.contracts.retrieved import as_retrieval
+from rag_evaluation_framework.contracts.retriever import Retriever
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.hits import Hit, Retrieval
+from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.scopes import Scope
+from rag_evaluation_framework.data.value_checks import check_texts
+from rag_evaluation_framework.errors import ConfigError, DatasetError
+
+RUN_ID = "{runId}"
+"""What stands for the id of the run in scopes and in the ids of documents."""
+
+_OURS = "eval:"
+_MOST_LISTED = 5
+_OUTSIDE = "returned results outside of the scope that was asked for; they count as retrieved"
+
+
+@dataclass(frozen=True)
+class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
+    """A retrieval system that is evaluated as a whole, with an index of its own.
+
+    `{runId}` in scopes and ids is filled in where the engine is called, and taken out of what it returns: two runs that
+    write at the same time never meet, and their questions stay the same questions.
+
+    Attributes:
+        engine: The system, an `Engine`.
+        scope: What the ids of the documents begin with that are searched where a question names no scope of its own,
+            and that are written; `""` for all documents.
+        ingest: Whether the documents are written: `index` deletes what is in the scope, and adds every document.
+        custom_scope: Whether a scope may be written that does not begin with `eval:` and end with `:`.
+        run_id: What `{runId}` stands for.
+
+    Raises:
+        ConfigError: `engine` is none, or lacks what is asked of it; the documents are to be written in a scope that may
+            not be; or `{runId}` stands in the scope, and no run has written there.
+    """
+
+    engine: Engine
+    scope: str = ""
+    ingest: bool = False
+    custom_scope: bool = False
+    run_id: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        check_engine(self.engine)
+        confide(self.engine)
+        check_truth("EngineRetriever", "ingest", self.ingest)
+        check_truth("EngineRetriever", "custom_scope", self.custom_scope)
+        check_texts(self, ConfigError, "scope", "run_id")
+        if self.ingest:
+            lacking = [name for name in ("ingest", "delete") if not can(self.engine, name)]
+            if lacking:
+                raise ConfigError(
+                    f"{self.name} has no {' and no '.join(lacking)}, and the documents are to be written; give it both "
+                    "methods, or search what is there already (ingest=False, --no-ingest)"
+                )
+            check_written(self.scope, custom=self.custom_scope)
+
+    @property
+    def name(self) -> str:
+        """The name of the engine: its `name` if it has one, else its class."""
+        return engine_name(self.engine)
+
+    @property
+    def needs_documents(self) -> bool:
+        """Whether documents are written."""
+        return self.ingest
+
+    def honours(self, scope: Scope) -> bool:
+        """Return whether the engine takes constraints on metadata, if the scope has any; it takes every prefix."""
+        return not scope.constraints or takes_constraints(self.engine)
+
+    def check(self, scopes: Collection[Scope], corpus: Corpus) -> None:
+        """Check, before anything is written, that the documents and questions of a run keep to what may be written.
+
+        Raises:
+            ConfigError: A question asks for a scope that may not be written, and documents are; or `{runId}` stands in
+                one, and none are.
+            DatasetError: A document is outside of the scope that is written.
+        """
+        prefixes = {self.scope, *(scope.prefix for scope in scopes)} - {""}
+        if not self.ingest:
+            named = sorted(prefix for prefix in prefixes if RUN_ID in prefix)
+            if named:
+                raise ConfigError(
+                    f"the scope {named[0]!r} has the id of the run in it, and the run writes no documents, so that it "
+                    "would find none; ingest the documents, or name the scope that they are in (--scope-prefix)"
+                )
+            return
+        for prefix in sorted(prefixes):
+            check_written(prefix, custom=self.custom_scope)
+        outside = [document.id for document in corpus if not document.id.startswith(self.scope)]
+        if outside:
+            more = f" and {len(outside) - _MOST_LISTED} more" if len(outside) > _MOST_LISTED else ""
+            raise DatasetError(
+                f"documents outside of the scope {self.scope!r}, which is all that may be written: "
+                f"{', '.join(map(repr, outside[:_MOST_LISTED]))}{more}; nothing was written. Begin their ids with it, "
+                "or name the scope that they are in (--scope-prefix)"
+            )
+
+    def index(self, corpus: Corpus) -> None:
+        """Write the documents, if they are to be written: what is in the scope is deleted first.
+
+        Raises:
+            ConfigError: See `check`, which is done first.
+            DatasetError: See `check`.
+        """
+        self._keep(None)
+        self.check((), corpus)
+        names = {self.filled(document.id): document.id for document in corpus}
+        self._keep({filled: own for filled, own in names.items() if filled != own})
+        if not self.ingest:
+            return
+        engine: Any = self.engine
+        if self.run_id and self.filled(self.scope) != self.scope:
+            note(f"{RUN_ID} is {self.run_id}")
+        self.clean()
+        with tqdm(corpus, desc="Ingesting", unit="document", delay=2, disable=None, leave=False) as documents:
+            for document in documents:
+                try:
+                    resolved(engine.ingest(replace(document, id=DocumentId(self.filled(document.id)))))
+                except Exception as error:
+                    error.add_note(f"while document {document.id!r} was ingested")
+                    raise
+
+    def clean(self) -> None:
+        """Delete what the run wrote: everything in the scope."""
+        engine: Any = self.engine
+        resolved(engine.delete(self.filled(self.scope)))
+
+    def retrieve(self, query: str, k: int) -> Retrieval:
+        """Return what the engine finds in the scope."""
+        return self._answer(query, k, Scope())
+
+    def retrieve_for(self, question: Query, k: int) -> Retrieval:
+        """Return what the engine finds in the scope of the question."""
+        return self._answer(question.text, k, Scope.of(question))
+
+    def _answer(self, query: str, k: int, scope: Scope) -> Retrieval:
+        prefix = self.filled(scope.prefix or self.scope)
+        options: dict[str, Any] = {CONSTRAINTS_KEYWORD: dict(scope.constraints)} if scope.constraints else {}
+        found = as_retrieval(resolved(self.engine.retrieve(query, k, prefix, **options)), self.name, k)
+        if any(hit.doc_id is not None and not hit.doc_id.startswith(prefix) for hit in found.hits):
+            note(f"{self.name} {_OUTSIDE}")
+        return replace(found, hits=tuple(map(self._named, found.hits)))
+
+    def _named(self, hit: Hit) -> Hit:
+        """Return a hit with the name that the dataset has for its document."""
+        if hit.doc_id is None or not self.run_id:
+            return hit
+        scope = self.filled(self.scope)
+        names = self._index or {}
+        if hit.doc_id in names:
+            return replace(hit, doc_id=names[hit.doc_id])
+        if scope != self.scope and hit.doc_id.startswith(scope):
+            return replace(hit, doc_id=DocumentId(self.scope + hit.doc_id.removeprefix(scope)))
+        return hit
+
+    def filled(self, text: str) -> str:
+        """Return a scope or an id as the engine knows it."""
+        return text.replace(RUN_ID, self.run_id) if self.run_id else text
+
+
+def check_written(scope: str, *, custom: bool) -> None:
+    """Check that documents may be written, and deleted, in a scope.
+
+    Raises:
+        ConfigError: It is empty; or it is not longer than `eval:`, does not begin with that or does not end with `:`,
+            and custom scopes are not allowed.
+    """
+    if not scope:
+        raise ConfigError(
+            "the documents are to be written, and no scope was given, so that everything would be deleted first; give "
+            "defaults.scopePrefix in the dataset, or --scope-prefix, such as eval:my-dataset:{runId}:"
+        )
+    if not custom and not (scope.startswith(_OURS) and scope.endswith(":") and len(scope) > len(_OURS)):
+        raise ConfigError(
+            f"the scope {shown(scope)} may not be written: what is in it is deleted first. Expected one that begins "
+            "with 'eval:' and ends with ':', such as 'eval:my-dataset:'; or allow it (--allow-custom-prefix --yes), or "
+            "search what is there (--no-ingest)"
+        )
+
+
+Cleanup = Literal["none", "on-success", "always"]
+"""When what a run wrote is deleted: never, if the exit code is 0, or however it ends."""
+
+
+def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | None) -> None:
+    """Delete what a run wrote, if that is to be, and close the engine.
+
+    Args:
+        retriever: The retriever of the run; nothing is done if there is no engine in it.
+        cleanup: When to delete.
+        earlier: What ended the run, or None if all went well.
+
+    Raises:
+        ConfigError: It could not be deleted, and all had gone well; else that is noted.
+    """
+    check_choice("clean_up", "cleanup", cleanup, get_args(Cleanup))
+    asked = engine_in(retriever)
+    if asked is None:
+        return
+    if asked.ingest and (cleanup == "always" or (cleanup == "on-success" and earlier is None)):
+        try:
+            with no_exit(asked.name, "delete"):
+                asked.clean()
+        except Exception as error:
+            told = f"what the run wrote in {asked.filled(asked.scope)!r} could not be deleted: {raised(error)}"
+            if earlier is None:
+                leave(asked.engine)
+                raise ConfigError(told) from error
+            note(told)
+    leave(asked.engine)
+
+
+def leave(engine: Engine) -> None:
+    """Close an engine, if it can be closed; what goes wrong then is noted."""
+    close: Any = getattr(engine, "close", None)
+    try:
+        if callable(close):
+            with no_exit(engine_name(engine), "close"):
+                resolved(close())
+    except Exception as error:  # noqa: BLE001  it is anybody's code, and the run is over
+        note(f"{engine_name(engine)} could not be closed: {raised(error)}")
+
+
+def engine_in(retriever: Any) -> EngineRetriever | None:
+    """Return the engine that a retriever, or the one inside of it, asks; None if there is none."""
+    while isinstance(retriever, Retriever):
+        if isinstance(retriever, EngineRetriever):
+            return retriever
+        retriever = getattr(retriever, "retriever", None)
+    return None

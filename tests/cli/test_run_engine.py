@@ -1,0 +1,328 @@
+"""`rag-eval run` with datasets of the retrieval harness, and with engines."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rag_evaluation_framework import load_result
+
+ANSWER = {"sourceId": "eval:help:doc:refunds", "content": "Refunds are available within 30 days."}
+OTHERS = [
+    "Shipping takes five days.",
+    "Passwords can be reset.",
+    "Invoices are sent monthly.",
+    "The office is closed on Sunday.",
+    "Gift cards never expire.",
+    "Chat with us at noon.",
+    "Our app runs on phones.",
+    "Parcels carry a number.",
+    "Labels are printed twice.",
+    "Prices include tax.",
+]
+DISTRACTORS = [{"sourceId": f"eval:help:doc:{number}", "content": text} for number, text in enumerate(OTHERS)]
+
+ENGINE = """
+import json, os, re, sys, time
+from pathlib import Path
+
+LOG = Path("log.jsonl")
+
+class Engine:
+    def __init__(self):
+        self.kept = json.loads(Path("kept.json").read_text()) if Path("kept.json").exists() else {}
+        self.asked = 0
+    def say(self, *step):
+        with LOG.open("a") as log:
+            log.write(json.dumps(step) + "\\n")
+        Path("kept.json").write_text(json.dumps(self.kept))
+        print("the engine says", *step)
+    def ingest(self, document):
+        self.kept[document.id] = document.content
+        self.say("ingest", document.id)
+    def delete(self, scope_prefix):
+        self.kept = {name: text for name, text in self.kept.items() if not name.startswith(scope_prefix)}
+        self.say("delete", scope_prefix)
+    def retrieve(self, query, top_k, scope):
+        self.asked += 1
+        {behaviour}
+        words = set(re.findall(r"\\w+", query.lower()))
+        shared = [(len(words & set(re.findall(r"\\w+", text.lower()))), name) for name, text in self.kept.items()]
+        ranked = sorted((-number, name) for number, name in shared if number and name.startswith(scope))
+        return [{"doc_id": name, "text": self.kept[name]} for _, name in ranked][:top_k]
+    def close(self):
+        self.say("close")
+
+def make():
+    return Engine()
+
+class Reader:
+    def retrieve(self, query, top_k, scope):
+        return [{"doc_id": "docs:guides:auth-setup"}] if scope == "docs:" else []
+"""
+
+
+def question(number=1, **fields):
+    return {
+        "id": f"q{number}",
+        "query": "How long are refunds available?",
+        "relevant": {"sourceIds": [ANSWER["sourceId"]]},
+        **fields,
+    }
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write a dataset, and an engine that behaves so when it is asked."""
+
+    def write(documents=(ANSWER, *DISTRACTORS), queries=None, behaviour="pass", **defaults):
+        content = {
+            "version": "1",
+            "id": "help",
+            "defaults": {"topK": 10, "scopePrefix": "eval:help:", **defaults},
+            "documents": [*documents],
+            "queries": queries or [question()],
+        }
+        (tmp_path / "help.json").write_text(json.dumps(content))
+        (tmp_path / "own.py").write_text(ENGINE.replace("{behaviour}", behaviour))
+        return content
+
+    return write
+
+
+def log(folder):
+    path = folder / "log.jsonl"
+    return [tuple(json.loads(line)) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def test_a_dataset_with_documents_needs_nothing_else(rag_eval, written):
+    written()
+    printed = json.loads(rag_eval("run", "--dataset", "help.json", "--json").out)
+    assert printed["metrics"]["recall@10"] == 1.0
+    written(documents=DISTRACTORS)
+    outcome = rag_eval("run", "--dataset", "help.json", "--json")
+    assert outcome.code == 0
+    printed = json.loads(outcome.out)
+    assert printed["metrics"]["recall@10"] == 0.0
+    assert any("are not in the corpus, so that no retriever can find them: 1" in note for note in printed["notes"])
+
+
+def test_without_documents_and_without_an_engine_it_says_what_is_missing(rag_eval, written):
+    written(documents=())
+    outcome = rag_eval("run", "--dataset", "help.json")
+    assert outcome.code == 2
+    assert "dataset 'help' brings no documents, and none were given to search" in outcome.err
+    assert "--engine" in outcome.err
+
+
+def test_an_engine_gets_the_documents_and_is_asked(rag_eval, written, tmp_path):
+    written()
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--json")
+    assert outcome.code == 0, outcome.err
+    printed = json.loads(outcome.out)  # what the engine prints goes elsewhere
+    assert printed["metrics"]["recall@10"] == 1.0
+    steps = log(tmp_path)
+    assert steps[0] == ("delete", "eval:help:")
+    assert [step[0] for step in steps[1:]] == ["ingest"] * 11 + ["close"]
+    assert "the engine says" in outcome.err
+    config = load_result(printed["run"]).config
+    assert (config["retriever"]["scope"], config["retriever"]["engine"]) == ("eval:help:", "own:Engine")
+
+
+def test_the_samples_of_others_run(rag_eval, shared, tmp_path, written):
+    written()
+    samples = shared / "data/harness_samples"
+    for name in ("seed004-help-center-mini", "unrag-sample", "unrag-docs-sample-eval", "unrag-docs-support-faq-eval"):
+        for engine in ((), ("--engine", "own:make")):
+            outcome = rag_eval("run", "--dataset", samples / f"{name}.json", *engine, "--json")
+            assert outcome.code == 0, outcome.err
+    production = samples / "unrag-docs-prod-queries.json"
+    outcome = rag_eval("run", "--dataset", production, "--engine", "own:Reader", "--json")
+    assert json.loads(outcome.out)["metrics"]["recall@10"] == 0.5
+    assert rag_eval("run", "--dataset", production).code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "last"),
+    [
+        ((), 0, ("close",)),
+        (("--cleanup", "none"), 0, ("close",)),
+        (("--cleanup", "on-success"), 0, ("delete", "eval:help:")),
+        (("--cleanup", "always"), 0, ("delete", "eval:help:")),
+    ],
+)
+def test_what_was_written_is_deleted_at_the_end_if_that_is_wanted(rag_eval, written, tmp_path, options, code, last):
+    written()
+    assert rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *options).code == code
+    steps = log(tmp_path)
+    assert ([*steps, None][-3] if last[0] == "delete" else steps[-1]) == last or steps[-2] == last
+    assert json.loads((tmp_path / "kept.json").read_text()).keys() == (
+        set() if last[0] == "delete" else {document["sourceId"] for document in (ANSWER, *DISTRACTORS)}
+    )
+
+
+@pytest.mark.parametrize(("cleanup", "left"), [("none", 11), ("on-success", 11), ("always", 0)])
+def test_a_run_that_fails_is_cleaned_up_only_if_always(rag_eval, written, tmp_path, cleanup, left):
+    written(behaviour="raise ValueError('no index')")
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", cleanup)
+    assert outcome.code == 2
+    assert "no question has a score" in outcome.err
+    assert len(json.loads((tmp_path / "kept.json").read_text())) == left
+    assert list((tmp_path / ".rag-eval/runs").iterdir())
+
+
+def test_without_ingest_nothing_is_written_deleted_or_cleaned_up(rag_eval, written, tmp_path):
+    written()
+    (tmp_path / "kept.json").write_text(json.dumps({ANSWER["sourceId"]: ANSWER["content"], "docs:1": "Refunds."}))
+    options = ("--no-ingest", "--cleanup", "always")
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *options, "--json")
+    assert json.loads(outcome.out)["metrics"]["recall@10"] == 1.0
+    assert log(tmp_path) == [("close",)]
+    assert len(json.loads((tmp_path / "kept.json").read_text())) == 2
+
+
+BAD = {
+    "a document outside": ({"documents": (*DISTRACTORS, {"sourceId": "other:1", "content": "x"})}, "outside of the sc"),
+    "a scope of all": ({"scopePrefix": "eval:"}, "may not be written"),
+    "no scope": ({"scopePrefix": ""}, "everything would be deleted"),
+    "a scope of a question": ({"queries": [question(scopePrefix="eval:")]}, "the scope 'eval:' may not be written"),
+    "constraints": (
+        {"queries": [question(relevant={"sourceIds": [], "metadataConstraints": {"a": 1}})]},
+        "does not honour",
+    ),
+    "different k": ({"queries": [question(1, topK=3), question(2, topK=5)]}, "different numbers of results"),
+    "assets": ({"documents": ({**ANSWER, "assets": [{"url": "https://x"}]},)}, "--allow-assets"),
+    "a text to load": ({"documents": ({"sourceId": ANSWER["sourceId"], "loaderRef": "x"},)}, "--loader-root"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_wrong_is_told_before_anything_is_deleted(rag_eval, written, tmp_path, name):
+    content, said = BAD[name]
+    written(**content)
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", "always")
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert "Traceback" not in outcome.err
+    assert [step for step in log(tmp_path) if step != ("close",)] == []
+    assert not (tmp_path / ".rag-eval").exists()
+
+
+def test_a_custom_scope_needs_leave_twice(rag_eval, written, tmp_path):
+    written(
+        documents=({**ANSWER, "sourceId": "docs:refunds"},),
+        queries=[question(relevant={"sourceIds": ["docs:refunds"]})],
+        scopePrefix="docs:",
+    )
+    command = ("run", "--dataset", "help.json", "--engine", "own:make")
+    for options, said in (
+        ((), "may not be written"),
+        (("--allow-custom-prefix",), "expected --yes"),
+        (("--yes",), "may not be written"),
+    ):
+        outcome = rag_eval(*command, *options)
+        assert outcome.code == 2
+        assert said in outcome.err
+    assert [step for step in log(tmp_path) if step != ("close",)] == []
+    assert rag_eval(*command, "--allow-custom-prefix", "--yes").code == 0
+    assert ("delete", "docs:") in log(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--engine", "own:nothing"), "has no 'nothing'"),
+        (("--engine", "own:LOG"), "engine 'own:LOG' is of type"),
+        (("--engine", "os:getcwd"), "expected an object with retrieve"),
+        (("--engine", "bm25"), "engine 'bm25' is unknown; there are http"),
+        (("--engine", "http://127.0.0.1:1"), "is the engine running there?"),
+        (("--engine", "http://example.com"), "is another machine"),
+        (("--engine", "own:make", "--retriever", "bm25"), "engine and retriever were given"),
+        (("--engine", "own:make", "--no-import"), "names your own code"),
+        (("--engine", "own:make", "--allow-remote"), "allow_remote is for engines over HTTP"),
+        (("--allow-custom-prefix", "--yes"), "allow_custom_prefix is about an engine, and none is named"),
+        (("--no-ingest",), "there is no engine that has documents"),
+        (("--cleanup", "sometimes"), "--cleanup: input should be 'none', 'on-success' or 'always'"),
+    ],
+)
+def test_options_that_do_not_fit_are_told(rag_eval, written, options, said):
+    written()
+    outcome = rag_eval("run", "--dataset", "help.json", *options)
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert "Traceback" not in outcome.err
+
+
+def command(*options):
+    return [sys.executable, "-m", "rag_evaluation_framework", "run", "--dataset", "help.json", *options]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("signal_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_is_cleaned_up(written, tmp_path, signal_, code):
+    asking = "Path(f'asked{self.asked}').touch(); self.asked > 1 and time.sleep(60)"
+    written(queries=[question(number) for number in range(5)], behaviour=asking)
+    process = subprocess.Popen(
+        command("--engine", "own:make", "--cleanup", "always"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "asked2").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal_)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == code, error
+    assert log(tmp_path)[-2:] == [("delete", "eval:help:"), ("close",)]
+    (run,) = (tmp_path / ".rag-eval/runs").iterdir()
+    assert load_result(run).counts["failed"] == 4
+
+
+@pytest.mark.slow
+def test_two_runs_at_once_in_one_store_never_meet(tmp_path, written):
+    template = "eval:help:{runId}:"
+    written(
+        documents=[
+            {**document, "sourceId": template + document["sourceId"][10:]} for document in (ANSWER, *DISTRACTORS)
+        ],
+        queries=[question(relevant={"sourceIds": [template + ANSWER["sourceId"][10:]]})],
+        scopePrefix=template,
+    )
+    # The store is a folder here, as two processes share it.
+    own = (tmp_path / "own.py").read_text()
+    own += """
+import urllib.parse
+class Shared:
+    at = Path("store")
+    def files(self, scope): return [p for p in self.at.glob("*") if urllib.parse.unquote(p.name).startswith(scope)]
+    def ingest(self, document):
+        self.at.mkdir(exist_ok=True)
+        (self.at / urllib.parse.quote(document.id, "")).write_text(document.content)
+        time.sleep(0.02)
+    def delete(self, scope_prefix):
+        for path in self.files(scope_prefix): path.unlink()
+    def retrieve(self, query, top_k, scope):
+        time.sleep(0.3)
+        found = [(urllib.parse.unquote(p.name), p.read_text()) for p in self.files(scope)]
+        assert len(found) == 11, found
+        return [{"doc_id": name, "text": text} for name, text in found if "Refunds" in text]
+"""
+    (tmp_path / "own.py").write_text(own)
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "eval%3Ahelp%3Aneighbour").write_text("Refunds of others.")
+    both = [
+        subprocess.Popen(
+            [*command("--engine", "own:Shared", "--cleanup", "always"), "--root", str(tmp_path / str(number))],
+            cwd=tmp_path,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(2)
+    ]
+    ended = [process.communicate(timeout=120)[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], ended
+    assert [path.name for path in (tmp_path / "store").iterdir()] == ["eval%3Ahelp%3Aneighbour"]
+    for number in range(2):
+        (run,) = (tmp_path / str(number) / "runs").iterdir()
+        assert load_result(run).metrics["recall@10"] == 1.0

@@ -1,0 +1,238 @@
+import pytest
+
+from rag_evaluation_framework import (
+    DOCUMENT,
+    BM25Retriever,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    compare,
+    evaluate,
+)
+from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
+from support.engines import MemoryEngine
+
+TEXTS = {"1": "Refunds take five days.", "2": "Parcels carry a number.", "3": "Offices close on Sunday."}
+
+
+def corpus_of(scope="eval:a:"):
+    return Corpus(Document(DocumentId(f"{scope}{name}"), text, {"number": name}) for name, text in TEXTS.items())
+
+
+def dataset_of(scope="eval:a:", corpus=None, **kept):
+    truth = [
+        DocumentLevelGroundTruth(Query("q1", "How long do refunds take?", kept), [DocumentId(f"{scope}1")]),
+        DocumentLevelGroundTruth(Query("q2", "When do offices close?", kept), [DocumentId(f"{scope}3")]),
+    ]
+    return Dataset(truth, DOCUMENT, corpus=corpus, metadata={"defaults": {"scopePrefix": scope}})
+
+
+def neighbours():
+    names = ("eval:ab:1", "eval:b:1", "EVAL:A:1", "docs:1", "eval:a")
+    return [Document(DocumentId(name), "Refunds of others.") for name in names]
+
+
+def test_documents_are_deleted_and_written_within_the_scope_and_then_searched():
+    engine = MemoryEngine([*neighbours(), Document(DocumentId("eval:a:old"), "Refunds of old.")])
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    result = evaluate(retriever, dataset_of(corpus=corpus_of()), 5, budgets=[])
+    assert result.metrics["recall@5"] == 1.0
+    assert engine.written() == [("delete", "eval:a:"), *(("ingest", f"eval:a:{name}") for name in TEXTS)]
+    assert {document.id for document in neighbours()} <= engine.documents.keys()
+    assert engine.documents["eval:a:1"].metadata == {"number": "1"}
+    assert [hit.doc_id for hit in result.queries[0].hits] == ["eval:a:1"]
+
+
+def test_a_run_that_writes_nothing_needs_no_documents():
+    engine = MemoryEngine(corpus_of("docs:"))
+    result = evaluate(EngineRetriever(engine, "docs:"), dataset_of("docs:"), 5)
+    assert result.metrics["recall@5"] == 1.0
+    assert engine.written() == []
+    assert result.config["corpus"]["documents"] == 0
+    assert result.config["retriever"] | {"engine": None} == {
+        "type": "engine",
+        "engine": None,
+        "scope": "docs:",
+        "ingest": False,
+        "custom_scope": False,
+    }
+    assert not any("which the corpus does not have" in text for text in result.notes)
+
+
+@pytest.mark.parametrize("scope", ["", "eval:", "eval", "docs:", "eval:a", "Eval:a:", " eval:a:"])
+def test_a_scope_that_may_not_be_written_is_refused_before_anything_is_done(scope):
+    engine = MemoryEngine(neighbours())
+    with pytest.raises(ConfigError, match=r"may not be written|everything would be deleted"):
+        EngineRetriever(engine, scope, ingest=True)
+    assert engine.log == []
+
+
+def test_any_scope_but_none_may_be_written_if_that_is_allowed():
+    engine = MemoryEngine()
+    EngineRetriever(engine, "docs:", ingest=True, custom_scope=True).index(corpus_of("docs:"))
+    assert engine.log[0] == ("delete", "docs:")
+    with pytest.raises(ConfigError, match="everything would be deleted"):
+        EngineRetriever(engine, "", ingest=True, custom_scope=True)
+
+
+def test_a_document_outside_of_the_scope_is_refused_before_anything_is_deleted():
+    engine = MemoryEngine(neighbours())
+    corpus = Corpus([*corpus_of(), Document(DocumentId("eval:ab:9"), "Outside.")])
+    with pytest.raises(DatasetError, match=r"outside of the scope 'eval:a:'.*'eval:ab:9'; nothing was written"):
+        evaluate(EngineRetriever(engine, "eval:a:", ingest=True), dataset_of(corpus=corpus), 5)
+    assert engine.log == []
+
+
+@pytest.mark.parametrize("lacking", ["ingest", "delete"])
+def test_an_engine_that_cannot_write_is_refused_where_documents_are_to_be_written(lacking):
+    engine = MemoryEngine()
+    setattr(engine, lacking, None)
+    with pytest.raises(ConfigError, match=f"MemoryEngine has no {lacking}, and the documents are to be written"):
+        EngineRetriever(engine, "eval:a:", ingest=True)
+
+
+def test_the_id_of_the_run_is_filled_in_for_the_engine_and_for_nobody_else():
+    scope, engine = "eval:a:{runId}:", MemoryEngine(neighbours())
+    results = []
+    for run_id in ("first", "second"):
+        retriever = EngineRetriever(engine, scope, ingest=True, run_id=run_id)
+        results.append(evaluate(retriever, dataset_of(scope, corpus_of(scope)), 5, budgets=[]))
+        assert engine.documents.keys() >= {f"eval:a:{run_id}:{name}" for name in TEXTS}
+        assert ("retrieve", f"eval:a:{run_id}:") in engine.log
+    first, second = results
+    assert [hit.doc_id for hit in first.queries[0].hits] == ["eval:a:{runId}:1"]
+    assert first.metrics["recall@5"] == second.metrics["recall@5"] == 1.0
+    assert "{runId} is first" in first.notes
+    assert {len(side) for side in (compare(*results).added, compare(*results).removed)} == {0}
+    clean_up(EngineRetriever(engine, scope, ingest=True, run_id="first"), "always", None)
+    assert sorted(key for key in engine.documents if key.startswith("eval:a:")) == [
+        f"eval:a:second:{name}" for name in TEXTS
+    ]
+
+
+def test_the_id_of_the_run_in_a_scope_that_nobody_wrote_is_refused():
+    retriever = EngineRetriever(MemoryEngine(), "eval:a:{runId}:", run_id="first")
+    with pytest.raises(ConfigError, match="has the id of the run in it, and the run writes no documents"):
+        retriever.index(Corpus(()))
+
+
+def test_the_scope_and_the_constraints_of_a_question_reach_the_engine():
+    engine = MemoryEngine(corpus_of())
+    kept = {"scopePrefix": "eval:a:3", "metadataConstraints": {"number": "3"}}
+    result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of(**kept), 5, budgets=[])
+    assert ("retrieve", "eval:a:3") in engine.log
+    assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [[], ["eval:a:3"]]
+
+
+def test_constraints_are_refused_by_an_engine_that_takes_none():
+    class Plain:
+        def retrieve(self, query, top_k, scope):
+            return []
+
+    with pytest.raises(DatasetError, match=r"metadataConstraints on 'lang'.*Plain does not honour"):
+        evaluate(EngineRetriever(Plain()), dataset_of(metadataConstraints={"lang": "en"}), 5)
+
+
+def test_results_outside_of_the_scope_are_told():
+    class Careless(MemoryEngine):
+        def retrieve(self, query, top_k, scope, metadata_constraints=None):
+            return super().retrieve(query, top_k, "", metadata_constraints)
+
+    result = evaluate(EngineRetriever(Careless([*neighbours(), *corpus_of()]), "eval:a:"), dataset_of(), 5)
+    assert any("outside of the scope that was asked for" in text for text in result.notes)
+
+
+def test_methods_may_be_coroutines():
+    class Awaited(MemoryEngine):
+        async def ingest(self, document):
+            super().ingest(document)
+
+        async def delete(self, scope_prefix):
+            super().delete(scope_prefix)
+
+        async def retrieve(self, query, top_k, scope):
+            return super().retrieve(query, top_k, scope)
+
+        async def close(self):
+            super().close()
+
+    engine = Awaited()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    assert evaluate(retriever, dataset_of(corpus=corpus_of()), 5).metrics["recall@5"] == 1.0
+    clean_up(retriever, "always", None)
+    assert engine.log[-2:] == [("delete", "eval:a:"), ("close",)]
+
+
+@pytest.mark.parametrize(
+    ("cleanup", "earlier", "deleted"),
+    [
+        ("none", None, False),
+        ("none", ValueError(), False),
+        ("on-success", None, True),
+        ("on-success", ValueError(), False),
+        ("always", None, True),
+        ("always", KeyboardInterrupt(), True),
+    ],
+)
+@pytest.mark.parametrize("ingest", [True, False])
+def test_what_was_written_is_deleted_as_far_as_it_is_to_be(cleanup, earlier, deleted, ingest):
+    engine = MemoryEngine(corpus_of())
+    clean_up(EngineRetriever(engine, "eval:a:", ingest=ingest), cleanup, earlier)
+    assert engine.log == [*([("delete", "eval:a:")] if deleted and ingest else []), ("close",)]
+
+
+def test_what_cannot_be_deleted_is_an_error_only_if_there_is_no_other(recwarn):
+    class Broken(MemoryEngine):
+        def delete(self, scope_prefix):
+            raise OSError("the disk is full")
+
+    engine = Broken()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    with pytest.raises(ConfigError, match="'eval:a:' could not be deleted: OSError: the disk is full"):
+        clean_up(retriever, "always", None)
+    assert engine.log == [("close",)]
+    clean_up(retriever, "always", ValueError("the first error"))
+    assert "could not be deleted" in str(recwarn[0].message)
+
+
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [
+        (MemoryEngine, "engine=MemoryEngine is a class; pass an instance"),
+        (BM25Retriever(), "is a retriever; pass it as one"),
+        (object(), "without retrieve; expected an object with"),
+        (len, "without retrieve; expected an object with"),
+    ],
+    ids=["class", "retriever", "object", "function"],
+)
+def test_what_is_no_engine_is_refused(engine, said):
+    with pytest.raises(ConfigError, match=said):
+        EngineRetriever(engine)
+
+
+def test_a_failed_question_is_counted_and_the_others_are_scored():
+    class Flaky(MemoryEngine):
+        def retrieve(self, query, top_k, scope):
+            if "offices" in query:
+                raise SystemExit(3)
+            return super().retrieve(query, top_k, scope)
+
+    result = evaluate(EngineRetriever(Flaky(corpus_of()), "eval:a:"), dataset_of(), 5)
+    assert (result.counts["scored"], result.counts["failed"]) == (1, 1)
+    assert result.metrics["recall@5"] == 1.0
+
+
+def test_an_error_while_documents_are_written_says_which():
+    class Full(MemoryEngine):
+        def ingest(self, document):
+            if document.id.endswith("2"):
+                raise OSError("no room")
+            super().ingest(document)
+
+    with pytest.raises(OSError, match="no room") as caught:
+        evaluate(EngineRetriever(Full(), "eval:a:", ingest=True), dataset_of(corpus=corpus_of()), 5)
+    assert "while document 'eval:a:2' was ingested" in caught.value.__notes__

@@ -1,0 +1,113 @@
+import pytest
+
+from rag_evaluation_framework import (
+    DOCUMENT,
+    BM25Retriever,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    HybridRetriever,
+    Query,
+    RerankedRetriever,
+    VectorRAGRetriever,
+    evaluate,
+)
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.retrievers import ScopedRetriever
+from rag_evaluation_framework.testing import HashingEmbedder, RetrieverConformance
+
+TEXT = "refunds take five days"
+
+
+def corpus_of(numbers=range(30)):
+    """Documents of one text, in three neighbouring scopes."""
+    scopes = ("eval:a:", "eval:ab:", "eval:a_:")
+    return Corpus(
+        Document(DocumentId(f"{scopes[number % 3]}{number:02}"), f"{TEXT} {number}", {"even": number % 2 == 0})
+        for number in numbers
+    )
+
+
+def question(**kept):
+    return Query("q1", "How long do refunds take?", kept)
+
+
+PARTS = {
+    "bm25": BM25Retriever(),
+    "vectors": VectorRAGRetriever(embedder=HashingEmbedder(16)),
+    "hybrid": HybridRetriever((BM25Retriever(), VectorRAGRetriever(embedder=HashingEmbedder(16)))),
+}
+
+
+@pytest.mark.parametrize("retriever", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize("prefix", ["eval:a:", "eval:ab:", "eval:a_:"])
+def test_what_is_found_is_the_whole_ranking_without_what_is_outside(retriever, prefix):
+    scoped, corpus = ScopedRetriever(retriever), corpus_of()
+    scoped.index(corpus)
+    whole = scoped.retrieve(question().text, 30).hits
+    expected = [hit.doc_id for hit in whole if hit.doc_id.startswith(prefix)]
+    assert len(expected) == 10
+    for k in (1, 3, 10, 20):
+        found = scoped.retrieve_for(question(scopePrefix=prefix), k)
+        assert [hit.doc_id for hit in found.hits] == expected[:k]
+    assert [hit.doc_id for hit in scoped.retrieve_for(question(), 30).hits] == [hit.doc_id for hit in whole]
+
+
+def test_constraints_on_metadata_are_kept():
+    scoped = ScopedRetriever(BM25Retriever())
+    scoped.index(corpus_of())
+    asked = question(scopePrefix="eval:a:", metadataConstraints={"even": True})
+    found = [hit.doc_id for hit in scoped.retrieve_for(asked, 30).hits]
+    assert sorted(found) == ["eval:a:00", "eval:a:06", "eval:a:12", "eval:a:18", "eval:a:24"]
+
+
+def dataset_of(corpus, *scopes, relevant="eval:a:00"):
+    truth = [
+        DocumentLevelGroundTruth(Query(f"q{number}", TEXT, {"scopePrefix": scope} if scope else {}), [relevant])
+        for number, scope in enumerate(scopes)
+    ]
+    return Dataset(truth, DOCUMENT, corpus=corpus)
+
+
+def test_a_run_asks_every_question_in_its_scope():
+    result = evaluate(BM25Retriever(), dataset_of(corpus_of(), "eval:a:", "eval:ab:", None), 20, budgets=[])
+    found = [{hit.doc_id[:7] for hit in query.hits} for query in result.queries]
+    assert found[:2] == [{"eval:a:"}, {"eval:ab"}]
+    assert len(found[2]) == 3
+    assert result.per_query("recall@20") == {"q0": 1.0, "q1": 0.0, "q2": 1.0}
+    assert result.config["retriever"]["type"] == "scoped"
+
+
+def test_what_is_reranked_is_in_the_scope_already():
+    asked = []
+
+    def lengths(query, texts):
+        asked.extend(texts)
+        return [-len(text) for text in texts]
+
+    reranked = RerankedRetriever(BM25Retriever(), lengths, candidates=5)
+    result = evaluate(reranked, dataset_of(corpus_of(), "eval:a_:", relevant="eval:a_:02"), 5, budgets=[])
+    assert {hit.doc_id[:8] for query in result.queries for hit in query.hits} == {"eval:a_:"}
+    assert len(asked) == 5
+    assert result.config["retriever"]["type"] == "reranked"
+
+
+def test_a_scope_that_all_documents_are_in_changes_nothing():
+    corpus = Corpus([Document(DocumentId("eval:a:00"), TEXT)])
+    result = evaluate(BM25Retriever(), dataset_of(corpus, "eval:a:"), 5)
+    assert result.config["retriever"]["type"] == "bm25"
+
+
+def test_a_function_is_refused_where_it_would_have_to_honour_a_scope():
+    def search(query, k):
+        return [TEXT]
+
+    with pytest.raises(DatasetError, match=r"asks for scopePrefix 'eval:ab:', which .*search does not honour"):
+        evaluate(search, dataset_of(corpus_of(), "eval:ab:"), 5)
+
+
+class TestConformance(RetrieverConformance):
+    def make(self):
+        return ScopedRetriever(BM25Retriever())
