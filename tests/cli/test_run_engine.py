@@ -256,6 +256,33 @@ def test_options_that_do_not_fit_are_told(rag_eval, written, options, said):
     assert "Traceback" not in outcome.err
 
 
+TREC = "q1 Q0 eval:help:doc:refunds 1 2.0 x\nq1 Q0 eval:help:doc:1 2 1.0 x\n"
+
+
+def test_stored_rankings_are_scored_and_nothing_is_run(rag_eval, written, tmp_path):
+    written()
+    (tmp_path / "bm25.trec").write_text(TREC)
+    outcome = rag_eval("run", "--dataset", "help.json", "--rankings", "bm25.trec", "--json")
+    assert outcome.code == 0, outcome.err
+    printed = json.loads(outcome.out)
+    assert (printed["name"], printed["metrics"]["recall@10"]) == ("bm25.trec", 1.0)
+    assert rag_eval("compare", "last", "last").code == 0
+    written(documents=())  # no documents are needed
+    assert rag_eval("run", "--dataset", "help.json", "--rankings", "bm25.trec").code == 0
+    assert log(tmp_path) == []
+
+
+def test_stored_rankings_and_a_level_that_they_do_not_allow(rag_eval, folder):
+    (folder / "found.trec").write_text("query_1 Q0 billing.md 1 2.0 x\n")
+    (folder / "set.jsonl").write_text('{"id": "query_1", "question": "When?", "quote": "Invoices are sent"}\n')
+    outcome = rag_eval("run", "--corpus", "docs", "--dataset", "questions.csv", "--rankings", "found.trec")
+    assert outcome.code == 2
+    assert "ranks none of the" in outcome.err
+    outcome = rag_eval("run", "--dataset", "questions.csv", "--rankings", "found.trec", "--retriever", "bm25")
+    assert outcome.code == 2
+    assert "rankings and retriever were given; what is stored was found already" in outcome.err
+
+
 def command(*options):
     return [sys.executable, "-m", "rag_evaluation_framework", "run", "--dataset", "help.json", *options]
 

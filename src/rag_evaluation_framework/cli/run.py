@@ -27,6 +27,8 @@ from rag_evaluation_framework.errors import (
     SaveFailed,
 )
 
+_PIPELINE = ("retriever", "chunker", "embedder", "vector_store", "engine", "rankings")
+"""The keys of a file that an engine, or stored rankings, take the place of."""
 Problem: TypeAlias = "SaveFailed | Interrupted | ComponentExited"
 
 
@@ -42,6 +44,7 @@ def run(
     retriever: options.Retriever = None,
     reranker: options.Reranker = None,
     engine: options.Engine = None,
+    rankings: options.Rankings = None,
     scope_prefix: options.ScopePrefix = None,
     no_ingest: options.NoIngest = False,
     cleanup: options.Cleanup = None,
@@ -221,6 +224,8 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
     written = experiments.load_config(config).model_dump(exclude_unset=True)
     if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
         written = {key: value for key, value in written.items() if key not in ("chunker", "embedder", "vector_store")}
+    if flags.keys() & {"engine", "rankings"}:
+        written = {key: value for key, value in written.items() if key not in _PIPELINE}
     return experiments.parse_config({**keep, **written, **flags}, str(config), named), config.parent
 
 

@@ -27,6 +27,10 @@ Engine = Annotated[
     str | None,
     typer.Option(help="A whole system to evaluate: my_module:factory, http://127.0.0.1:8000, or pgvector:dsn=...."),
 ]
+Rankings = Annotated[
+    Path | None,
+    typer.Option(parser=paths.path, help="Stored rankings to score, TREC or JSONL: nothing is run."),
+]
 ScopePrefix = Annotated[
     str | None, typer.Option(help="What the ids of the documents begin with that are searched, and written.")
 ]

@@ -1,7 +1,7 @@
 """Retrievers: from a question to ranked results."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rag_evaluation_framework._outside import shown
@@ -9,6 +9,7 @@ from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Retrieved
+from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.plain import is_truth
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.scopes import Scope
@@ -49,6 +50,16 @@ class Retriever(Component, ABC):
     def honours(self, scope: Scope) -> bool:
         """Return whether `retrieve_for` finds nothing but what is in such a scope; by default none is honoured."""
         return not scope
+
+    def check(self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType) -> Iterable[str]:
+        """Return notes on what a run is going to ask, before anything is done; by default none.
+
+        Raises:
+            ConfigError: It cannot be asked.
+            DatasetError: The questions or documents cannot be used.
+        """
+        del questions, corpus, evaluation_type
+        return ()
 
     @abstractmethod
     def index(self, corpus: Corpus) -> None:

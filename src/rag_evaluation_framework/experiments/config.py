@@ -130,6 +130,7 @@ class ExperimentConfig(Generic[U]):
                 *moved,
                 *dataset.check(documents),
                 *rules.check(dataset, documents, pipeline, chunk_id),
+                *pipeline.check(dataset.queries, documents, level.evaluation_type),
             ),
         }
         for attribute, value in values.items():

@@ -32,6 +32,7 @@ from rag_evaluation_framework.experiments.config import (
 )
 from rag_evaluation_framework.experiments.configured_engine import around, engine_loader, make_engine
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
+from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.functions import load_function
 from rag_evaluation_framework.registry.table import Kind
@@ -46,6 +47,7 @@ _DEEPEST = 50  # levels: enough for every pipeline, and few enough for whatever 
 _MOST_PROBLEMS = 10
 _NEAR = 0.8  # of a key to what was meant; chunk_size is no slip of chunk_id
 _PIPELINE = ("retriever", "chunker", "embedder", "vector_store")
+_ALONE = {"engine": "an engine is a whole pipeline", "rankings": "what is stored was found already"}
 _OF_DATASETS = frozenset({"questions", "queries"})
 
 
@@ -94,6 +96,7 @@ class ConfigFile(BaseModel):
     on_error: OnError = "collect"
     save_results_path: GivenPath | None = None
     engine: ComponentConfig | None = None
+    rankings: GivenPath | None = None
     scope_prefix: str | None = None
     ingest: bool | None = None
     cleanup: Cleanup = "none"
@@ -136,7 +139,7 @@ class ConfigFile(BaseModel):
         self, folder: Path, part: Callable[[Kind, Any], Any], engine: Engine | None, chunk_id: Callable[..., Any] | None
     ) -> AnyExperimentConfig:
         """Build the experiment, whose own code is imported by now."""
-        retriever: Any = self._retriever(part) if engine is None else None
+        retriever: Any = None if self.rankings is not None or engine is not None else self._retriever(part)
         metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
         config = self._evaluation_config(folder)
         if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
@@ -148,13 +151,17 @@ class ConfigFile(BaseModel):
         dataset: Any = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets)
         if self.scope_prefix is not None:
             dataset = dataset.with_scopes(self.scope_prefix)
-        if engine is not None:
+        evaluation_type: EvaluationType = self.evaluation_type or dataset.level.evaluation_type
+        if self.rankings is not None:
+            path = normpath(folder / from_home(self.rankings))
+            ids = "chunk" if evaluation_type == "chunk-level" else "document"
+            retriever = self._reranked(StoredRetriever(path, ids), part)
+        elif engine is not None:
             found = around(engine, dataset, corpus, self.ingest, self.allow_custom_prefix)
             retriever = self._reranked(found, part)
         elif self.ingest is False and corpus is None:
             raise ConfigError("ingest is false, and there is no engine that has documents: name one (--engine)")
         options: dict[str, Any] = {"corpus": corpus, "metrics": metrics, "k": self.k, "config": config}
-        evaluation_type: EvaluationType = self.evaluation_type or dataset.level.evaluation_type
         self._check_chunk_id(evaluation_type)
         if chunk_id is not None:
             options["chunk_id"] = chunk_id
@@ -218,7 +225,16 @@ class ConfigFile(BaseModel):
         return None if engine is None else engine_loader(engine)
 
     def _engine(self, imports: bool) -> Engine | None:
-        """Return the engine, if one is named."""
+        """Return the engine, if one is named.
+
+        Raises:
+            ConfigError: It cannot be made, or what is named beside it, or beside stored rankings, would not be asked.
+        """
+        for key in ("rankings", "engine"):
+            beside = [other for other in ("engine", *_PIPELINE) if other != key and getattr(self, other) is not None]
+            if getattr(self, key) is not None and beside:
+                listed = ", ".join(beside)
+                raise ConfigError(f"{key} and {listed} were given; {_ALONE[key]}: leave {listed} out")
         if self.engine is None:
             for key in ("allow_custom_prefix", "allow_remote"):
                 if getattr(self, key):
@@ -226,11 +242,6 @@ class ConfigFile(BaseModel):
                         f"{key} is about an engine, and none is named; name one (--engine), or leave it out"
                     )
             return None
-        beside = [key for key in _PIPELINE if getattr(self, key) is not None]
-        if beside:
-            raise ConfigError(
-                f"engine and {', '.join(beside)} were given; an engine is a whole pipeline: name it alone"
-            )
         return make_engine(self.engine, imports=imports, allow_remote=self.allow_remote)
 
 

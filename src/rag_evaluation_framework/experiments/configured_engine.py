@@ -11,7 +11,6 @@ from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework.contracts.engine import Engine, can, check_engine, engine_name
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.datasets.loaders import Loader
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.registry.building import build
@@ -64,7 +63,7 @@ def engine_loader(engine: Engine) -> Loader | None:
 def around(
     engine: Engine, dataset: Dataset[Any], corpus: Corpus | None, ingest: bool | None, custom_scope: bool
 ) -> EngineRetriever:
-    """Return an engine as the retriever of a run, checked against what it is asked before anything is written.
+    """Return an engine as the retriever of a run.
 
     Args:
         engine: The engine.
@@ -75,7 +74,6 @@ def around(
 
     Raises:
         ConfigError: The engine cannot do what is asked of it, or a scope may not be written.
-        DatasetError: A document is outside of the scope.
     """
     documents = dataset.corpus if corpus is None else corpus
     writes = corpus is None and documents is not None if ingest is None else ingest
@@ -85,6 +83,4 @@ def around(
             "what is there (--no-ingest)"
         )
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}"
-    retriever = EngineRetriever(engine, dataset.scope_prefix, writes, custom_scope, run_id)
-    retriever.check(Scope.of_all(dataset.queries), documents or Corpus(()))
-    return retriever
+    return EngineRetriever(engine, dataset.scope_prefix, writes, custom_scope, run_id)

@@ -1,6 +1,6 @@
 """Engines as retrievers: whole systems, asked for their rankings within a scope."""
 
-from collections.abc import Collection
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
@@ -25,7 +25,7 @@ from rag_evaluation_framework.contracts.retrieved import as_retrieval
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval
-from rag_evaluation_framework.data.ids import DocumentId
+from rag_evaluation_framework.data.ids import DocumentId, EvaluationType
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.data.value_checks import check_texts
@@ -94,15 +94,16 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
         """Return whether the engine takes constraints on metadata, if the scope has any; it takes every prefix."""
         return not scope.constraints or takes_constraints(self.engine)
 
-    def check(self, scopes: Collection[Scope], corpus: Corpus) -> None:
-        """Check, before anything is written, that the documents and questions of a run keep to what may be written.
+    def check(self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType) -> Iterable[str]:
+        """Check that the documents and questions of a run keep to what may be written; there is nothing to note.
 
         Raises:
             ConfigError: A question asks for a scope that may not be written, and documents are; or `{runId}` stands in
                 one, and none are.
             DatasetError: A document is outside of the scope that is written.
         """
-        prefixes = {self.scope, *(scope.prefix for scope in scopes)} - {""}
+        del evaluation_type
+        prefixes = {self.scope, *(scope.prefix for scope in Scope.of_all(questions))} - {""}
         if not self.ingest:
             named = sorted(prefix for prefix in prefixes if RUN_ID in prefix)
             if named:
@@ -110,7 +111,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
                     f"the scope {named[0]!r} has the id of the run in it, and the run writes no documents, so that it "
                     "would find none; ingest the documents, or name the scope that they are in (--scope-prefix)"
                 )
-            return
+            return ()
         for prefix in sorted(prefixes):
             check_written(prefix, custom=self.custom_scope)
         outside = [document.id for document in corpus if not document.id.startswith(self.scope)]
@@ -121,6 +122,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
                 f"{', '.join(map(repr, outside[:_MOST_LISTED]))}{more}; nothing was written. Begin their ids with it, "
                 "or name the scope that they are in (--scope-prefix)"
             )
+        return ()
 
     def index(self, corpus: Corpus) -> None:
         """Write the documents, if they are to be written: what is in the scope is deleted first.
@@ -130,7 +132,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
             DatasetError: See `check`.
         """
         self._keep(None)
-        self.check((), corpus)
+        self.check((), corpus, "document-level")
         names = {self.filled(document.id): document.id for document in corpus}
         self._keep({filled: own for filled, own in names.items() if filled != own})
         if not self.ingest:

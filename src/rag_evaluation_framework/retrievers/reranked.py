@@ -1,7 +1,7 @@
 """Retrieve and rerank: a reranker around any retriever."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from rag_evaluation_framework.data.hits import Hit, Ranking, Retrieval, Retrieve
 from rag_evaluation_framework.data.ids import (
     ChunkId,
     DocumentId,
+    EvaluationType,
     PositionAwareChunkId,
     generate_chunk_id,
     generate_pa_chunk_id,
@@ -119,6 +120,10 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
     def honours(self, scope: Scope) -> bool:
         """Return whether the retriever does."""
         return self.retriever.honours(scope)
+
+    def check(self, questions: Sequence[Query], corpus: Corpus, evaluation_type: EvaluationType) -> Iterable[str]:
+        """Return what the retriever notes on the questions."""
+        return self.retriever.check(questions, corpus, evaluation_type)
 
     @property
     def prefix_stable(self) -> bool:

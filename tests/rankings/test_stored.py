@@ -1,0 +1,144 @@
+import gzip
+import json
+
+import pytest
+
+from rag_evaluation_framework import (
+    CHUNK,
+    DOCUMENT,
+    TOKEN,
+    BM25Retriever,
+    CharacterSpan,
+    ChunkId,
+    ChunkLevelGroundTruth,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    Query,
+    TokenLevelGroundTruth,
+    evaluate,
+)
+from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.rankings import StoredRetriever
+
+CORPUS = Corpus([Document(DocumentId("a"), "Refunds take five days. Parcels carry numbers.")])
+FIRST, SECOND = Query("q1", "How long do refunds take?"), Query("q2", "What do parcels carry?")
+DOCUMENTS = Dataset([DocumentLevelGroundTruth(FIRST, ["a"]), DocumentLevelGroundTruth(SECOND, ["b"])], DOCUMENT)
+CHUNKS = Dataset([ChunkLevelGroundTruth(FIRST, [ChunkId("c1")]), ChunkLevelGroundTruth(SECOND, [ChunkId("c2")])], CHUNK)
+SPANS = Dataset(
+    [
+        TokenLevelGroundTruth(FIRST, [CharacterSpan("a", 0, 23)]),
+        TokenLevelGroundTruth(SECOND, [CharacterSpan("a", 24, 46)]),
+    ],
+    TOKEN,
+    corpus=CORPUS,
+)
+TREC = "q1 Q0 b 2 1.0 run\nq1 Q0 a 1 2.0 run\nq2 Q0 a 1 3.0 run\n"
+
+
+def stored(folder, content, name="run", **options):
+    path = folder / name
+    if isinstance(content, list):
+        content = "".join(f"{json.dumps(line)}\n" for line in content)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return StoredRetriever(path, **options)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        TREC,
+        gzip.compress(TREC.encode()),
+        [{"query_id": "q1", "ranking": ["a", "b"]}, {"query_id": "q2", "ranking": ["a"]}],
+        [{"query_id": "q1", "hits": [{"doc_id": "a"}, {"doc_id": "b"}]}, {"query_id": "q2", "hits": [{"doc_id": "a"}]}],
+        [{"query_id": "q1", "doc_id": ["a", "b"], "score": [2.0, 1.0]}, {"query_id": "q2", "doc_id": ["a"]}],
+        '{"q1": {"b": 1, "a": 2}, "q2": {"a": 3}}',
+    ],
+    ids=["trec", "compressed", "ids", "hits", "columns", "json"],
+)
+def test_rankings_of_documents_are_scored_without_documents(tmp_path, content):
+    result = evaluate(stored(tmp_path, content), DOCUMENTS, 1, budgets=[])
+    assert result.per_query("recall@1") == {"q1": 1.0, "q2": 0.0}
+    assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [["a"], ["a"]]
+    assert result.config["retriever"]["path"] == str(tmp_path / "run")
+
+
+def test_ids_may_be_those_of_chunks(tmp_path):
+    result = evaluate(stored(tmp_path, "q1 Q0 c1 1 2 run\nq2 Q0 c1 1 2 run\n", ids="chunk"), CHUNKS, 1, budgets=[])
+    assert result.per_query("chunk_recall@1") == {"q1": 1.0, "q2": 0.0}
+    lines = [{"query_id": "q1", "retrieved_chunk_ids": ["c1"]}, {"query_id": "q2", "retrieved_chunk_ids": ["c1"]}]
+    result = evaluate(stored(tmp_path, lines), CHUNKS, 1, budgets=[])
+    assert result.per_query("chunk_recall@1") == {"q1": 1.0, "q2": 0.0}
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"hits": [{"doc_id": "a", "start": 0, "end": 23}]},
+        {"retrieved_spans": [{"doc_id": "a", "start": 0, "end": 23}]},
+        {"hits": ["Refunds take five days."]},
+        {"doc_id": ["a"], "start": [0], "end": [23]},
+    ],
+    ids=["hits", "spans", "texts", "columns"],
+)
+def test_places_and_texts_are_scored_at_token_level(tmp_path, first):
+    lines = [{"query_id": "q1", **first}, {"query_id": "q2", "hits": []}]
+    result = evaluate(stored(tmp_path, lines), SPANS, 1)
+    assert result.per_query("span_recall@1") == {"q1": 1.0, "q2": 0.0}
+
+
+def test_the_rankings_of_a_run_are_scored_as_in_the_run(tmp_path):
+    run = evaluate(BM25Retriever(), SPANS, [1, 2])
+    again = evaluate(StoredRetriever(run.save(tmp_path / "saved") / "rankings.jsonl.gz"), SPANS, [1, 2])
+    assert again.metrics == run.metrics
+
+
+@pytest.mark.parametrize(
+    ("dataset", "options", "said"),
+    [
+        (SPANS, {}, "cannot be scored at token-level, as its hits have no start and no text; they have doc_id, score"),
+        (CHUNKS, {}, "cannot be scored at chunk-level, as its hits have no chunk_id; they have doc_id, score"),
+        (DOCUMENTS, {"ids": "chunk"}, "cannot be scored at document-level, as its hits have no doc_id; they have chu"),
+    ],
+    ids=["token", "chunk", "document"],
+)
+def test_a_level_that_the_fields_do_not_allow_is_refused_by_the_field(tmp_path, dataset, options, said):
+    with pytest.raises(ConfigError, match=said):
+        evaluate(stored(tmp_path, TREC, **options), dataset, 1, budgets=[])
+
+
+def test_questions_without_a_ranking_and_rankings_without_a_question_are_counted(tmp_path):
+    result = evaluate(stored(tmp_path, "q1 Q0 a 1 2 run\nq7 Q0 a 1 2 run\nq8 Q0 a 1 2 run\n"), DOCUMENTS, 1, budgets=[])
+    assert result.per_query("recall@1") == {"q1": 1.0, "q2": 0.0}
+    assert "questions without a ranking in run, for which nothing was found: 1" in result.notes
+    assert "rankings in run of questions that are not in the dataset, left out: 2" in result.notes
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("q7 Q0 a 1 2 run\n", "ranks none of the 2 questions; it has 'q7', the dataset 'q"),
+        ("", "contains no entries"),
+        ([{"query_id": "q1", "hits": [{"doc_id": 7}, {"start": 1}]}], "line 1: "),
+        ([{"query_id": "q1", "hits": ["a"]}, {"query_id": "q1", "hits": ["a"]}], "line 2: question 'q1' has a ranking"),
+        ([{"query_id": "q1", "hits": ["a"]}, {"hits": ["a"]}], "line 2: query_id is None; expected the id of a que"),
+        ([{"query_id": "q1", "hits": ["a"]}, [1]], "line 2: got "),
+        ([{"query_id": "q1", "hits": ["a"]}, {"query_id": "q2"}], "line 2: "),
+        ('{"query_id": "q1", "hits": ["a"]}\n{"query_id": ', "line 2: "),
+        ([{"query_id": "q1", "doc_id": ["a"], "start": [1, 2]}], "line 1: "),
+        ([{"query_id": "q1", "doc_id": ["a"], "start": [5], "end": [1]}], "line 1: "),
+        ('{"query_id": "q1", "hits": [{"doc_id": "a", "score": NaN}]}', "not valid JSON"),
+        (b"\x1f\x8bdamaged", "cannot be decompressed"),
+    ],
+    ids=str,
+)
+def test_files_that_cannot_be_used_say_where(tmp_path, content, said):
+    with pytest.raises(DatasetError, match=said):
+        evaluate(stored(tmp_path, content), DOCUMENTS, 1, budgets=[])
+
+
+def test_ids_name_documents_or_chunks(tmp_path):
+    with pytest.raises(ConfigError, match="ids='spans'; expected 'document' or 'chunk'"):
+        stored(tmp_path, TREC, ids="spans")
