@@ -19,7 +19,7 @@ FLOORS = (
     {"text", "markups", "judging", "registry"},
     {"chunkers", "embedders", "vector_stores", "rerankers", "metrics", "quotes"},
     {"labelling", "levels", "rankings", "retrievers"},
-    {"datasets", "inspection", "scoring"},
+    {"datasets", "engines", "inspection", "scoring"},
     {"annotation", "results"},
     {"experiments"},
     {"analysis", "attribution"},

@@ -1,0 +1,1 @@
+from .pgvector import PgVectorEngine as PgVectorEngine
