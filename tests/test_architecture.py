@@ -239,7 +239,7 @@ def test_rooms_do_not_import_each_other_in_a_circle():
 def test_optional_packages_are_never_imported_directly():
     optional = {"sklearn", "pandas", "tiktoken", "tiktoken_ext", "tokenizers"}
     optional |= {"torch", "transformers", "sentence_transformers", "huggingface_hub", "onnx", "onnxruntime"}
-    optional |= {"chromadb", "qdrant_client"}
+    optional |= {"chromadb", "pgvector", "psycopg", "qdrant_client"}
     direct = [
         f"{module}:{node.lineno} {name}"
         for module, tree in TREES.items()

@@ -15,6 +15,7 @@ temporary folder of the page's own. The first word after the fence says what hap
   the letter but for white space at the ends of lines. Keep these rare: they break with every change of wording.
 
 Any other word, a fence without one, and code that is indented instead of fenced fail. A warning does not fail a page.
+A page that names `PGHOST` runs beside a PostgreSQL server with pgvector, whose place these variables say.
 
 Beside that, every command and option of `rag-eval` must be documented in docs/reference/cli.md, and no other; every
 relative link must lead somewhere, its anchor included; every page of docs/ is in one group, listed in docs/README.md
@@ -269,7 +270,9 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_block_of_the_page_runs(page, folder):
+def test_every_block_of_the_page_runs(page, folder, request):
+    if "PGHOST" in page.read_text(encoding="utf-8"):
+        request.getfixturevalue("pgvector_environment")
     Story(page, folder).tell()
 
 

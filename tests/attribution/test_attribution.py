@@ -565,6 +565,9 @@ class TestPipelines:
         pytest.importorskip("qdrant_client", reason="needs the extra qdrant")
         assert is_ours(VectorRAGRetriever(vector_store=qdrant.QdrantVectorStore()))
         assert not is_ours(VectorRAGRetriever(vector_store=qdrant.QdrantVectorStore(path=tmp_path / "store")))
+        pgvector = pytest.importorskip("rag_evaluation_framework.vector_stores.pgvector")
+        pytest.importorskip("psycopg", reason="needs the extra pgvector")
+        assert not is_ours(VectorRAGRetriever(vector_store=pgvector.PgVectorStore()))
 
 
 class TestWhatEmbeddersRead:

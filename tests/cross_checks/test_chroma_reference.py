@@ -28,6 +28,7 @@ from rag_evaluation_framework.metrics import (
     SpanPrecisionRaw,
     SpanRecall,
 )
+from rag_evaluation_framework.vector_stores import PgVectorStore
 from support.chroma_server import chroma_server
 
 METRICS = {
@@ -38,7 +39,7 @@ METRICS = {
     "iou_raw": SpanIoURaw(),
     "precision_omega": PrecisionOmega(),
 }
-STORES = ["chroma", "chroma-folder", "chroma-server", "qdrant", "qdrant-folder"]
+STORES = ["chroma", "chroma-folder", "chroma-server", "qdrant", "qdrant-folder", "pgvector-exact", "pgvector-hnsw"]
 CHUNKINGS = [
     "fixed_200_0",
     "fixed_400_200",
@@ -104,6 +105,11 @@ def store(request, tmp_path):
     kind, _, place = request.param.partition("-")
     if kind == "memory":
         yield InMemoryVectorStore()
+        return
+    if kind == "pgvector":
+        dsn, table = request.getfixturevalue("pgvector_dsn"), f"run_{uuid4().hex}"
+        with closing(PgVectorStore(dsn, table, index=place, ef_search=200)) as opened:
+            yield opened
         return
     pytest.importorskip({"chroma": "chromadb", "qdrant": "qdrant_client"}[kind], reason=f"needs the extra {kind}")
     where = {"path": str(tmp_path / "store")} if place == "folder" else {}

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from typing import ClassVar
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import rag_evaluation_framework as rag
 from rag_evaluation_framework.data import Hit
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.testing import VectorStoreConformance
+from rag_evaluation_framework.vector_stores import PgVectorStore
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 
 
@@ -28,6 +30,18 @@ class TestChromaVectorStore(VectorStoreConformance):
 class TestQdrantVectorStore(VectorStoreConformance):
     def make(self):
         return rag.QdrantVectorStore()
+
+
+@pytest.mark.slow
+class TestPgVectorStore(VectorStoreConformance):
+    kind = PgVectorStore
+
+    @pytest.fixture(autouse=True)
+    def _dsn(self, pgvector_dsn):
+        self.dsn = pgvector_dsn
+
+    def make(self):
+        return PgVectorStore(self.dsn, table=f"run_{uuid4().hex}")
 
 
 def test_every_built_in_vector_store_has_a_conformance_test():

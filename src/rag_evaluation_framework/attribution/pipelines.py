@@ -19,7 +19,7 @@ from rag_evaluation_framework.retrievers.function import FunctionRetriever, Pipe
 
 _FUNCTION = ".function"  # the modules of what wraps functions
 _FUNCTION_RETRIEVER = f"{FunctionRetriever.__module__}:{FunctionRetriever.__qualname__}"
-_ELSEWHERE = ("url", "host", "path")  # where a store keeps what others may need, or what takes a network
+_ELSEWHERE = ("url", "host", "path", "table")  # where a store keeps what others may need, or what takes a network
 
 
 @dataclass(frozen=True)

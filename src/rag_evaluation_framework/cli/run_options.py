@@ -21,7 +21,7 @@ EvaluationType = Annotated[
 ]
 Chunker = Annotated[str | None, typer.Option(help="For example recursive-character:chunk_size=200.")]
 Embedder = Annotated[str | None, typer.Option(help="For example lsa; without one, retrieval is lexical.")]
-VectorStore = Annotated[str | None, typer.Option(help="in-memory, chroma or qdrant.")]
+VectorStore = Annotated[str | None, typer.Option(help="in-memory, chroma, pgvector or qdrant.")]
 Retriever = Annotated[str | None, typer.Option(help="bm25, vector-rag, hybrid, or your own: my_module:search.")]
 Engine = Annotated[
     str | None,

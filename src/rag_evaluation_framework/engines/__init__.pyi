@@ -1,1 +1,2 @@
 from .http import HttpEngine as HttpEngine
+from .pgvector import PgVectorEngine as PgVectorEngine

@@ -149,20 +149,23 @@ def check_collection(owner: str, name: object) -> None:
         )
 
 
-def check_ours(owner: str, collection: str, metadata: Mapping[str, Any] | None) -> None:
-    """Check that an existing collection was created by this package, by its metadata, or raise ConfigError."""
+def check_ours(owner: str, name: str, metadata: Mapping[str, Any] | None, what: str = "collection") -> None:
+    """Check that an existing collection was created by this package, by its metadata, or raise ConfigError.
+
+    `what` is how the database calls a collection, and how the parameter of the store is called.
+    """
     if (metadata or {}).get("made_by") != MADE_BY:
         raise ConfigError(
-            f"{owner}: the collection {collection!r} exists and was not created by this package. It is left unchanged; "
-            "choose another name with collection=..."
+            f"{owner}: the {what} {name!r} exists and was not created by this package. It is left unchanged; "
+            f"choose another name with {what}=..."
         )
 
 
-def replaced(owner: str, collection: str) -> InputError:
+def replaced(owner: str, name: str, what: str = "collection") -> InputError:
     """Return the error for a collection that was removed or replaced while a store was using it."""
     return InputError(
-        f"{owner}: the collection {collection!r} was removed or replaced by another store after this one filled it; "
-        "index again, and give each of several stores its own collection=..."
+        f"{owner}: the {what} {name!r} was removed or replaced by another store after this one filled it; "
+        f"index again, and give each of several stores its own {what}=..."
     )
 
 

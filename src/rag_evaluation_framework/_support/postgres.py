@@ -1,0 +1,137 @@
+"""PostgreSQL with pgvector: connecting, the names of tables, and whose a table is. A password is never told."""
+
+import json
+import re
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from rag_evaluation_framework._outside import hide, one_line, said, shown
+from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.errors import ConfigError, InputError
+
+_EXTRA = "pgvector"
+_MOST_DIMENSIONS = 16_000
+_MOST_INDEXED = 2_000
+_TABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,49}")  # names of its indexes are longer, and end after 63 bytes
+_LOCK = 0x7261675F6576616C  # of those that create something at the same time
+
+
+class KnownTable(NamedTuple):
+    """A table that exists: its identity, which no later table of that name has, and what its comment says."""
+
+    oid: int
+    comment: dict[str, Any]
+
+
+def check_connection(owner: str, dsn: object, table: object) -> None:
+    """Check a connection string and the name of a table; the password is hidden in all that is shown from now on.
+
+    Raises:
+        MissingDependency: psycopg or pgvector is not installed.
+        ConfigError: One of them is not valid.
+    """
+    conninfo = require("psycopg.conninfo", extra=_EXTRA, needed_by=owner)
+    require("pgvector.psycopg", extra=_EXTRA, needed_by=owner)
+    try:
+        password = conninfo.conninfo_to_dict(dsn).get("password") if isinstance(dsn, str) else None
+    except Exception:  # noqa: BLE001  it quotes what it cannot read, which may be the password
+        password, dsn = None, None
+    if not isinstance(dsn, str):
+        raise ConfigError(
+            f"{owner}: dsn=*** cannot be read; expected a connection string, such as 'postgresql://user@host/database' "
+            "or 'host=localhost dbname=mine', or '' for the environment variables of PostgreSQL (PGHOST, PGPASSWORD …)"
+        )
+    if password:
+        hide(str(password))
+    if not isinstance(table, str) or not _TABLE.fullmatch(table):
+        raise ConfigError(
+            f"{owner}: table={shown(table)}; expected 1 to 50 characters from a-z, A-Z, 0-9 and '_', starting with a "
+            "letter or '_'"
+        )
+
+
+def connect(owner: str, dsn: str) -> Any:
+    """Return a psycopg connection in autocommit mode, which takes NumPy arrays as vectors if the database has pgvector.
+
+    Raises:
+        ConfigError: The server does not answer, or refuses.
+    """
+    psycopg = require("psycopg", extra=_EXTRA, needed_by=owner)
+    try:
+        connection = psycopg.connect(dsn, autocommit=True)
+    except psycopg.Error as error:
+        raise ConfigError(f"{owner}: cannot connect to PostgreSQL: {one_line(said(error))}") from error
+    with suppress(psycopg.ProgrammingError):  # there is no pgvector in this database: `create_extension` comes first
+        register_vectors(connection)
+    return connection
+
+
+def register_vectors(connection: Any) -> None:
+    """Let a connection take NumPy arrays as vectors."""
+    require("pgvector.psycopg", extra=_EXTRA, needed_by="PostgreSQL").register_vector(connection)
+
+
+def create_extension(owner: str, cursor: Any) -> None:
+    """Create the extension if it is missing; others that create something wait for the end of the transaction.
+
+    Raises:
+        ConfigError: The server does not have pgvector, or the user may not create it.
+    """
+    psycopg = require("psycopg", extra=_EXTRA, needed_by=owner)
+    cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+    try:
+        cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
+    except psycopg.Error as error:
+        raise ConfigError(
+            f"{owner}: this database has no pgvector ({one_line(said(error))}). Install pgvector on the server and "
+            "let an administrator of the database run: CREATE EXTENSION vector"
+        ) from error
+
+
+def known_table(cursor: Any, table: str) -> KnownTable | None:
+    """Return what is known of a table, or None if there is none of that name."""
+    cursor.execute(
+        "SELECT oid, obj_description(oid, 'pg_class') FROM pg_class WHERE oid = to_regclass(quote_ident(%s))", [table]
+    )
+    row = cursor.fetchone()
+    if row is None:
+        return None
+    try:
+        comment: Any = json.loads(row[1] or "")
+    except ValueError:
+        comment = None
+    return KnownTable(row[0], comment if isinstance(comment, dict) else {})
+
+
+def check_dimension(owner: str, dimension: int, *, indexed: bool) -> None:
+    """Check that pgvector can store vectors of a dimension and, if that is wanted, index them.
+
+    Raises:
+        InputError: It cannot.
+    """
+    if dimension > _MOST_DIMENSIONS:
+        raise InputError(
+            f"{owner}: vectors of dimension {dimension:,}; pgvector stores at most {_MOST_DIMENSIONS:,}. Use an "
+            "embedder with fewer dimensions"
+        )
+    if indexed and dimension > _MOST_INDEXED:
+        raise InputError(
+            f"{owner}: vectors of dimension {dimension:,}; an HNSW index of pgvector takes at most {_MOST_INDEXED:,}. "
+            "Use index='exact', or an embedder with fewer dimensions"
+        )
+
+
+def check_index(owner: str, index: object, m: Any, ef_construction: Any, ef_search: Any) -> None:
+    """Check how vectors are searched, and the parameters of an HNSW index, against the limits of pgvector.
+
+    Raises:
+        ConfigError: One of them is not valid.
+    """
+    if index not in ("exact", "hnsw"):
+        raise ConfigError(f"{owner}: index={shown(index)}; expected 'exact' or 'hnsw'")
+    limits = {"m": (m, 2, 100), "ef_construction": (ef_construction, 4, 1000), "ef_search": (ef_search, 1, 1000)}
+    for name, (value, least, most) in limits.items():
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ConfigError(f"{owner}: {name}={shown(value)}; expected a whole number from {least} to {most:,}")
+    if ef_construction < 2 * m:
+        raise ConfigError(f"{owner}: ef_construction={ef_construction} with m={m}; expected at least 2 * m")

@@ -1,0 +1,288 @@
+"""A complete retrieval system in PostgreSQL with pgvector, to evaluate and to copy."""
+
+import json
+import threading
+import weakref
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework._outside import one_line, said
+from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework._support.postgres import (
+    check_connection,
+    check_dimension,
+    check_index,
+    connect,
+    create_extension,
+    known_table,
+    register_vectors,
+)
+from rag_evaluation_framework.chunkers.position_adapter import position_aware
+from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.contracts.component import Component, component_name
+from rag_evaluation_framework.contracts.embedded import as_vectors
+from rag_evaluation_framework.contracts.embedder import Embedder, checked_dimension
+from rag_evaluation_framework.data.documents import Document
+from rag_evaluation_framework.errors import ConfigError, InputError
+from rag_evaluation_framework.registry.building import as_component
+from rag_evaluation_framework.retrievers.indexing import DEFAULT_CHUNKER
+from rag_evaluation_framework.vector_stores.database import MADE_BY, check_ours
+from rag_evaluation_framework.vector_stores.vector_checks import checked_queries, unit
+
+_OWNER = "PgVectorEngine"
+
+# Vectors are stored at length 1. So the inner product, `<#>` with the sign turned, is the cosine; zero vectors have one
+# too, which pgvector's own cosine has not.
+_CREATE = """
+CREATE TABLE {table} (
+    doc_id text COLLATE "C" NOT NULL,  -- by bytes, so that the primary key also finds what begins with a scope
+    number integer NOT NULL,           -- of the chunk in its document
+    start integer NOT NULL,
+    "end" integer NOT NULL,
+    text text NOT NULL,
+    metadata jsonb NOT NULL,
+    embedding vector({dimension}) NOT NULL,
+    PRIMARY KEY (doc_id, number)
+)
+"""
+_INDEX = """
+CREATE INDEX IF NOT EXISTS {hnsw} ON {table} USING hnsw (embedding vector_ip_ops)
+WITH (m = {m}, ef_construction = {ef_construction})
+"""
+_COPY = 'COPY {table} (doc_id, number, start, "end", text, metadata, embedding) FROM STDIN (FORMAT BINARY)'
+_COPIED = ("text", "int4", "int4", "int4", "text", "jsonb", "vector")
+
+# `starts_with` takes the scope letter for letter, where `LIKE` reads `_` and `%` as patterns.
+_SEARCH = """
+WITH found AS MATERIALIZED (  -- the index gives its results nearly in order, so they are sorted once more
+    SELECT doc_id, number, start, "end", text, metadata, -(embedding <#> %(query)s) AS score
+    FROM {table}
+    WHERE starts_with(doc_id, %(scope)s) AND metadata @> %(constraints)s
+    ORDER BY embedding <#> %(query)s, doc_id, number
+    LIMIT %(top_k)s
+)
+SELECT doc_id, start, "end", text, metadata, score FROM found ORDER BY score DESC, doc_id, number
+"""
+
+
+@dataclass(eq=False)
+class PgVectorEngine(Component):
+    """Retrieval system in PostgreSQL: documents come and go, and are found by the cosine of their chunks.
+
+    A scope is what the ids of documents begin with, letter for letter. Runs with different scopes can share a table.
+
+    Attributes:
+        dsn: The connection string, such as `postgresql://user@host/database`; `""` for what the environment variables
+            of PostgreSQL say (`PGHOST`, `PGUSER`, `PGPASSWORD`, `PGDATABASE` …). Not part of names and records.
+        embedder: What turns texts into vectors: an embedder that has nothing to learn from a corpus, or a function
+            `(texts) -> vectors`. A table is of one embedder.
+        chunker: What cuts documents, or a function `(text) -> texts`. Texts that are not in the document are left out,
+            with a note.
+        table: The name of the table, created when the first document comes: letters, digits and `_`, at most 50.
+        index: `"exact"` compares all vectors of the scope; `"hnsw"` searches an approximate index.
+        m: Links per vector in the HNSW index, from 2 to 100.
+        ef_construction: Candidates considered when a vector is added to the index, from 4 to 1,000, at least `2 * m`.
+        ef_search: Candidates considered at a time in a search of the index, from 1 to 1,000.
+
+    Raises:
+        MissingDependency: psycopg or pgvector is not installed.
+        ConfigError: A value is not valid or out of range.
+    """
+
+    requires: ClassVar[Mapping[str, str]] = {"psycopg": "pgvector", "pgvector": "pgvector"}
+
+    dsn: str = field(repr=False)
+    embedder: Embedder | Callable[[list[str]], Any]
+    chunker: Chunker | PositionAwareChunker | Callable[[str], Any] = DEFAULT_CHUNKER
+    table: str = "rag_eval_engine"
+    index: str = "exact"
+    m: int = 16
+    ef_construction: int = 64
+    ef_search: int = 40
+    _connection: Any = field(default=None, init=False, repr=False)
+    _finalizer: Any = field(default=None, init=False, repr=False)
+    _made: bool = field(default=False, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_connection(_OWNER, self.dsn, self.table)
+        check_index(_OWNER, self.index, self.m, self.ef_construction, self.ef_search)
+        self._embedder: Embedder = as_component("embedder", self.embedder, _OWNER)
+        self._chunker = position_aware(as_component("chunker", self.chunker, _OWNER))
+        self._psycopg = require("psycopg", extra="pgvector", needed_by=_OWNER)
+        self._lock = threading.RLock()  # transactions of several threads on one connection would mix
+
+    def ingest(self, document: Document) -> None:
+        """Add a document; one of the same id is replaced, in one transaction.
+
+        Its metadata, and that of its chunks, are kept as JSON.
+
+        Raises:
+            InputError: PostgreSQL or pgvector cannot store it: NUL or a lone surrogate, metadata that is not JSON, too
+                many dimensions. What was there stays.
+            ConfigError: The table was not made by this package, or by another embedder; or it cannot be made.
+        """
+        chunks = self._chunker.chunk_with_positions(document)
+        vectors = self._vectors([chunk.content for chunk in chunks])
+        self._make_table()
+        try:
+            with self._transaction() as cursor:
+                # Of two that add the same document at once, the second waits for the first.
+                cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [document.id])
+                cursor.execute(self._sql("DELETE FROM {table} WHERE doc_id = %s"), [document.id])
+                with cursor.copy(self._sql(_COPY)) as copy:
+                    copy.set_types(_COPIED)
+                    for number, (chunk, vector) in enumerate(zip(chunks, vectors, strict=True)):
+                        metadata = self._json({**document.metadata, **chunk.metadata})
+                        copy.write_row((document.id, number, chunk.start, chunk.end, chunk.content, metadata, vector))
+        except (self._psycopg.DataError, self._psycopg.errors.ProgramLimitExceeded, UnicodeError, TypeError) as error:
+            raise InputError(
+                f"{_OWNER}.ingest: PostgreSQL cannot store document {document.id!r}: {one_line(said(error))}. Expected "
+                "a text and an id without NUL and lone surrogates, an id of at most 2,600 bytes, and metadata of JSON "
+                "values"
+            ) from error
+
+    def retrieve(
+        self, query: str, top_k: int, scope: str, metadata_constraints: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the chunks that are most like a question, best first, and how many seconds each stage took.
+
+        Args:
+            query: The question.
+            top_k: How many chunks to return.
+            scope: What the ids of the documents begin with; `""` for all documents.
+            metadata_constraints: What the metadata must contain, as `@>` of PostgreSQL reads it: `{"lang": "de"}`, or
+                `{"tags": ["a"]}` for a list with `"a"` in it.
+
+        Returns:
+            `{"hits": [...], "seconds": {"embed": …, "search": …}}`; hits with `doc_id`, `start`, `end`, `text`,
+            `metadata` and `score`, the cosine.
+
+        Raises:
+            InputError: There is no table: nothing was ingested.
+            ConfigError: The table was not made by this package, or by another embedder.
+        """
+        began = perf_counter()
+        vector = checked_queries(_OWNER, self._embedder.embed_query(query)[np.newaxis, :], self._dimension)
+        embedded = perf_counter()
+        rows = self._search(
+            query=unit(vector)[0].astype(np.float32),
+            top_k=max(top_k, 0),
+            scope=scope,
+            constraints=self._json({**(metadata_constraints or {})}),
+        )
+        return {"hits": rows, "seconds": {"embed": embedded - began, "search": perf_counter() - embedded}}
+
+    def delete(self, scope_prefix: str) -> None:
+        """Remove the documents whose ids begin with a prefix, letter for letter: `_` and `%` are text, case counts.
+
+        Raises:
+            InputError: The prefix is empty, which would be all documents.
+            ConfigError: The table was not made by this package.
+        """
+        if not scope_prefix:
+            raise InputError(
+                f"{_OWNER}.delete: the prefix is empty; expected one, as nothing else tells whose they are"
+            )
+        with self._transaction() as cursor:
+            if self._is_there(cursor):
+                cursor.execute(self._sql("DELETE FROM {table} WHERE starts_with(doc_id, %s)"), [scope_prefix])
+
+    def close(self) -> None:
+        """Close the connection; the documents stay. The engine can be used again."""
+        if self._finalizer is not None:
+            self._finalizer()
+        self._connection = self._finalizer = None
+        self._made = False
+
+    @property
+    def _dimension(self) -> int:
+        return checked_dimension(self._embedder)
+
+    def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if not texts:
+            return np.zeros((0, self._dimension), dtype=np.float32)
+        embedded = as_vectors(self._embedder.embed(texts), f"{self._embedder.name}.embed", texts, self._dimension)
+        return unit(embedded).astype(np.float32)
+
+    def _search(self, **given: Any) -> list[dict[str, Any]]:
+        # A scan of the index goes on until there are enough within the scope. Strict order leaves out what comes late.
+        settings = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": str(self.ef_search)}
+        exactly = {"enable_indexscan": "off"}  # of the vectors; the scope is found by a bitmap scan
+        with self._transaction() as cursor:
+            if not self._is_there(cursor):
+                raise InputError(f"{_OWNER}: there is no table {self.table!r}; ingest documents first")
+            if self.index == "hnsw":
+                rows = self._found(cursor, settings, given)
+                if len(rows) == given["top_k"]:
+                    return rows
+            # Also where the index gave up early, because little of the table is in the scope: it must not be too few.
+            return self._found(cursor, exactly, given)
+
+    def _found(self, cursor: Any, settings: Mapping[str, str], given: Mapping[str, Any]) -> list[dict[str, Any]]:
+        for name, value in settings.items():
+            cursor.execute("SELECT set_config(%s, %s, true)", [name, value])  # for this transaction alone
+        cursor.execute(self._sql(_SEARCH), given, prepare=False)  # planned for this scope, which may be small or large
+        names = [column.name for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    def _make_table(self) -> None:
+        """Create the table, and the index if it is asked for, unless they are there."""
+        if self._made:
+            return
+        comment = {"made_by": MADE_BY, "dimension": self._dimension, "embedder": component_name(self._embedder)}
+        check_dimension(f"{_OWNER}.ingest", self._dimension, indexed=self.index == "hnsw")
+        try:
+            with self._transaction() as cursor:
+                create_extension(_OWNER, cursor)  # others that make a table at the same time wait from here on
+                if not self._is_there(cursor):
+                    cursor.execute(self._sql(_CREATE, dimension=self._dimension))
+                    cursor.execute(self._sql("COMMENT ON TABLE {table} IS {comment}", comment=json.dumps(comment)))
+                if self.index == "hnsw":
+                    cursor.execute(self._sql(_INDEX, m=self.m, ef_construction=self.ef_construction))
+        except self._psycopg.Error as error:
+            raise ConfigError(
+                f"{_OWNER}: PostgreSQL cannot create the table {self.table!r}: {one_line(said(error))}"
+            ) from error
+        register_vectors(self._connection)
+        self._made = True
+
+    def _is_there(self, cursor: Any) -> bool:
+        """Return whether the table is there; raise ConfigError if it is somebody else's, or of another embedder."""
+        known = known_table(cursor, self.table)
+        if known is None:
+            return False
+        check_ours(_OWNER, self.table, known.comment, "table")
+        mine = {"dimension": self._dimension, "embedder": component_name(self._embedder)}
+        theirs = {key: known.comment.get(key) for key in mine}
+        if theirs != mine:
+            raise ConfigError(
+                f"{_OWNER}: the table {self.table!r} has the vectors of another embedder, {theirs['embedder']} of "
+                f"dimension {theirs['dimension']}; this one is {mine['embedder']} of dimension {mine['dimension']}. "
+                "Choose another name with table=..., or drop the table"
+            )
+        return True
+
+    def _json(self, value: object) -> Any:
+        return self._psycopg.types.json.Jsonb(value)
+
+    def _sql(self, statement: str, **literals: Any) -> Any:
+        """Return a statement with its `{table}`, `{hnsw}` (the name of the index) and literals filled in."""
+        sql = self._psycopg.sql
+        names = {"table": sql.Identifier(self.table), "hnsw": sql.Identifier(f"{self.table}_hnsw")}
+        return sql.SQL(statement).format(**names, **{key: sql.Literal(value) for key, value in literals.items()})
+
+    @contextmanager
+    def _transaction(self) -> Generator[Any]:
+        """Yield a cursor in a transaction of its own; connect first if that is not so, or no longer."""
+        with self._lock:
+            if self._connection is None or self._connection.closed:
+                self._connection = connect(_OWNER, self.dsn)
+                self._finalizer = weakref.finalize(self, self._connection.close)
+            with self._connection.transaction(), self._connection.cursor() as cursor:
+                yield cursor

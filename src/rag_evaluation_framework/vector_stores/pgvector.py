@@ -1,0 +1,253 @@
+"""Vector store in PostgreSQL with pgvector."""
+
+import json
+import threading
+import weakref
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework._outside import one_line, said
+from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework._support.postgres import (
+    KnownTable,
+    check_connection,
+    check_dimension,
+    check_index,
+    connect,
+    create_extension,
+    known_table,
+    register_vectors,
+)
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.vector_stores.database import (
+    MADE_BY,
+    DatabaseVectorStore,
+    Found,
+    StoredChunk,
+    check_ours,
+    replaced,
+)
+
+_OWNER = "PgVectorStore"
+_BATCH = 10_000
+_COLUMNS = {
+    "number": "bigint",
+    "doc_id": "text",
+    "start": "integer",
+    "end": "integer",
+    "metadata": "jsonb",
+    "chunk": "text",
+    "embedding": "vector",
+}
+
+
+@dataclass(eq=False)
+class PgVectorStore(DatabaseVectorStore):
+    r"""Vector store in PostgreSQL with the extension pgvector, with cosine similarity; exact unless asked otherwise.
+
+    The table persists, and the next store with the same table uses it; other tables are never touched. Beside the whole
+    chunk as JSON, the table has the document, the position and the metadata (JSONB) as columns, for queries of your
+    own; what PostgreSQL cannot hold in them, NUL and lone surrogates, is written there as an escape such as `\x00`.
+
+    Attributes:
+        dsn: The connection string, such as `postgresql://user@host/database`; by default what the environment variables
+            of PostgreSQL say (`PGHOST`, `PGUSER`, `PGPASSWORD`, `PGDATABASE` …). Not part of names and records.
+        table: The name of the table: letters, digits and `_`, at most 50 characters.
+        index: `"exact"` compares all vectors; `"hnsw"` is an approximate index, built at the first search.
+        m: Links per vector in the HNSW index, from 2 to 100.
+        ef_construction: Candidates considered when a vector is added to the index, from 4 to 1,000, at least `2 * m`.
+        ef_search: Candidates considered at a time in a search of the index, from 1 to 1,000.
+
+    Raises:
+        MissingDependency: psycopg or pgvector is not installed.
+        ConfigError: A value is not valid or out of range.
+    """
+
+    requires: ClassVar[Mapping[str, str]] = {"psycopg": "pgvector", "pgvector": "pgvector"}
+
+    dsn: str = field(default="", repr=False)
+    table: str = "rag_eval"
+    index: str = "exact"
+    m: int = 16
+    ef_construction: int = 64
+    ef_search: int = 40
+    _connection: Any = field(default=None, init=False, repr=False)
+    _known: KnownTable | None = field(default=None, init=False, repr=False)
+    _indexed: bool = field(default=False, init=False, repr=False)
+    _finalizer: Any = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_connection(_OWNER, self.dsn, self.table)
+        check_index(_OWNER, self.index, self.m, self.ef_construction, self.ef_search)
+        self._psycopg = require("psycopg", extra="pgvector", needed_by=_OWNER)
+        self._lock = threading.RLock()  # transactions of several threads on one connection would mix
+
+    def close(self) -> None:
+        """Close the connection; the table stays. The store can be used again."""
+        if self._finalizer is not None:
+            self._finalizer()
+        self._connection = self._known = self._finalizer = None
+        self._indexed = False
+
+    def _open(self) -> Any:
+        if self._connection is None:
+            self._connection = connect(_OWNER, self.dsn)
+            self._finalizer = weakref.finalize(self, self._connection.close)
+            with self._connection.cursor() as cursor:
+                self._known = known_table(cursor, self.table)
+        return self._connection
+
+    @contextmanager
+    def _transaction(self, **settings: str) -> Generator[Any]:
+        """Yield a cursor in a transaction of its own, with settings for this transaction alone."""
+        try:
+            with self._lock, self._open().transaction(), self._connection.cursor() as cursor:
+                for name, value in settings.items():
+                    cursor.execute("SELECT set_config(%s, %s, true)", [name.replace("__", "."), value])
+                yield cursor
+        except (self._psycopg.errors.UndefinedTable, self._psycopg.errors.UniqueViolation) as error:
+            raise replaced(_OWNER, self.table, "table") from error
+
+    def _sql(self, statement: str, **literals: Any) -> Any:
+        """Return a statement with its `{table}`, `{hnsw}` (the name of the index) and literals filled in."""
+        sql = self._psycopg.sql
+        names = {"table": sql.Identifier(self.table), "hnsw": sql.Identifier(f"{self.table}_hnsw")}
+        return sql.SQL(statement).format(**names, **{key: sql.Literal(value) for key, value in literals.items()})
+
+    def _check_same(self, oid: int | None) -> None:
+        if self._known is None or oid != self._known.oid:
+            raise replaced(_OWNER, self.table, "table")
+
+    def _check_unreplaced(self, cursor: Any) -> None:
+        now = known_table(cursor, self.table)
+        self._check_same(now and now.oid)
+
+    def _dimension(self) -> int | None:
+        self._open()
+        if self._known is None:
+            return None
+        check_ours(_OWNER, self.table, self._known.comment, "table")
+        return int(self._known.comment["dimension"])
+
+    def _count(self) -> int:
+        with self._transaction() as cursor:
+            # Numbers have no gaps, and the greatest is found at once, where counting reads the whole table.
+            cursor.execute(self._sql("SELECT coalesce(max(number) + 1, 0) FROM {table}"))
+            (count,) = cursor.fetchone()
+            self._check_unreplaced(cursor)
+        return int(count)
+
+    def _batch_size(self) -> int:
+        return _BATCH
+
+    def _create(self, dimension: int) -> None:
+        check_dimension(f"{_OWNER}.add", dimension, indexed=self.index == "hnsw")
+        comment = json.dumps({"made_by": MADE_BY, "dimension": dimension})
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
+        create = f"CREATE TABLE {{table}} ({columns}({{dimension}}) NOT NULL, PRIMARY KEY (number))"
+        try:
+            with self._transaction() as cursor:
+                create_extension(_OWNER, cursor)
+                cursor.execute(self._sql(create, dimension=dimension))
+                cursor.execute(self._sql("COMMENT ON TABLE {table} IS {comment}", comment=comment))
+                self._known = known_table(cursor, self.table)
+        except self._psycopg.errors.DuplicateTable as error:
+            raise replaced(_OWNER, self.table, "table") from error
+        except self._psycopg.Error as error:
+            raise ConfigError(f"{self.name}: PostgreSQL cannot create the table: {one_line(said(error))}") from error
+        register_vectors(self._connection)
+
+    def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
+        columns = ", ".join(f'"{name}"' for name in _COLUMNS)
+        with self._transaction() as cursor:
+            with cursor.copy(self._sql(f"COPY {{table}} ({columns}) FROM STDIN (FORMAT BINARY)")) as copy:
+                copy.set_types(
+                    [kind.replace("bigint", "int8").replace("integer", "int4") for kind in _COLUMNS.values()]
+                )
+                for number, vector, record in zip(numbers, vectors, records, strict=True):
+                    copy.write_row((number, *self._row(record), vector))
+            self._check_unreplaced(cursor)
+
+    def _row(self, record: StoredChunk) -> tuple[Any, ...]:
+        chunk = record["chunk"]
+        metadata = self._psycopg.types.json.Jsonb(_storable(json.loads(str(chunk))[-1]))
+        return _storable(record["doc_id"]), record.get("start"), record.get("end"), metadata, chunk
+
+    def _nearest(self, queries: NDArray[np.float32], count: int) -> list[list[Found]]:
+        if self.index == "exact":
+            return self._exact(queries, count)
+        self._build_index()
+        # The scan goes on until there are enough; results are sorted later anyway, so the order may be relaxed.
+        settings = {"hnsw__iterative_scan": "relaxed_order", "hnsw__ef_search": str(self.ef_search)}
+        with self._transaction(**settings) as cursor:
+            found = [self._asked(cursor, query, count) for query in queries]
+        if all(len(row) == count for row in found):
+            return found
+        expected = min(count, self._count())
+        return [
+            row if len(row) == expected else self._exact(query[np.newaxis, :], expected)[0]
+            for row, query in zip(found, queries, strict=True)
+        ]
+
+    def _exact(self, queries: NDArray[np.float32], count: int) -> list[list[Found]]:
+        with self._transaction(enable_indexscan="off") as cursor:  # another store may have built an index
+            return [self._asked(cursor, query, count) for query in queries]
+
+    def _asked(self, cursor: Any, query: NDArray[np.float32], count: int) -> list[Found]:
+        # Vectors have length 1, so the inner product is the cosine; pgvector's cosine of a zero vector is NaN, and its
+        # cosine index leaves zero vectors out.
+        cursor.execute(
+            self._sql(
+                "SELECT -(embedding <#> %(query)s), number, chunk, tableoid FROM {table} "
+                "ORDER BY embedding <#> %(query)s LIMIT %(count)s"
+            ),
+            {"query": query, "count": count},
+        )
+        rows = cursor.fetchall()
+        if rows:
+            self._check_same(rows[0][-1])
+        else:
+            self._check_unreplaced(cursor)
+        return [Found(*row[:-1]) for row in rows]
+
+    def _build_index(self) -> None:
+        if self._indexed or self._known is None:
+            return
+        check_dimension(_OWNER, self._known.comment["dimension"], indexed=True)
+        build = (
+            "CREATE INDEX IF NOT EXISTS {hnsw} ON {table} USING hnsw (embedding vector_ip_ops) "
+            "WITH (m = {m}, ef_construction = {ef_construction})"
+        )
+        with self._transaction() as cursor:
+            cursor.execute(self._sql(build, m=self.m, ef_construction=self.ef_construction))
+            self._check_unreplaced(cursor)
+        self._indexed = True
+
+    def _first(self, count: int) -> list[str]:
+        with self._transaction() as cursor:
+            cursor.execute(self._sql("SELECT chunk FROM {table} ORDER BY number LIMIT %s"), [count])
+            chunks = [str(chunk) for (chunk,) in cursor]
+            self._check_unreplaced(cursor)
+        return chunks
+
+    def _drop(self) -> None:
+        with self._transaction() as cursor:
+            known = known_table(cursor, self.table)
+            if known is not None:
+                check_ours(_OWNER, self.table, known.comment, "table")
+                cursor.execute(self._sql("DROP TABLE {table}"))
+        self._known, self._indexed = None, False
+
+
+def _storable(value: Any) -> Any:
+    """Return a JSON value with what PostgreSQL cannot hold in texts, NUL and lone surrogates, written as escapes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8").replace("\x00", "\\x00")
+    if isinstance(value, dict):
+        return {_storable(key): _storable(item) for key, item in cast("dict[object, object]", value).items()}
+    return [_storable(item) for item in cast("list[object]", value)] if isinstance(value, list) else value
