@@ -44,7 +44,7 @@ _KEYS = (
 _ENOUGH = ("doc_id", "document_id", "docId", "chunk_id", "chunkId")
 """Keys that tell what was found without a text or a place; the others are read beside one."""
 
-_RUN_OUTPUTS = ("retrieved_chunk_ids", "retrieved_spans")
+_RUN_OUTPUTS = ("retrieved_chunk_ids", "retrieved_spans", "hits")
 
 
 def as_retrieval(results: Any, source: str, k: int) -> Retrieval:
@@ -59,6 +59,8 @@ def as_retrieval(results: Any, source: str, k: int) -> Retrieval:
         InputError: It is nothing of the kind, or a field holds something else than it is for.
     """
     hits = as_hits(results, source, k)
+    if isinstance(results, Mapping):
+        return Retrieval(hits, _told_stages(cast("Mapping[str, Any]", results).get("seconds"), source))
     if not isinstance(results, Retrieval):
         return Retrieval(hits)
     limit: Any = results.limit
@@ -90,7 +92,7 @@ def as_hits(results: Any, source: str, most: int | None = None) -> tuple[Hit, ..
     """Read what a retriever returned as hits, in plain values.
 
     Args:
-        results: A `Retrieval`, an iterable of texts, chunks, hits or mappings, or one mapping with
+        results: A `Retrieval`, an iterable of texts, chunks, hits or mappings, or one mapping with `hits`,
             `retrieved_chunk_ids` or `retrieved_spans`.
         source: The retriever's name, for messages.
         most: How many are read, of an iterable without end too; by default all.
@@ -112,6 +114,19 @@ def _as_stages(stages: Any, source: str) -> tuple[Stage, ...]:
     if not isinstance(stages, tuple | list):
         raise InputError(f"{source} returned a Retrieval with stages={shown(given)}; expected a tuple of Stage")
     return tuple(_as_stage(stage, source) for stage in islice(given, len(given)))
+
+
+def _told_stages(seconds: Any, source: str) -> tuple[Stage, ...]:
+    """Read the seconds of stages by name, `{"embed": 0.01, "search": 0.02}`, of which a mapping may tell none."""
+    if seconds is None:
+        return ()
+    if not isinstance(seconds, Mapping):
+        raise InputError(
+            f"{source} returned seconds={shown(seconds)}; expected those of each stage, such as "
+            "{'embed': 0.01, 'search': 0.02}"
+        )
+    told = cast("Mapping[str, Any]", seconds)
+    return tuple(_as_stage(Stage(name, told[name]), source) for name in islice(told, len(told)))
 
 
 def _as_stage(stage: Any, source: str) -> Stage:
@@ -160,10 +175,10 @@ def _from_run_output(output: Mapping[str, Any], source: str) -> Any:
     if len(found) != 1:
         raise InputError(
             f"{source} returned dict with the keys {sorted(map(str, output))}; expected a list of texts, chunks or "
-            "dicts, best first, or a dict with one of 'retrieved_chunk_ids' and 'retrieved_spans'"
+            "dicts, best first, or a dict with one of 'hits', 'retrieved_chunk_ids' and 'retrieved_spans'"
         )
     results = output[found[0]]
-    if found[0] == "retrieved_spans" or not _is_ranked(results):
+    if found[0] != "retrieved_chunk_ids" or not _is_ranked(results):
         return results
     return (result if isinstance(result, Mapping) else {"chunk_id": result} for result in results)
 
