@@ -29,6 +29,7 @@ import numpy as np
 import Stemmer
 from bm25s.stopwords import STOPWORDS_EN, STOPWORDS_EN_PLUS
 from bm25s.tokenization import Tokenized
+from rag_evaluation_framework.analysis.written import written_interval, written_p_value, written_signed
 from tqdm import tqdm
 
 from rag_evaluation_framework import (
@@ -47,7 +48,6 @@ from rag_evaluation_framework import (
     evaluate,
     load_dataset,
 )
-from rag_evaluation_framework.analysis.written import written_interval, written_p_value, written_signed
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.data.columns import Integers, Numbers

@@ -25,6 +25,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
+from rag_evaluation_framework.analysis.written import written_interval, written_p_value, written_signed
 from tqdm import tqdm
 
 from rag_evaluation_framework import (
@@ -52,7 +53,6 @@ from rag_evaluation_framework import (
     load_dataset,
 )
 from rag_evaluation_framework.analysis import Leaderboard
-from rag_evaluation_framework.analysis.written import written_interval, written_p_value, written_signed
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.results.means import within
 

@@ -471,6 +471,8 @@ def test_the_report_is_strict_json_with_one_line_per_query_and_stable_keys(tmp_p
         "metrics",
         "statistics",
         "skipped",
+        "reranking",
+        "latency",
         "queries",
     ]
     assert report["schema_version"] == 2
@@ -660,7 +662,8 @@ def tables(text):
 
 def test_the_summary_shows_means_notes_and_the_weakest_questions(tmp_path, result):
     text = summary(result, tmp_path).replace("\\_", "_")
-    means, weakest = tables(text)
+    means, weakest, latency = tables(text)
+    assert [row[0] for row in latency] == ["stage", "---", "retrieve", "total"]
     assert text.splitlines()[0] == "# mine"
     assert means[0] == ["", "@2", "@1", "@5ch"]
     assert means[2:] == [

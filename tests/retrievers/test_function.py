@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -11,8 +13,8 @@ from rag_evaluation_framework import (
     PositionAwareChunk,
     generate_chunk_id,
 )
-from rag_evaluation_framework.contracts.retrieved import as_hits
-from rag_evaluation_framework.data import Hit, Retrieval
+from rag_evaluation_framework.contracts.retrieved import as_hits, as_retrieval
+from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import InputError
 
 DOCUMENT = Document(DocumentId("a.md"), "Hello, World!")
@@ -171,19 +173,59 @@ class TestAsHits:
     @pytest.mark.parametrize(
         ("output", "message"),
         [
-            ({}, r"keys \[\]; expected a list .* or a dict with one of 'retrieved_chunk_ids' and 'retrieved_spans'"),
+            ({}, r"keys \[\]; expected .* or a dict with one of 'hits', 'retrieved_chunk_ids' and 'retrieved_spans'"),
             ({"text": "Hello"}, r"keys \['text'\]; expected a list"),
             ({"retrieved_chunk_ids": None}, r"keys \['retrieved_chunk_ids'\]; expected a list"),
             ({"retrieved_chunk_ids": ["c"], "retrieved_spans": []}, "with one of"),
             ({"retrieved_chunk_ids": "chunk_1"}, "returned str; expected a list"),
             ({"retrieved_spans": {"doc_id": "a.md", "start": 0, "end": 5}}, "returned dict; expected a list"),
             ({"retrieved_spans": [{"doc_id": "a.md", "start": 5, "end": 0}]}, "start=5, end=0"),
+            ({"hits": "Hello", "seconds": {}}, "returned str; expected a list"),
+            ({"seconds": {"search": 0.5}}, r"keys \['seconds'\]; expected a list"),
         ],
-        ids=["empty", "one result", "None", "both", "a text", "a span", "end first"],
+        ids=["empty", "one result", "None", "both", "a text", "a span", "end first", "a text as hits", "seconds alone"],
     )
     def test_a_mapping_that_is_no_output_of_a_run_is_refused(self, output, message):
         with pytest.raises(InputError, match=message):
             as_hits(output, "search")
+
+    @pytest.mark.parametrize(
+        ("seconds", "stages"),
+        [
+            ({"embed": 0.25, "search": np.float32(0.5)}, (Stage("embed", 0.25), Stage("search", 0.5))),
+            ({"search": 1}, (Stage("search", 1.0),)),
+            ({"search": None}, (Stage("search", None),)),
+            ({}, ()),
+            (None, ()),
+        ],
+        ids=["two", "a whole number", "None", "empty", "not told"],
+    )
+    def test_one_mapping_tells_the_seconds_of_stages(self, seconds, stages):
+        found = as_retrieval({"hits": ["Hello", {"doc_id": "a.md"}], "seconds": seconds}, "search", 5)
+        assert found.hits == (Hit(text="Hello"), Hit(DocumentId("a.md")))
+        assert found.stages == stages
+
+    def test_without_seconds_the_stages_are_not_told(self):
+        assert as_retrieval({"hits": ["Hello", "World"]}, "search", 1) == Retrieval((Hit(text="Hello"),))
+
+    @pytest.mark.parametrize(
+        ("seconds", "message"),
+        [
+            ({"embed": float("nan")}, "the stage 'embed' with nan seconds; expected a finite number of at least 0"),
+            ({"embed": float("inf")}, "the stage 'embed' with inf seconds"),
+            ({"embed": -0.5}, "the stage 'embed' with -0.5 seconds"),
+            ({"embed": "5 ms"}, "the stage 'embed' with '5 ms' seconds"),
+            ({"embed": [0.5]}, "the stage 'embed' with"),
+            ({5: 0.5}, "expected a Stage with a name"),
+            ({"": 0.5}, "expected a Stage with a name"),
+            (0.5, "returned seconds=0.5; expected those of each stage, such as {'embed': 0.01, 'search': 0.02}"),
+            ([0.5], "returned seconds="),
+        ],
+        ids=["nan", "inf", "negative", "a text", "a list", "a number as name", "no name", "one number", "numbers"],
+    )
+    def test_seconds_that_are_none_are_refused(self, seconds, message):
+        with pytest.raises(InputError, match=f"^search returned .*{re.escape(message.removeprefix('returned '))}"):
+            as_retrieval({"hits": ["Hello"], "seconds": seconds}, "search", 5)
 
     @pytest.mark.parametrize("results", [None, "Hello", b"Hello", 5, {"Hello"}, frozenset()])
     def test_what_is_no_list_is_refused(self, results):

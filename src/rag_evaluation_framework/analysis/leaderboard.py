@@ -14,7 +14,6 @@ from rag_evaluation_framework.analysis.common_questions import noted_pairs, scor
 from rag_evaluation_framework.analysis.comparison import Comparison
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
 from rag_evaluation_framework.analysis.leaderboard_pages import pages_as_markdown, pages_of
-from rag_evaluation_framework.analysis.written import recorded_test
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.cutoffs import ScoreName
 from rag_evaluation_framework.data.levels import U
@@ -23,6 +22,7 @@ from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.results.clusters import Cluster
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary
+from rag_evaluation_framework.results.written import recorded_test
 from rag_evaluation_framework.statistics.best import TiedWithBest, optimism_of_best, tied_with_best
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rag_evaluation_framework.analysis.strength import told_power
-from rag_evaluation_framework.analysis.written import written_interval, written_p_value, written_signed
 from rag_evaluation_framework.results.clusters import taken
 from rag_evaluation_framework.results.summary import Summary, number
+from rag_evaluation_framework.results.written import written_interval, written_p_value, written_signed
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.analysis.leaderboard import Leaderboard, Standing

@@ -10,13 +10,13 @@ import numpy as np
 
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework._support.files import is_list
-from rag_evaluation_framework.analysis.written import recorded_test, written_interval, written_p_value, written_signed
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_length
 from rag_evaluation_framework.results.clusters import FEWEST, Cluster, document_of
 from rag_evaluation_framework.results.query_result import QueryResults
 from rag_evaluation_framework.results.summary import Summary, number
+from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value, written_signed
 from rag_evaluation_framework.statistics.clustered import by_cluster
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
 

@@ -14,10 +14,10 @@ from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.data.spans import merge_overlapping_spans
+from rag_evaluation_framework.judging.ceilings import largest_sums, relevant_parts
 from rag_evaluation_framework.judging.span_columns import SpanColumns
 from rag_evaluation_framework.judging.span_truth import SpanTruth
 from rag_evaluation_framework.judging.spans import SpanJudgements
-from rag_evaluation_framework.judging.stretches import Line, Merged, Pieces, Shared
 from rag_evaluation_framework.text.reading import ContextBudget
 
 _FEW = 4
@@ -78,8 +78,8 @@ def _best(steps: SpanSteps, useful: RankedHits) -> Bound:
     together = steps.credit(items)
     fits = np.bincount(items.query, weights=costs, minlength=questions) <= cutoff.size
     single = np.array([not entry.has_alternatives for entry in known.truth], dtype=np.bool_)
-    parts = _parts(steps, items)
-    bound = _largest(items.query, parts, costs, cutoff, questions)
+    parts = relevant_parts(items, steps.truth.reference)
+    bound = largest_sums(items.query, parts, costs, cutoff, questions)
     apart = np.isclose(np.bincount(items.query, weights=parts, minlength=questions), together)
     best = np.where(fits | ~single, together, np.minimum(bound, together))
     exact = fits | (single & apart & (not cutoff.is_budget))
@@ -133,30 +133,3 @@ def _orders(useful: RankedHits, question: int, costs: Integers, cutoff: Cutoff) 
             for first in combinations(others, size):
                 if costs[[*first]].sum() < cutoff.size:
                     yield (*first, last)
-
-
-def _parts(steps: SpanSteps, items: SpanColumns) -> Numbers:
-    """Return how many characters of the first places each result holds."""
-    solid = items.end > items.start
-    line = Line.of(items, steps.truth.reference, depth=1)
-    merged = Merged.of(line.relevant)
-    shared = Shared.of(Pieces(merged.starts, merged.ends, np.zeros_like(merged.starts)), line.hits)
-    parts = np.zeros(len(items.query))
-    parts[solid] = np.bincount(shared.stretch, weights=shared.lengths, minlength=int(solid.sum()))
-    return parts
-
-
-def _largest(query: Integers, parts: Numbers, costs: Integers, cutoff: Cutoff, questions: int) -> Numbers:
-    """Return the most that parts of each question add up to within the cutoff; shape (questions,)."""
-    worth = parts / np.maximum(costs, 1)
-    order = np.lexsort((-worth, query))
-    query, parts, costs = query[order], parts[order], costs[order]
-    spent = np.cumsum(costs) - costs
-    first = np.searchsorted(query, query)
-    left = cutoff.size - (spent - spent[first])
-    taken = np.clip(left / np.maximum(costs, 1), 0, 1)
-    largest = np.zeros(questions)
-    if cutoff.is_budget and not cutoff.whole:
-        np.maximum.at(largest, query, parts)
-    most = largest + np.bincount(query, weights=parts * taken, minlength=questions)
-    return np.minimum(most, cutoff.size) if cutoff.unit == "ch" else most  # a relevant character is one of the budget

@@ -238,6 +238,8 @@ def _summary(result: rag.EvaluationResult[Any], not_saved: str, worst: int) -> d
         "name": result.name,
         "metrics": result.metrics,
         "statistics": results.statistics_record(result.statistics, result.micro, result.per_document),
+        "reranking": None if result.reranking is None else result.reranking.record(),
+        "latency": None if result.latency is None else result.latency.record(),
         "headline": result.headline,
         "counts": result.counts,
         "notes": list(result.notes),

@@ -22,6 +22,11 @@ from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 
+CANDIDATES = "candidates"
+"""The stage that keeps what a reranker was given, where no other stage does."""
+RERANK = "rerank"
+"""The stage in which a reranker orders candidates; of several, the second is `rerank 2`."""
+
 
 @dataclass(frozen=True)
 class QueryRanking:
@@ -196,6 +201,25 @@ class Rankings(OnDemand[QueryRanking]):
     def first(self, cutoff: Cutoff) -> RankedHits:
         """Return the first k hits of each query, k being the size of the cutoff."""
         return self.at.get(cutoff, self.hits).first(cutoff.size)
+
+    @property
+    def before_reranking(self) -> Self | None:
+        """The candidates of the reranker in their first order, of the queries of which they are known; else None.
+
+        They are what the last of the `stages` that keeps a ranking of its own has kept, if one of the stages is called
+        `rerank`. The beginning of each is the ranking without the reranker.
+        """
+        if not any(name == CANDIDATES or name.split(" ")[0] == RERANK for name in self.stages):
+            return None
+        begins, ends = np.zeros((2, len(self)), dtype=np.int64)
+        known = np.zeros(len(self), dtype=np.bool_)
+        for stage in self.stages.values():
+            begins[stage.ranked], ends[stage.ranked] = stage.hits.begins[stage.ranked], stage.hits.ends[stage.ranked]
+            known |= stage.ranked
+        if not known.any():
+            return None
+        hits = RankedHits(self.hits.table, begins, ends)
+        return replace(self, hits=hits, at={}, stages={}).take(np.flatnonzero(known))
 
     def take(self, rows: Integers) -> Self:
         """Return the rankings of some of the queries."""

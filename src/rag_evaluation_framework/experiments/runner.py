@@ -17,6 +17,7 @@ from rag_evaluation_framework.data.rankings import Rankings
 from rag_evaluation_framework.errors import ComponentExited, Interrupted, SaveFailed
 from rag_evaluation_framework.experiments.config import AnyExperimentConfig, ExperimentConfig
 from rag_evaluation_framework.experiments.copied_text import note_copies_retrieved
+from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.query_result import QueryResults
@@ -115,14 +116,16 @@ def _scored(
     start = perf_counter()
     rankings = truth.with_dataset_ids(rankings)
     if interrupted:
-        table = unscored(rankings, truth, config.metrics, cutter)
+        table, before = unscored(rankings, truth, config.metrics, cutter), BeforeReranking()
     else:
         table = score_checked(rankings, truth, config.metrics, cutter, config.config.on_error)
+        before = before_reranking(rankings, truth, config.metrics, cutter, config.config.on_error)
         if copied := record["dataset"].get("copied"):
             note_copies_retrieved(config.dataset, rankings, copied)
     seconds = perf_counter() - start
     table = replace(table, count_as_zero=config.config.count_as_zero)
     queries = QueryResults[Any].of(truth.entries, rankings, table, config.dataset.quoted)
+    queries = replace(queries, before=before.scores, ceilings=before.ceilings)
     known = config.level.known(queries.hits.table)
     return EvaluationResult[Any](
         **head,
@@ -132,6 +135,7 @@ def _scored(
             "depth": rankings.depth,
             "calls": rankings.calls,
             "latency": rankings.latency,
+            "candidates": before.candidates,
             "chunking": truth.chunking,
         },
         timings={**rankings.seconds, "score": seconds},

@@ -13,7 +13,7 @@ from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.reports.tables import Column, show_table
 from rag_evaluation_framework.reports.wrapped import print_wrapped
 from rag_evaluation_framework.results.result import EvaluationResult
-from rag_evaluation_framework.results.summary import Summary
+from rag_evaluation_framework.results.summary import Summary, SummaryTable
 
 
 def show_summary(console: Console, summary: Summary, rows: str) -> None:
@@ -32,8 +32,22 @@ def show_summary(console: Console, summary: Summary, rows: str) -> None:
     for line in summary.headline:
         print_wrapped(console, Text(line, "dim"), 0)
     show_table(console, [names], means)
+    for table in summary.tables:
+        show_summary_table(console, table)
     for note in summary.notes:
         print_wrapped(console, Text(note, "yellow"), 2, "! ", "yellow")
+
+
+def show_summary_table(console: Console, table: SummaryTable) -> None:
+    """Print a table below the means."""
+    names, *cells = (
+        Column(Text(header), [Text(cell) for cell in column])
+        for header, *column in zip(table.header, *table.rows, strict=True)
+    )
+    console.print(Text(table.title, style="bold"))
+    for line in table.lines:
+        print_wrapped(console, Text(line, "dim"), 0)
+    show_table(console, [names], cells)
 
 
 def show_difference(console: Console, summary: Summary) -> None:

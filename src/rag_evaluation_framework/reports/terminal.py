@@ -15,7 +15,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules
-from rag_evaluation_framework.reports.summaries import show_summary
+from rag_evaluation_framework.reports.summaries import show_summary, show_summary_table
 from rag_evaluation_framework.reports.tables import Column, show_table
 from rag_evaluation_framework.reports.wrapped import print_wrapped, quoted, shortened
 from rag_evaluation_framework.results.query_result import QueryResult
@@ -30,9 +30,12 @@ Result = EvaluationResult[Any]
 
 
 def show_result(console: Console, result: Result) -> None:
-    """Print the means of a result, with its counts and notes, and the questions that were skipped."""
-    show_summary(console, result.summary(), "metric")
+    """Print the means of a result, with its counts and notes, the questions that were skipped, and the latency."""
+    summary = result.summary()
+    show_summary(console, summary, "metric")
     _show_skipped(console, result)
+    if summary.latency is not None:
+        show_summary_table(console, summary.latency)
 
 
 def _show_skipped(console: Console, result: Result) -> None:

@@ -51,6 +51,9 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         known: The identities of queries of which only these are known.
         by_place: Whether identities are those of earlier versions, which told spans by their offsets.
         metadata: What else the dataset says of queries, by row, as a record holds it; of those of which it does.
+        before: The scores of the ranking without the reranker by name, NaN where a query has none; shape (queries,)
+            each. Empty without a reranker, or if no query was scored.
+        ceilings: The recall that no order of the candidates exceeds, likewise; of recalls only.
     """
 
     table: ScoreTable
@@ -64,6 +67,8 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     answers: Mapping[int, tuple[Answer[U], ...]] = field(default_factory=dict[int, tuple[Answer[U], ...]])
     places_found: Mapping[int, tuple[int | None, ...]] = field(default_factory=dict[int, tuple[int | None, ...]])
     metadata: Mapping[int, Mapping[str, Any]] = field(default_factory=dict[int, Mapping[str, Any]])
+    before: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
+    ceilings: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
 
     @classmethod
     def of(
@@ -233,6 +238,22 @@ class QueryResult(Generic[U]):
         return self.results.table.row(self.query_id)
 
     @property
+    def before(self) -> dict[str, float | None]:
+        """Scores of the ranking without the reranker by name, None where a metric failed; empty if there are none."""
+        return self._row(self.results.before)
+
+    @property
+    def ceilings(self) -> dict[str, float | None]:
+        """The recall that no order of the candidates exceeds, by name of the score; empty without a reranker."""
+        return self._row(self.results.ceilings)
+
+    def _row(self, columns: Mapping[str, Numbers]) -> dict[str, float | None]:
+        if self.status != "scored":
+            return {}
+        values = {name: float(column[self.row]) for name, column in columns.items()}
+        return {name: None if isnan(value) else value for name, value in values.items()}
+
+    @property
     def failures(self) -> tuple[Failure, ...]:
         """What went wrong."""
         return self.results.table.failures.get(self.query_id, ())
@@ -257,7 +278,7 @@ class QueryResult(Generic[U]):
             self.stages,
             self.results.identities[self.row],
         )
-        return (*told, self.scores, self.failures, self.status)
+        return (*told, self.scores, self.before, self.ceilings, self.failures, self.status)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, QueryResult) and self._all == other._all

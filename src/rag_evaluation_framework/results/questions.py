@@ -2,7 +2,7 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from math import nan
 from typing import Any, Generic
 
@@ -52,10 +52,13 @@ def read_questions(
         raise ResultError(f"{source}: expected identities of {digits} digits, as its config.dataset.hash_of says")
     table = columns.table(frozenset(count_as_zero))
     _check_statuses(table, columns.statuses, source)
-    _check_shares({name: table.columns[name] for name in shares}, table.query_ids, source)
+    before, ceilings = columns.before.read(), columns.ceilings.read()
+    for scores in (table.columns, before, ceilings):
+        _check_shares({name: scores[name] for name in shares & scores.keys()}, table.query_ids, source)
     times = {name: _filled(seconds, len(columns.statuses)) for name, seconds in columns.stages.items()}
     read = table, columns.texts, columns.relevant, columns.gains, times, found, columns.identities, by_place
-    return QueryResults(*read, columns.answers, columns.places_found, columns.metadata)
+    more = columns.answers, columns.places_found, columns.metadata, before, ceilings
+    return QueryResults(*read, *more)
 
 
 class _Columns(Generic[U]):
@@ -65,7 +68,7 @@ class _Columns(Generic[U]):
         self.source = source
         self.statuses: dict[str, Status] = {}
         self.answerable = array("b")
-        self.scores = {name: array("d") for name in names}
+        self.scores = _ScoreColumns(names)
         self.failures: dict[str, tuple[Failure, ...]] = {}
         self.identities: list[str] = []
         self.texts: list[str] = []
@@ -75,19 +78,24 @@ class _Columns(Generic[U]):
         self.gains: dict[int, Mapping[str, float]] = {}
         self.metadata: dict[int, Mapping[str, Any]] = {}
         self.stages: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
+        self.before = _ScoreColumns(names)
+        self.ceilings = _ScoreColumns(names)
 
     def add(self, record: FullQuestion[U] | BriefQuestion) -> None:
         if record.query_id in self.statuses:
             raise ResultError(f"{self.source}: question {record.query_id!r} is there twice")
-        _check_scores(record, self.scores, self.source)
+        _check_scores(record, self.scores.columns, self.source)
         row = len(self.statuses)
         self.statuses[record.query_id] = record.status
         self.answerable.append(record.answerable)
         if record.failures:
             self.failures[record.query_id] = record.failures
-        for name, column in self.scores.items():
-            score = record.scores.get(name)
-            column.append(nan if score is None else score)
+        for columns, scores in (
+            (self.scores, record.scores),
+            (self.before, record.before),
+            (self.ceilings, record.ceilings),
+        ):
+            columns.add(scores)
         if isinstance(record, BriefQuestion):
             self.identities.append(record.identity)
             return
@@ -107,9 +115,28 @@ class _Columns(Generic[U]):
             known.append(seconds)
 
     def table(self, count_as_zero: frozenset[Any]) -> ScoreTable:
-        columns = {name: np.array(column, dtype=np.float64) for name, column in self.scores.items()}
         answerable = np.array(self.answerable, dtype=np.bool_)
+        columns = self.scores.read(self.scores.columns)
         return ScoreTable(tuple(self.statuses), columns, answerable, self.failures, count_as_zero=count_as_zero)
+
+
+class _ScoreColumns:
+    """Scores of records, NaN where one has none, and the names of those that any has, or lacks by name."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.columns = {name: array("d") for name in names}
+        self.named: set[str] = set()
+
+    def add(self, scores: Mapping[str, float | None]) -> None:
+        self.named.update(scores)
+        for name, column in self.columns.items():
+            score = scores.get(name)
+            column.append(nan if score is None else score)
+
+    def read(self, names: Container[str] | None = None) -> dict[str, Numbers]:
+        """Return the columns of these names; by default those that records name."""
+        wanted = self.named if names is None else names
+        return {name: np.array(column, dtype=np.float64) for name, column in self.columns.items() if name in wanted}
 
 
 def _filled(seconds: "array[float]", rows: int) -> Numbers:
@@ -117,11 +144,11 @@ def _filled(seconds: "array[float]", rows: int) -> Numbers:
 
 
 def _check_scores(record: FullQuestion[Any] | BriefQuestion, names: Mapping[str, Any], source: str) -> None:
-    for name in record.scores.keys() - names.keys():
+    for name in (record.scores.keys() | record.before.keys() | record.ceilings.keys()) - names.keys():
         raise ResultError(
             f"{source}: question {record.query_id!r} has the score {name}, which the report does not name"
         )
-    if record.scores and record.status != "scored":
+    if (record.scores or record.before or record.ceilings) and record.status != "scored":
         raise ResultError(f"{source}: question {record.query_id!r} is {record.status} and has scores; expected none")
 
 

@@ -18,7 +18,7 @@ from rag_evaluation_framework.data.failures import Failure
 from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryText
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.queries import Query
-from rag_evaluation_framework.data.score_table import ScoreTable, Status
+from rag_evaluation_framework.data.score_table import Status
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResults
@@ -191,8 +191,8 @@ class ReportRecord:
     """What a report says of the whole run; `EvaluationResult` says what the fields mean.
 
     `files` are those that were saved with the report, by name, each with its `sha256`. `skipped` is None in reports of
-    earlier versions, which did not list them. `statistics` is written and not read: it follows
-    from the scores.
+    earlier versions, which did not list them. `statistics`, `reranking` and `latency` are written and not read: they
+    follow from scores and stages.
     """
 
     name: str
@@ -211,6 +211,8 @@ class ReportRecord:
     metrics: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     statistics: Mapping[str, Any] = field(default_factory=dict[str, Any])
     skipped: tuple[SkippedRecord, ...] | None = None
+    reranking: Mapping[str, Any] | None = None
+    latency: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -238,9 +240,13 @@ class BriefQuestion(ScoredQuestion):
 
     Attributes:
         identity: The hash of its wording and truth; 16 digits of an earlier version, which told spans by their offsets.
+        before: Scores of the ranking without the reranker, by name; empty if it has none.
+        ceilings: The recall that no order of the candidates exceeds, by name of the score; likewise.
     """
 
     identity: Annotated[str, StringConstraints(pattern="^([0-9a-f]{16}){1,2}$")]
+    before: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
+    ceilings: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
 
 
 @dataclass(frozen=True)
@@ -254,6 +260,8 @@ class FullQuestion(ScoredQuestion, Generic[U]):
         places_found: Of each of these answers the number of the place of which the most was retrieved, or None.
         gains: How relevant units are, where that is not 1.0.
         stages: Seconds by stage, as the retriever told them.
+        before: As in `BriefQuestion`.
+        ceilings: As in `BriefQuestion`.
     """
 
     text: str
@@ -263,12 +271,14 @@ class FullQuestion(ScoredQuestion, Generic[U]):
     answers: tuple[tuple[tuple[U, ...], ...], ...] = ()
     places_found: tuple[Count | None, ...] = ()
     metadata: Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)] = field(default_factory=dict[str, Any])
+    before: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
+    ceilings: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
 
 
 def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
     """Yield every question as JSON, as `questions.jsonl` holds it."""
     stages = _rows(queries.stages, len(queries))
-    for row, (known, seconds) in enumerate(zip(_scored(queries.table), stages, strict=True)):
+    for row, (known, seconds) in enumerate(zip(_scored(queries), stages, strict=True)):
         yield _json(
             {
                 "query_id": known.pop("query_id"),
@@ -290,20 +300,24 @@ def brief_lines(queries: QueryResults[Any]) -> Iterator[str]:
 
 def brief_records(queries: QueryResults[Any]) -> Iterator[dict[str, Any]]:
     """Yield what a report holds of every question."""
-    for known, identity in zip(_scored(queries.table), queries.identities, strict=True):
+    for known, identity in zip(_scored(queries), queries.identities, strict=True):
         yield {**known, "identity": identity}
 
 
-def _scored(table: ScoreTable) -> Iterator[dict[str, Any]]:
-    """Yield what the table says of every query."""
-    rows = _rows(table.columns, len(table.query_ids))
+def _scored(queries: QueryResults[Any]) -> Iterator[dict[str, Any]]:
+    """Yield what the scores say of every query: those of the run, and those of the ranking without its reranker."""
+    table, count = queries.table, len(queries)
+    columns = {"scores": table.columns, "before": queries.before, "ceilings": queries.ceilings}
+    rows = [_rows(known, count) for known in columns.values()]
     answerable: list[bool] = table.answerable.tolist()
-    for query_id, status, can_be, scores in zip(table.query_ids, table.statuses, answerable, rows, strict=True):
+    for query_id, status, can_be, *scores in zip(table.query_ids, table.statuses, answerable, *rows, strict=True):
+        told = dict(zip(columns, scores, strict=True)) if status == "scored" else {}
         yield {
             "query_id": query_id,
             "status": status,
             "answerable": can_be,
-            "scores": scores if status == "scored" else {},
+            "scores": told.pop("scores", {}),
+            **{name: known for name, known in told.items() if known},
             "failures": [asdict(failure) for failure in table.failures.get(query_id, ())],
         }
 

@@ -25,6 +25,7 @@ from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.clusters import Cluster, by_document
+from rag_evaluation_framework.results.latency import Latency
 from rag_evaluation_framework.results.means import SEED, document_means, micro_means, statistics_record
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults
 from rag_evaluation_framework.results.record import (
@@ -34,6 +35,7 @@ from rag_evaluation_framework.results.record import (
     brief_lines,
     question_lines,
 )
+from rag_evaluation_framework.results.reranking import Reranking
 from rag_evaluation_framework.results.result_summary import summary_of
 from rag_evaluation_framework.results.summary import Summary
 from rag_evaluation_framework.statistics.means import MeanScore, mean_scores
@@ -133,6 +135,21 @@ class EvaluationResult(Generic[U]):
     def clusters(self) -> Integers | None:
         """The document of each query, by number, shape (queries,); None if queries are taken as independent."""
         return by_document(self.queries.relevant, self.evaluation_type)
+
+    @cached_property
+    def reranking(self) -> Reranking | None:
+        """The scores before and after reranking, and the candidate ceiling; None without a reranker.
+
+        None, too, if no query was scored, and of results that were saved before this was recorded.
+        """
+        if not self.queries.before:
+            return None
+        return Reranking.of(self.scores, self.queries.before, self.queries.ceilings, self.clusters)
+
+    @cached_property
+    def latency(self) -> Latency | None:
+        """How long one question takes, by stage and in total; None if no question was timed."""
+        return Latency.of(self.queries.stages)
 
     @property
     def score_names(self) -> tuple[str, ...]:
@@ -284,6 +301,8 @@ class EvaluationResult(Generic[U]):
             metrics=self.metrics,
             statistics=statistics_record(self.statistics, self.micro, self.per_document),
             skipped=tuple(self._skipped_records()),
+            reranking=None if self.reranking is None else self.reranking.record(),
+            latency=None if self.latency is None else self.latency.record(),
         )
         lines = [*brief_lines(self.queries)] if len(self.queries) <= _MOST_IN_REPORT else None
         if lines is not None and sum(map(len, lines)) > _LARGEST_PART:

@@ -42,6 +42,8 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
         worst_title=f"Weakest questions by {name}",
         worst=tuple((number(scores[query.query_id]), query.query_id, query.text or "–") for query in worst),
         skipped=skipped_lines(result.skipped),
+        tables=() if result.reranking is None else (result.reranking.table(result.config.get("candidates")),),
+        latency=None if result.latency is None else result.latency.table(result.config.get("latency")),
         facts=(
             *(f"{stage}: {seconds:.3f} s" for stage, seconds in result.timings.items()),
             *([f"vector store: {stores}"] if stores else []),

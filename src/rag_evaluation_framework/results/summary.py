@@ -24,6 +24,33 @@ _BLOCK = re.compile(r"^(\d*)([-+=:.)])")
 
 
 @dataclass(frozen=True)
+class SummaryTable:
+    """A table below the means: its texts are made fit to be shown, each on one line.
+
+    Attributes:
+        title: Its heading.
+        lines: Lines below the heading.
+        header: The header: what a row is, then the columns.
+        rows: One row per line of the table.
+    """
+
+    title: str
+    lines: tuple[str, ...]
+    header: Row
+    rows: tuple[Row, ...]
+
+    def __post_init__(self) -> None:
+        fit: dict[str, Any] = {
+            "title": _told(self.title),
+            "lines": tuple(map(_told, self.lines)),
+            "header": tuple(map(name_line, self.header)),
+            "rows": tuple(tuple(map(name_line, row)) for row in self.rows),
+        }
+        for name, value in fit.items():
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
 class Summary:
     """A summary of a result, ready to be printed: its texts are made fit to be shown, each on one line.
 
@@ -37,6 +64,8 @@ class Summary:
         worst: Questions to look at: score, id, wording.
         facts: Where and how the run was made.
         skipped: Labels that could not be placed, and the reasons.
+        tables: Tables below that of the means, such as what a reranker changed.
+        latency: How long a question takes; like the facts, it is another in every run, and not part of the text.
     """
 
     title: str
@@ -48,6 +77,8 @@ class Summary:
     worst: tuple[Row, ...]
     facts: tuple[str, ...]
     skipped: tuple[str, ...] = ()
+    tables: tuple[SummaryTable, ...] = ()
+    latency: SummaryTable | None = None
 
     def __post_init__(self) -> None:
         fit: dict[str, Any] = {
@@ -66,28 +97,22 @@ class Summary:
 
     def as_text(self) -> str:
         """Return the summary as a terminal shows it."""
-        rows = [self.header, *self.rows]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            first.ljust(widths[0])
-            + "".join(f"  {cell.rjust(width)}" for cell, width in zip(cells, widths[1:], strict=True))
-            for first, *cells in rows
-        ]
+        tables = [line for table in self.tables for line in (table.title, *table.lines, *_aligned(table))]
         skipped = [SKIPPED, *(f"  {label}" for label in self.skipped)] if self.skipped else []
-        return "\n".join([self.title, *self.headline, *lines, *(f"! {note}" for note in self.notes), *skipped])
+        notes = [f"! {note}" for note in self.notes]
+        return "\n".join([self.title, *self.headline, *_aligned(self), *tables, *notes, *skipped])
 
     def as_html(self) -> str:
         """Return the summary as a notebook shows it; everything that comes from outside is escaped."""
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
-        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows)
         more = _html_list(self.notes) + (
             f"<strong>{SKIPPED}</strong>{_html_list(self.skipped)}" if self.skipped else ""
         )
-        headline = "".join(f"<br>{escape(line)}" for line in self.headline)
-        return (
-            f"<div><strong>{escape(self.title)}</strong>{headline}"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}</div>"
+        tables = "".join(
+            f"<strong>{escape(table.title)}</strong>{_html_lines(table.lines)}{_html_table(table)}"
+            for table in self.tables
         )
+        headline = f"<strong>{escape(self.title)}</strong>{_html_lines(self.headline)}"
+        return f"<div>{headline}{_html_table(self)}{tables}{more}</div>"
 
     def as_markdown(self) -> str:
         """Return the summary as a Markdown page, the weakest questions included."""
@@ -95,12 +120,16 @@ class Summary:
         for line in self.headline:
             lines += [_literal(line), ""]
         lines += _table(self.header, self.rows)
+        for table in self.tables:
+            lines += _section(table)
         if self.notes:
             lines += ["", "## Notes", "", *(f"- {_literal(note)}" for note in self.notes)]
         if self.skipped:
             lines += ["", f"## {SKIPPED}", "", *(f"- {_literal(label)}" for label in self.skipped)]
         if self.worst:
             lines += ["", f"## {_in_line(self.worst_title)}", "", *_table(("score", "id", "question"), self.worst)]
+        if self.latency is not None:
+            lines += _section(self.latency)
         if self.facts:
             lines += ["", "## Run", "", *(f"- {_literal(fact)}" for fact in self.facts)]
         return "\n".join(lines) + "\n"
@@ -137,6 +166,35 @@ def vector_stores(record: object) -> Iterator[str]:
 def _table(header: Row, rows: tuple[Row, ...]) -> list[str]:
     lines = [f"| {' | '.join(map(_in_line, row))} |" for row in (header, *rows)]
     return [lines[0], "|" + "---|" * len(header), *lines[1:]]
+
+
+def _section(table: SummaryTable) -> list[str]:
+    """Return a table with its heading as Markdown."""
+    lines = ["", f"## {_in_line(table.title)}", ""]
+    for line in table.lines:
+        lines += [_literal(line), ""]
+    return [*lines, *_table(table.header, table.rows)]
+
+
+def _aligned(table: Summary | SummaryTable) -> list[str]:
+    """Return the lines of a table, its columns below each other."""
+    rows = [table.header, *table.rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        first.ljust(widths[0])
+        + "".join(f"  {cell.rjust(width)}" for cell, width in zip(cells, widths[1:], strict=True))
+        for first, *cells in rows
+    ]
+
+
+def _html_table(table: Summary | SummaryTable) -> str:
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _html_lines(lines: tuple[str, ...]) -> str:
+    return "".join(f"<br>{escape(line)}" for line in lines)
 
 
 def _first(texts: tuple[str, ...], most: int, what: str) -> tuple[str, ...]:

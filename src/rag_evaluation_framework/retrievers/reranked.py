@@ -24,6 +24,7 @@ from rag_evaluation_framework.data.ids import (
 )
 from rag_evaluation_framework.data.plain import at_most, gives_items
 from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.rankings import CANDIDATES, RERANK
 from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.errors import InputError
 from rag_evaluation_framework.registry.building import as_component
@@ -40,7 +41,8 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
 
     The number of candidates is one number for the whole run, whatever `k` is. So the ranking at `k` is the beginning of
     the ranking at any larger k, and ends, with a note, where the candidates end. In `stages`, the last step before
-    `rerank` keeps the candidates in their first order: the beginning of it is the ranking without the reranker.
+    `rerank` keeps the candidates in their first order: the beginning of it is the ranking without the reranker. Of many
+    questions at once the step `candidates` keeps them, without seconds.
 
     Results that are texts are located in the corpus first. One that has no place is reranked by its text, one that
     has no text by the text of its place or, without a place, by its document. Results have no score: a reranker returns
@@ -100,7 +102,7 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
         found = ask(self.retriever, question, self.candidates, self._indexed)
         start = perf_counter()
         hits = self._reranked(query, found.hits, k)
-        name = unique_name("rerank", [stage.name for stage in found.stages])
+        name = unique_name(RERANK, [stage.name for stage in found.stages])
         stages = (*found.stages, Stage(name, perf_counter() - start))
         return Retrieval(hits, stages, self._limit(found), complete=k >= len(found.hits))
 
@@ -108,7 +110,12 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
         """Return the reranked candidates of every question; the retriever is asked for all questions together."""
         found = ask_many(self.retriever, queries, self.candidates, self._indexed)
         return [
-            Retrieval(self._reranked(query, each.hits, k), limit=self._limit(each), complete=k >= len(each.hits))
+            Retrieval(
+                self._reranked(query, each.hits, k),
+                (Stage(CANDIDATES, None, each.hits), Stage(RERANK, None)),
+                self._limit(each),
+                complete=k >= len(each.hits),
+            )
             for query, each in zip(queries, found, strict=True)
         ]
 

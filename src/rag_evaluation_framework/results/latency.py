@@ -1,0 +1,109 @@
+"""How long one question takes: by stage, and in total."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.results.summary import SummaryTable
+
+TOTAL = "total"
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """The durations of one stage, or of all together, over the questions that were timed.
+
+    Attributes:
+        p50: The median, in seconds.
+        p95: The duration that 95 of 100 questions do not exceed, in seconds.
+        questions: How many questions it is of.
+    """
+
+    p50: float
+    p95: float
+    questions: int
+
+    @classmethod
+    def of(cls, seconds: Numbers) -> "Duration":
+        """Return the percentiles of at least one duration, by linear interpolation between the two nearest ranks.
+
+        Of n ordered durations, p95 is at the position 0.95 · (n - 1), counted from 0: of 1 s and 2 s it is 1.95 s.
+        Source: Hyndman and Fan, The American Statistician 50 (1996), 361, definition 7; NumPy's default.
+        """
+        p50, p95 = np.percentile(seconds, (50, 95)).tolist()
+        return cls(p50, p95, len(seconds))
+
+
+@dataclass(frozen=True)
+class Latency:
+    """How long one question takes, asked alone.
+
+    The first question that was timed pays for connections and caches that the others find made. It is kept apart,
+    unless it is the only one.
+
+    Attributes:
+        stages: Each stage by name, in order.
+        total: All stages of a question together, reranking included.
+        warm_up: What the first question took in total, in seconds; None if it is the only one, and so counts.
+    """
+
+    stages: Mapping[str, Duration]
+    total: Duration
+    warm_up: float | None
+
+    @classmethod
+    def of(cls, stages: Mapping[str, Numbers]) -> "Latency | None":
+        """Return the latency of questions; None if none was timed.
+
+        Args:
+            stages: The seconds of each stage, NaN where a question was not timed or has no such stage; shape
+                (queries,) each, in the order in which questions are asked.
+        """
+        if not stages:
+            return None
+        seconds = np.stack([*stages.values()], axis=1)
+        timed = seconds[~np.isnan(seconds).all(axis=1)]
+        if not len(timed):
+            return None
+        totals = np.nansum(timed, axis=1)
+        counted = slice(1, None) if len(timed) > 1 else slice(None)
+        columns = zip(stages, timed[counted].T, strict=True)
+        known = {name: column[~np.isnan(column)] for name, column in columns}
+        return cls(
+            {name: Duration.of(column) for name, column in known.items() if len(column)},
+            Duration.of(totals[counted]),
+            float(totals[0]) if len(timed) > 1 else None,
+        )
+
+    def record(self) -> dict[str, Any]:
+        """Return the latency for JSON, in seconds."""
+        stages = {name: asdict(duration) for name, duration in self.stages.items()}
+        return {"stages": stages, TOTAL: asdict(self.total), "warm_up": self.warm_up}
+
+    def table(self, how: str | None = None) -> SummaryTable:
+        """Return the latency as people read it.
+
+        Args:
+            how: How it was measured, in words; None if that is not known.
+        """
+        apart = (
+            "the only question that was timed is the first, which also pays for connections and caches"
+            if self.warm_up is None
+            else f"the first question, which also pays for connections and caches, is not counted: {_ms(self.warm_up)}"
+        )
+        rows = [*self.stages.items(), (TOTAL, self.total)]
+        return SummaryTable(
+            title="Latency",
+            lines=(apart,) if how is None else (how, apart),
+            header=("stage", "p50", "p95", "questions"),
+            rows=tuple((name, _ms(each.p50), _ms(each.p95), str(each.questions)) for name, each in rows),
+        )
+
+
+def _ms(seconds: float) -> str:
+    """Return a duration in milliseconds, with at least two digits that tell something."""
+    milliseconds = 1000 * seconds
+    return f"{milliseconds:,.{0 if milliseconds >= 100 else 1 if milliseconds >= 1 else 2}f} ms"

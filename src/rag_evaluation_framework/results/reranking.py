@@ -1,0 +1,130 @@
+"""What a reranker changed: every score before and after, and what no order of its candidates exceeds."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.score_table import ScoreTable
+from rag_evaluation_framework.results.summary import SummaryTable, number
+from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value, written_signed
+from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
+
+_SEED = 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reranking:
+    """The scores of a run with a reranker, before and after reranking.
+
+    Before is the ranking without the reranker: its candidates in their first order, cut where those of the run are cut.
+
+    Attributes:
+        before: Every score of every query before.
+        after: The same after: the scores of the run.
+        ceiling: The recall that no order of the candidates exceeds; of recalls only.
+        clusters: The document of each query, by number, shape (queries,); None if queries are taken as independent.
+    """
+
+    before: ScoreTable
+    after: ScoreTable
+    ceiling: ScoreTable
+    clusters: Integers | None = None
+
+    @classmethod
+    def of(
+        cls,
+        after: ScoreTable,
+        before: Mapping[str, Numbers],
+        ceilings: Mapping[str, Numbers],
+        clusters: Integers | None = None,
+    ) -> "Reranking":
+        """Return what was changed, by the columns of the queries of a run.
+
+        Args:
+            after: The scores of the run.
+            before: The scores before, NaN where a query has none; shape (queries,) each.
+            ceilings: The ceilings, likewise.
+            clusters: As above.
+        """
+        return cls(replace(after, columns=before), after, replace(after, columns=ceilings), clusters)
+
+    @cached_property
+    def change(self) -> Mapping[str, Numbers]:
+        """After minus before by score, NaN where a query lacks one of them; shape (queries,) each."""
+        return {name: self.after.column(name) - self.before.column(name) for name in self.before.columns}
+
+    @cached_property
+    def tests(self) -> Mapping[str, PairedDifference]:
+        """The mean change of every score with its interval of 95 % and its p-value; of scores that a query has."""
+        names = [*self.change]
+        both = [np.stack([table.column(name) for name in names], axis=1) for table in (self.before, self.after)]
+        beyond = np.any([(scores < 0) | (scores > 1) for scores in both], axis=(0, 1))
+        changes = np.stack([self.change[name] for name in names], axis=1)
+        found = paired_differences(changes, self.clusters, seed=_SEED, largest=np.where(beyond, np.inf, 1.0))
+        return {name: test for name, test in zip(names, found, strict=True) if test is not None}
+
+    def means(self, name: str) -> tuple[float | None, float | None]:
+        """Return the means before and after of the queries that have the score in both; None if none has.
+
+        Args:
+            name: The full name of the score, such as `span_recall@5`.
+        """
+        paired = ~np.isnan(self.change[name])
+        if not paired.any():
+            return None, None
+        before, after = (float(table.column(name)[paired].mean()) for table in (self.before, self.after))
+        return before, after
+
+    def record(self) -> dict[str, Any]:
+        """Return the change of every score for JSON."""
+        independent = "questions" if self.clusters is None else "documents"
+        scores = {name: self._record(name) for name in self.change}
+        return {"intervals": {"level": LEVEL, "seed": _SEED, "independent": independent}, "scores": scores}
+
+    def _record(self, name: str) -> dict[str, Any]:
+        (before, after), changes, test = self.means(name), self.change[name], self.tests.get(name)
+        known = changes[~np.isnan(changes)]
+        return {
+            "n": len(known),
+            "before": before,
+            "after": after,
+            "delta": None if test is None else test.mean,
+            "test": None if test is None else recorded_test(test),
+            "ceiling": self.ceiling.mean.get(name),
+            "improved": int((known > 0).sum()),
+            "regressed": int((known < 0).sum()),
+            "unchanged": int((known == 0).sum()),
+        }
+
+    def table(self, candidates: int | None = None) -> SummaryTable:
+        """Return the change of every score as people read it.
+
+        Args:
+            candidates: The most candidates that a query has, if that is known.
+        """
+        first = next(iter(self.change))
+        told = self._record(first)
+        some = "" if candidates is None else f"up to {candidates} candidates per question; "
+        moved = f"{told['improved']} improved, {told['regressed']} regressed, {told['unchanged']} unchanged"
+        ceiling = ["ceiling: the recall that no order of the candidates exceeds"] if self.ceiling.columns else []
+        return SummaryTable(
+            title="Before and after reranking",
+            lines=(f"{some}{first}: {moved}", *ceiling),
+            header=("score", "before", "after", "delta", "interval", "p", *(["ceiling"] if ceiling else [])),
+            rows=tuple((*self._row(name), *([self._ceiling(name)] if ceiling else [])) for name in self.change),
+        )
+
+    def _row(self, name: str) -> Iterator[str]:
+        (before, after), test = self.means(name), self.tests.get(name)
+        yield from (name, number(before), number(after))
+        if test is None:
+            yield from ("–", "–", "–")
+        else:
+            yield from (written_signed(test.mean), written_interval(test), written_p_value(test.p_value))
+
+    def _ceiling(self, name: str) -> str:
+        return number(self.ceiling.mean[name]) if name in self.ceiling.columns else ""
