@@ -186,10 +186,10 @@ def test_top_k_of_another_kind_in_the_metadata_of_other_datasets_is_no_k(corpus)
 
 def test_what_is_not_applied_is_noted_with_every_result(tmp_path):
     kept = {"scopePrefix": "eval:help:", "thresholds": {"min": {"hitAtK": 0.9}}}
-    result = run_at(loaded(tmp_path, three_documents(asked(ids=[]), asked(2, []), defaults=kept)))
-    scope, thresholds = result.notes
+    dataset = loaded(tmp_path, three_documents(asked(ids=[]), asked(2, []), defaults=kept))
+    (scope,) = run_at(dataset).notes
     assert scope == "scopePrefix of the dataset is not applied: every question searches all documents"
-    assert thresholds == "thresholds of the dataset are not applied: they decide nothing about this result"
+    assert dataset.thresholds == {"min": {"hitAtK": 0.9}}
     (scope,) = run_at(loaded(tmp_path, three_documents(asked(1, [], scopePrefix="eval:"), asked(2, [])))).notes
     assert scope == "scopePrefix of the dataset is not applied: every question searches all documents"
     nothing = {"scopePrefix": "", "thresholds": {}, "mode": "retrieve"}
@@ -198,13 +198,20 @@ def test_what_is_not_applied_is_noted_with_every_result(tmp_path):
 
 NOT_APPLIED = {
     "scopePrefix": ("eval:", "scopePrefix of the dataset is not applied: "),
-    "thresholds": ({"min": {"hitAtK": 0.9}}, "thresholds of the dataset are not applied: "),
+    "thresholds": ({"min": {"hitAtK": 0.9}}, "thresholds beside the defaults of the dataset are not applied: "),
     "rerankTopK": (50, "rerankTopK of the dataset is not applied: the reranker of the run says how many candidates"),
 }
 
 
-@pytest.mark.parametrize("place", ["top", "defaults", "question", "relevant"])
-@pytest.mark.parametrize("name", NOT_APPLIED)
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        (name, place)
+        for name in NOT_APPLIED
+        for place in ("top", "defaults", "question", "relevant")
+        if (name, place) != ("thresholds", "defaults")
+    ],
+)
 def test_what_is_not_applied_is_noted_wherever_it_stands(tmp_path, recwarn, place, name):
     value, said = NOT_APPLIED[name]
     kept = {name: value}

@@ -32,6 +32,7 @@ from rag_evaluation_framework.experiments.evaluation_config import EvaluationCon
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.functions import load_function
 from rag_evaluation_framework.registry.table import Kind
+from rag_evaluation_framework.results.gate_verdict import OnInconclusive
 from rag_evaluation_framework.retrievers.function import as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 
@@ -59,7 +60,8 @@ class ConfigFile(BaseModel):
     Paths are relative to the file's folder, or begin with `~`. `retriever` is a whole pipeline; without it,
     `chunker`, `embedder` and `vector_store` make one, as in `Evaluation.run`; a `reranker` reorders the results of
     either. `evaluation_type` is by default that of the dataset; a token-level dataset can be evaluated at any.
-    `chunk_id` names a function, `module:function`.
+    `chunk_id` names a function, `module:function`. `gates`, `thresholds`, `baseline` and `on_inconclusive` say what the
+    command line checks the result against.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -85,6 +87,10 @@ class ConfigFile(BaseModel):
     timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     on_error: OnError = "collect"
     save_results_path: GivenPath | None = None
+    gates: list[str] = Field(default=[])
+    thresholds: dict[str, Any] | None = None
+    baseline: GivenPath | None = None
+    on_inconclusive: OnInconclusive = "pass"
 
     def __repr__(self) -> str:
         return fit_to_show(super().__repr__())

@@ -21,6 +21,7 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.score_table import ScoreTable, Status
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResults
 
 _LARGEST = 2**63 - 1
@@ -211,6 +212,7 @@ class ReportRecord:
     metrics: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     statistics: Mapping[str, Any] = field(default_factory=dict[str, Any])
     skipped: tuple[SkippedRecord, ...] | None = None
+    gates: tuple[GateVerdict, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import numpy as np
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.clusters import taken
+from rag_evaluation_framework.results.gate_verdict import gate_rows
 from rag_evaluation_framework.results.means import told_drop, within
 from rag_evaluation_framework.results.summary import Summary, number, skipped_lines, vector_stores
 
@@ -42,6 +43,7 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
         worst_title=f"Weakest questions by {name}",
         worst=tuple((number(scores[query.query_id]), query.query_id, query.text or "–") for query in worst),
         skipped=skipped_lines(result.skipped),
+        gates=gate_rows(result.gates),
         facts=(
             *(f"{stage}: {seconds:.3f} s" for stage, seconds in result.timings.items()),
             *([f"vector store: {stores}"] if stores else []),

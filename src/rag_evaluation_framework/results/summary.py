@@ -18,6 +18,9 @@ _QUOTED = 160
 SKIPPED = "Skipped questions"
 """The heading of the labels that could not be placed."""
 
+GATES = "Gates"
+"""The heading of what became of the gates."""
+
 # What Markdown makes something of, anywhere and at the beginning of a block. Inside of a word `_` is nothing.
 _INLINE = re.compile(r"[\\`*\[\]<>|#~&$]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
 _BLOCK = re.compile(r"^(\d*)([-+=:.)])")
@@ -37,6 +40,7 @@ class Summary:
         worst: Questions to look at: score, id, wording.
         facts: Where and how the run was made.
         skipped: Labels that could not be placed, and the reasons.
+        gates: What became of the gates of the run, below a header; nothing if it had none.
     """
 
     title: str
@@ -48,6 +52,7 @@ class Summary:
     worst: tuple[Row, ...]
     facts: tuple[str, ...]
     skipped: tuple[str, ...] = ()
+    gates: tuple[Row, ...] = ()
 
     def __post_init__(self) -> None:
         fit: dict[str, Any] = {
@@ -60,6 +65,7 @@ class Summary:
             "worst": tuple((*map(name_line, row[:-1]), one_line(row[-1], _LINE)) for row in self.worst),
             "facts": tuple(map(_told, self.facts)),
             "skipped": _first(self.skipped, _MOST_SKIPPED, "label{} that could not be placed"),
+            "gates": tuple(tuple(map(_told, row)) for row in self.gates),
         }
         for name, value in fit.items():
             object.__setattr__(self, name, value)
@@ -74,14 +80,19 @@ class Summary:
             for first, *cells in rows
         ]
         skipped = [SKIPPED, *(f"  {label}" for label in self.skipped)] if self.skipped else []
-        return "\n".join([self.title, *self.headline, *lines, *(f"! {note}" for note in self.notes), *skipped])
+        gates = [GATES, *(f"  {'; '.join(filter(None, row))}" for row in self.gates[1:])] if self.gates else []
+        notes = (f"! {note}" for note in self.notes)
+        return "\n".join([self.title, *self.headline, *lines, *gates, *notes, *skipped])
 
     def as_html(self) -> str:
         """Return the summary as a notebook shows it; everything that comes from outside is escaped."""
         head = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
         body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows)
-        more = _html_list(self.notes) + (
-            f"<strong>{SKIPPED}</strong>{_html_list(self.skipped)}" if self.skipped else ""
+        gates = tuple("; ".join(filter(None, row)) for row in self.gates[1:])
+        more = (
+            (f"<strong>{GATES}</strong>{_html_list(gates)}" if gates else "")
+            + _html_list(self.notes)
+            + (f"<strong>{SKIPPED}</strong>{_html_list(self.skipped)}" if self.skipped else "")
         )
         headline = "".join(f"<br>{escape(line)}" for line in self.headline)
         return (
@@ -95,6 +106,8 @@ class Summary:
         for line in self.headline:
             lines += [_literal(line), ""]
         lines += _table(self.header, self.rows)
+        if self.gates:
+            lines += ["", f"## {GATES}", "", *_table(self.gates[0], self.gates[1:])]
         if self.notes:
             lines += ["", "## Notes", "", *(f"- {_literal(note)}" for note in self.notes)]
         if self.skipped:
