@@ -5,8 +5,8 @@ signs. Scores are hit rates up to 0.98; recalls that pile up at 0 and 1, of whic
 questions do; and smooth ones. Of families of 24 systems, `Leaderboard` tells which are tied with the best: of such
 scores, of systems that differ as two do, or four by four hardly at all, or on all questions of a document. By default
 10,000 replications of each, about 20 minutes of CPU for pairs (`--only pairs`), 10 for pairs by document (`--only
-documents`), 12 for families (`--only families`) and 3 for means (`--only means`); what is printed with them is the
-simulation's own 99 % error.
+documents`), 12 for families (`--only families`), 3 for means (`--only means`) and 15 for gates (`--only gates`); what
+is printed with them is the simulation's own 99 % error.
 
 Means and differences are also those of questions drawn from real ones: of the public corpora given with --data (a
 folder with corpora/*.md and questions_df.csv), or else of the built-in handbook.
@@ -21,6 +21,11 @@ folder with corpora/*.md and questions_df.csv), or else of the built-in handbook
     real_coverage_min    intervals of means and differences of real questions: the same
     tied_set_loss        families of 24, all equal or eight: the largest share that loses one of the best; at most .07
     tied_set_power       n = 200, independent: the least share of systems worse by .10 that are left out
+    gate_unchanged       `population(…) drop <= 0.05`: the largest share of unchanged systems that fails; at most .05
+    gate_strict          the same of `population(…) drop <= 0`
+    gate_at_limit        systems that fell by exactly .05, n >= 200: the largest share that fails; at most .05
+    gate_power_least     true drops of .10 and .15: how far what fails is below what was predicted, at most
+    gate_power_error     the same in either direction
 """
 
 import os
@@ -42,6 +47,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework import BM25Retriever, Corpus, RecursiveCharacterChunker, evaluate, load_dataset
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.gates import Gate
 from rag_evaluation_framework.statistics import (
     PairedDifference,
     mean_scores,
@@ -55,6 +61,8 @@ COLUMNS = 100
 SIZES = (20, 50, 200, 400, 1_000)
 MARGIN = -0.05
 DROPS = (0.02, 0.05, 0.10)
+GATED_DROPS = (0.10, 0.15)
+PARTS = ("pairs", "documents", "families", "means", "gates")
 CELLS = 24
 BEST = 8
 FAMILY_SIZES = (50, 200)
@@ -133,6 +141,51 @@ def replications(world: World, questions: int, times: int, shift: float = 0.0) -
 def error(share: float, times: int) -> float:
     """Return the 99 % error of a simulated share."""
     return 2.576 * sqrt(max(share * (1 - share), 1 / times) / times)
+
+
+def gates(times: int, tell: Callable[[str], None]) -> dict[str, float]:
+    """Return the figures of gates on the drop of a score of all questions like these."""
+    usual, strict = (Gate.parse(f"population(recall@10) drop <= {limit}") for limit in (-MARGIN, 0))
+    unchanged: list[float] = []
+    held: list[float] = []
+    at_limit: list[float] = []
+    powers: list[float] = []
+
+    def failed(gate: Gate, tests: list[PairedDifference]) -> float:
+        return sum(not gate.allows(-test.high) for test in tests) / times
+
+    for questions in SIZES:
+        for world in worlds(0.0):
+            tests = list(replications(world, questions, times))
+            unchanged.append(failed(usual, tests))
+            held.append(failed(strict, tests))
+            passed = sum(usual.allows(-test.low) for test in tests) / times
+            tell(
+                f"{questions:5} {world.name:14} no change: {unchanged[-1]:.4f} fail, {passed:.4f} pass; "
+                f"{held[-1]:.4f} fail a limit of 0"
+            )
+        for world in worlds(-MARGIN) if questions >= 200 else ():
+            at_limit.append(failed(usual, list(replications(world, questions, times))))
+            tell(f"{questions:5} {world.name:14} at the limit: {at_limit[-1]:.4f} fail")
+        for drop in GATED_DROPS if questions >= 50 else ():
+            for world in worlds(drop):
+                tests = list(replications(world, questions, times))
+                errors = np.array([test.standard_error for test in tests])
+                steps = {round(test.step * questions, 9) for test in tests if test.changed}
+                step = steps.pop() / questions if len(steps) == 1 else 0.0
+                predicted = power(drop + MARGIN, float(np.sqrt(np.mean(errors**2))), questions, step)
+                powers.append(failed(usual, tests) - predicted)
+                tell(
+                    f"{questions:5} {world.name:14} drop {drop:.2f}: {powers[-1] + predicted:.4f} fail, "
+                    f"{predicted:.4f} predicted"
+                )
+    return {
+        "gate_unchanged": max(unchanged),
+        "gate_strict": max(held),
+        "gate_at_limit": max(at_limit),
+        "gate_power_least": min(powers),
+        "gate_power_error": max(map(abs, powers)),
+    }
 
 
 @dataclass(frozen=True)
@@ -440,6 +493,7 @@ def measure(times: int, only: str | None, data: Path | None, *, is_quiet: bool) 
         **(documents_in_pairs(times, tell) if only in (None, "documents") else {}),
         **(families(times, tell) if only in (None, "families") else {}),
         **({**means(times, tell), **real(times, data, tell)} if only in (None, "means") else {}),
+        **(gates(times, tell) if only in (None, "gates") else {}),
         "error_of_5_percent": round(error(0.05, times), 5),
     }
 
@@ -451,7 +505,7 @@ def main() -> None:
         "--json", action="store_true", help="print one flat JSON object of the figures, and nothing else"
     )
     parser.add_argument("--replications", type=int, default=10_000)
-    parser.add_argument("--only", choices=("pairs", "documents", "families", "means"), help="measure only one of these")
+    parser.add_argument("--only", choices=PARTS, help="measure only one of these")
     parser.add_argument("--data", type=Path, help="folder with corpora/*.md and questions_df.csv")
     arguments = parser.parse_args()
     figures = measure(arguments.replications, arguments.only, arguments.data, is_quiet=arguments.json)

@@ -23,6 +23,7 @@ FLOORS = (
     {"annotation", "results"},
     {"experiments"},
     {"analysis", "attribution"},
+    {"gates"},
     {"reports", "demo"},
     {"cli", "__main__"},
     {"testing"},  # for people who write components: it may import everything, and nothing imports it

@@ -9,6 +9,7 @@ import pytest
 
 from rag_evaluation_framework._support import interrupts
 from rag_evaluation_framework.cli.main import main
+from support.gated_project import make_project
 
 
 class Outcome(NamedTuple):
@@ -57,4 +58,11 @@ def folder(tmp_path):
         "How do I upgrade?,Upgrade the agent first.\n"
         "Who is the chief?,\n"
     )
+    return tmp_path
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A folder of documents with a dataset of the retrieval harness and a pipeline, `own:search`."""
+    make_project(tmp_path)
     return tmp_path

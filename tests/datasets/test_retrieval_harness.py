@@ -188,21 +188,28 @@ def test_top_k_of_another_kind_in_the_metadata_of_other_datasets_is_no_k(corpus)
 
 def test_what_is_not_applied_is_noted_with_every_result(tmp_path):
     kept = {"scopePrefix": "eval:help:", "thresholds": {"min": {"hitAtK": 0.9}}}
-    result = run_at(loaded(tmp_path, three_documents(asked(ids=[]), asked(2, []), defaults=kept)))
-    (thresholds,) = result.notes
-    assert thresholds == "thresholds of the dataset are not applied: they decide nothing about this result"
+    dataset = loaded(tmp_path, three_documents(asked(ids=[]), asked(2, []), defaults=kept))
+    assert run_at(dataset).notes == ()
+    assert dataset.thresholds == {"min": {"hitAtK": 0.9}}
     nothing = {"scopePrefix": "", "thresholds": {}, "mode": "retrieve"}
     assert run_at(loaded(tmp_path, three_documents(asked(1, [], scopePrefix=""), defaults=nothing))).notes == ()
 
 
 NOT_APPLIED = {
-    "thresholds": ({"min": {"hitAtK": 0.9}}, "thresholds of the dataset are not applied: "),
+    "thresholds": ({"min": {"hitAtK": 0.9}}, "thresholds beside the defaults of the dataset are not applied: "),
     "rerankTopK": (50, "rerankTopK of the dataset is not applied: the reranker of the run says how many candidates"),
 }
 
 
-@pytest.mark.parametrize("place", ["top", "defaults", "question", "relevant"])
-@pytest.mark.parametrize("name", NOT_APPLIED)
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        (name, place)
+        for name in NOT_APPLIED
+        for place in ("top", "defaults", "question", "relevant")
+        if (name, place) != ("thresholds", "defaults")
+    ],
+)
 def test_what_is_not_applied_is_noted_wherever_it_stands(tmp_path, recwarn, place, name):
     value, said = NOT_APPLIED[name]
     kept = {name: value}

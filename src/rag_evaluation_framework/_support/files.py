@@ -250,6 +250,18 @@ def write_new(path: Path, text: str) -> None:
         raise DatasetError(f"{path}: cannot be written ({error.strerror}); choose another path") from error
 
 
+def write_over(path: Path, text: str) -> None:
+    """Write a file atomically, in place of the one that may be there.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    with unfinished(path.parent) as folder:
+        part = folder / "part"
+        part.write_bytes(text.encode("utf-8", "backslashreplace"))
+        part.replace(path)
+
+
 def published(part: Path, path: Path) -> bool:
     """Move a file to its final name without replacing another file; return whether the name was free."""
     try:

@@ -1,6 +1,6 @@
 """Comparison of two results, query by query."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -227,6 +227,21 @@ class Comparison:
             known = ", ".join(self.labels) or "none, as these results do not tell what their questions are about"
             raise ConfigError(f"by={shown(by)}: expected a property that tells some questions from others; {known}")
         return slices(by, self.labels[by], self._change(next(iter(self.change.columns)) if name is None else name))
+
+    def part(self, queries: Collection[str], name: str, by: str = "", value: str = "") -> Slice | None:
+        """Return how a score changed on some of the queries; None if none of them has it in both results.
+
+        Args:
+            queries: The ids; those that are not compared are left out.
+            name: The score.
+            by: The property that they share.
+            value: Its value.
+
+        Raises:
+            ConfigError: The results do not both have this score.
+        """
+        rows = [row for row, query_id in enumerate(self.change.query_ids) if query_id in queries]
+        return self._change(name).of(by, value, np.array(rows, dtype=np.int64))
 
     def _change(self, name: str) -> ScoreChange:
         full = self._full(name)

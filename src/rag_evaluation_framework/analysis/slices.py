@@ -68,16 +68,22 @@ def labels_of(queries: QueryResults[Any], rows: Sequence[int], evaluation_type: 
         rows: The questions.
         evaluation_type: The level of their labels.
     """
+    labels = every_label(queries, rows, evaluation_type)
+    return {name: own for name, own in labels.items() if 1 < len(set[str]().union(*own)) <= _MOST_VALUES}
+
+
+def every_label(queries: QueryResults[Any], rows: Sequence[int], evaluation_type: EvaluationType) -> Labels:
+    """Return the properties of questions as `labels_of` does, however many different values they have."""
     labels: dict[str, list[tuple[str, ...]]] = {}
     metadata = [queries.metadata.get(row, {}) for row in rows]
     for key in dict.fromkeys(key for known in metadata for key in known):
-        labels[key] = [_values(known.get(key)) for known in metadata]
+        labels[key] = [label_values(known.get(key)) for known in metadata]
     if evaluation_type != "chunk-level":
         relevant = [queries.relevant[row] for row in rows]
         labels.setdefault(DOCUMENT, [(document_of(units[0]),) if units else () for units in relevant])
     if evaluation_type == "token-level":
         labels.setdefault(LENGTH, [_length(queries, row) for row in rows])
-    return {name: own for name, own in labels.items() if 1 < len(set[str]().union(*own)) <= _MOST_VALUES}
+    return labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +236,7 @@ def _rows(values: Sequence[tuple[str, ...]]) -> dict[str, Integers]:
     return {value: np.array(known, dtype=np.int64) for value, known in rows.items()}
 
 
-def _values(given: Any) -> tuple[str, ...]:
+def label_values(given: Any) -> tuple[str, ...]:
     """Return the values of a key of metadata by which questions can be told apart."""
     listed = given if is_list(given) else [given]  # in records, tuples are lists
     plain = (str(value) for value in listed if isinstance(value, str | bool | int))

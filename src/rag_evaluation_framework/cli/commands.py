@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from rag_evaluation_framework._outside import fit_to_show
 from rag_evaluation_framework._support.optional import DISTRIBUTION
+from rag_evaluation_framework.cli.baseline import baseline
 from rag_evaluation_framework.cli.cache import cache
 from rag_evaluation_framework.cli.compare import compare
 from rag_evaluation_framework.cli.components import components
@@ -68,7 +69,7 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
     return run_and_report
 
 
-for command in (demo, init, label, run, compare, explain, score, components, cache):
+for command in (demo, init, label, run, baseline, compare, explain, score, components, cache):
     app.command()(_reporting(command))
 
 datasets = typer.Typer(
@@ -94,7 +95,7 @@ def options(
 ) -> None:
     """Measure retrieval: label the text once, compare any chunker, embedder and retriever fairly.
 
-    Exit codes: 0 done, 1 dataset lint found something, 2 the run could not be made, 129 SIGHUP,
-    130 Ctrl-C, 141 output closed, 143 SIGTERM.
+    Exit codes: 0 done, 1 a gate failed or dataset lint found something, 2 the run could not be made,
+    129 SIGHUP, 130 Ctrl-C, 141 output closed, 143 SIGTERM.
     Start with: rag-eval demo
     """

@@ -183,5 +183,5 @@ def record_of(
     """Return a comparison for JSON, with where its runs are."""
     record = compared.record()
     for which, run in (("baseline", before), ("candidate", after)):
-        record[which] |= {"folder": str(run.folder), "created": run.created}
+        record[which] |= {"folder": None if run.folder is None else str(run.folder), "created": run.created}
     return record

@@ -15,6 +15,8 @@ from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.compare import record_of
 from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.endings import Found
+from rag_evaluation_framework.cli.gating import Gating
 from rag_evaluation_framework.cli.left_out import told_left_out
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json
 from rag_evaluation_framework.data.failures import NOT_ASKED
@@ -22,7 +24,6 @@ from rag_evaluation_framework.errors import (
     ComponentExited,
     ConfigError,
     Interrupted,
-    LevelMismatch,
     ResultError,
     SaveFailed,
 )
@@ -62,6 +63,11 @@ def run(
     experiment_name: options.ExperimentName = None,
     root: options.Root = None,
     baseline: options.Baseline = None,
+    gate: options.Gate = None,
+    threshold: options.Threshold = None,
+    on_inconclusive: options.OnInconclusive = None,
+    junit: options.JUnit = None,
+    step_summary: options.StepSummary = False,
     worst: options.Worst = 5,
     allow_failures: options.AllowFailures = 0,
     allow_skipped: options.AllowSkipped = 0,
@@ -72,49 +78,57 @@ def run(
     """Evaluate one retriever, show the scores and the weakest questions, and save the run.
 
     The run is saved in a folder in <root>/runs/, whose summary.md is the place to start.
+    Exit codes: 0 done, 1 a gate failed, 2 the run could not be made, or a gate not be measured.
     """
     run_file, folder = _run_file(config, options.settings(locals()))
     if run_file.allow_custom_prefix and not yes:
         raise ConfigError(
             "--allow-custom-prefix lets a run delete what is in its scope, whatever that is; expected --yes"
         )
-    before = None if baseline is None else _before(baseline, run_file, folder)
+    gating = Gating.of(
+        run_file,
+        folder,
+        gate=gate,
+        threshold=threshold,
+        baseline=baseline,
+        junit=junit,
+        step_summary=step_summary,
+        worst=worst,
+    )
     with components_print_to_stderr(), _nothing_kept():
         experiment = run_file.experiment(folder, imports=not no_import)
     with _cleaned_up(experiment.retriever, run_file.cleanup):
-        result, problem = _made(experiment)
-        _tell(result, problem, experiment.corpus, before, worst, as_json=as_json)
-        _check(result, experiment.corpus, allow_failures, allow_skipped)
+        result, problem = _made(experiment, gating)
+        not_written = None if isinstance(problem, Interrupted) else gating.write(result)
+        _tell(result, problem, experiment.corpus, gating, worst, as_json=as_json)
+        _check(result, experiment.corpus, allow_failures, allow_skipped, not_written)
+        if any(verdict.counts_as == "fail" for verdict in result.gates):
+            raise Found
 
 
-def _made(experiment: rag.ExperimentConfig[Any]) -> tuple[rag.EvaluationResult[Any], Problem | None]:
+def _made(experiment: rag.ExperimentConfig[Any], gating: Gating) -> tuple[rag.EvaluationResult[Any], Problem | None]:
     """Return the result of an experiment, and what is to be told after that was shown."""
     with components_print_to_stderr(), _nothing_kept():
+        gates = gating.planned(experiment)
         try:
-            return rag.run_experiment(experiment), None
+            return rag.run_experiment(experiment, lambda result: gating.complete(result, gates)), None
         except (SaveFailed, Interrupted, ComponentExited) as problem:
             if problem.result is None:
                 raise
             return problem.result, problem
 
 
-def _before(name: str, run_file: experiments.ConfigFile, folder: Path) -> rag.EvaluationResult[Any]:
-    """Return the baseline, which is looked for before the run: `last` is not this one."""
-    root = folder / (run_file.save_results_path or results.store.ROOT)
-    return rag.load_result(results.find_run(name, root))
-
-
 def _tell(
     result: rag.EvaluationResult[Any],
     problem: Problem | None,
     corpus: rag.Corpus,
-    before: rag.EvaluationResult[Any] | None,
+    gating: Gating,
     worst: int,
     *,
     as_json: bool,
 ) -> None:
     """Print a result, how it differs from a baseline, and where it is saved; raise what is to be told after that."""
-    compared, refused = _compared(before, result)
+    before, (compared, refused) = gating.baseline, gating.compared(result)
     not_saved = problem.why if isinstance(problem, SaveFailed) else str(problem)
     where = f"not saved: {not_saved}" if result.folder is None else f"saved in {result.folder}"
     with arriving(f"the run is {where}"):
@@ -126,24 +140,15 @@ def _tell(
             if before is not None and compared is not None:
                 stdout().print()
                 reports.show_difference(stdout(), reports.difference(compared, before, result, worst=worst))
+            if result.gates:
+                stdout().print()
+                reports.show_gates(stdout(), result.gates)
     if isinstance(problem, SaveFailed):
         raise ResultError(f"the result is shown, but not saved: {problem.why}") from problem
     if problem is not None:
         raise problem
     if refused is not None:
         raise refused
-
-
-def _compared(
-    before: rag.EvaluationResult[Any] | None, result: rag.EvaluationResult[Any]
-) -> tuple[rag.Comparison | None, LevelMismatch | ResultError | None]:
-    """Return how a result differs from a baseline, or why they cannot be compared; neither without a baseline."""
-    if before is None:
-        return None, None
-    try:
-        return before.compare(result), None
-    except (LevelMismatch, ResultError) as refused:
-        return None, refused
 
 
 def _show(result: rag.EvaluationResult[Any], corpus: rag.Corpus, worst: int) -> None:
@@ -176,8 +181,17 @@ def _nothing_kept() -> Generator[None]:
         raise Interrupted("no question was answered, and nothing is saved") from interrupt
 
 
-def _check(result: rag.EvaluationResult[Any], corpus: rag.Corpus, allow_failures: int, allow_skipped: int) -> None:
-    """Raise ConfigError if the result cannot be relied on, saying everything that is more than was allowed."""
+def _check(
+    result: rag.EvaluationResult[Any],
+    corpus: rag.Corpus,
+    allow_failures: int,
+    allow_skipped: int,
+    not_written: str | None,
+) -> None:
+    """Raise ConfigError if the result cannot be relied on, saying everything that is more than was allowed.
+
+    Also if a gate could not be measured, or a file not be written.
+    """
     failed, skipped = result.counts["failed"] + result.counts["metric_failed"], result.counts["skipped"]
     not_asked = sum(NOT_ASKED in failures for failures in result.failures.values())
     if not_asked:
@@ -194,6 +208,12 @@ def _check(result: rag.EvaluationResult[Any], corpus: rag.Corpus, allow_failures
     if skipped > allow_skipped:
         many = f"{skipped} of {result.counts['answerable']} answerable questions {'were' if skipped > 1 else 'was'}"
         problems.append(f"{many} skipped (--allow-skipped allows {allow_skipped}){_why_skipped(result, corpus)}")
+    problems += (
+        f"gate {verdict.gate!r} could not be measured: {verdict.told}"
+        for verdict in result.gates
+        if verdict.counts_as == "error"
+    )
+    problems += [not_written] if not_written else []
     if problems:
         raise ConfigError("; ".join([*problems, f"the run is saved in {result.folder}"]))
 
@@ -242,6 +262,7 @@ def _summary(result: rag.EvaluationResult[Any], not_saved: str, worst: int) -> d
         "latency": None if result.latency is None else result.latency.record(),
         "headline": result.headline,
         "counts": result.counts,
+        "gates": [asdict(verdict) for verdict in result.gates],
         "notes": list(result.notes),
         "failures": {query: [asdict(failure) for failure in failures] for query, failures in result.failures.items()},
         "skipped": [

@@ -73,6 +73,26 @@ Baseline = Annotated[
     str | None,
     typer.Option(help="A saved run to compare with, named as in `rag-eval compare`, such as last."),
 ]
+Gate = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="CONDITION", help="Fail with exit code 1 unless it holds: 'recall@10 >= 0.75', 'lost <= 2'; repeatable."
+    ),
+]
+Threshold = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=VALUE", help="min.recallAtK=0.75, max.p95TotalMs=300 and so on; repeatable."),
+]
+OnInconclusive = Annotated[
+    str | None,
+    typer.Option(
+        metavar="pass|fail", help="As what a population gate counts that chance leaves open; by default pass."
+    ),
+]
+JUnit = Annotated[Path | None, typer.Option(parser=paths.path, help="Write the gates as a JUnit XML report.")]
+StepSummary = Annotated[
+    bool, typer.Option("--step-summary", help="Add the result to the summary of the step in GitHub Actions.")
+]
 Worst = Annotated[int, typer.Option(min=0, help="How many of the weakest questions to show.")]
 AllowFailures = Annotated[
     int, typer.Option(min=0, help="The number of failed questions to tolerate before exiting with 2.")
@@ -93,7 +113,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object inst
 
 _KEYS = {"metric": "metrics", "budget": "budgets", "root": "save_results_path", "no_ingest": "ingest"}
 """Options that are not called like the key that they set."""
-_NO_KEYS = frozenset({"config", "baseline", "worst", "allow_failures", "allow_skipped", "no_import", "as_json", "yes"})
+_NO_KEYS = frozenset(
+    {
+        *("config", "worst", "allow_failures", "allow_skipped", "no_import", "as_json", "yes"),
+        *("baseline", "gate", "threshold", "junit", "step_summary"),
+    }
+)
 """What is about the command, not about the evaluation."""
 
 

@@ -29,7 +29,6 @@ UnitT = TypeVar("UnitT", bound=DocumentId | ChunkId | CharacterSpan)
 _MOST_PROBLEMS = 5
 
 _NOT_APPLIED = {
-    "thresholds": "thresholds of the dataset are not applied: they decide nothing about this result",
     "rerankTopK": (
         "rerankTopK of the dataset is not applied: the reranker of the run says how many candidates it reorders"
     ),
@@ -215,6 +214,11 @@ class Dataset(Generic[U]):
         return next(iter(asked), default)
 
     @property
+    def thresholds(self) -> Any:
+        """The thresholds in the `defaults` of a dataset of the retrieval harness, as they are written; None without."""
+        return self._defaults.get("thresholds")
+
+    @property
     def _defaults(self) -> Mapping[str, Any]:
         kept: Any = self.metadata.get("defaults")
         return cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
@@ -290,6 +294,8 @@ class Dataset(Generic[U]):
             for name in ("topK", SCOPE_PREFIX)
             if self.metadata.get(name)
         ]
+        if any(kept.get("thresholds") for kept in (self.metadata, *(query.metadata for query in self.queries))):
+            notes.append("thresholds beside the defaults of the dataset are not applied: expected in its defaults")
         return tuple(notes)
 
     def __len__(self) -> int:

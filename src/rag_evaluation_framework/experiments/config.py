@@ -10,7 +10,7 @@ from rag_evaluation_framework._outside import fit_to_keep, shown
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.cutoffs import Cutoff
+from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, content_digest
@@ -29,6 +29,7 @@ from rag_evaluation_framework.results.record import HASH_OF
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.scoped import within_scopes
 from rag_evaluation_framework.scoring.score_checks import Metrics, check_metrics
+from rag_evaluation_framework.scoring.score_names import takes
 
 
 @dataclass(frozen=True, init=False)
@@ -140,6 +141,16 @@ class ExperimentConfig(Generic[U]):
     def cutoffs(self) -> tuple[Cutoff, ...]:
         """All cutoffs, the numbers of results first."""
         return (*map(Cutoff, self.k), *self.config.budgets)
+
+    @property
+    def score_names(self) -> tuple[str, ...]:
+        """The names of the scores of its result: every metric at every cutoff that it takes."""
+        return tuple(
+            str(ScoreName(metric.name, cutoff))
+            for metric in self.metrics
+            for cutoff in self.cutoffs
+            if takes(metric, cutoff)
+        )
 
     @property
     def name(self) -> str:

@@ -36,6 +36,7 @@ from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.functions import load_function
 from rag_evaluation_framework.registry.table import Kind
+from rag_evaluation_framework.results.gate_verdict import OnInconclusive
 from rag_evaluation_framework.retrievers.engine import Cleanup, leave
 from rag_evaluation_framework.retrievers.function import as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
@@ -69,7 +70,8 @@ class ConfigFile(BaseModel):
     what the ids of its documents begin with, `ingest` whether they are written (by default if the dataset brings them),
     and `cleanup` when they are deleted. Without `corpus`, the documents are those of the dataset, of which
     `loader_root` has the files that `loaderRef` names. `evaluation_type` is by default that of the dataset; a
-    token-level dataset can be evaluated at any. `chunk_id` names a function, `module:function`.
+    token-level dataset can be evaluated at any. `chunk_id` names a function, `module:function`. `gates`, `thresholds`,
+    `baseline` and `on_inconclusive` say what the command line checks the result against.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -104,6 +106,10 @@ class ConfigFile(BaseModel):
     allow_remote: bool = False
     allow_assets: bool = False
     loader_root: GivenPath | None = None
+    gates: list[str] = Field(default=[])
+    thresholds: dict[str, Any] | None = None
+    baseline: GivenPath | None = None
+    on_inconclusive: OnInconclusive = "pass"
 
     def __repr__(self) -> str:
         return fit_to_show(super().__repr__())

@@ -1,11 +1,11 @@
 """`run_experiment`: index, retrieve, score, and save the result."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import Any, overload
+from typing import Any, TypeAlias, overload
 
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import finished
@@ -26,21 +26,29 @@ from rag_evaluation_framework.results.store import check_root
 from rag_evaluation_framework.scoring.score import score_checked, unscored
 from rag_evaluation_framework.text.reading import RankingCutter
 
+Complete: TypeAlias = Callable[[EvaluationResult[Any]], EvaluationResult[Any]]
+"""What adds to a result what follows from it, before it is saved: the verdicts of gates, a comparison."""
+
 
 @overload
-def run_experiment(config: ExperimentConfig[U]) -> EvaluationResult[U]: ...
+def run_experiment(config: ExperimentConfig[U], complete: Complete | None = None) -> EvaluationResult[U]: ...
 
 
 @overload
-def run_experiment(config: AnyExperimentConfig) -> ExperimentResult: ...
+def run_experiment(config: AnyExperimentConfig, complete: Complete | None = None) -> ExperimentResult: ...
 
 
-def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
+def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = None) -> EvaluationResult[Any]:
     """Run an experiment: index the corpus, retrieve for every query, score every metric at every cutoff.
 
     A query whose retrieval raises, or a metric that does, becomes a `Failure` of the result; so does one that calls
     `sys.exit`. The retriever is closed at the end, also after an error or an interrupt. Latencies are those of one
     query at a time.
+
+    Args:
+        config: The experiment.
+        complete: Adds to the result what follows from it, such as the verdicts of gates; not to one of a run that was
+            interrupted.
 
     Raises:
         ConfigError: Results cannot be saved where they are to be saved, or the list of chunks is needed and the
@@ -79,6 +87,8 @@ def run_experiment(config: ExperimentConfig[Any]) -> EvaluationResult[Any]:
             result = _scored(config, cutter, truth, rankings, head, record, interrupted=True)
     told = [f"interrupted: {answered}"] if NOT_ANSWERED in rankings.failures.values() else []
     result = replace(result, notes=tuple(dict.fromkeys([*told, *config.notes, *notes])))
+    if complete is not None and late is None and not isinstance(ended, KeyboardInterrupt):
+        result, late = finished(lambda: complete(result))
     return _kept(result, measured.save_results_path, answered, late or ended)
 
 

@@ -125,6 +125,7 @@ def difference(
             for query_id in listed
         ),
         facts=tuple(
-            f"{which}: {run.folder} ({run.created})" for which, run in (("baseline", before), ("candidate", after))
+            f"{which}: {run.folder or 'this run'} ({run.created})"
+            for which, run in (("baseline", before), ("candidate", after))
         ),
     )

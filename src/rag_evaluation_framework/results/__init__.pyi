@@ -1,3 +1,5 @@
+from .baseline import keep_baseline as keep_baseline
+from .gate_verdict import GateVerdict as GateVerdict
 from .load import load_result as load_result
 from .means import statistics_record as statistics_record
 from .named_runs import find_run as find_run

@@ -82,6 +82,7 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
         folder=report.parent,
         experiment_url=head.experiment_url,
         skipped=tuple(record.label() for record in head.skipped or ()),
+        gates=head.gates,
     )
     _check_counts(report, head, result)
     _check_means(report, head, queries)

@@ -41,8 +41,9 @@ def find_run(name: str, root: str | Path = store.ROOT) -> Path:
     """Return the path of the saved run that a text names.
 
     A path that exists is that path, whatever else is called so. Of the names, a folder in `<root>/runs/` comes first,
-    then `last`, `last~1` and so on, which count from the newest run, then the newest run of an experiment, then the
-    unique beginning of a folder's name. Nothing with a path separator is a name.
+    then `last`, `last~1` and so on, which count from the newest run, then `baseline`, if there is one in `<root>`, then
+    the newest run of an experiment, then the unique beginning of a folder's name. Nothing with a path separator is a
+    name.
 
     Args:
         name: What was given.
@@ -61,6 +62,9 @@ def find_run(name: str, root: str | Path = store.ROOT) -> Path:
     exact = next((folder for folder in folders if folder.name == name), None)
     if exact is not None:
         return exact
+    kept = Path(root) / store.BASELINE / store.REPORT
+    if name == store.BASELINE and kept.exists():
+        return kept
     if last := _LAST.fullmatch(name):
         found = next(islice(_newest_first(folders), int(last[1] or 0), None), None)
     else:

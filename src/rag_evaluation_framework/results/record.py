@@ -21,6 +21,7 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.score_table import Status
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResults
 
 _LARGEST = 2**63 - 1
@@ -213,6 +214,7 @@ class ReportRecord:
     skipped: tuple[SkippedRecord, ...] | None = None
     reranking: Mapping[str, Any] | None = None
     latency: Mapping[str, Any] | None = None
+    gates: tuple[GateVerdict, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.clusters import Cluster, by_document
+from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.results.latency import Latency
 from rag_evaluation_framework.results.means import SEED, document_means, micro_means, statistics_record
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResult, QueryResults
@@ -71,6 +72,9 @@ class EvaluationResult(Generic[U]):
         hits: How many hits were found, and how many of these lack what the level compares (`unlocated_hits`).
         skipped: The labels that could not be placed in the documents, with quote and reason; their questions were not
             asked. Empty in results that were saved before they were recorded.
+        gates: What became of the gates of the run, in order; empty if it had none.
+        beside: Texts that are saved in the folder of the result, by file name, such as a comparison with a baseline;
+            that of `summary.md` is added to it. They are not read back.
         version: The version of this package.
         folder: The folder in which the result is saved, or None.
         experiment_url: The address at which the result was published, or None.
@@ -88,6 +92,8 @@ class EvaluationResult(Generic[U]):
     created: str
     hits: Mapping[str, int]
     skipped: tuple[Skipped, ...] = ()
+    gates: tuple[GateVerdict, ...] = ()
+    beside: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
     version: str = field(default_factory=lambda: version(DISTRIBUTION))
     folder: Path | None = field(default=None, compare=False)
     experiment_url: str | None = None
@@ -303,13 +309,18 @@ class EvaluationResult(Generic[U]):
             skipped=tuple(self._skipped_records()),
             reranking=None if self.reranking is None else self.reranking.record(),
             latency=None if self.latency is None else self.latency.record(),
+            gates=self.gates,
         )
         lines = [*brief_lines(self.queries)] if len(self.queries) <= _MOST_IN_REPORT else None
         if lines is not None and sum(map(len, lines)) > _LARGEST_PART:
             lines = None
-        head = {**vars(record), "skipped": [asdict(label) for label in record.skipped or ()]}
+        listed = {name: [asdict(item) for item in getattr(record, name) or ()] for name in ("skipped", "gates")}
+        head = {**vars(record), **listed}
         store.write_lines(folder / store.REPORT, store.report_lines(head, lines, bool(self.queries.answers)))
-        store.write_lines(folder / store.SUMMARY, [self.summary().as_markdown().removesuffix("\n")])
+        pages = {store.SUMMARY: "", **self.beside}
+        pages[store.SUMMARY] = self.summary().as_markdown() + pages[store.SUMMARY]
+        for name, text in pages.items():
+            store.write_lines(folder / name, [text.removesuffix("\n")])
 
     def _skipped_records(self) -> Iterator[SkippedRecord]:
         for label in self.skipped:

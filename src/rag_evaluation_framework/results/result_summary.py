@@ -9,6 +9,7 @@ import numpy as np
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.clusters import taken
+from rag_evaluation_framework.results.gate_verdict import gate_rows
 from rag_evaluation_framework.results.means import told_drop, within
 from rag_evaluation_framework.results.summary import Summary, number, skipped_lines, vector_stores
 
@@ -44,6 +45,7 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
         skipped=skipped_lines(result.skipped),
         tables=() if result.reranking is None else (result.reranking.table(result.config.get("candidates")),),
         latency=None if result.latency is None else result.latency.table(result.config.get("latency")),
+        gates=gate_rows(result.gates),
         facts=(
             *(f"{stage}: {seconds:.3f} s" for stage, seconds in result.timings.items()),
             *([f"vector store: {stores}"] if stores else []),

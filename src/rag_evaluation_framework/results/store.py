@@ -28,6 +28,7 @@ REPORT = "report.json"
 QUESTIONS = "questions.jsonl"
 RANKINGS = "rankings.jsonl.gz"
 SUMMARY = "summary.md"
+BASELINE = "baseline"
 SCHEMA_VERSION = 3
 """The version of results with answers that have several places; all others are of version 2, as before."""
 READ_VERSIONS = (1, 2, SCHEMA_VERSION)
@@ -192,6 +193,11 @@ def read_report(path: Path) -> tuple[Path, dict[str, Any]]:
     except ValueError as error:
         raise ResultError(f"{file}: not valid JSON: {error}") from error
     found = content.get("schema_version") if isinstance(content, dict) else None
+    if isinstance(content, dict) and "schema_version" not in content:
+        raise ResultError(
+            f"{file}: has no schema_version, so it is not a report of rag-eval; what other tools report cannot be "
+            "compared, as nothing says that their scores mean the same. Run what it is about once more with rag-eval"
+        )
     if not isinstance(content, dict) or type(found) is not int or found not in READ_VERSIONS:
         versions = f"{', '.join(map(str, READ_VERSIONS[:-1]))} and {READ_VERSIONS[-1]}"
         raise ResultError(f"{file}: schema_version is {shown(found)}; this version reads {versions}")

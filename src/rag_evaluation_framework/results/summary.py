@@ -18,6 +18,9 @@ _QUOTED = 160
 SKIPPED = "Skipped questions"
 """The heading of the labels that could not be placed."""
 
+GATES = "Gates"
+"""The heading of what became of the gates."""
+
 # What Markdown makes something of, anywhere and at the beginning of a block. Inside of a word `_` is nothing.
 _INLINE = re.compile(r"[\\`*\[\]<>|#~&$]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
 _BLOCK = re.compile(r"^(\d*)([-+=:.)])")
@@ -66,6 +69,7 @@ class Summary:
         skipped: Labels that could not be placed, and the reasons.
         tables: Tables below that of the means, such as what a reranker changed.
         latency: How long a question takes; like the facts, it is another in every run, and not part of the text.
+        gates: What became of the gates of the run, below a header; nothing if it had none.
     """
 
     title: str
@@ -79,6 +83,7 @@ class Summary:
     skipped: tuple[str, ...] = ()
     tables: tuple[SummaryTable, ...] = ()
     latency: SummaryTable | None = None
+    gates: tuple[Row, ...] = ()
 
     def __post_init__(self) -> None:
         fit: dict[str, Any] = {
@@ -91,6 +96,7 @@ class Summary:
             "worst": tuple((*map(name_line, row[:-1]), one_line(row[-1], _LINE)) for row in self.worst),
             "facts": tuple(map(_told, self.facts)),
             "skipped": _first(self.skipped, _MOST_SKIPPED, "label{} that could not be placed"),
+            "gates": tuple(tuple(map(_told, row)) for row in self.gates),
         }
         for name, value in fit.items():
             object.__setattr__(self, name, value)
@@ -99,13 +105,17 @@ class Summary:
         """Return the summary as a terminal shows it."""
         tables = [line for table in self.tables for line in (table.title, *table.lines, *_aligned(table))]
         skipped = [SKIPPED, *(f"  {label}" for label in self.skipped)] if self.skipped else []
+        gates = [GATES, *(f"  {'; '.join(filter(None, row))}" for row in self.gates[1:])] if self.gates else []
         notes = [f"! {note}" for note in self.notes]
-        return "\n".join([self.title, *self.headline, *_aligned(self), *tables, *notes, *skipped])
+        return "\n".join([self.title, *self.headline, *_aligned(self), *tables, *gates, *notes, *skipped])
 
     def as_html(self) -> str:
         """Return the summary as a notebook shows it; everything that comes from outside is escaped."""
-        more = _html_list(self.notes) + (
-            f"<strong>{SKIPPED}</strong>{_html_list(self.skipped)}" if self.skipped else ""
+        gates = tuple("; ".join(filter(None, row)) for row in self.gates[1:])
+        more = (
+            (f"<strong>{GATES}</strong>{_html_list(gates)}" if gates else "")
+            + _html_list(self.notes)
+            + (f"<strong>{SKIPPED}</strong>{_html_list(self.skipped)}" if self.skipped else "")
         )
         tables = "".join(
             f"<strong>{escape(table.title)}</strong>{_html_lines(table.lines)}{_html_table(table)}"
@@ -122,6 +132,8 @@ class Summary:
         lines += _table(self.header, self.rows)
         for table in self.tables:
             lines += _section(table)
+        if self.gates:
+            lines += ["", f"## {GATES}", "", *_table(self.gates[0], self.gates[1:])]
         if self.notes:
             lines += ["", "## Notes", "", *(f"- {_literal(note)}" for note in self.notes)]
         if self.skipped:

@@ -1,0 +1,147 @@
+"""The gates of `rag-eval run`: gathered before it, checked when its result is there, and told where that was asked."""
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import analysis, gates, reports, results
+from rag_evaluation_framework._outside import json_text
+from rag_evaluation_framework._support.files import checked_path, from_home, write_over
+from rag_evaluation_framework.cli.compare import record_of
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
+from rag_evaluation_framework.experiments.config_file import ConfigFile
+from rag_evaluation_framework.results import store
+
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+@dataclass(frozen=True)
+class Gating:
+    """What a run is checked against, and where that is told.
+
+    Attributes:
+        written: The gates of the command line, then those of the configuration.
+        on_inconclusive: As what an inconclusive verdict counts.
+        baseline: The run before, or None.
+        junit: The file for JUnit XML, or None.
+        step_summary: The file to which Markdown is added, or None.
+        worst: How many of the questions that got worse are named.
+    """
+
+    written: Sequence[gates.Written]
+    on_inconclusive: Any
+    baseline: rag.EvaluationResult[Any] | None
+    junit: Path | None
+    step_summary: Path | None
+    worst: int
+
+    @classmethod
+    def of(
+        cls,
+        run_file: ConfigFile,
+        folder: Path,
+        *,
+        gate: Sequence[str] | None,
+        threshold: Sequence[str] | None,
+        baseline: str | None,
+        junit: Path | None,
+        step_summary: bool,
+        worst: int,
+    ) -> Gating:
+        """Return what options and configuration ask for; the baseline is looked for now: `last` is not this run.
+
+        Raises:
+            ConfigError: A file cannot be written.
+            ResultError: The baseline cannot be read.
+        """
+        options = gates.Written(gate or (), threshold or (), "--gate", "--threshold")
+        file = "of the configuration"
+        config = gates.Written(run_file.gates, run_file.thresholds, f"gates {file}", f"thresholds {file}")
+        return cls(
+            (options, config),
+            run_file.on_inconclusive,
+            _baseline(baseline, run_file, folder),
+            None if junit is None else _writable(junit),
+            _step_summary() if step_summary else None,
+            worst,
+        )
+
+    def planned(self, experiment: rag.ExperimentConfig[Any]) -> tuple[gates.Gate, ...]:
+        """Return the gates of a run; raises ConfigError if one cannot be measured in it."""
+        return gates.gates_of_run(experiment, self.written, self.baseline)
+
+    def complete(self, result: rag.EvaluationResult[Any], checked: Sequence[gates.Gate]) -> rag.EvaluationResult[Any]:
+        """Return a result with the verdicts of gates, and with its comparison as files."""
+        verdicts = gates.check_gates(result, checked, self.baseline, on_inconclusive=self.on_inconclusive)
+        return replace(result, gates=verdicts, beside=self._diff(result))
+
+    def _diff(self, result: rag.EvaluationResult[Any]) -> dict[str, str]:
+        compared, _ = self.compared(result)
+        if self.baseline is None or compared is None:
+            return {}
+        difference = reports.difference(compared, self.baseline, result, worst=self.worst)
+        page = analysis.pages_as_markdown([difference])
+        below = "\n".join(f"#{line}" if line.startswith("#") else line for line in page.splitlines())
+        return {
+            "diff.json": json_text(record_of(compared, self.baseline, result), indent=1),
+            "diff.md": page,
+            store.SUMMARY: f"\n{below}\n",
+        }
+
+    def compared(
+        self, result: rag.EvaluationResult[Any]
+    ) -> tuple[rag.Comparison | None, LevelMismatch | ResultError | None]:
+        """Return how a result differs from the baseline, or why they cannot be compared; neither without a baseline."""
+        if self.baseline is None:
+            return None, None
+        try:
+            return self.baseline.compare(result), None
+        except (LevelMismatch, ResultError) as refused:
+            return None, refused
+
+    def write(self, result: rag.EvaluationResult[Any]) -> str | None:
+        """Write what was asked for beside the run's folder; return what could not be written, and why."""
+        problems: list[str] = []
+        if self.junit is not None:
+            try:
+                write_over(self.junit, reports.gates_as_junit(result))
+            except OSError as error:
+                problems.append(f"--junit {self.junit}: cannot be written ({store.reason(error)}); choose another file")
+        if self.step_summary is not None:
+            try:
+                with self.step_summary.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                    file.write(f"{result.summary().as_markdown()}{result.beside.get(store.SUMMARY, '')}\n")
+            except OSError as error:
+                problems.append(f"--step-summary {self.step_summary}: cannot be written ({store.reason(error)})")
+        return "; ".join(problems) or None
+
+
+def _baseline(given: str | None, run_file: ConfigFile, folder: Path) -> rag.EvaluationResult[Any] | None:
+    """Return the run before: of a configuration a path relative to its folder, or a name."""
+    root = folder / (run_file.save_results_path or store.ROOT)
+    if given is None and run_file.baseline is not None:
+        path = folder / from_home(run_file.baseline)
+        given = str(path) if path.exists() else run_file.baseline
+    return None if given is None else rag.load_result(results.find_run(given, root))
+
+
+def _writable(junit: Path) -> Path:
+    if checked_path(junit, ConfigError).is_dir():
+        raise ConfigError(f"--junit {junit}: is a folder; expected the name of a file, such as {junit / 'gates.xml'}")
+    return junit
+
+
+def _step_summary() -> Path:
+    given = os.environ.get(STEP_SUMMARY)
+    if not given:
+        raise ConfigError(
+            f"--step-summary: ${STEP_SUMMARY} is not set; GitHub Actions sets it to the file of the step's summary. "
+            "Elsewhere, leave the option out: the same is in the summary.md of the run"
+        )
+    return checked_path(Path(given), ConfigError)

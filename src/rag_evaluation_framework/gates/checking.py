@@ -1,0 +1,100 @@
+"""Verdicts: what became of gates in a result."""
+
+from collections.abc import Iterable
+from math import isfinite
+from typing import Any, get_args
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.gates.gate import Gate
+from rag_evaluation_framework.gates.measuring import Measurement, NotMeasured, Runs
+from rag_evaluation_framework.results.gate_verdict import GateVerdict, OnInconclusive, Verdict
+from rag_evaluation_framework.results.result import EvaluationResult
+
+
+def check_gates(
+    result: EvaluationResult[Any],
+    gates: str | Gate | Iterable[str | Gate],
+    baseline: EvaluationResult[Any] | None = None,
+    *,
+    on_inconclusive: OnInconclusive = "pass",
+) -> tuple[GateVerdict, ...]:
+    """Return what became of gates in a result, in their order.
+
+    A gate on these questions passes or fails. A claim about all questions like these, `population(...)`, passes or
+    fails if its interval of 95 % lies on one side of the limit, and is inconclusive otherwise; the interval of a drop
+    is that of `Comparison.tests`, so that gate and comparison never contradict each other. What could not be measured
+    has not passed.
+
+    Args:
+        result: The result.
+        gates: Gates, or texts such as `"recall@10 >= 0.75"`.
+        baseline: The result before, for gates on a drop and on lost questions.
+        on_inconclusive: As what an inconclusive verdict counts, `"pass"` or `"fail"`.
+
+    Raises:
+        ConfigError: A text is not a gate; or `on_inconclusive` is something else.
+    """
+    if on_inconclusive not in get_args(OnInconclusive):
+        raise ConfigError(f"on_inconclusive={shown(on_inconclusive)}: expected 'pass' or 'fail'")
+    listed = [gates] if isinstance(gates, str | Gate) else gates
+    parsed = [gate if isinstance(gate, Gate) else Gate.parse(gate) for gate in listed]
+    runs = Runs(result, baseline)
+    return tuple(_verdict(gate, runs, on_inconclusive) for gate in parsed)
+
+
+def assert_gates(
+    result: EvaluationResult[Any],
+    gates: str | Gate | Iterable[str | Gate],
+    baseline: EvaluationResult[Any] | None = None,
+    *,
+    on_inconclusive: OnInconclusive = "pass",
+) -> None:
+    """Check gates in a test.
+
+    Args:
+        result: As in `check_gates`.
+        gates: As in `check_gates`.
+        baseline: As in `check_gates`.
+        on_inconclusive: As in `check_gates`.
+
+    Raises:
+        AssertionError: A gate failed, or could not be measured; the message names each of them.
+        ConfigError: As in `check_gates`.
+    """
+    verdicts = check_gates(result, gates, baseline, on_inconclusive=on_inconclusive)
+    blocking = [verdict for verdict in verdicts if verdict.counts_as != "pass"]
+    if blocking:
+        raise AssertionError("\n".join(told_verdict(verdict) for verdict in blocking))
+
+
+def told_verdict(verdict: GateVerdict) -> str:
+    """Return a verdict on one line: the gate, its power, the verdict, and what was measured."""
+    power = f"{verdict.power}; " if verdict.power else ""
+    return f"{verdict.gate}: {power}{verdict.word}: {verdict.told}"
+
+
+def _verdict(gate: Gate, runs: Runs, on_inconclusive: OnInconclusive) -> GateVerdict:
+    try:
+        found = runs.measure(gate)
+    except NotMeasured as why:
+        return GateVerdict(str(gate), gate.source, "not measured", str(why))
+    return GateVerdict(
+        gate=str(gate),
+        source=gate.source,
+        verdict=_outcome(gate, found),
+        told=found.told,
+        power=found.power,
+        on_inconclusive=on_inconclusive,
+        measured=found.value,
+        low=found.low if gate.population and isfinite(found.low) else None,
+        high=found.high if gate.population and isfinite(found.high) else None,
+        queries=found.queries,
+    )
+
+
+def _outcome(gate: Gate, found: Measurement) -> Verdict:
+    worst, best = (found.low, found.high) if gate.is_at_least else (found.high, found.low)
+    if gate.allows(worst):
+        return "passed"
+    return "inconclusive" if gate.allows(best) else "failed"

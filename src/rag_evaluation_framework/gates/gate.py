@@ -1,0 +1,244 @@
+"""Gates: conditions on a run, parsed from a line of text such as `recall@10 drop <= 0.02 where tags=billing`."""
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
+from rag_evaluation_framework.errors import ConfigError
+
+Kind = Literal["score", "drop", "lost", "latency"]
+"""What a gate bounds: a mean, how far it fell, how many questions were lost, or a percentile of latency."""
+
+Operator = Literal[">=", "<=", ">", "<"]
+
+FORMS = (
+    "'recall@10 >= 0.75', 'recall@10 drop <= 0.02', 'lost@10 <= 2 questions', 'p95 <= 300ms', 'p95(rerank) <= 50ms' or "
+    "'population(recall@10) drop <= 0.05', each also of a slice, as in '... where tags=billing'"
+)
+"""The forms that a gate has, for messages."""
+
+_NEGLIGIBLE = 1e-9  # what rounding makes of a mean
+_UNITS: Mapping[str, float] = {"ms": 0.001, "s": 1.0}
+_QUESTIONS = ("question", "questions")
+_LARGEST_PERCENTILE = 99
+_DIGITS = (3, 6, 9)  # behind the point
+_DIGITS_OF_TIMES = (1, 4, 7)
+_COMPARED: Mapping[Operator, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_SLACK: Mapping[Operator, float] = {">=": -_NEGLIGIBLE, "<=": _NEGLIGIBLE, ">": _NEGLIGIBLE, "<": -_NEGLIGIBLE}
+
+Key: TypeAlias = tuple[Kind, str, int, bool, bool, "Slice | None"]
+
+
+class Slice(NamedTuple):
+    """Which questions a gate is about: those that have this value of a property."""
+
+    by: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.by}={self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One condition on a run. `Gate.parse` makes it of the text that `str` returns.
+
+    Attributes:
+        kind: What is bounded.
+        name: The score; of lost questions the cutoff, of latency the stage: "" for the first one, and for the total.
+        operator: How the measured value has to compare with the limit.
+        limit: The limit, which is allowed by `>=` and `<=`; of latency in seconds.
+        percentile: Of latency, from 1 to 99; else 0.
+        population: Whether it is a claim about all questions like these, which chance may leave open.
+        where: The questions that it is about; None for all.
+        source: Where it was written, such as `--gate`, for people.
+    """
+
+    kind: Kind
+    name: str
+    operator: Operator
+    limit: float
+    percentile: int = 0
+    population: bool = False
+    where: Slice | None = None
+    source: str = field(default="", compare=False)
+
+    @classmethod
+    def parse(cls, text: str, source: str = "") -> "Gate":
+        """Parse a gate such as `recall@10 >= 0.75`.
+
+        Args:
+            text: The gate.
+            source: Where it was written.
+
+        Raises:
+            ConfigError: The text is not a gate; the message says where it breaks, and what is expected there.
+        """
+        given: Any = text
+        if not isinstance(given, str):
+            raise ConfigError(f"gate {shown(text)}: expected a text, such as {FORMS}")
+        return replace(_Reader(" ".join(given.split())).gate(), source=source)
+
+    @property
+    def key(self) -> Key:
+        """What it bounds, and on which side; of two gates with one key, that of the higher source counts."""
+        return self.kind, self.name, self.percentile, self.population, self.is_at_least, self.where
+
+    @property
+    def is_at_least(self) -> bool:
+        """Whether high values pass."""
+        return self.operator in (">=", ">")
+
+    @property
+    def needs_baseline(self) -> bool:
+        """Whether it compares the run with a baseline."""
+        return self.kind in ("drop", "lost")
+
+    def allows(self, value: float) -> bool:
+        """Return whether a value passes; one that differs from the limit by rounding alone is equal to it."""
+        return _COMPARED[self.operator](value, self.limit + _SLACK[self.operator])
+
+    @property
+    def subject(self) -> str:
+        """What is bounded, as it is written before the operator."""
+        if self.kind == "latency":
+            return f"p{self.percentile}{f'({self.name})' if self.name else ''}"
+        if self.kind == "lost":
+            return f"lost{f'@{self.name}' if self.name else ''}"
+        name = f"population({self.name})" if self.population else self.name
+        return f"{name} drop" if self.kind == "drop" else name
+
+    def written(self, value: float) -> str:
+        """Return a value of what is bounded, as people read it: so precisely that it is seen whether it passes."""
+        if self.kind == "lost":
+            return str(int(value))
+        is_time = self.kind == "latency"
+        unit, scale, tried = (" ms", 1000, _DIGITS_OF_TIMES) if is_time else ("", 1, _DIGITS)
+        exact = (digits for digits in tried if self.allows(round(scale * value, digits) / scale) == self.allows(value))
+        return f"{scale * value:z.{next(exact, tried[-1])}f}{unit}"
+
+    def __str__(self) -> str:
+        limit = f"{self.limit:.12g}"
+        if self.kind == "latency":
+            limit = f"{1000 * self.limit:.12g}ms"
+        if self.kind == "lost":
+            limit = f"{limit} question{'s' * (self.limit != 1)}"
+        where = "" if self.where is None else f" where {self.where}"
+        return f"{self.subject} {self.operator} {limit}{where}"
+
+
+class _Reader:
+    """Reads one line from the left, and says where it breaks."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def gate(self) -> Gate:
+        """Return the gate that the line is."""
+        if not self._text:
+            raise ConfigError(f"gate '': is empty; expected {FORMS}")
+        kind, name, percentile, population = self._subject()
+        compared = self._operator(kind)
+        limit = self._limit(kind)
+        return Gate(kind, name, compared, limit, percentile, population, self._slice())
+
+    def _subject(self) -> tuple[Kind, str, int, bool]:
+        if latency := self._take(r"p([0-9]+)(?![\w@])"):
+            percentile = int(latency[1][:4])
+            if not 1 <= percentile <= _LARGEST_PERCENTILE:
+                self._at = 0
+                self._break("a percentile from p1 to p99, such as p95")
+            stage = self._take(r"\(([^()]+)\)")
+            return "latency", stage[1].strip() if stage else "", percentile, False
+        if lost := self._take(r"lost(?![\w])(?:@([^\s<>=()]+))?"):
+            return "lost", "" if lost[1] is None else str(self._cutoff(lost)), 0, False
+        population = self._take(r"population *\(")
+        name = self._score()
+        if population and not self._take(r"\)"):
+            self._break("')' behind the score, as in population(recall@10)")
+        return "drop" if self._take(r"drop(?!\w)") else "score", name, 0, population is not None
+
+    def _score(self) -> str:
+        found = self._take(r"[^\s<>=()]+") or self._break(f"the name of a score, as in {FORMS}")
+        try:
+            return str(ScoreName.parse(found[0]))
+        except ConfigError as error:
+            self._at = found.start()
+            self._break("a score, such as recall@10 or span_recall@4000ch", str(error))
+
+    def _cutoff(self, found: re.Match[str]) -> Cutoff:
+        try:
+            return Cutoff.parse(found[1])
+        except ConfigError as error:
+            self._at = found.start(1)
+            self._break("a cutoff, as in lost@10 or lost@4000ch", str(error))
+
+    def _operator(self, kind: Kind) -> Operator:
+        words = "drop, or " if kind == "score" else ""
+        start = self._at
+        found = self._take(r"[<>=!≤≥]+")
+        if found is None or found[0] not in _COMPARED:
+            self._at = start
+            self._break(f"{words}one of {', '.join(_COMPARED)}")
+        compared = cast("Operator", found[0])
+        if kind != "score" and compared in (">=", ">"):
+            self._at = found.start()
+            self._break(f"<= or <, as {'a ' if kind != 'lost' else ''}{kind} is bounded from above")
+        return compared
+
+    def _limit(self, kind: Kind) -> float:
+        start = self._at
+        found = self._take(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![\d.])")
+        if found is None or not isfinite(float(found[0])):
+            self._at = start
+            self._break("a number, such as 0.75")
+        limit, at = float(found[0]), self._at
+        unit = self._take(r"(?!where\b)[^\W\d_]+|%")
+        if kind == "latency":
+            if unit is None or unit[0] not in _UNITS:
+                self._at = at
+                self._break("ms or s behind the number, as in 300ms")
+            limit *= _UNITS[unit[0]]
+        elif unit is not None and not (kind == "lost" and unit[0] in _QUESTIONS):
+            self._at = at
+            self._break("'questions' or nothing" if kind == "lost" else "no unit: scores have none; 75 % is 0.75")
+        if kind == "lost" and (limit < 0 or limit != int(limit)):
+            self._at = start
+            self._break("a whole number of questions")
+        if kind == "latency" and limit < 0:
+            self._at = start
+            self._break("a time of at least 0")
+        return limit
+
+    def _slice(self) -> Slice | None:
+        if self._at == len(self._text):
+            return None
+        if not self._take(r"where(?!\w)"):
+            self._break("the end, or where and a slice, as in where tags=billing")
+        found = self._take(r"([^=]*[^=\s]) *= *(\S.*)")
+        if found is None:
+            self._break("a property and its value, as in where tags=billing")
+        return Slice(found[1], found[2])
+
+    def _take(self, pattern: str) -> re.Match[str] | None:
+        """Return what comes next if it is that, and go on behind it and the space that follows."""
+        found = re.compile(pattern).match(self._text, self._at)
+        if found is not None:
+            self._at = found.end() + self._text.startswith(" ", found.end())
+        return found
+
+    def _break(self, expected: str, why: str = "") -> NoReturn:
+        rest = self._text[self._at :]
+        where = f"at {shown(rest, 40)} (character {self._at + 1})" if rest else "at its end"
+        raise ConfigError(f"gate {shown(self._text)}: {where}: {f'{why}; ' if why else ''}expected {expected}")

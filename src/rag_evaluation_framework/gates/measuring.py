@@ -1,0 +1,271 @@
+"""What a gate bounds, measured in a result and, where it is about a change, against a baseline."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from math import fsum, isfinite
+from typing import Any
+
+import numpy as np
+
+from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework.analysis.comparison import Comparison
+from rag_evaluation_framework.analysis.slices import Slice as ChangedSlice
+from rag_evaluation_framework.analysis.slices import every_label, label_values
+from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.score_table import full_name
+from rag_evaluation_framework.errors import LevelMismatch, ResultError
+from rag_evaluation_framework.gates.gate import Gate, Slice
+from rag_evaluation_framework.results.clusters import FEWEST
+from rag_evaluation_framework.results.means import SEED
+from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.statistics.means import MeanScore, mean_scores
+from rag_evaluation_framework.statistics.power import detectable
+
+FOUND = tuple(f"{level}{metric}" for metric in ("recall", "hit", "precision") for level in ("", "chunk_", "span_"))
+"""The metrics of which a score above 0 says that something relevant was found, by name."""
+
+_MOST_NAMED = 3
+_WIDEST = 80  # characters of a question
+_MOST_LISTED = 20
+
+
+class NotMeasured(Exception):
+    """What a gate bounds could not be measured; the text says why."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What was measured for a gate.
+
+    Attributes:
+        value: What the gate bounds.
+        told: The same as people read it, with how many questions it is of.
+        low: The least that it may be for all questions like these; the value itself if it is about these alone.
+        high: The most.
+        power: What a claim about all questions like these would find.
+        queries: The ids of lost queries.
+    """
+
+    value: float
+    told: str
+    low: float
+    high: float
+    power: str = ""
+    queries: tuple[str, ...] = ()
+
+    @classmethod
+    def pinned(cls, value: float, told: str, queries: tuple[str, ...] = ()) -> "Measurement":
+        """Return what is about these questions alone."""
+        return cls(value, told, value, value, queries=queries)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """A result, and what it is compared with.
+
+    Attributes:
+        result: The result.
+        baseline: The result before; None if there is none.
+    """
+
+    result: EvaluationResult[Any]
+    baseline: EvaluationResult[Any] | None
+
+    @cached_property
+    def compared(self) -> Comparison | str:
+        """The comparison, or why there is none."""
+        if self.baseline is None:
+            return "there is no baseline"
+        try:
+            return Comparison.of(self.baseline, self.result)
+        except (LevelMismatch, ResultError) as refused:
+            return str(refused)
+
+    def measure(self, gate: Gate) -> Measurement:
+        """Return what a gate bounds.
+
+        Raises:
+            NotMeasured: It cannot be measured in these results.
+        """
+        measures = {"score": self._score, "drop": self._drop, "lost": self._lost, "latency": self._latency}
+        found = measures[gate.kind](gate)
+        if not isfinite(found.value):
+            raise NotMeasured(f"it is {found.value}")
+        return found
+
+    def _score(self, gate: Gate) -> Measurement:
+        name = self._full(gate.name, self.result.scores.columns)
+        rows, column = self._rows(gate.where), self.result.scores.column(name)
+        rows = rows[~np.isnan(column[rows])]
+        if not len(rows):
+            raise NotMeasured(f"no question{_of(gate.where)} has a score {name}")
+        value = fsum(column[rows].tolist()) / len(rows)
+        if not gate.population:
+            return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(rows))}")
+        mean = self.result.statistics[name] if gate.where is None else self._mean(column[rows], rows)
+        told = f"{gate.written(value)}, interval {mean.low:.3f} to {mean.high:.3f}, {_questions(len(rows))}"
+        return Measurement(value, told, mean.low, mean.high, _power_of_mean(gate, mean))
+
+    def _mean(self, scores: Numbers, rows: Integers) -> MeanScore:
+        clusters = self.result.clusters
+        if clusters is not None:
+            found, clusters = np.unique(clusters[rows], return_inverse=True)
+            clusters = None if len(found) < FEWEST else clusters
+        (mean,) = mean_scores(scores[:, np.newaxis], clusters, seed=SEED)
+        if mean is None:  # it is of at least one question
+            raise NotMeasured("no question has the score")
+        return mean
+
+    def _drop(self, gate: Gate) -> Measurement:
+        compared = self._comparison()
+        name = self._full(gate.name, compared.change.columns, " in both runs")
+        change = self._change(compared, name, gate.where)
+        if change is None:
+            raise NotMeasured(f"no question{_of(gate.where)} has a score {name} in both runs")
+        drop = 0.0 - change.test.mean
+        means = f"{change.before:.3f} to {change.after:.3f}, {_questions(change.questions)}"
+        if not gate.population:
+            return Measurement.pinned(drop, f"{gate.written(drop)}, from {means}")
+        low, high = -change.test.high, -change.test.low
+        told = f"{gate.written(drop)}, interval {low:.3f} to {high:.3f}, from {means}"
+        return Measurement(drop, told, low, high, _power_of_drop(gate, change))
+
+    def _change(self, compared: Comparison, name: str, where: Slice | None) -> ChangedSlice | None:
+        """Return how a score changed: by the test that the comparison shows, if it is about all questions."""
+        if where is not None:
+            return compared.part(self._ids(where), name, where.by, where.value)
+        test, (before, after) = compared.tests.get(name), compared.means[name]
+        if test is None or before is None or after is None:
+            return None
+        return ChangedSlice("", "", name, test.pairs, before, after, test)
+
+    def _lost(self, gate: Gate) -> Measurement:
+        compared = self._comparison()
+        name = found_score(gate.name or self.result.cutoffs[0], compared.change.columns)
+        if name is None or self.baseline is None:
+            raise NotMeasured(f"no score tells what was found at {gate.name}; there are {', '.join(compared.deltas)}")
+        before, after = self.baseline.scores, self.result.scores
+        some = None if gate.where is None else self._ids(gate.where) | self._skipped(gate.where)
+        asked = [
+            query_id for query_id in (*compared.change.query_ids, *compared.skipped) if some is None or query_id in some
+        ]
+        found = [query_id for query_id in asked if before.columns[name][before.rows[query_id]] > 0]
+        if not found:
+            raise NotMeasured(f"the baseline found nothing{_of(gate.where)} that could be lost, by {name}")
+        now = {
+            query_id for query_id in found if query_id in after.rows and after.columns[name][after.rows[query_id]] > 0
+        }
+        lost = tuple(query_id for query_id in found if query_id not in now)
+        statuses = dict(zip(after.query_ids, after.statuses, strict=True))
+        told = f"{len(lost)} of {_questions(len(found))} found before, by {name}"
+        wordings = dict(compared.questions) | {str(label.query.id): label.query.text for label in self.result.skipped}
+        named = (
+            f"{one_line(wordings[query_id], _WIDEST)} ({name_line(query_id)}{_why(statuses.get(query_id))})".strip()
+            for query_id in lost[:_MOST_NAMED]
+        )
+        more = "; …" if len(lost) > _MOST_NAMED else ""
+        return Measurement.pinned(len(lost), f"{told}{': ' if lost else ''}{'; '.join(named)}{more}", lost)
+
+    def _latency(self, gate: Gate) -> Measurement:
+        stages, rows = self.result.queries.stages, self._rows(gate.where)
+        if gate.name and gate.name not in stages:
+            raise NotMeasured(f"no stage {gate.name!r} was timed; {_stages(stages)}")
+        chosen = [stages[gate.name]] if gate.name else [*stages.values()]
+        columns = [seconds[rows] for seconds in chosen]
+        timed = np.any([~np.isnan(seconds) for seconds in columns], axis=0) if columns else np.zeros(0, np.bool_)
+        if not timed.any():
+            raise NotMeasured(f"no question{_of(gate.where)} was timed on its own; {_stages(stages)}")
+        totals = np.nansum(columns, axis=0)[timed]
+        value = float(np.quantile(totals, gate.percentile / 100))
+        return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(totals))} timed")
+
+    def _comparison(self) -> Comparison:
+        if isinstance(self.compared, str):
+            raise NotMeasured(self.compared)
+        return self.compared
+
+    def _rows(self, where: Slice | None) -> Integers:
+        """Return the rows of the questions of a slice."""
+        if where is None:
+            return np.arange(len(self.result.queries))
+        values = self._labels.get(where.by)
+        if values is None:
+            raise NotMeasured(f"the questions have no {name_line(where.by)}; there are {listed(self._labels)}")
+        rows = np.array([row for row, own in enumerate(values) if where.value in own], dtype=np.int64)
+        if not len(rows):
+            known = dict.fromkeys(value for own in values for value in own)
+            raise NotMeasured(f"no question is of {name_line(str(where))}; there are {listed(known)}")
+        return rows
+
+    def _ids(self, where: Slice) -> set[str]:
+        return {self.result.scores.query_ids[row] for row in self._rows(where).tolist()}
+
+    def _skipped(self, where: Slice) -> set[str]:
+        """Return the ids of the skipped questions of a slice."""
+        queries = (label.query for label in self.result.skipped)
+        return {query.id for query in queries if where.value in label_values(query.metadata.get(where.by))}
+
+    @cached_property
+    def _labels(self) -> Mapping[str, Sequence[tuple[str, ...]]]:
+        queries = self.result.queries
+        if not queries.texts:
+            raise NotMeasured("a report alone does not tell what its questions are about; load the folder of the run")
+        return every_label(queries, range(len(queries)), self.result.evaluation_type)
+
+    def _full(self, name: str, columns: Mapping[str, Any], where: str = "") -> str:
+        full = full_name(name, columns)
+        if full is None:
+            raise NotMeasured(f"there is no score {name}{where}; there are {listed(columns)}")
+        return full
+
+
+def found_score(cutoff: str, names: Collection[str]) -> str | None:
+    """Return the score that tells at a cutoff whether anything relevant was found; None if there is none."""
+    at = {name.partition("@")[0]: name for name in names if name.partition("@")[2] == cutoff}
+    return next((at[metric] for metric in FOUND if metric in at), None)
+
+
+def _power_of_drop(gate: Gate, change: ChangedSlice) -> str:
+    test = change.test
+    if not test.changed:
+        return "power: not known, as no question changed"
+    least = gate.limit + detectable(test.standard_error, test.clusters, test.step)
+    return _power(f"a true drop of {least:.3f}", least if least < 1 else None)
+
+
+def _power_of_mean(gate: Gate, mean: MeanScore) -> str:
+    far = detectable(mean.standard_error, mean.clusters)
+    if not far > 0:
+        return "power: not known, as all questions have the same score"
+    bound = gate.limit - far if gate.is_at_least else gate.limit + far
+    return _power(f"a true mean of {bound:.3f}", bound if bound > 0 else None)
+
+
+def _power(what: str, least: float | None) -> str:
+    if least is None or not isfinite(least):
+        return "power: with these questions, nothing would make it fail 4 times in 5"
+    return f"power: {what} would make it fail 4 times in 5"
+
+
+def _of(where: Slice | None) -> str:
+    return "" if where is None else f" of {name_line(str(where))}"
+
+
+def _questions(count: int) -> str:
+    return f"{count:,} question{'s' * (count != 1)}"
+
+
+def _why(status: str | None) -> str:
+    return ", skipped" if status is None else ", failed" if status == "failed" else ""
+
+
+def _stages(stages: Mapping[str, Numbers]) -> str:
+    return f"stages are {', '.join(stages)}" if stages else "questions that are asked together have no times"
+
+
+def listed(names: Collection[str]) -> str:
+    """Return names on one line; of many the first ones."""
+    first = [*map(name_line, islice(names, _MOST_LISTED))]
+    return ", ".join([*first, *([f"and {len(names) - len(first)} more"] if len(names) > len(first) else [])]) or "none"

@@ -1,0 +1,151 @@
+"""The gates of a run: gathered from where they are written, and checked before anything is run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+from rag_evaluation_framework._outside import name_line, shown
+from rag_evaluation_framework.analysis.slices import DOCUMENT, LENGTH, label_values
+from rag_evaluation_framework.data.queries import Query
+from rag_evaluation_framework.data.score_table import full_name
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.experiments.config import ExperimentConfig
+from rag_evaluation_framework.gates.gate import Gate, Key
+from rag_evaluation_framework.gates.measuring import FOUND, found_score, listed
+from rag_evaluation_framework.gates.thresholds import KEYS, P95, parse_thresholds, read_thresholds, threshold_gate
+from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
+from rag_evaluation_framework.results.result import EvaluationResult
+
+
+@dataclass(frozen=True)
+class Written:
+    """The gates that are written in one place.
+
+    Attributes:
+        gates: Gates, such as `recall@10 >= 0.75`.
+        thresholds: Thresholds as a file has them, `{"min": {"recallAtK": 0.75}}`; or texts as options, such as
+            `min.recallAtK=0.75`.
+        gates_at: What its gates are called, for people: `--gate`.
+        thresholds_at: What its thresholds are called.
+    """
+
+    gates: Sequence[str] = ()
+    thresholds: Mapping[str, Any] | Sequence[str] | None = None
+    gates_at: str = "gates"
+    thresholds_at: str = "thresholds"
+
+
+def gates_of_run(
+    experiment: ExperimentConfig[Any], places: Sequence[Written], baseline: EvaluationResult[Any] | None = None
+) -> tuple[Gate, ...]:
+    """Return the gates of a run, and check that they can be measured in it.
+
+    Thresholds and gates of several places are merged key by key: of two that bound the same, on the same side and in
+    the same slice, that of the place that comes first counts. One place may have several.
+
+    Args:
+        experiment: What is to be run. The thresholds of its dataset are the last place.
+        places: Where gates are written, the place that overrides the others first.
+        baseline: The result before, if there is one.
+
+    Raises:
+        ConfigError: Something written is not a gate or a threshold, or cannot be measured in this run: it has no such
+            score, slice or baseline. All problems are listed at once.
+    """
+    problems: list[str] = []
+    own = Written(thresholds=experiment.dataset.thresholds, thresholds_at="thresholds of the dataset")
+    found: dict[Key, tuple[int, list[Gate]]] = {}
+    taken: set[str] = set()
+    for number, place in enumerate((*places, own)):
+        for gate in _read(place, experiment, taken, problems):
+            first, gates = found.setdefault(gate.key, (number, []))
+            if first == number and gate not in gates:
+                gates.append(gate)
+    chosen = tuple(gate for _, gates in found.values() for gate in gates)
+    for gate in chosen:
+        problems += (f"gate {str(gate)!r}: {problem}" for problem in _problems(gate, experiment, baseline))
+    if problems:
+        told = [*dict.fromkeys(problems)]
+        raise ConfigError(told[0] if len(told) == 1 else "\n  ".join([f"{len(told)} problems with gates:", *told]))
+    return chosen
+
+
+def _read(place: Written, experiment: ExperimentConfig[Any], taken: set[str], problems: list[str]) -> Iterator[Gate]:
+    """Yield the gates of one place, its thresholds last; thresholds that a place before it has are left out."""
+    names = experiment.score_names
+    for text in place.gates:
+        try:
+            gate = Gate.parse(text, place.gates_at)
+        except ConfigError as error:
+            problems.append(f"{place.gates_at}: {error}")
+            continue
+        if gate.kind == "lost":
+            yield replace(gate, name=gate.name or str(experiment.cutoffs[0]))
+        else:
+            yield replace(gate, name=full_name(gate.name, dict.fromkeys(names)) or gate.name)
+    if isinstance(place.thresholds, Mapping) or place.thresholds is None:
+        thresholds = read_thresholds(place.thresholds, place.thresholds_at, problems)
+    else:
+        thresholds = parse_thresholds(place.thresholds, place.thresholds_at, problems)
+    for key in (key for key in KEYS if key in thresholds and key not in taken):
+        taken.add(key)
+        if key != P95 and not experiment.k:
+            problems.append(f"{place.thresholds_at}: {key} is a score at k, and the run has budgets only; give it a k")
+        else:
+            yield threshold_gate(key, thresholds[key], (experiment.k or (0,))[0], names, place.thresholds_at)
+
+
+def _problems(gate: Gate, experiment: ExperimentConfig[Any], baseline: EvaluationResult[Any] | None) -> Iterator[str]:
+    """Yield why a gate cannot be measured in a run, as far as that is known before."""
+    names = experiment.score_names
+    if gate.kind == "lost" and found_score(gate.name, names) is None:
+        yield f"needs {FOUND[0]} or the like at {gate.name}; the run has {', '.join(names)}"
+    if gate.kind in ("score", "drop"):
+        if gate.name not in names:
+            near = get_close_matches(gate.name, names, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+            yield f"the run has no score {shown(gate.name)}; {hint}"
+        elif _is_share(gate.name, experiment) and not _lowest(gate) <= gate.limit <= 1:
+            yield f"{gate.name} is from 0 to 1; expected a limit from {_lowest(gate)} to 1"
+    if gate.needs_baseline:
+        yield from _problems_of_baseline(gate, names, experiment, baseline)
+    if gate.where is not None and gate.where.by not in (DOCUMENT, LENGTH):
+        yield from _problems_of_slice(gate.where.by, gate.where.value, experiment.dataset.queries)
+
+
+def _problems_of_baseline(
+    gate: Gate, names: Sequence[str], experiment: ExperimentConfig[Any], baseline: EvaluationResult[Any] | None
+) -> Iterator[str]:
+    if baseline is None:
+        given = "give a saved run, on the command line by --baseline, in a configuration as baseline: …"
+        yield f"compares with a baseline, and there is none; {given}"
+        return
+    own, both = experiment.level.evaluation_type, [name for name in names if name in baseline.score_names]
+    if baseline.evaluation_type != own:
+        yield f"the baseline {baseline.name!r} is {baseline.evaluation_type}, the run is {own}"
+    elif gate.kind == "drop" and gate.name in names and gate.name not in baseline.score_names:
+        yield f"the baseline {baseline.name!r} has no score {gate.name}; there are {', '.join(baseline.score_names)}"
+    elif gate.kind == "lost" and found_score(gate.name, names) is not None and found_score(gate.name, both) is None:
+        yield f"the baseline {baseline.name!r} has other scores at {gate.name}: {', '.join(baseline.score_names)}"
+
+
+def _problems_of_slice(by: str, value: str, queries: Sequence[Query]) -> Iterator[str]:
+    values = dict.fromkeys(own for query in queries for own in label_values(query.metadata.get(by)))
+    if value in values:
+        return
+    if values:
+        yield f"no question has {name_line(by)}={name_line(value)}; there are {listed(values)}"
+    else:
+        keys = dict.fromkeys(key for query in queries for key in query.metadata)
+        yield f"no question has a property {shown(by)}; there are {listed([*keys, DOCUMENT])}"
+
+
+def _is_share(name: str, experiment: ExperimentConfig[Any]) -> bool:
+    """Return whether a score is one of our own, which are from 0 to 1."""
+    metric = next(metric for metric in experiment.metrics if metric.name == name.partition("@")[0])
+    return type(ALL_METRICS.get(metric.name)) is type(metric)
+
+
+def _lowest(gate: Gate) -> int:
+    return -1 if gate.kind == "drop" else 0

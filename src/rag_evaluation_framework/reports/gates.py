@@ -1,0 +1,74 @@
+"""Gates in a terminal, and as a JUnit report."""
+
+import re
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from rich.console import Console
+from rich.text import Text
+
+from rag_evaluation_framework._outside import fit_to_show, one_line
+from rag_evaluation_framework.reports.wrapped import print_wrapped
+from rag_evaluation_framework.results.gate_verdict import CountsAs, GateVerdict, told_gates
+from rag_evaluation_framework.results.result import EvaluationResult
+
+_STYLES: dict[CountsAs, str] = {"pass": "green", "fail": "bold red", "error": "bold red"}
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def show_gates(console: Console, verdicts: tuple[GateVerdict, ...]) -> None:
+    """Print what became of gates: each with its source, its power before its verdict, and what was measured."""
+    if not verdicts:
+        return
+    console.print(Text(told_gates(verdicts), style="bold"))
+    for verdict in verdicts:
+        where = f" ({one_line(verdict.source)})" if verdict.source else ""
+        print_wrapped(console, Text.assemble(one_line(verdict.gate), (where, "dim")), 2)
+        if verdict.power:
+            print_wrapped(console, Text(verdict.power, "dim"), 4)
+        style = "yellow" if verdict.verdict == "inconclusive" else _STYLES[verdict.counts_as]
+        print_wrapped(console, Text.assemble((verdict.word, style), f": {one_line(verdict.told)}"), 4)
+
+
+def gates_as_junit(result: EvaluationResult[Any]) -> str:
+    """Return the gates of a result as JUnit XML: one test case per gate.
+
+    A gate that failed is a failure, one that could not be measured an error, and one that is inconclusive and counts as
+    passed is skipped, so that it is seen.
+    """
+    suite = ET.Element(
+        "testsuite",
+        name=_fit(f"rag-eval {result.name}"),
+        tests=str(len(result.gates)),
+        failures=_counted(result.gates, "fail"),
+        errors=_counted(result.gates, "error"),
+        skipped=str(sum(_is_open(verdict) for verdict in result.gates)),
+        timestamp=result.created,
+        time=f"{sum(result.timings.values()):.3f}",
+    )
+    for verdict in result.gates:
+        case = ET.SubElement(suite, "testcase", classname="rag-eval.gates", name=_fit(verdict.gate))
+        power = f"{verdict.power}; " if verdict.power else ""
+        told = _fit(f"{power}{verdict.word}: {verdict.told}")
+        if verdict.counts_as != "pass":
+            ET.SubElement(case, "failure" if verdict.counts_as == "fail" else "error", message=told)
+        elif _is_open(verdict):
+            ET.SubElement(case, "skipped", message=told)
+        ET.SubElement(case, "system-out").text = told
+    suites = ET.Element("testsuites")
+    suites.append(suite)
+    ET.indent(suites)
+    return ET.tostring(suites, encoding="unicode", xml_declaration=False) + "\n"
+
+
+def _counted(verdicts: tuple[GateVerdict, ...], counts_as: CountsAs) -> str:
+    return str(sum(verdict.counts_as == counts_as for verdict in verdicts))
+
+
+def _is_open(verdict: GateVerdict) -> bool:
+    return verdict.verdict == "inconclusive" and verdict.counts_as == "pass"
+
+
+def _fit(text: str) -> str:
+    """Return text that XML can hold, and that is fit to be shown."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", one_line(fit_to_show(text)))

@@ -1,0 +1,80 @@
+"""`GateVerdict`: what became of one gate, as a result keeps it."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AllowInfNan, Strict
+
+Verdict = Literal["passed", "failed", "inconclusive", "not measured"]
+CountsAs = Literal["pass", "fail", "error"]
+OnInconclusive = Literal["pass", "fail"]
+
+_Number: TypeAlias = Annotated[float, Strict(), AllowInfNan(False)]
+
+
+@dataclass(frozen=True, slots=True)
+class GateVerdict:
+    """What became of one gate: a condition on a run, such as `recall@10 >= 0.75`.
+
+    Attributes:
+        gate: The gate.
+        source: Where it was written, such as `--gate`.
+        verdict: What became of it. Only a claim about all questions like these can be `inconclusive`: chance may make
+            what was measured on either side of the limit.
+        told: What was measured, or why it could not be.
+        power: What a claim about all questions like these would find, if it is one.
+        on_inconclusive: As what an inconclusive verdict counts.
+        measured: What was measured; None if it could not be. Latency is in seconds.
+        low: The lower bound of its interval; None if it has none.
+        high: The upper bound.
+        queries: The ids of the queries that were lost, if these are counted.
+    """
+
+    gate: str
+    source: str
+    verdict: Verdict
+    told: str
+    power: str = ""
+    on_inconclusive: OnInconclusive = "pass"
+    measured: _Number | None = None
+    low: _Number | None = None
+    high: _Number | None = None
+    queries: tuple[str, ...] = ()
+
+    @property
+    def counts_as(self) -> CountsAs:
+        """What it does to the exit code: nothing, 1, or 2, as a gate that could not be measured never passes."""
+        if self.verdict == "inconclusive":
+            return self.on_inconclusive
+        return "pass" if self.verdict == "passed" else "fail" if self.verdict == "failed" else "error"
+
+    @property
+    def word(self) -> str:
+        """The verdict as people read it; of an inconclusive one also as what it counts."""
+        if self.verdict == "inconclusive":
+            return f"inconclusive (counts as {'passed' if self.on_inconclusive == 'pass' else 'failed'})"
+        return self.verdict
+
+
+def told_gates(verdicts: tuple[GateVerdict, ...]) -> str:
+    """Return how many gates there are with each verdict: "3 gates: 1 failed, 2 passed"; "" if there are none."""
+    if not verdicts:
+        return ""
+    words = [verdict.word for verdict in verdicts]
+    listed = ", ".join(f"{words.count(word)} {word}" for word in sorted(set(words), key=_severity))
+    return f"{len(words)} gate{'s' * (len(words) != 1)}: {listed}"
+
+
+def gate_rows(verdicts: tuple[GateVerdict, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return gates as a table: a header, and one row per gate, in which the power is told before the verdict."""
+    if not verdicts:
+        return ()
+    rows = [("gate", "power", "verdict", "measured")]
+    rows += [(verdict.gate, verdict.power, verdict.word, verdict.told) for verdict in verdicts]
+    has_power = any(verdict.power for verdict in verdicts)
+    return tuple(row if has_power else (row[0], *row[2:]) for row in rows)
+
+
+def _severity(word: str) -> int:
+    order = ("not measured", "failed", "inconclusive (counts as failed)", "inconclusive (counts as passed)", "passed")
+    return order.index(word)

@@ -1,0 +1,184 @@
+"""`rag-eval baseline`, runs that are gated against one, and where verdicts are told."""
+
+import json
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+from rag_evaluation_framework import load_result
+from support.gated_project import FLAGS, WORSE, gate_lines, verdicts
+
+
+def test_a_drop_and_lost_questions_are_gated_against_the_baseline(rag_eval, project):
+    assert rag_eval(*FLAGS).code == 0
+    kept = rag_eval("baseline", "last")
+    assert (kept.code, kept.out) == (0, "Wrote .rag-eval/baseline/report.json\n")
+    gates = ("--gate", "recall@2 drop <= 0.02", "--gate", "lost <= 1 question", "--gate", "lost <= 0 where tags=login")
+    assert rag_eval(*FLAGS, "--baseline", "baseline", *gates).code == 0
+    outcome = rag_eval(*WORSE, "--baseline", ".rag-eval/baseline/report.json", *gates)
+    assert outcome.code == 1
+    assert gate_lines(outcome)[1:] == [
+        "  recall@2 drop <= 0.02 (--gate)",
+        "    failed: 0.250, from 0.750 to 0.500, 4 questions",
+        "  lost@2 <= 1 question (--gate)",
+        "    passed: 1 of 3 questions found before, by recall@2: How long are refunds available? (q_refund)",
+        "  lost@2 <= 0 questions where tags=login (--gate)",
+        "    passed: 0 of 1 question found before, by recall@2",
+    ]
+
+
+def test_the_comparison_with_the_baseline_is_saved_with_the_run(rag_eval, project):
+    rag_eval(*FLAGS)
+    first = next((project / ".rag-eval/runs").iterdir())
+    assert "diff.json" not in [path.name for path in first.iterdir()]
+    assert "Questions that got worse" not in (first / "summary.md").read_text()
+    assert rag_eval(*WORSE, "--baseline", "last").code == 0
+    (run,) = {*(project / ".rag-eval/runs").iterdir()} - {first}
+    diff = json.loads((run / "diff.json").read_text())
+    assert (diff["baseline"]["folder"], diff["candidate"]["folder"]) == (str(first), None)
+    assert {question["id"]: question["deltas"]["recall@2"] for question in diff["questions"]}["q_refund"] == -1.0
+    for page in (run / "diff.md", run / "summary.md"):
+        assert "| -1.000 | q_refund | How long are refunds available? |" in page.read_text()
+    assert load_result(run).gates == ()
+    compared = rag_eval("compare", first, run, "--output", "compared")
+    assert compared.code == 0
+    again = json.loads((project / "compared/diff.json").read_text())
+    assert {**again, "candidate": None} == {**diff, "candidate": None}
+
+
+def test_a_population_gate_says_its_power_before_its_verdict_and_follows_the_policy(rag_eval, project):
+    rag_eval(*FLAGS)
+    gates = (*WORSE, "--baseline", "last~{}", "--gate", "population(recall@2) drop <= 0.05")
+    outcome = rag_eval(*(part.format(0) for part in gates))
+    assert outcome.code == 0
+    lines = gate_lines(outcome)
+    assert lines[0] == "1 gate: 1 inconclusive (counts as passed)"
+    assert lines[2].startswith("    power: ")
+    assert lines[3].startswith("    inconclusive (counts as passed): 0.250, interval ")
+    assert rag_eval(*(part.format(1) for part in gates), "--on-inconclusive", "fail").code == 1
+    (project / "run.yaml").write_text(
+        "corpus: docs\ndataset: help.json\nretriever: own:worse\non_inconclusive: fail\n"
+        "baseline: last~2\ngates: ['population(recall@2) drop <= 0.05']\n"
+    )
+    assert rag_eval("run", "run.yaml").code == 1
+    wrong = rag_eval(*FLAGS, "--on-inconclusive", "maybe")
+    assert wrong.code == 2
+    assert "--on-inconclusive: " in wrong.err
+    assert "'pass' or 'fail'" in wrong.err
+
+
+def test_junit_has_one_test_case_per_gate(rag_eval, project):
+    gates = ("recall@2 >= 0.75", "recall@2 >= 0.76", "p95(rerank) <= 1s", "population(mrr@2) >= 0.7")
+    outcome = rag_eval(*FLAGS, *(part for gate in gates for part in ("--gate", gate)), "--junit", "out/gates.xml")
+    assert outcome.code == 2
+    suite = ET.parse(project / "out/gates.xml").getroot().find("testsuite")
+    assert suite is not None
+    assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "4",
+        "failures": "1",
+        "errors": "1",
+        "skipped": "1",
+    }
+    inside = [[child.tag for child in case if child.tag != "system-out"] for case in suite]
+    assert inside == [[], ["failure"], ["error"], ["skipped"]]
+    assert suite[1].get("name") == "recall@2 >= 0.76"
+    assert suite[1][0].get("message") == "failed: 0.750, 4 questions"
+
+
+def test_a_junit_report_that_cannot_be_written_is_told_before_the_run_or_after_it(rag_eval, project):
+    refused = rag_eval(*FLAGS, "--junit", "docs")
+    assert refused.code == 2
+    assert "--junit docs: is a folder" in refused.err
+    assert not (project / ".rag-eval").exists()
+    late = rag_eval(*FLAGS, "--junit", "own.py/gates.xml")
+    assert late.code == 2
+    assert "--junit own.py/gates.xml: cannot be written (" in late.err
+    assert "4 answerable questions" in late.out
+
+
+def test_the_summary_of_the_step_gets_the_result_and_keeps_what_it_has(rag_eval, project, monkeypatch):
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    refused = rag_eval(*FLAGS, "--step-summary")
+    assert refused.code == 2
+    assert "$GITHUB_STEP_SUMMARY is not set" in refused.err
+    assert not (project / ".rag-eval").exists()
+    (project / "step.md").write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "step.md")
+    assert rag_eval(*FLAGS, "--step-summary", "--gate", "recall@2 >= 0.9").code == 1
+    page = (project / "step.md").read_text()
+    assert page.startswith("before\n# ")
+    assert "| recall@2 \\>= 0.9 | failed | 0.750, 4 questions |" in page
+
+
+def test_the_baseline_is_enough_to_compare_with_and_a_new_one_replaces_it(rag_eval, project):
+    rag_eval(*FLAGS)
+    rag_eval("baseline", "last")
+    folder = project / ".rag-eval/baseline"
+    assert [path.name for path in folder.iterdir()] == ["report.json"]
+    shutil.rmtree(project / ".rag-eval/runs")
+    assert rag_eval(*WORSE, "--baseline", "baseline", "--gate", "lost <= 0").code == 1
+    assert rag_eval("baseline", "last").code == 0
+    assert rag_eval(*WORSE, "--baseline", "baseline", "--gate", "lost <= 0").code == 0
+    assert rag_eval("baseline", "baseline").code == 0
+    assert rag_eval(*WORSE, "--baseline", "baseline", "--gate", "lost <= 0").code == 0
+
+
+def test_the_baseline_of_many_questions_has_their_file_beside_it(rag_eval, project, monkeypatch):
+    monkeypatch.setattr("rag_evaluation_framework.results.result._MOST_IN_REPORT", 3)
+    rag_eval(*FLAGS)
+    assert rag_eval("baseline", "last").code == 0
+    folder = project / ".rag-eval/baseline"
+    assert sorted(path.name for path in folder.iterdir()) == ["questions.jsonl", "report.json"]
+    assert rag_eval(*WORSE, "--baseline", "baseline", "--gate", "lost <= 0").code == 1
+    assert rag_eval("baseline", "baseline").code == 0
+    monkeypatch.undo()
+    monkeypatch.chdir(project)
+    rag_eval(*WORSE)
+    assert rag_eval("baseline", "last").code == 0
+    assert [path.name for path in folder.iterdir()] == ["report.json"]
+    assert load_result(folder).metrics["recall@2"] == 0.5
+
+
+def test_what_is_not_a_run_is_no_baseline_and_the_earlier_one_stays(rag_eval, project):
+    rag_eval(*FLAGS)
+    rag_eval("baseline", "last")
+    before = (project / ".rag-eval/baseline/report.json").read_bytes()
+    (project / "other.json").write_text('{"version": "1", "results": {}}')
+    for given in ("other.json", "nothing", "help.json"):
+        assert rag_eval("baseline", given).code == 2
+    assert (project / ".rag-eval/baseline/report.json").read_bytes() == before
+
+
+def test_the_report_of_another_tool_is_refused_before_the_run(rag_eval, project):
+    (project / "other.json").write_text('{"version": "1", "results": {"queries": []}}')
+    outcome = rag_eval(*FLAGS, "--baseline", "other.json")
+    assert outcome.code == 2
+    assert outcome.err.startswith("error: other.json: has no schema_version, so it is not a report of rag-eval; ")
+    assert not (project / ".rag-eval").exists()
+
+
+def test_the_thresholds_of_the_public_samples_are_applied(rag_eval, project, shared):
+    sample = shared / "harness_samples/unrag-sample.json"
+    for document in json.loads(sample.read_text())["documents"]:
+        (project / "docs" / f"{document['sourceId']}.md").write_text(document["content"])
+    flags = ("--corpus", "docs", "--dataset", sample)
+    assert rag_eval("run", *flags).code == 0
+    assert verdicts(project) == {"recall@10 >= 0.75": "passed"}
+    thresholds = json.loads((shared / "harness_samples/unrag-config.json").read_text())["thresholds"]
+    config = {"corpus": "docs", "dataset": str(sample), "thresholds": thresholds}
+    (project / "run.json").write_text(json.dumps(config))
+    for document in json.loads(sample.read_text())["documents"][:1]:
+        (project / "docs" / f"{document['sourceId']}.md").unlink()
+    assert rag_eval("run", "run.json").code == 1
+    assert verdicts(project) == {"recall@10 >= 0.75": "failed"}
+
+
+def test_a_baseline_of_the_configuration_is_relative_to_its_folder(rag_eval, project, tmp_path):
+    rag_eval(*FLAGS)
+    report = next((project / ".rag-eval/runs").iterdir()) / "report.json"
+    (project / "eval").mkdir()
+    shutil.copy(report, project / "eval/before.json")
+    (project / "eval/run.yaml").write_text(
+        "corpus: ../docs\ndataset: ../help.json\nretriever: own:worse\nbaseline: before.json\ngates: ['lost <= 0']\n"
+    )
+    assert rag_eval("run", Path("eval/run.yaml")).code == 1

@@ -1,0 +1,176 @@
+"""`rag-eval run` with gates and thresholds."""
+
+import json
+
+import pytest
+
+from rag_evaluation_framework import load_result
+from support.gated_project import FLAGS, gate_lines, harness, verdicts
+
+
+def test_gates_that_hold_end_in_exit_code_0_and_one_that_fails_in_1(rag_eval, project):
+    passed = rag_eval(*FLAGS, "--gate", "recall@2 >= 0.75", "--gate", "p95 <= 20s")
+    assert (passed.code, passed.err) == (0, "")
+    assert gate_lines(passed)[:3] == [
+        "2 gates: 2 passed",
+        "  recall@2 >= 0.75 (--gate)",
+        "    passed: 0.750, 4 questions",
+    ]
+    failed = rag_eval(*FLAGS, "--gate", "recall@2 >= 0.75", "--gate", "recall@2 >= 0.76")
+    assert failed.code == 1
+    assert gate_lines(failed) == [
+        "2 gates: 1 failed, 1 passed",
+        "  recall@2 >= 0.75 (--gate)",
+        "    passed: 0.750, 4 questions",
+        "  recall@2 >= 0.76 (--gate)",
+        "    failed: 0.750, 4 questions",
+    ]
+
+
+def test_a_run_whose_gate_fails_is_shown_and_saved_with_its_gates(rag_eval, project):
+    failed = rag_eval(*FLAGS, "--gate", "recall@2 >= 0.9")
+    (run,) = (project / ".rag-eval/runs").iterdir()
+    assert f"Saved to {run}" in failed.out
+    (verdict,) = load_result(run).gates
+    assert (verdict.gate, verdict.verdict, verdict.measured) == ("recall@2 >= 0.9", "failed", 0.75)
+    page = (run / "summary.md").read_text()
+    assert "## Gates\n\n| gate | verdict | measured |\n|---|---|---|\n| recall@2 \\>= 0.9 | failed | 0.750" in page
+    printed = rag_eval(*FLAGS, "--gate", "recall@2 >= 0.9", "--json")
+    assert printed.code == 1
+    (told,) = json.loads(printed.out)["gates"]
+    assert (told["gate"], told["verdict"], told["source"]) == ("recall@2 >= 0.9", "failed", "--gate")
+
+
+def test_what_makes_a_run_unreliable_beats_a_failed_gate(rag_eval, project):
+    outcome = rag_eval(*FLAGS[:-1], "own:failing", "--gate", "recall@2 >= 0.9")
+    assert outcome.code == 2
+    outcome = rag_eval(*FLAGS[:-1], "own:half", "--gate", "recall@2 >= 0.9")
+    assert outcome.code == 2
+    assert "1 of 4 questions failed" in outcome.err
+    assert verdicts(project) == {"recall@2 >= 0.9": "failed"}
+    assert rag_eval(*FLAGS[:-1], "own:half", "--gate", "recall@2 >= 0.9", "--allow-failures", "1").code == 1
+
+
+def test_a_gate_that_cannot_be_measured_ends_in_2_after_the_run_was_saved(rag_eval, project):
+    outcome = rag_eval(*FLAGS, "--gate", "p95(rerank) <= 9s")
+    assert outcome.code == 2
+    assert "error: gate 'p95(rerank) <= 9000ms' could not be measured: no stage 'rerank' was timed" in outcome.err
+    assert verdicts(project) == {"p95(rerank) <= 9000ms": "not measured"}
+
+
+def test_every_problem_with_gates_is_told_at_once_before_the_run(rag_eval, project):
+    (project / "help.json").write_text(json.dumps(harness({"min": {"recallAtk": 0.5}, "max": {"p95TotalMs": "1"}})))
+    (project / "run.yaml").write_text(
+        "corpus: docs\ndataset: help.json\nretriever: own:search\n"
+        "gates: ['recall@2 >= high']\nthresholds: {min: {hitAtK: 75}, best: {}}\n"
+    )
+    given = ("--gate", "recall@3 >= 0.5", "--gate", "mrr drop <= 0", "--gate", "lost <= 0 where tags=sales")
+    outcome = rag_eval("run", "run.yaml", *given, "--threshold", "min.hitAtK", "--threshold", "max.mrrAtK=0")
+    assert outcome.code == 2
+    assert not (project / ".rag-eval").exists()
+    assert outcome.err.splitlines() == [
+        "error: 11 problems with gates:",
+        "  --threshold 'min.hitAtK': expected a threshold such as min.recallAtK=0.75",
+        "  --threshold 'max.mrrAtK=0': 'max.mrrAtK' is not a threshold; did you mean min.mrrAtK?",
+        "  gates of the configuration: gate 'recall@2 >= high': at 'high' (character 13): expected a "
+        "number, such as 0.75",
+        "  thresholds of the configuration: min.hitAtK is 75; expected a number from 0 to 1",
+        "  thresholds of the configuration: 'best' is not a threshold; there are min.hitAtK, min.recallAtK, "
+        "min.precisionAtK, min.mrrAtK, min.ndcgAtK, max.p95TotalMs",
+        "  thresholds of the dataset: 'min.recallAtk' is not a threshold; did you mean min.recallAtK?",
+        "  thresholds of the dataset: max.p95TotalMs is '1'; expected a number of milliseconds of at least 0",
+        "  gate 'recall@3 >= 0.5': the run has no score 'recall@3'; did you mean recall@2?",
+        *(
+            f"  gate '{gate}': compares with a baseline, and there is none; give a saved run, on the command line by "
+            "--baseline, in a configuration as baseline: …"
+            for gate in ("mrr@2 drop <= 0", "lost@2 <= 0 questions where tags=sales")
+        ),
+        "  gate 'lost@2 <= 0 questions where tags=sales': no question has tags=sales; there are billing, "
+        "shipping, login",
+    ]
+
+
+CLI, FILE, DATA = 0.1, 0.2, 0.3
+
+
+@pytest.mark.parametrize("cli", [None, CLI, 0.0])
+@pytest.mark.parametrize("file", [None, FILE, 0])
+@pytest.mark.parametrize("data", [None, DATA, 0])
+def test_thresholds_of_three_sources_are_merged_key_by_key_and_0_is_a_value(rag_eval, project, cli, file, data):
+    """Each source also has a key of its own, which the others do not take away."""
+    ours = {"min": {"mrrAtK": 0.25}} if data is None else {"min": {"mrrAtK": 0.25, "recallAtK": data}}
+    (project / "help.json").write_text(json.dumps(harness(ours)))
+    config = {
+        "corpus": "docs",
+        "dataset": "help.json",
+        "retriever": "own:search",
+        "thresholds": {"min": {"hitAtK": 0.5}},
+    }
+    if file is not None:
+        config["thresholds"]["min"]["recallAtK"] = file
+    (project / "run.json").write_text(json.dumps(config))
+    options = [] if cli is None else ["--threshold", f"min.recallAtK={cli}"]
+    assert rag_eval("run", "run.json", *options, "--threshold", "max.p95TotalMs=20000").code == 0
+    given = [value for value in (cli, file, data) if value is not None]
+    expected = {"p95 <= 20000ms", "hit@2 >= 0.5", "mrr@2 >= 0.25", *(f"recall@2 >= {value:g}" for value in given[:1])}
+    assert set(verdicts(project)) == expected
+
+
+def test_a_gate_replaces_that_of_a_lower_source_which_bounds_the_same(rag_eval, project):
+    (project / "help.json").write_text(json.dumps(harness({"min": {"recallAtK": 1}})))
+    config = "corpus: docs\ndataset: help.json\nretriever: own:search\n"
+    (project / "run.yaml").write_text(f"{config}gates: ['recall@2 >= 0.9', 'recall@2 <= 0.9', 'mrr >= 0.1']\n")
+    assert rag_eval("run", "run.yaml", "--gate", "recall >= 0.5").code == 0
+    assert [*verdicts(project)] == ["recall@2 >= 0.5", "recall@2 <= 0.9", "mrr@2 >= 0.1"]
+    assert rag_eval("run", "run.yaml").code == 1
+    assert [*verdicts(project)] == ["recall@2 >= 0.9", "recall@2 <= 0.9", "mrr@2 >= 0.1"]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "code"),
+    [
+        ("min.hitAtK=0.75", 0),
+        ("min.recallAtK=0.75", 0),
+        ("min.mrrAtK=0.75", 0),
+        ("min.ndcgAtK=0.75", 0),
+        ("min.precisionAtK=0.375", 0),
+        ("max.p95TotalMs=20000", 0),
+        ("min.hitAtK=0.751", 1),
+        ("min.recallAtK=0.751", 1),
+        ("min.mrrAtK=0.751", 1),
+        ("min.ndcgAtK=0.751", 1),
+        ("min.precisionAtK=0.376", 1),
+        ("max.p95TotalMs=0", 1),
+        ("min.recallAtK=nan", 2),
+        ("min.recallAtK=inf", 2),
+        ("min.recallAtK=", 2),
+        ("min.recallAtK=75%", 2),
+        ("min.recallAtK=1.01", 2),
+        ("min.recallAtK=-0.1", 2),
+        ("max.p95TotalMs=-1", 2),
+        ("recallAtK=0.5", 2),
+    ],
+)
+def test_each_threshold_bounds_its_score_at_the_k_of_the_run(rag_eval, project, threshold, code):
+    assert rag_eval(*FLAGS, "--threshold", threshold).code == code
+
+
+def test_a_threshold_given_twice_is_refused(rag_eval, project):
+    outcome = rag_eval(*FLAGS, "--threshold", "min.hitAtK=0.5", "--threshold", "min.hitAtK=0.6")
+    assert outcome.code == 2
+    assert outcome.err == "error: --threshold 'min.hitAtK=0.6': min.hitAtK is given twice\n"
+
+
+def test_thresholds_at_k_need_a_k(rag_eval, folder):
+    config = {"corpus": "docs", "dataset": "questions.csv", "k": [], "thresholds": {"min": {"recallAtK": 0.5}}}
+    (folder / "run.json").write_text(json.dumps(config))
+    outcome = rag_eval("run", "run.json", "--allow-skipped", "2")
+    assert outcome.code == 2
+    assert "min.recallAtK is a score at k, and the run has budgets only; give it a k" in outcome.err
+
+
+def test_thresholds_bound_the_scores_of_every_evaluation_type(rag_eval, folder):
+    flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2", "--k", "1")
+    for level, gate in (("token", "span_recall@1"), ("chunk", "chunk_recall@1"), ("document", "recall@1")):
+        assert rag_eval(*flags, "--evaluation-type", f"{level}-level", "--threshold", "min.recallAtK=0").code == 0
+        assert [*verdicts(folder)] == [f"{gate} >= 0"]

@@ -1,0 +1,230 @@
+"""What becomes of gates in results."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.gates import Gate, assert_gates, check_gates
+from rag_evaluation_framework.statistics import paired_differences
+from support.gated_runs import run, timed
+
+SIX_OF_EIGHT = run(lambda number: 1 if number < 6 else 0)
+ALL = run(lambda _: 1)
+NONE = run(lambda _: 0)
+
+
+def verdict(result, gate, baseline=None, **options):
+    (found,) = check_gates(result, gate, baseline, **options)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("gate", "expected"),
+    [
+        ("recall@1 >= 0.75", "passed"),
+        ("recall@1 > 0.75", "failed"),
+        ("recall@1 >= 0.76", "failed"),
+        ("recall@1 <= 0.75", "passed"),
+        ("recall@1 < 0.75", "failed"),
+        ("recall >= 0.75", "passed"),
+        ("R@1 >= 0.75", "passed"),
+        ("recall@1 >= 1 where tags=hard", "passed"),
+        ("recall@1 >= 0.67 where tags=login", "failed"),
+    ],
+)
+def test_an_absolute_gate_compares_the_mean_with_the_limit(gate, expected):
+    found = verdict(SIX_OF_EIGHT, gate)
+    assert found.verdict == expected
+    assert (found.gate, found.low, found.high, found.power) == (str(Gate.parse(gate)), None, None, "")
+    assert found.counts_as == {"passed": "pass", "failed": "fail"}[expected]
+
+
+def test_a_mean_of_fractions_meets_the_limit_that_it_is_equal_to():
+    # nine ranks of 3: the sum of nine times 1/3 is no whole number in floats
+    result = run(lambda number: 3 if number else 1, questions=10, k=(3,))
+    assert verdict(result, "mrr@3 >= 0.4").verdict == "passed"
+    assert verdict(result, "mrr@3 > 0.4").verdict == "failed"
+
+
+def test_the_measured_value_is_told_with_the_number_of_questions():
+    assert verdict(SIX_OF_EIGHT, "recall@1 >= 0.9").told == "0.750, 8 questions"
+    found = verdict(SIX_OF_EIGHT, "recall@1 >= 0.75 where tags=billing")
+    assert (found.told, found.measured) == ("1.000, 2 questions", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("gate", "why"),
+    [
+        ("recall@3 >= 0", "there is no score recall@3; there are hit@1, hit@2"),
+        ("span_recall >= 0", "there is no score span_recall"),
+        ("recall@1 >= 0 where tags=sales", "no question is of tags=sales; there are billing, hard, login"),
+        ("recall@1 >= 0 where topic=sales", "the questions have no topic; there are tags, document"),
+        ("recall@1 drop <= 1", "there is no baseline"),
+        ("lost <= 8", "there is no baseline"),
+        ("p95(rerank) <= 1s", "no stage 'rerank' was timed; stages are retrieve"),
+    ],
+)
+def test_what_cannot_be_measured_never_passes(gate, why):
+    found = verdict(SIX_OF_EIGHT, gate)
+    assert (found.verdict, found.counts_as, found.measured) == ("not measured", "error", None)
+    assert found.told.startswith(why)
+
+
+@pytest.mark.parametrize("gate", ["recall@1 >= 0", "population(recall@1) >= 0", "recall@1 drop <= 1", "p95 <= 9s"])
+def test_a_run_in_which_every_question_failed_passes_nothing(gate):
+    failed = run(lambda _: 1, failing=range(8))
+    assert verdict(failed, gate, ALL).verdict == "not measured"
+
+
+def test_questions_that_were_not_timed_pass_no_latency():
+    assert verdict(timed(ALL), "p95 <= 9s").told == (
+        "no question was timed on its own; questions that are asked together have no times"
+    )
+    assert verdict(timed(ALL, search=[math.nan] * 8), "p95 <= 9s").verdict == "not measured"
+
+
+def test_latency_is_the_sum_of_the_stages_interpolated_linearly():
+    seconds = np.arange(8) / 100
+    result = timed(ALL, search=seconds, rerank=[math.nan, *seconds[1:]])
+    assert verdict(result, "p50 <= 70ms").told == "70.0 ms, 8 questions timed"
+    assert verdict(result, "p50 < 70ms").verdict == "failed"
+    assert verdict(result, "p50(rerank) <= 40ms").told == "40.0 ms, 7 questions timed"
+    assert verdict(result, "p95 <= 0.133s").verdict == "passed"
+    assert verdict(result, "p95 <= 0.132s").verdict == "failed"
+    assert verdict(result, "p50 <= 0.04s where tags=billing").told == "40.0 ms, 2 questions timed"
+
+
+def test_a_drop_is_of_the_questions_scored_in_both():
+    after = run(lambda number: 1 if number < 4 else 0, failing=(7,))
+    found = verdict(after, "recall@1 drop <= 0.28", SIX_OF_EIGHT)
+    assert found.verdict == "failed"
+    assert found.told == "0.286, from 0.857 to 0.571, 7 questions"
+    assert verdict(after, "recall@1 drop <= 0.29", SIX_OF_EIGHT).verdict == "passed"
+    assert verdict(SIX_OF_EIGHT, "recall@1 drop <= -0.25", NONE).verdict == "passed"
+
+
+def test_a_drop_of_exactly_the_limit_passes():
+    after = run(lambda number: 1 if number < 4 else 0, questions=10)
+    before = run(lambda number: 1 if number < 7 else 0, questions=10)
+    assert verdict(after, "recall@1 drop <= 0.3", before).verdict == "passed"
+    assert verdict(after, "recall@1 drop < 0.3", before).verdict == "failed"
+
+
+def test_lost_questions_are_those_found_before_and_not_now():
+    after = run(lambda number: 0 if number in (1, 7) else 1)
+    found = verdict(after, "lost@1 <= 0 questions", SIX_OF_EIGHT)
+    assert (found.verdict, found.queries, found.measured) == ("failed", ("q1",), 1.0)
+    assert found.told == "1 of 6 questions found before, by recall@1: question 1 (q1)"
+    assert verdict(after, "lost@1 <= 1 question", SIX_OF_EIGHT).verdict == "passed"
+    assert verdict(after, "lost@1 < 1 question", SIX_OF_EIGHT).verdict == "failed"
+
+
+def test_a_question_that_fell_below_the_cutoff_is_lost_at_that_cutoff_only():
+    after = run(lambda number: 2)
+    assert verdict(after, "lost@1 <= 99", ALL).measured == 8
+    assert verdict(after, "lost@2 <= 0", ALL).measured == 0
+    assert verdict(after, "lost <= 99", ALL).measured == 8
+
+
+def test_a_question_that_is_now_skipped_or_fails_is_lost():
+    after = run(lambda _: 1, skipped=(2, 7), failing=(3,))
+    found = verdict(after, "lost <= 1 question", SIX_OF_EIGHT)
+    assert found.queries == ("q3", "q2")
+    assert found.told == "2 of 6 questions found before, by recall@1: question 3 (q3, failed); question 2 (q2, skipped)"
+
+
+def test_lost_questions_of_a_slice():
+    after = run(lambda number: 0, skipped=(4,))
+    assert verdict(after, "lost <= 0 where tags=billing", ALL).queries == ("q0", "q4")
+    assert verdict(after, "lost <= 0 where tags=login", ALL).measured == 6
+
+
+def test_nothing_can_be_lost_of_a_baseline_that_found_nothing():
+    assert verdict(ALL, "lost <= 0", NONE).told == "the baseline found nothing that could be lost, by recall@1"
+
+
+def test_a_population_gate_on_a_mean_is_open_until_the_interval_is_on_one_side():
+    result = run(lambda number: 1 if number % 5 else 0, questions=100)
+    mean = result.statistics["recall@1"]
+    for gate, expected in (
+        (f"population(recall@1) >= {mean.low - 0.001}", "passed"),
+        (f"population(recall@1) >= {mean.low + 0.001}", "inconclusive"),
+        (f"population(recall@1) >= {mean.high - 0.001}", "inconclusive"),
+        (f"population(recall@1) >= {mean.high + 0.001}", "failed"),
+        (f"population(recall@1) <= {mean.high + 0.001}", "passed"),
+        (f"population(recall@1) <= {mean.low - 0.001}", "failed"),
+    ):
+        found = verdict(result, gate)
+        assert (found.verdict, found.low, found.high) == (expected, mean.low, mean.high)
+        assert found.power.startswith("power: a true mean of 0.")
+
+
+def test_a_population_gate_on_a_drop_never_contradicts_the_comparison():
+    before = run(lambda number: 1 if number % 5 else 0, questions=100)
+    after = run(lambda number: 1 if number % 5 and number % 7 else 0, questions=100)
+    test = before.compare(after).tests["recall@1"]
+    assert test.high < 0
+    for margin, expected in (
+        (0, "failed"),
+        (-test.high - 0.001, "failed"),
+        (-test.high + 0.001, "inconclusive"),
+        (-test.low - 0.001, "inconclusive"),
+        (-test.low, "passed"),
+    ):
+        found = verdict(after, f"population(recall@1) drop <= {margin}", before)
+        assert (found.verdict, found.low, found.high) == (expected, -test.high, -test.low)
+        assert found.power.startswith("power: a true drop of 0.")
+
+
+def test_a_population_gate_on_a_slice_tests_its_questions():
+    before, after = (
+        run(lambda number: number % 8 and 1, questions=80),
+        run(lambda number: number % 4 and 1, questions=80),
+    )
+    found = verdict(after, "population(recall@1) drop <= 0.05 where tags=billing", before)
+    change = np.array([[-1.0 if number % 8 else 0.0] for number in range(0, 80, 4)])
+    (test,) = paired_differences(change)
+    assert (found.measured, found.low, found.high) == (-test.mean, -test.high, -test.low)
+
+
+@pytest.mark.parametrize(("policy", "counts_as"), [("pass", "pass"), ("fail", "fail")])
+def test_an_inconclusive_gate_counts_as_was_asked_and_says_so(policy, counts_as):
+    found = verdict(SIX_OF_EIGHT, "population(recall@1) >= 0.7", on_inconclusive=policy)
+    assert (found.verdict, found.counts_as) == ("inconclusive", counts_as)
+    assert found.word == f"inconclusive (counts as {counts_as}ed)"
+
+
+def test_of_an_unchanged_system_a_population_gate_is_open_and_its_power_is_not_known():
+    found = verdict(SIX_OF_EIGHT, "population(recall@1) drop <= 0.05", SIX_OF_EIGHT)
+    assert (found.verdict, found.power) == ("inconclusive", "power: not known, as no question changed")
+
+
+def test_results_that_cannot_be_compared_are_not_measured():
+    other = run(lambda _: 1, name="other")
+    renamed = run(lambda _: 1, questions=1)
+    assert verdict(renamed, "lost <= 0", other).verdict == "passed"  # one question in common
+    gone = run(lambda _: 1, skipped=range(7))
+    assert verdict(gone, "recall@1 drop <= 1", run(lambda _: 1, questions=7)).verdict == "not measured"
+
+
+def test_a_gate_in_a_test_names_every_gate_that_failed():
+    assert_gates(SIX_OF_EIGHT, ["recall@1 >= 0.75", "mrr@1 >= 0.75"])
+    with pytest.raises(AssertionError) as failed:
+        assert_gates(SIX_OF_EIGHT, ["recall@1 >= 0.8", "mrr@1 >= 0.75", "hit@9 >= 0", Gate.parse("lost <= 2")])
+    lines = str(failed.value).splitlines()
+    assert lines[0] == "recall@1 >= 0.8: failed: 0.750, 8 questions"
+    assert lines[1].startswith("hit@9 >= 0: not measured: there is no score hit@9")
+    assert lines[2] == "lost <= 2 questions: not measured: there is no baseline"
+
+
+def test_an_inconclusive_gate_in_a_test_fails_if_that_is_wanted():
+    assert_gates(SIX_OF_EIGHT, "population(recall@1) >= 0.7")
+    with pytest.raises(AssertionError, match=r"power: .*; inconclusive \(counts as failed\): 0\.750, interval"):
+        assert_gates(SIX_OF_EIGHT, "population(recall@1) >= 0.7", on_inconclusive="fail")
+
+
+def test_another_policy_is_refused():
+    with pytest.raises(ConfigError, match="on_inconclusive='maybe': expected 'pass' or 'fail'"):
+        check_gates(ALL, [], on_inconclusive="maybe")
