@@ -17,6 +17,7 @@ REQUIRED = {
     "scoped": {"retriever": "bm25"},
     "engine": {"engine": {"type": "http", "url": "http://127.0.0.1:9"}},
     "http": {"url": "http://127.0.0.1:9"},
+    "engine pgvector": {"dsn": "", "embedder": "rag_evaluation_framework.testing:HashingEmbedder"},
     "reranked": {
         "retriever": "bm25",
         "reranker": {"type": "late-interaction", "embedder": "rag_evaluation_framework.testing:HashingEmbedder"},
@@ -30,13 +31,16 @@ class TestDescribe:
         for name in components(kind):
             for module in getattr(load(kind, name), "requires", ()):
                 pytest.importorskip(module)
-            part = build(kind, {"type": name, **REQUIRED.get(name, {})})
+            required = REQUIRED.get(f"{kind} {name}", REQUIRED.get(name, {}))
+            part = build(kind, {"type": name, **required})
             description = describe(part)
             assert description["type"] == name
-            again = build(kind, description)
+            again = build(kind, {**required, **description})
             assert type(again) is type(part)
             assert describe(again) == description
-            assert again == part or "in-memory" in str(description) or kind == "vector_store"  # each store is its own
+            assert (
+                again == part or "in-memory" in str(description) or kind in ("vector_store", "engine")
+            )  # each store is its own
 
     @pytest.mark.parametrize(
         "part",

@@ -239,7 +239,11 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
     keep = {"save_results_path": str(Path(".rag-eval").absolute())}
     if config is None:
         if "dataset" not in flags:
-            raise ConfigError("--dataset missing; expected a configuration file, or --dataset and --corpus")
+            missing = "--dataset" if "corpus" in flags else "--corpus and --dataset"
+            raise ConfigError(
+                f"{missing} missing; expected a configuration file, or --dataset, and --corpus if the dataset brings no "
+                "documents"
+            )
         return experiments.parse_config({**keep, **flags}, "the options", named), Path()
     written = experiments.load_config(config).model_dump(exclude_unset=True)
     if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
