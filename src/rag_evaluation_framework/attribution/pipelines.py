@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from rag_evaluation_framework._outside import name_line, said, shown
@@ -11,7 +12,9 @@ from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.contracts.component import Component, parameters
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
-from rag_evaluation_framework.errors import ConfigError, CorpusError, RagEvalError, ResultError
+from rag_evaluation_framework.data.levels import DOCUMENT
+from rag_evaluation_framework.datasets.load import load_dataset
+from rag_evaluation_framework.errors import ConfigError, InputError, RagEvalError, ResultError
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.loading import PACKAGE
 from rag_evaluation_framework.results.result import EvaluationResult
@@ -50,6 +53,11 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
         return Unasked("the run names chunks by a function of its own")
     if given is not None:
         return as_retriever(given)
+    if _has_engine(result.config.get("retriever")):
+        why = "it is an engine, which may write where it is asked: give it in Python, explain(..., retriever=retriever)"
+        if deep:
+            raise ConfigError(f"the pipeline of {result.name!r} is not asked again: {why}")
+        return Unasked(why)
     try:
         with collected():
             pipeline = remade_retriever(result, imports=deep)
@@ -72,6 +80,13 @@ def pipeline_to_ask(result: EvaluationResult[Any], given: Pipeline | None, *, de
         "it has parts that are not of this package or need a store elsewhere; --deep (deep=True) asks it",
         deep_asks=True,
     )
+
+
+def _has_engine(record: Any) -> bool:
+    """Return whether a record of components has an engine in it."""
+    if is_object(record):
+        return record.get("type") == "engine" or any(map(_has_engine, record.values()))
+    return isinstance(record, list | tuple) and any(map(_has_engine, cast("Sequence[Any]", record)))
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -157,11 +172,14 @@ def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Co
 
     Raises:
         CorpusError: What is given is not a corpus.
-        ResultError: They are not those of the run, were not read from a folder, or cannot be read any more.
+        ResultError: They are not those of the run, were read neither from a folder nor from the dataset, or cannot be
+            read any more.
     """
     known = result.config["corpus"]
     source, pattern = known.get("source"), known.get("glob_pattern")
     found = None if corpus is None else checked_corpus(corpus)
+    if found is None and not known["documents"]:
+        return Corpus(())
     if found is None:
         if not isinstance(source, str) or "://" in source:
             raise ResultError(
@@ -169,8 +187,8 @@ def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Co
                 "again: give them, result.explain(..., corpus=corpus)"
             )
         try:
-            found = Corpus.from_folder(source, *([pattern] if isinstance(pattern, str) else []))
-        except CorpusError as error:
+            found = _read_again(source, pattern)
+        except InputError as error:
             why = str(error).removesuffix(".")
             raise ResultError(
                 f"{name_line(result.name)}: its documents cannot be read again: {why}. Put them back, or give them in "
@@ -184,3 +202,12 @@ def corpus_of(result: EvaluationResult[Any], corpus: Corpus | None = None) -> Co
             "again on the documents of today, or check out those of the run"
         )
     return found
+
+
+def _read_again(source: str, pattern: object) -> Corpus:
+    """Return the documents of a folder, or of the dataset that brings them."""
+    if not Path(source).is_file():
+        return Corpus.from_folder(source, *([pattern] if isinstance(pattern, str) else []))
+    with collected():
+        brought = load_dataset(source, DOCUMENT, allow_assets=True).corpus
+    return Corpus(()) if brought is None else brought

@@ -45,8 +45,11 @@ class Units:
         return cls(level, corpus, None if read is None else {unit for unit in read if unit is not None})
 
     def in_corpus(self, units: Iterable[str]) -> set[str]:
-        """Return which units are in the corpus; of chunks that is all: they may be of any document."""
-        if self.level is not DOCUMENT:
+        """Return which units are in the corpus; of chunks that is all, as they may be of any document.
+
+        So it is of documents, if the run knew none: its pipeline has an index of its own.
+        """
+        if self.level is not DOCUMENT or not len(self.corpus):
             return {*units}
         return {unit for unit in units if unit in self.corpus or self._is_prefix(unit, self._all)}
 

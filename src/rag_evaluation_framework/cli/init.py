@@ -18,6 +18,7 @@ from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework._support.unfinished import remove_abandoned
 from rag_evaluation_framework.cli import paths
 from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.init_ci import init_ci
 from rag_evaluation_framework.cli.output import arriving, print_text
 from rag_evaluation_framework.cli.quote_suggestions import (
     DEFAULT_GLOB,
@@ -55,8 +56,16 @@ budgets: [4000ch]
 
 
 def init(
-    corpus: Annotated[Path, typer.Option(parser=paths.path, help="The folder of documents.")],
-    questions: Annotated[Path, typer.Option(parser=paths.path, help="CSV or JSONL of question, quote[, document].")],
+    corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
+    questions: Annotated[
+        Path | None, typer.Option(parser=paths.path, help="CSV or JSONL of question, quote[, document].")
+    ] = None,
+    ci: Annotated[
+        bool,
+        typer.Option(
+            "--ci", help="Instead, what CI needs: a configuration, a sample dataset, an engine file and a workflow."
+        ),
+    ] = False,
     glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = DEFAULT_GLOB,
     name: Annotated[
         str | None, typer.Option(help="Name of the dataset; by default that of the questions file.")
@@ -71,6 +80,14 @@ def init(
 
     Suggestions for quotes that were not found are written beside the questions, as NAME.suggested.csv.
     """
+    if ci:
+        if corpus is not None or questions is not None or name is not None:
+            raise ConfigError("--ci writes a dataset of its own: leave --corpus, --questions and --name out")
+        init_ci(root)
+        return
+    if corpus is None or questions is None:
+        missing = [name for name, path in (("--corpus", corpus), ("--questions", questions)) if path is None]
+        raise ConfigError(f"{' and '.join(missing)} missing; expected both, or --ci")
     called = _checked_name(name or questions.stem)
     config, target = root / f"{called}.yaml", root / "datasets" / f"{called}.json"
     _check_free(config, target, root)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import data, experiments, reports, results, retrievers
 from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.compare import record_of
 from rag_evaluation_framework.cli.console import stdout
@@ -28,8 +29,9 @@ from rag_evaluation_framework.errors import (
     SaveFailed,
 )
 
-_PIPELINE = ("retriever", "chunker", "embedder", "vector_store", "engine", "rankings")
-"""The keys of a file that an engine, or stored rankings, take the place of."""
+_PARTS = ("chunker", "embedder", "vector_store")
+_WHOLE = ("engine", "rankings")
+"""Keys of a file that name what is evaluated as a whole."""
 Problem: TypeAlias = "SaveFailed | Interrupted | ComponentExited"
 
 
@@ -237,20 +239,38 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
     """Return what is to be run, and the folder to which its paths are relative."""
     named = {key: options.name_of(key) for key in flags}
     keep = {"save_results_path": str(Path(".rag-eval").absolute())}
+    if config is None and "corpus" not in flags:
+        config = _config_in(Path(flags.get("save_results_path", results.store.ROOT)))
     if config is None:
         if "dataset" not in flags:
             missing = "--dataset" if "corpus" in flags else "--corpus and --dataset"
             raise ConfigError(
-                f"{missing} missing; expected a configuration file, or --dataset, and --corpus if the dataset brings no "
-                "documents"
+                f"{missing} missing; expected a configuration file, or --dataset, and --corpus if the dataset brings "
+                "no documents"
             )
         return experiments.parse_config({**keep, **flags}, "the options", named), Path()
     written = experiments.load_config(config).model_dump(exclude_unset=True)
     if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
-        written = {key: value for key, value in written.items() if key not in ("chunker", "embedder", "vector_store")}
+        written = {key: value for key, value in written.items() if key not in _PARTS}
     if flags.keys() & {"engine", "rankings"}:
-        written = {key: value for key, value in written.items() if key not in _PIPELINE}
+        written = {key: value for key, value in written.items() if key not in ("retriever", *_PARTS, *_WHOLE)}
+    elif flags.keys() & {"retriever", *_PARTS}:
+        written = {key: value for key, value in written.items() if key not in _WHOLE}
     return experiments.parse_config({**keep, **written, **flags}, str(config), named), config.parent
+
+
+def _config_in(root: Path) -> Path | None:
+    """Return the configuration of a root, if there is one; standard error says that it is used.
+
+    Raises:
+        ConfigError: There are several.
+    """
+    found = [path for ending in ("yaml", "yml", "json") if (path := root / f"config.{ending}").is_file()]
+    if len(found) > 1:
+        raise ConfigError(f"{' and '.join(map(str, found))} are there; expected one configuration, or name one")
+    for path in found:
+        note(f"{one_line(str(path))} is used, with the options in place of its keys")
+    return found[0] if found else None
 
 
 def _summary(result: rag.EvaluationResult[Any], not_saved: str, worst: int) -> dict[str, Any]:

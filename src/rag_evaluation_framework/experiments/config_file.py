@@ -78,7 +78,7 @@ class ConfigFile(BaseModel):
 
     corpus: GivenPath | None = None
     glob: str = "**/*.md"
-    dataset: GivenPath
+    dataset: GivenPath | None = None
     evaluation_type: EvaluationType | None = None
     retriever: ComponentConfig | None = None
     chunker: ComponentConfig | None = None
@@ -128,6 +128,8 @@ class ConfigFile(BaseModel):
             InputError: Something in it cannot be used.
             LevelMismatch: Dataset, metrics and evaluation type do not fit together.
         """
+        if self.dataset is None:
+            raise ConfigError("no dataset is named; expected `dataset:` in the configuration, or --dataset")
         self._check_chunk_id(self.evaluation_type)
         chunk_id = None
         if self.chunk_id is not None:
@@ -153,7 +155,7 @@ class ConfigFile(BaseModel):
         corpus = None
         if self.corpus is not None:
             corpus = Corpus.from_folder(normpath(folder / from_home(self.corpus)), self.glob)
-        path = normpath(folder / from_home(self.dataset))
+        path = normpath(folder / from_home(self.dataset or ""))
         dataset: Any = _dataset(path, corpus, self._loader(folder, engine), self.allow_assets)
         if self.scope_prefix is not None:
             dataset = dataset.with_scopes(self.scope_prefix)

@@ -14,7 +14,7 @@ from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.datasets.loaders import Loader
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.registry.building import build
-from rag_evaluation_framework.retrievers.engine import EngineRetriever
+from rag_evaluation_framework.retrievers.engine import RUN_ID, EngineRetriever
 
 
 def make_engine(given: str | Mapping[str, Any], *, imports: bool, allow_remote: bool) -> Engine:
@@ -82,5 +82,6 @@ def around(
             f"dataset {dataset.name!r} brings no documents, and ingest is true: give them (--corpus), or search "
             "what is there (--no-ingest)"
         )
-    run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}"
+    names = (dataset.scope_prefix, *(document.id for document in documents or ()))
+    run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}" if any(RUN_ID in name for name in names) else ""
     return EngineRetriever(engine, dataset.scope_prefix, writes, custom_scope, run_id)

@@ -1,7 +1,7 @@
 """Engines as retrievers: whole systems, asked for their rankings within a scope."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from tqdm import tqdm
@@ -63,7 +63,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
     scope: str = ""
     ingest: bool = False
     custom_scope: bool = False
-    run_id: str = field(default="", repr=False)
+    run_id: str = ""
 
     def __post_init__(self) -> None:
         check_engine(self.engine)

@@ -1,0 +1,204 @@
+"""From nothing to a red pull request: `init --ci`, a baseline, and the command of the workflow."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+from ruamel.yaml import YAML
+
+from rag_evaluation_framework import load_result
+
+FILES = [
+    ".github/workflows/rag-eval.yml",
+    ".rag-eval/config.yaml",
+    ".rag-eval/datasets/sample.json",
+    "rag_eval_engine.py",
+]
+
+
+def files(folder):
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def workflow(folder):
+    return YAML(typ="safe", pure=True).load((folder / ".github/workflows/rag-eval.yml").read_text())
+
+
+def command_of_the_workflow(folder):
+    (job,) = workflow(folder)["jobs"].values()
+    (command,) = [step["run"] for step in job["steps"] if "rag-eval run" in step.get("run", "")]
+    return shlex.split(command)[1:]
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    """The engine file is imported anew."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def forget():
+        sys.modules.pop("rag_eval_engine", None)
+
+    forget()
+    yield forget
+    forget()
+
+
+def test_a_second_init_says_what_is_there_and_leaves_it(rag_eval, tmp_path):
+    first = rag_eval("init", "--ci")
+    assert first.code == 0
+    assert files(tmp_path) == FILES
+    assert first.out.count("wrote ") == 4
+    (tmp_path / "rag_eval_engine.py").write_text("mine = True\n")
+    (tmp_path / FILES[0]).unlink()
+    second = rag_eval("init", "--ci")
+    assert second.code == 0
+    assert second.out.count("is there, and is left as it is") == 3
+    assert f"wrote {FILES[0]}" in second.out
+    assert (tmp_path / "rag_eval_engine.py").read_text() == "mine = True\n"
+
+
+def test_the_workflow_can_read_and_nothing_else_and_names_actions_by_their_hash(rag_eval, tmp_path):
+    rag_eval("init", "--ci")
+    written = workflow(tmp_path)
+    assert written["permissions"] == {"contents": "read"}
+    (job,) = written["jobs"].values()
+    used = [step["uses"] for step in job["steps"] if "uses" in step]
+    assert len(used) == 3
+    assert all(len(name.partition("@")[2]) == 40 for name in used)
+
+
+def test_a_run_works_right_after_it_with_the_engine_and_without(rag_eval, tmp_path, fresh):
+    rag_eval("init", "--ci")
+    outcome = rag_eval("run")
+    assert outcome.code == 0, outcome.err
+    assert ".rag-eval/config.yaml is used" in outcome.err
+    assert "2 gates: 2 passed" in outcome.out
+    (tmp_path / ".rag-eval/config.yaml").unlink()
+    outcome = rag_eval("run", "--dataset", ".rag-eval/datasets/sample.json", "--json")
+    assert json.loads(outcome.out)["metrics"]["recall@10"] == 1.0
+
+
+def test_the_whole_loop(rag_eval, tmp_path, fresh):
+    rag_eval("init", "--ci")
+    assert rag_eval("run").code == 0
+    assert rag_eval("baseline", "last").code == 0
+    command = command_of_the_workflow(tmp_path)
+    command.remove("--step-summary")  # GitHub's own
+    assert rag_eval(*command).code == 0  # nothing has changed
+    engine = tmp_path / "rag_eval_engine.py"
+    engine.write_text(engine.read_text().replace("retrieve(query, top_k).hits", "retrieve(query, top_k).hits[1:]"))
+    fresh()
+    outcome = rag_eval(*command)
+    assert outcome.code == 1, outcome.err
+    run = max((tmp_path / ".rag-eval/runs").iterdir())
+    page = (run / "diff.md").read_text()
+    lost = [name for name, score in load_result(run).per_query("hit@10").items() if score == 0.0]
+    assert lost
+    assert all(name in page for name in lost)
+    failed = ET.parse(tmp_path / "rag-eval.xml").getroot().findall(".//failure")
+    assert len(failed) == 3
+    told = rag_eval("explain", "last", lost[0])
+    assert told.code == 0, told.err
+    assert "not among the results asked for" in told.out
+    assert "lost@10" in (run / "summary.md").read_text()
+
+
+def test_without_a_baseline_the_workflow_says_how_to_make_one(rag_eval, tmp_path, fresh):
+    rag_eval("init", "--ci")
+    command = command_of_the_workflow(tmp_path)
+    command.remove("--step-summary")
+    outcome = rag_eval(*command)
+    assert outcome.code == 2
+    assert ".rag-eval/baseline/report.json" in outcome.err
+
+
+def test_another_root_is_the_one_of_all_files(rag_eval, tmp_path, fresh):
+    assert rag_eval("init", "--ci", "--root", "quality/eval").code == 0
+    assert "quality/eval/config.yaml" in files(tmp_path)
+    assert command_of_the_workflow(tmp_path)[1] == "quality/eval/config.yaml"
+    assert rag_eval("run", "--root", "quality/eval").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--root", "/tmp/elsewhere"), "expected a folder below the current one"),
+        (("--root", "../elsewhere"), "expected a folder below the current one"),
+        (("--corpus", "docs"), "leave --corpus, --questions and --name out"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_nothing_is_written(rag_eval, tmp_path, options, said):
+    outcome = rag_eval("init", "--ci", *options)
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert files(tmp_path) == []
+
+
+def test_without_ci_both_folder_and_questions_are_needed(rag_eval):
+    outcome = rag_eval("init")
+    assert outcome.code == 2
+    assert "--corpus and --questions missing; expected both, or --ci" in outcome.err
+
+
+# --- a configuration that is found ------------------------------------------------------------------------------------
+
+
+def test_the_configuration_of_another_tool_is_read_unchanged(rag_eval, tmp_path, shared):
+    samples = shared / "data/harness_samples"
+    (tmp_path / ".rag-eval").mkdir()
+    (tmp_path / ".rag-eval/config.json").write_text((samples / "unrag-config.json").read_text())
+    outcome = rag_eval("run", "--dataset", samples / "unrag-sample.json")
+    assert outcome.code == 0, outcome.err
+    assert "recall@10 >= 0.75" in outcome.out
+    assert rag_eval("run").code == 2  # it names no dataset
+
+
+def test_two_configurations_are_one_too_many(rag_eval, tmp_path):
+    (tmp_path / ".rag-eval").mkdir()
+    for ending in ("yaml", "json"):
+        (tmp_path / f".rag-eval/config.{ending}").write_text("{}")
+    outcome = rag_eval("run", "--dataset", "x.json")
+    assert outcome.code == 2
+    assert "expected one configuration, or name one" in outcome.err
+
+
+def test_a_corpus_of_ones_own_or_a_named_configuration_leaves_it_alone(rag_eval, folder):
+    (folder / ".rag-eval").mkdir()
+    (folder / ".rag-eval/config.yaml").write_text("engine: no_such_module:make\n")
+    flags = ("--dataset", "questions.csv", "--allow-skipped", "2")
+    assert rag_eval("run", "--corpus", "docs", *flags).code == 0
+    (folder / "own.yaml").write_text("corpus: docs\ndataset: questions.csv\n")
+    assert rag_eval("run", "own.yaml", "--allow-skipped", "2").code == 0
+
+
+@pytest.mark.parametrize(
+    "option", [("--retriever", "bm25"), ("--chunker", "recursive-character"), ("--embedder", "lsa")]
+)
+def test_options_for_a_pipeline_take_the_place_of_the_engine(rag_eval, tmp_path, fresh, option):
+    rag_eval("init", "--ci")
+    outcome = rag_eval("run", *option, "--json")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["name"] != "Engine"
+
+
+@pytest.mark.slow
+def test_the_workflow_runs_in_a_shell(tmp_path, fresh):
+    rag = [sys.executable, "-m", "rag_evaluation_framework"]
+    for arguments in (["init", "--ci"], ["run"], ["baseline", "last"]):
+        subprocess.run([*rag, *arguments], cwd=tmp_path, check=True, capture_output=True)
+    summary = tmp_path / "step.md"
+    done = subprocess.run(
+        [*rag, *command_of_the_workflow(tmp_path)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "GITHUB_STEP_SUMMARY": str(summary)},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "3 gates: 3 passed" in summary.read_text()
