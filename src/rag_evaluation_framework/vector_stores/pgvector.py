@@ -95,12 +95,13 @@ class PgVectorStore(DatabaseVectorStore):
         self._indexed = False
 
     def _open(self) -> Any:
-        if self._connection is None:
-            self._connection = connect(_OWNER, self.dsn)
-            self._finalizer = weakref.finalize(self, self._connection.close)
-            with self._connection.cursor() as cursor:
-                self._known = known_table(cursor, self.table)
-        return self._connection
+        with self._lock:
+            if self._connection is None:
+                self._connection = connect(_OWNER, self.dsn)
+                self._finalizer = weakref.finalize(self, self._connection.close)
+                with self._connection.cursor() as cursor:
+                    self._known = known_table(cursor, self.table)
+            return self._connection
 
     @contextmanager
     def _transaction(self, **settings: str) -> Generator[Any]:
