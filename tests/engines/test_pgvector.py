@@ -19,6 +19,7 @@ from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.engines import PgVectorEngine
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
 from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.vector_stores import PgVectorStore
 from support.embedders import WordCounts
 
 pytestmark = pytest.mark.slow
@@ -393,6 +394,24 @@ class TestOthersTables:
             with pytest.raises(ConfigError, match=message):
                 use()
         assert found(one) == {"a.md"}
+
+    def test_an_engine_and_a_store_leave_the_tables_of_each_other_alone(self, engine, pgvector_dsn):
+        one = engine()
+        one.ingest(document("a.md"))
+        chunk = rag.PositionAwareChunk.of(document("b.md"), 0, 3)
+        rows = np.ones((1, 4), dtype=np.float32)
+        with closing(PgVectorStore(pgvector_dsn, one.table)) as store:
+            for use in (store.clear, lambda: store.add([chunk], rows), store.__len__, lambda: store.search(rows[0], 1)):
+                with pytest.raises(ConfigError, match="has the documents of a PgVectorEngine"):
+                    use()
+        assert found(one) == {"a.md"}
+        with closing(PgVectorStore(pgvector_dsn, f"{one.table}_store")) as store:
+            store.add([chunk], rows)
+            refused = engine(table=store.table)
+            for use in (lambda: refused.ingest(document("a.md")), lambda: refused.delete("b"), lambda: found(refused)):
+                with pytest.raises(ConfigError, match="has the vectors of a PgVectorStore"):
+                    use()
+            assert store.search(rows[0], 5) == [chunk]
 
     def test_a_user_without_rights_is_told(self, pgvector_dsn, query):
         query("CREATE ROLE guest LOGIN")

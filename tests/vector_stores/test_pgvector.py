@@ -230,9 +230,9 @@ class TestBadInput:
 
 class TestSecrets:
     def test_the_connection_string_is_in_no_name_record_or_error(self, pgvector_dsn, chunks, vectors):
-        store = PgVectorStore(f"{pgvector_dsn} password={SECRET}", table="secrets")
-        assert store.name == "PgVectorStore(table='secrets')"
-        assert describe(store)["table"] == "secrets"
+        store = PgVectorStore(f"{pgvector_dsn} password={SECRET}", table="secrets_of_a_store")
+        assert store.name == "PgVectorStore(table='secrets_of_a_store')"
+        assert describe(store)["table"] == "secrets_of_a_store"
         assert "dsn" not in describe(store)
         assert SECRET not in f"{store!r}{describe(store)}"
         store.add(chunks(1), vectors(1))

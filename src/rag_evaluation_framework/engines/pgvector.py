@@ -258,6 +258,11 @@ class PgVectorEngine(Component):
         if known is None:
             return False
         check_ours(_OWNER, self.table, known.comment, "table")
+        if "embedder" not in known.comment:
+            raise ConfigError(
+                f"{_OWNER}: the table {self.table!r} has the vectors of a PgVectorStore. It is left unchanged; choose "
+                "another name with table=..."
+            )
         mine = {"dimension": self._dimension, "embedder": component_name(self._embedder)}
         theirs = {key: known.comment.get(key) for key in mine}
         if theirs != mine:

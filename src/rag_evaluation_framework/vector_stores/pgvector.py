@@ -120,6 +120,14 @@ class PgVectorStore(DatabaseVectorStore):
         names = {"table": sql.Identifier(self.table), "hnsw": sql.Identifier(f"{self.table}_hnsw")}
         return sql.SQL(statement).format(**names, **{key: sql.Literal(value) for key, value in literals.items()})
 
+    def _check_ours(self, known: KnownTable) -> None:
+        check_ours(_OWNER, self.table, known.comment, "table")
+        if "embedder" in known.comment:
+            raise ConfigError(
+                f"{_OWNER}: the table {self.table!r} has the documents of a PgVectorEngine. It is left unchanged; "
+                "choose another name with table=..."
+            )
+
     def _check_same(self, oid: int | None) -> None:
         if self._known is None or oid != self._known.oid:
             raise replaced(_OWNER, self.table, "table")
@@ -132,7 +140,7 @@ class PgVectorStore(DatabaseVectorStore):
         self._open()
         if self._known is None:
             return None
-        check_ours(_OWNER, self.table, self._known.comment, "table")
+        self._check_ours(self._known)
         return int(self._known.comment["dimension"])
 
     def _count(self) -> int:
@@ -240,7 +248,7 @@ class PgVectorStore(DatabaseVectorStore):
         with self._transaction() as cursor:
             known = known_table(cursor, self.table)
             if known is not None:
-                check_ours(_OWNER, self.table, known.comment, "table")
+                self._check_ours(known)
                 cursor.execute(self._sql("DROP TABLE {table}"))
         self._known, self._indexed = None, False
 
