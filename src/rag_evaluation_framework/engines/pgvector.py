@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import one_line, said
+from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework._support.postgres import (
     check_connection,
@@ -142,7 +142,7 @@ class PgVectorEngine(Component):
                         copy.write_row((document.id, number, chunk.start, chunk.end, chunk.content, metadata, vector))
         except (self._psycopg.DataError, self._psycopg.errors.ProgramLimitExceeded, UnicodeError, TypeError) as error:
             raise InputError(
-                f"{_OWNER}.ingest: PostgreSQL cannot store document {document.id!r}: {one_line(said(error))}. Expected "
+                f"{_OWNER}.ingest: PostgreSQL cannot store document {document.id!r}: {one_line(str(error))}. Expected "
                 "a text and an id without NUL and lone surrogates, an id of at most 2,600 bytes, and metadata of JSON "
                 "values"
             ) from error
@@ -247,7 +247,7 @@ class PgVectorEngine(Component):
                     cursor.execute(self._sql(_INDEX, m=self.m, ef_construction=self.ef_construction))
         except self._psycopg.Error as error:
             raise ConfigError(
-                f"{_OWNER}: PostgreSQL cannot create the table {self.table!r}: {one_line(said(error))}"
+                f"{_OWNER}: PostgreSQL cannot create the table {self.table!r}: {one_line(str(error))}"
             ) from error
         register_vectors(self._connection)
         self._made = True

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import one_line, said
+from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework._support.postgres import (
     KnownTable,
@@ -168,7 +168,7 @@ class PgVectorStore(DatabaseVectorStore):
         except self._psycopg.errors.DuplicateTable as error:
             raise replaced(_OWNER, self.table, "table") from error
         except self._psycopg.Error as error:
-            raise ConfigError(f"{self.name}: PostgreSQL cannot create the table: {one_line(said(error))}") from error
+            raise ConfigError(f"{self.name}: PostgreSQL cannot create the table: {one_line(str(error))}") from error
         register_vectors(self._connection)
 
     def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
