@@ -19,6 +19,7 @@ from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.engines import PgVectorEngine
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
 from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.vector_stores import PgVectorStore
 from support.embedders import WordCounts
 
 pytestmark = pytest.mark.slow
@@ -113,6 +114,14 @@ class TestRetrieving:
             one.ingest(each)
         result = rag.evaluate(lambda query, k: one.retrieve(query, k, "")["hits"], dataset, k=5)
         assert result.metrics == rag.evaluate(rag.VectorRAGRetriever(embedder=scattered), dataset, k=5).metrics
+
+    def test_of_equal_scores_the_first_by_id_and_place_are_returned(self, engine):
+        one = engine()
+        for name in "cab":
+            one.ingest(document(name, "refund\nrefund"))
+        places = [("a", 0), ("a", 7), ("b", 0), ("b", 7), ("c", 0), ("c", 7)]
+        for top_k in range(7):
+            assert [(hit["doc_id"], hit["start"]) for hit in hits(one, "refund", top_k=top_k)] == places[:top_k]
 
     def test_no_results_are_none(self, engine):
         one = engine()
@@ -341,6 +350,13 @@ class TestApproximateSearch:
             assert [hit["text"] for hit in hits(exact, question, top_k=10)] == nearest
             assert [hit["text"] for hit in hits(filled, question, top_k=10)] != nearest
 
+    def test_where_the_scan_of_the_index_ends_early_all_vectors_are_compared(self, pgvector_dsn, filled):
+        short = f"{pgvector_dsn} options='-c hnsw.max_scan_tuples=1'"
+        with closing(PgVectorEngine(pgvector_dsn, scattered, table="filled")) as one:
+            exact = hits(one, "x", "eval:large:", 10)
+        with closing(PgVectorEngine(short, scattered, table="filled", index="hnsw", ef_search=1)) as one:
+            assert hits(one, "x", "eval:large:", 10) == exact
+
     @pytest.mark.parametrize("top_k", [1, 10, 30, 100, 3_100])
     @pytest.mark.parametrize("constraints", [None, {"third": 0}, {"third": 9}])
     @pytest.mark.parametrize("scope", ["eval:large:", "eval:small:", "eval:", "eval:none:"])
@@ -379,6 +395,24 @@ class TestOthersTables:
                 use()
         assert found(one) == {"a.md"}
 
+    def test_an_engine_and_a_store_leave_the_tables_of_each_other_alone(self, engine, pgvector_dsn):
+        one = engine()
+        one.ingest(document("a.md"))
+        chunk = rag.PositionAwareChunk.of(document("b.md"), 0, 3)
+        rows = np.ones((1, 4), dtype=np.float32)
+        with closing(PgVectorStore(pgvector_dsn, one.table)) as store:
+            for use in (store.clear, lambda: store.add([chunk], rows), store.__len__, lambda: store.search(rows[0], 1)):
+                with pytest.raises(ConfigError, match="has the documents of a PgVectorEngine"):
+                    use()
+        assert found(one) == {"a.md"}
+        with closing(PgVectorStore(pgvector_dsn, f"{one.table}_store")) as store:
+            store.add([chunk], rows)
+            refused = engine(table=store.table)
+            for use in (lambda: refused.ingest(document("a.md")), lambda: refused.delete("b"), lambda: found(refused)):
+                with pytest.raises(ConfigError, match="has the vectors of a PgVectorStore"):
+                    use()
+            assert store.search(rows[0], 5) == [chunk]
+
     def test_a_user_without_rights_is_told(self, pgvector_dsn, query):
         query("CREATE ROLE guest LOGIN")
         with (
@@ -405,6 +439,31 @@ class TestConnections:
         with pytest.raises(psycopg.OperationalError):
             found(one)
         assert found(one) == {"a.md"}
+
+    @pytest.mark.parametrize("use", ["ingest", "retrieve"])
+    def test_after_an_interrupt_what_a_run_wrote_can_be_deleted(self, pgvector_dsn, query, use, tmp_path):
+        code = f"""
+import os, signal, threading
+import rag_evaluation_framework as rag
+from rag_evaluation_framework.engines import PgVectorEngine
+signal.signal(signal.SIGINT, signal.default_int_handler)
+embed, cut = lambda texts: [[1, 2]] * len(texts), lambda text: text.split(".")
+engine = PgVectorEngine({pgvector_dsn!r}, embed, cut, "{use}_cut")
+document = rag.Document(rag.DocumentId("eval:cut:1"), ". ".join(map(str, range(2_000))))
+engine.ingest(document)
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        engine.ingest(document) if "{use}" == "ingest" else engine.retrieve("x", 2_000, "eval:cut:")
+except KeyboardInterrupt:
+    print(len(engine.retrieve("x", 5_000, "eval:cut:")["hits"]))
+    engine.delete("eval:cut:")
+    engine.close()
+"""
+        command = [sys.executable, "-c", code]
+        shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+        assert (shown.returncode, shown.stdout, shown.stderr) == (0, "2000\n", "")
+        assert query(f"SELECT count(*) FROM {use}_cut") == [(0,)]
 
     def test_an_engine_can_be_used_after_closing(self, engine):
         one = engine()

@@ -127,6 +127,15 @@ class TestApproximateSearch:
         pairs = zip(one.search_many(queries, 10), exact.search_many(queries, 10), strict=True)
         assert np.mean([len(set(found) & set(expected)) / 10 for found, expected in pairs]) >= 0.99
 
+    def test_where_the_scan_of_the_index_ends_early_all_vectors_are_compared(self, pgvector_dsn, chunks, vectors):
+        rows = vectors(4_000, 32)
+        exact = rag.InMemoryVectorStore()
+        dsn = f"{pgvector_dsn} options='-c hnsw.max_scan_tuples=1'"
+        with closing(PgVectorStore(dsn, f"run_{uuid4().hex}", "hnsw", m=2, ef_construction=4, ef_search=1)) as one:
+            for each in (exact, one):
+                each.add(chunks(4_000), rows)
+            assert one.search_many(rows[:5], 10) == exact.search_many(rows[:5], 10)
+
     def test_what_is_added_after_the_first_search_is_found_too(self, store, chunks, vectors):
         one = store(index="hnsw")
         one.add(chunks(50), vectors(50))
@@ -221,9 +230,9 @@ class TestBadInput:
 
 class TestSecrets:
     def test_the_connection_string_is_in_no_name_record_or_error(self, pgvector_dsn, chunks, vectors):
-        store = PgVectorStore(f"{pgvector_dsn} password={SECRET}", table="secrets")
-        assert store.name == "PgVectorStore(table='secrets')"
-        assert describe(store)["table"] == "secrets"
+        store = PgVectorStore(f"{pgvector_dsn} password={SECRET}", table="secrets_of_a_store")
+        assert store.name == "PgVectorStore(table='secrets_of_a_store')"
+        assert describe(store)["table"] == "secrets_of_a_store"
         assert "dsn" not in describe(store)
         assert SECRET not in f"{store!r}{describe(store)}"
         store.add(chunks(1), vectors(1))
@@ -312,8 +321,9 @@ class TestWhatStays:
         assert [found.metadata for found in one.search(vectors(2)[1], 2)] == [metadata[1], metadata[0]]
         assert one.search(vectors(2)[1], 1) == added[1:]
 
-    def test_a_table_that_was_replaced_is_noticed(self, store, chunks, vectors):
-        first = store(index="hnsw")
+    @pytest.mark.parametrize("index", ["exact", "hnsw"])
+    def test_a_table_that_was_replaced_is_noticed(self, store, index, chunks, vectors):
+        first = store(index=index)
         second = store(table=first.table)
         first.add(chunks(2), vectors(2))
         first.search(vectors(1)[0], 1)

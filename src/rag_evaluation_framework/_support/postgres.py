@@ -5,7 +5,7 @@ import re
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from rag_evaluation_framework._outside import hide, one_line, said, shown
+from rag_evaluation_framework._outside import hide, one_line, shown
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.errors import ConfigError, InputError
 
@@ -38,7 +38,7 @@ def check_connection(owner: str, dsn: object, table: object) -> None:
         password, dsn = None, None
     if not isinstance(dsn, str):
         raise ConfigError(
-            f"{owner}: dsn=*** cannot be read; expected a connection string, such as 'postgresql://user@host/database' "
+            f"{owner}: dsn=*** cannot be read; expected a connection string, such as 'postgresql://host/database' "
             "or 'host=localhost dbname=mine', or '' for the environment variables of PostgreSQL (PGHOST, PGPASSWORD …)"
         )
     if password:
@@ -60,7 +60,7 @@ def connect(owner: str, dsn: str) -> Any:
     try:
         connection = psycopg.connect(dsn, autocommit=True)
     except psycopg.Error as error:
-        raise ConfigError(f"{owner}: cannot connect to PostgreSQL: {one_line(said(error))}") from error
+        raise ConfigError(f"{owner}: cannot connect to PostgreSQL: {one_line(str(error))}") from error
     with suppress(psycopg.ProgrammingError):  # there is no pgvector in this database: `create_extension` comes first
         register_vectors(connection)
     return connection
@@ -83,7 +83,7 @@ def create_extension(owner: str, cursor: Any) -> None:
         cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")
     except psycopg.Error as error:
         raise ConfigError(
-            f"{owner}: this database has no pgvector ({one_line(said(error))}). Install pgvector on the server and "
+            f"{owner}: this database has no pgvector ({one_line(str(error))}). Install pgvector on the server and "
             "let an administrator of the database run: CREATE EXTENSION vector"
         ) from error
 

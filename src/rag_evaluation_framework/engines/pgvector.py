@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import one_line, said
+from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework._support.postgres import (
     check_connection,
@@ -142,7 +142,7 @@ class PgVectorEngine(Component):
                         copy.write_row((document.id, number, chunk.start, chunk.end, chunk.content, metadata, vector))
         except (self._psycopg.DataError, self._psycopg.errors.ProgramLimitExceeded, UnicodeError, TypeError) as error:
             raise InputError(
-                f"{_OWNER}.ingest: PostgreSQL cannot store document {document.id!r}: {one_line(said(error))}. Expected "
+                f"{_OWNER}.ingest: PostgreSQL cannot store document {document.id!r}: {one_line(str(error))}. Expected "
                 "a text and an id without NUL and lone surrogates, an id of at most 2,600 bytes, and metadata of JSON "
                 "values"
             ) from error
@@ -247,7 +247,7 @@ class PgVectorEngine(Component):
                     cursor.execute(self._sql(_INDEX, m=self.m, ef_construction=self.ef_construction))
         except self._psycopg.Error as error:
             raise ConfigError(
-                f"{_OWNER}: PostgreSQL cannot create the table {self.table!r}: {one_line(said(error))}"
+                f"{_OWNER}: PostgreSQL cannot create the table {self.table!r}: {one_line(str(error))}"
             ) from error
         register_vectors(self._connection)
         self._made = True
@@ -258,6 +258,11 @@ class PgVectorEngine(Component):
         if known is None:
             return False
         check_ours(_OWNER, self.table, known.comment, "table")
+        if "embedder" not in known.comment:
+            raise ConfigError(
+                f"{_OWNER}: the table {self.table!r} has the vectors of a PgVectorStore. It is left unchanged; choose "
+                "another name with table=..."
+            )
         mine = {"dimension": self._dimension, "embedder": component_name(self._embedder)}
         theirs = {key: known.comment.get(key) for key in mine}
         if theirs != mine:

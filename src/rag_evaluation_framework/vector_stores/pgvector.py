@@ -11,7 +11,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_evaluation_framework._outside import one_line, said
+from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework._support.postgres import (
     KnownTable,
@@ -95,12 +95,13 @@ class PgVectorStore(DatabaseVectorStore):
         self._indexed = False
 
     def _open(self) -> Any:
-        if self._connection is None:
-            self._connection = connect(_OWNER, self.dsn)
-            self._finalizer = weakref.finalize(self, self._connection.close)
-            with self._connection.cursor() as cursor:
-                self._known = known_table(cursor, self.table)
-        return self._connection
+        with self._lock:
+            if self._connection is None:
+                self._connection = connect(_OWNER, self.dsn)
+                self._finalizer = weakref.finalize(self, self._connection.close)
+                with self._connection.cursor() as cursor:
+                    self._known = known_table(cursor, self.table)
+            return self._connection
 
     @contextmanager
     def _transaction(self, **settings: str) -> Generator[Any]:
@@ -119,6 +120,14 @@ class PgVectorStore(DatabaseVectorStore):
         names = {"table": sql.Identifier(self.table), "hnsw": sql.Identifier(f"{self.table}_hnsw")}
         return sql.SQL(statement).format(**names, **{key: sql.Literal(value) for key, value in literals.items()})
 
+    def _check_ours(self, known: KnownTable) -> None:
+        check_ours(_OWNER, self.table, known.comment, "table")
+        if "embedder" in known.comment:
+            raise ConfigError(
+                f"{_OWNER}: the table {self.table!r} has the documents of a PgVectorEngine. It is left unchanged; "
+                "choose another name with table=..."
+            )
+
     def _check_same(self, oid: int | None) -> None:
         if self._known is None or oid != self._known.oid:
             raise replaced(_OWNER, self.table, "table")
@@ -131,7 +140,7 @@ class PgVectorStore(DatabaseVectorStore):
         self._open()
         if self._known is None:
             return None
-        check_ours(_OWNER, self.table, self._known.comment, "table")
+        self._check_ours(self._known)
         return int(self._known.comment["dimension"])
 
     def _count(self) -> int:
@@ -159,7 +168,7 @@ class PgVectorStore(DatabaseVectorStore):
         except self._psycopg.errors.DuplicateTable as error:
             raise replaced(_OWNER, self.table, "table") from error
         except self._psycopg.Error as error:
-            raise ConfigError(f"{self.name}: PostgreSQL cannot create the table: {one_line(said(error))}") from error
+            raise ConfigError(f"{self.name}: PostgreSQL cannot create the table: {one_line(str(error))}") from error
         register_vectors(self._connection)
 
     def _insert(self, numbers: range, vectors: NDArray[np.float32], records: Sequence[StoredChunk]) -> None:
@@ -239,7 +248,7 @@ class PgVectorStore(DatabaseVectorStore):
         with self._transaction() as cursor:
             known = known_table(cursor, self.table)
             if known is not None:
-                check_ours(_OWNER, self.table, known.comment, "table")
+                self._check_ours(known)
                 cursor.execute(self._sql("DROP TABLE {table}"))
         self._known, self._indexed = None, False
 
