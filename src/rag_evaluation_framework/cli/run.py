@@ -41,6 +41,8 @@ def run(
     vector_store: options.VectorStore = None,
     retriever: options.Retriever = None,
     reranker: options.Reranker = None,
+    mode: options.Mode = None,
+    rerank_top_k: options.RerankTopK = None,
     metric: options.Metric = None,
     k: options.K = None,
     budget: options.Budget = None,

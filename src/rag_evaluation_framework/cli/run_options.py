@@ -24,7 +24,13 @@ Embedder = Annotated[str | None, typer.Option(help="For example lsa; without one
 VectorStore = Annotated[str | None, typer.Option(help="in-memory, chroma or qdrant.")]
 Retriever = Annotated[str | None, typer.Option(help="bm25, vector-rag, hybrid, or your own: my_module:search.")]
 Reranker = Annotated[
-    str | None, typer.Option(help="Reranks the first 50 results: late-interaction, cross-encoder, or your own.")
+    str | None, typer.Option(help="Reranks the first results: late-interaction, cross-encoder, or your own.")
+]
+Mode = Annotated[
+    str | None, typer.Option(help="retrieve or retrieve+rerank; by default what the dataset and --reranker say.")
+]
+RerankTopK = Annotated[
+    int | None, typer.Option(min=1, help="How many results are reranked; by default what the dataset says, else 50.")
 ]
 Metric = Annotated[list[str] | None, typer.Option(help="For example span_recall; repeatable.")]
 K = Annotated[list[int] | None, typer.Option(help="A number of results; repeatable.")]

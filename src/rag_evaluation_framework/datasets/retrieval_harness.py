@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeGuard
+from typing import Annotated, Any, Literal, TypeGuard, get_args
 
 from pydantic import AliasGenerator, BaseModel, ConfigDict, FailFast, Field
 from pydantic.alias_generators import to_camel
@@ -12,7 +12,7 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.records import RecordReader, json_path
 from rag_evaluation_framework._support.strict_json import Json
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.dataset import Dataset, Mode
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth
@@ -56,7 +56,7 @@ class _Settings(_Item):
     top_k: Annotated[int, Field(ge=1)] | None = None
     rerank_top_k: Annotated[int, Field(ge=1)] | None = None
     scope_prefix: str | None = None
-    mode: Literal["retrieve", "retrieve+rerank"] = "retrieve"
+    mode: Mode = "retrieve"
     thresholds: dict[str, Any] = {}
 
 
@@ -102,8 +102,8 @@ def read_harness(content: dict[str, Any], path: Path, corpus: Corpus | None) -> 
 
     Raises:
         DatasetError: Lists every problem with its JSON path. A field that would change what is measured and cannot be
-            applied is one, wherever it stands: constraints on metadata, matchers of chunks, assets, the mode
-            `retrieve+rerank`.
+            applied is one, wherever it stands: constraints on metadata, matchers of chunks, assets, a mode of some
+            questions.
     """
     records = RecordReader(str(path))
     head = records.validate(_Head, {key: content[key] for key in content.keys() - {"documents", "queries"}}, "$")
@@ -127,6 +127,8 @@ def read_harness(content: dict[str, Any], path: Path, corpus: Corpus | None) -> 
 
 def _refused(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield place and problem of every field that would change what is measured and cannot be applied."""
+    defaults = content.get("defaults")
+    mode = (defaults.get("mode") if is_object(defaults) else None) or content.get("mode") or "retrieve"
     pending: deque[tuple[str, Json]] = deque([("$", content)])
     while pending:
         where, value = pending.popleft()
@@ -135,12 +137,12 @@ def _refused(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
         elif is_object(value):
             for key, item in value.items():
                 place = f"{where}{json_path((key,))}"
-                if key == "mode" and item == "retrieve+rerank":
-                    yield (
-                        place,
-                        f"{item!r} is not supported; expected 'retrieve'. Pass the reranker to the run instead (on the "
-                        "command line --reranker)",
-                    )
+                if key == "mode" and place != "$.defaults.mode":
+                    if item in get_args(Mode) and (item != mode or (item != "retrieve" and place != "$.mode")):
+                        yield (
+                            place,
+                            f"{item!r} does not belong here; expected one mode of all questions, $.defaults.mode",
+                        )
                 elif key in _REFUSED:
                     if item:
                         yield place, f"{shown(item, 60)} {_REFUSED[key]}"

@@ -17,7 +17,7 @@ from rag_evaluation_framework._support.files import checked_path, from_home, is_
 from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework._support.strict_yaml import parse_yaml
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.dataset import Dataset, Mode
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.data.ids import EvaluationType
@@ -29,11 +29,11 @@ from rag_evaluation_framework.experiments.config import (
     AnyExperimentConfig,
 )
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
+from rag_evaluation_framework.experiments.mode import in_mode
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.functions import load_function
 from rag_evaluation_framework.registry.table import Kind
 from rag_evaluation_framework.retrievers.function import as_retriever
-from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 
 ComponentConfig = str | dict[str, Any]
 
@@ -58,8 +58,9 @@ class ConfigFile(BaseModel):
 
     Paths are relative to the file's folder, or begin with `~`. `retriever` is a whole pipeline; without it,
     `chunker`, `embedder` and `vector_store` make one, as in `Evaluation.run`; a `reranker` reorders the results of
-    either. `evaluation_type` is by default that of the dataset; a token-level dataset can be evaluated at any.
-    `chunk_id` names a function, `module:function`.
+    either, as many as `rerank_top_k` or else the dataset says, unless `mode` is `retrieve`. `evaluation_type` is by
+    default that of the dataset; a token-level dataset can be evaluated at any. `chunk_id` names a function,
+    `module:function`.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -73,6 +74,8 @@ class ConfigFile(BaseModel):
     embedder: ComponentConfig | None = None
     vector_store: ComponentConfig | None = None
     reranker: ComponentConfig | None = None
+    mode: Mode | None = None
+    rerank_top_k: int | None = Field(default=None, ge=1)
     metrics: list[ComponentConfig] | None = None
     k: int | list[int] | None = None
     chunk_id: str | None = None
@@ -109,12 +112,15 @@ class ConfigFile(BaseModel):
             chunk_id = load_function("chunk_id", self.chunk_id, "chunk, number", imports=imports)
         part = partial(build, imports=imports)
         retriever = self._retriever(part)
+        without = self.reranker is None or self.mode == "retrieve"
+        reranker = None if without else part("reranker", self.reranker)
         metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
         config = self._evaluation_config(folder)
         if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k: [5, 10]")
         corpus = Corpus.from_folder(normpath(folder / from_home(self.corpus)), self.glob)
         dataset: Any = _dataset(normpath(folder / from_home(self.dataset)), corpus)
+        retriever = in_mode(as_retriever(retriever), reranker, dataset, self.mode, self.rerank_top_k)
         options: dict[str, Any] = {"corpus": corpus, "metrics": metrics, "k": self.k, "config": config}
         evaluation_type: EvaluationType = self.evaluation_type or dataset.level.evaluation_type
         self._check_chunk_id(evaluation_type)
@@ -165,10 +171,8 @@ class ConfigFile(BaseModel):
         elif parts:
             raise ConfigError(_parts_beside(self.retriever, parts))
         else:
-            retriever = part("retriever", self.retriever)
-        if self.reranker is None:
-            return retriever
-        return RerankedRetriever(as_retriever(retriever), part("reranker", self.reranker))
+            return part("retriever", self.retriever)
+        return retriever
 
 
 def _parts_beside(retriever: ComponentConfig, parts: Mapping[str, ComponentConfig]) -> str:
