@@ -197,7 +197,7 @@ def test_what_is_not_applied_is_noted_with_every_result(tmp_path):
 
 NOT_APPLIED = {
     "thresholds": ({"min": {"hitAtK": 0.9}}, "thresholds beside the defaults of the dataset are not applied: "),
-    "rerankTopK": (50, "rerankTopK of the dataset is not applied: the reranker of the run says how many candidates"),
+    "rerankTopK": (50, "rerankTopK"),
 }
 
 
@@ -323,8 +323,16 @@ LOADER = {"sourceId": SUPPORT, "loaderRef": "faq.md"}
         (harness(defaults={"mode": "rerank"}), "$.defaults.mode: "),
         (harness(defaults={"thresholds": 0.5}), "$.defaults.thresholds: "),
         (
-            harness(defaults={"mode": "retrieve+rerank"}),
-            "$.defaults.mode: 'retrieve+rerank' is not supported; expected 'retrieve'. Pass the reranker to the run",
+            harness(asked(mode="retrieve+rerank")),
+            "$.queries[0].mode: 'retrieve+rerank' does not belong here; expected one mode of all questions",
+        ),
+        (
+            harness(asked(mode="retrieve"), defaults={"mode": "retrieve+rerank"}),
+            "$.queries[0].mode: 'retrieve' does not belong here; expected one mode of all questions, $.defaults.mode",
+        ),
+        (
+            harness(mode="retrieve", defaults={"mode": "retrieve+rerank"}),
+            "$.mode: 'retrieve' does not belong here",
         ),
         (harness(asked(metadataConstraints=["x"])), "$.queries[0].metadataConstraints: "),
         (
@@ -392,7 +400,7 @@ NOT_APPLICABLE = {
     "containsRegex": ("fi.e", "cannot be applied; the question would be scored as another one"),
     "metadataKeyEquals": ({"lang": "en"}, "cannot be applied; the question would be scored as another one"),
     "assets": ([{"url": "https://x"}], "may name anything on any machine, and nothing of it is read without leave"),
-    "mode": ("retrieve+rerank", "is not supported; expected 'retrieve'. Pass the reranker to the run instead"),
+    "mode": ("retrieve+rerank", "does not belong here; expected one mode of all questions, $.defaults.mode"),
 }
 PLACES = {
     "$": lambda kept: harness(**kept),
@@ -408,6 +416,9 @@ PLACES = {
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("name", NOT_APPLICABLE)
 def test_what_would_change_the_scores_is_refused_wherever_it_stands(tmp_path, place, name):
+    if name == "mode" and place in ("$", "$.defaults"):
+        assert loaded(tmp_path, PLACES[place]({"mode": "retrieve+rerank"})).mode == "retrieve+rerank"
+        return
     value, said = NOT_APPLICABLE[name]
     if name == "metadataConstraints" and place in ("$.queries[1]", "$.queries[1].relevant"):
         dataset = loaded(tmp_path, PLACES[place]({name: value}))

@@ -31,6 +31,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.experiments import reranking
 from rag_evaluation_framework.experiments.config import CONFIGS
 from rag_evaluation_framework.retrievers import FunctionRetriever
 from rag_evaluation_framework.testing import HashingEmbedder, ReversingReranker
@@ -213,6 +214,15 @@ class TestCeiling:
         assert best <= ceiling + 1e-12
         every = run(lambda query, k: found[:k], truth, k=[4], budgets=[], metrics=[SpanRecall()])
         assert ceiling <= every.metrics["span_recall@4"] + 1e-12
+
+    def test_it_is_the_same_however_many_questions_are_judged_at_once(self, monkeypatch):
+        found = spans((0, 10), (20, 40), (50, 80))
+        whole = RerankedRetriever(lambda query, k: found[:k], ReversingReranker())
+        truth = dataset([(0, 5), (20, 40), (50, 75)], [(20, 25)], [(5, 8), (60, 70)])
+        together = run(whole, truth, k=[2], budgets=["20ch"]).queries.ceilings
+        monkeypatch.setattr(reranking, "_HITS_AT_ONCE", 1)
+        for name, column in run(whole, truth, k=[2], budgets=["20ch"]).queries.ceilings.items():
+            np.testing.assert_array_equal(column, together[name], err_msg=name)
 
     def test_it_is_exact_of_results_that_share_no_text(self):
         found = spans((0, 10), (20, 40), (50, 80))

@@ -56,6 +56,8 @@ def run(
     allow_assets: options.AllowAssets = False,
     loader_root: options.LoaderRoot = None,
     yes: options.Yes = False,
+    mode: options.Mode = None,
+    rerank_top_k: options.RerankTopK = None,
     metric: options.Metric = None,
     k: options.K = None,
     budget: options.Budget = None,

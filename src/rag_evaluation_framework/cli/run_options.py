@@ -53,7 +53,13 @@ LoaderRoot = Annotated[
 AllowRemote = Annotated[bool, typer.Option("--allow-remote", help="Let the engine be on another machine.")]
 Yes = Annotated[bool, typer.Option("--yes", help="What is in the scope may be deleted.")]
 Reranker = Annotated[
-    str | None, typer.Option(help="Reranks the first 50 results: late-interaction, cross-encoder, or your own.")
+    str | None, typer.Option(help="Reranks the first results: late-interaction, cross-encoder, or your own.")
+]
+Mode = Annotated[
+    str | None, typer.Option(help="retrieve or retrieve+rerank; by default what the dataset and --reranker say.")
+]
+RerankTopK = Annotated[
+    int | None, typer.Option(min=1, help="How many results are reranked; by default what the dataset says, else 50.")
 ]
 Metric = Annotated[list[str] | None, typer.Option(help="For example span_recall; repeatable.")]
 K = Annotated[list[int] | None, typer.Option(help="A number of results; repeatable.")]

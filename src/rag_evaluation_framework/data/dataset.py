@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast, get_args
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.documents import Corpus, check_corpus_type
@@ -28,11 +28,8 @@ UnitT = TypeVar("UnitT", bound=DocumentId | ChunkId | CharacterSpan)
 
 _MOST_PROBLEMS = 5
 
-_NOT_APPLIED = {
-    "rerankTopK": (
-        "rerankTopK of the dataset is not applied: the reranker of the run says how many candidates it reorders"
-    ),
-}
+Mode = Literal["retrieve", "retrieve+rerank"]
+"""Whether rankings are scored as they are retrieved, or as a reranker orders them."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -201,10 +198,10 @@ class Dataset(Generic[U]):
         Raises:
             DatasetError: They ask for different numbers; a run cuts all of them at the same.
         """
-        default = _top_k(self._defaults)
+        default = _count(self._defaults, "topK")
         asked: dict[int | None, list[str]] = {}
         for query in self.queries:
-            asked.setdefault(_top_k(query.metadata) or default, []).append(query.id)
+            asked.setdefault(_count(query.metadata, "topK") or default, []).append(query.id)
         if len(asked) > 1:
             raise DatasetError(
                 f"dataset {self.name!r}: its questions ask to be cut at different numbers of results "
@@ -217,6 +214,17 @@ class Dataset(Generic[U]):
     def thresholds(self) -> Any:
         """The thresholds in the `defaults` of a dataset of the retrieval harness, as they are written; None without."""
         return self._defaults.get("thresholds")
+
+    @property
+    def mode(self) -> Mode | None:
+        """Whether a dataset of the retrieval harness asks for reranking; None if it does not say."""
+        given: Any = self._defaults.get("mode") or self.metadata.get("mode")
+        return next((mode for mode in get_args(Mode) if mode == given), None)
+
+    @property
+    def rerank_top_k(self) -> int | None:
+        """How many candidates a dataset of the retrieval harness asks to be reranked (`rerankTopK`), if it does."""
+        return _count(self._defaults, "rerankTopK") or _count(self.metadata, "rerankTopK")
 
     @property
     def _defaults(self) -> Mapping[str, Any]:
@@ -287,13 +295,13 @@ class Dataset(Generic[U]):
             checked = f"labelled spans that carry no text to compare: {unread}"
             checked = checked if unread else "all labelled spans still match"
             notes.append(f"the corpus has changed since the dataset was labelled{f'; {checked}' if spans else ''}")
-        places = (self.metadata, self._defaults, *(query.metadata for query in self.queries))
-        notes += [text for name, text in _NOT_APPLIED.items() if any(kept.get(name) for kept in places)]
         notes += [
             f"{name} at the top of the dataset is not applied: expected in its defaults or questions"
             for name in ("topK", SCOPE_PREFIX)
             if self.metadata.get(name)
         ]
+        if any(query.metadata.get("rerankTopK") for query in self.queries):
+            notes.append("rerankTopK of questions is not applied: a run has one number of candidates")
         if any(kept.get("thresholds") for kept in (self.metadata, *(query.metadata for query in self.queries))):
             notes.append("thresholds beside the defaults of the dataset are not applied: expected in its defaults")
         return tuple(notes)
@@ -339,9 +347,10 @@ def check_dataset_level(dataset: Any, level: Level[Any]) -> None:
         )
 
 
-def _top_k(kept: Mapping[str, Any]) -> int | None:
-    k = kept.get("topK")
-    return k if type(k) is int and k >= 1 else None
+def _count(kept: Mapping[str, Any], key: str) -> int | None:
+    """Return a number of results that was kept under a key; None if it is not one."""
+    number = kept.get(key)
+    return number if type(number) is int and number >= 1 else None
 
 
 def _asked_for(k: int | None, query_ids: list[str]) -> str:

@@ -4,7 +4,7 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeGuard
+from typing import Annotated, Any, Literal, TypeGuard, get_args
 
 from pydantic import AliasGenerator, BaseModel, ConfigDict, FailFast, Field
 from pydantic.alias_generators import to_camel
@@ -13,7 +13,7 @@ from rag_evaluation_framework._outside import raised, said, shown
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.records import RecordReader, json_path
 from rag_evaluation_framework._support.strict_json import Json
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.dataset import Dataset, Mode
 from rag_evaluation_framework.data.document_resolver import DocumentResolver
 from rag_evaluation_framework.data.documents import Corpus, Document
 from rag_evaluation_framework.data.ground_truth import DocumentLevelGroundTruth
@@ -59,7 +59,7 @@ class _Settings(_Item):
     top_k: Annotated[int, Field(ge=1)] | None = None
     rerank_top_k: Annotated[int, Field(ge=1)] | None = None
     scope_prefix: str | None = None
-    mode: Literal["retrieve", "retrieve+rerank"] = "retrieve"
+    mode: Mode = "retrieve"
     thresholds: dict[str, Any] = {}
 
 
@@ -112,8 +112,8 @@ def read_harness(
 
     Raises:
         DatasetError: Lists every problem with its JSON path. A field that would change what is measured and cannot be
-            applied is one, wherever it stands: constraints on metadata, matchers of chunks, assets, the mode
-            `retrieve+rerank`.
+            applied is one, wherever it stands: constraints on metadata, matchers of chunks, assets, a mode of some
+            questions.
     """
     records = RecordReader(str(path))
     head = records.validate(_Head, {key: content[key] for key in content.keys() - {"documents", "queries"}}, "$")
@@ -137,6 +137,8 @@ def read_harness(
 
 def _refused(content: dict[str, Any], allow_assets: bool) -> Iterator[tuple[str, str]]:
     """Yield place and problem of every field that would change what is measured and cannot be applied."""
+    defaults = content.get("defaults")
+    mode = (defaults.get("mode") if is_object(defaults) else None) or content.get("mode") or "retrieve"
     pending: deque[tuple[str, Json]] = deque([("$", content)])
     while pending:
         where, value = pending.popleft()
@@ -145,12 +147,12 @@ def _refused(content: dict[str, Any], allow_assets: bool) -> Iterator[tuple[str,
         elif is_object(value):
             for key, item in value.items():
                 place = f"{where}{json_path((key,))}"
-                if key == "mode" and item == "retrieve+rerank":
-                    yield (
-                        place,
-                        f"{item!r} is not supported; expected 'retrieve'. Pass the reranker to the run instead (on the "
-                        "command line --reranker)",
-                    )
+                if key == "mode" and place != "$.defaults.mode":
+                    if item in get_args(Mode) and (item != mode or (item != "retrieve" and place != "$.mode")):
+                        yield (
+                            place,
+                            f"{item!r} does not belong here; expected one mode of all questions, $.defaults.mode",
+                        )
                 elif key in _REFUSED:
                     allowed = allow_assets if key == "assets" else _IN_QUESTION.fullmatch(place)
                     if item and not allowed:

@@ -20,6 +20,7 @@ from rag_evaluation_framework.data.skipped import count_skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig
+from rag_evaluation_framework.experiments.mode import noted_mode
 from rag_evaluation_framework.labelling.anchors import copied_labels
 from rag_evaluation_framework.labelling.edited_documents import relabel_edited, told_lost
 from rag_evaluation_framework.levels.catalogue import RULES
@@ -130,6 +131,7 @@ class ExperimentConfig(Generic[U]):
                 *([] if asked is None else [f"k={asked} is the topK of the dataset"]),
                 *moved,
                 *dataset.check(documents),
+                *noted_mode(pipeline, dataset),
                 *rules.check(dataset, documents, pipeline, chunk_id),
                 *pipeline.check(dataset.queries, documents, level.evaluation_type),
             ),

@@ -18,7 +18,7 @@ from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework._support.strict_yaml import parse_yaml
 from rag_evaluation_framework.contracts.engine import Engine
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.dataset import Dataset, Mode
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.failures import OnError
 from rag_evaluation_framework.data.ids import EvaluationType
@@ -30,8 +30,9 @@ from rag_evaluation_framework.experiments.config import (
     CONFIGS,
     AnyExperimentConfig,
 )
-from rag_evaluation_framework.experiments.configured_engine import around, engine_loader, make_engine
+from rag_evaluation_framework.experiments.configured_engine import around, engine_loader, engine_reranker, make_engine
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
+from rag_evaluation_framework.experiments.mode import in_mode
 from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.functions import load_function
@@ -39,7 +40,6 @@ from rag_evaluation_framework.registry.table import Kind
 from rag_evaluation_framework.results.gate_verdict import OnInconclusive
 from rag_evaluation_framework.retrievers.engine import Cleanup, leave
 from rag_evaluation_framework.retrievers.function import as_retriever
-from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 
 ComponentConfig = str | dict[str, Any]
 
@@ -66,12 +66,13 @@ class ConfigFile(BaseModel):
 
     Paths are relative to the file's folder, or begin with `~`. `retriever` is a whole pipeline; without it,
     `chunker`, `embedder` and `vector_store` make one, as in `Evaluation.run`; a `reranker` reorders the results of
-    either. `engine` is a whole system instead of these, at a URL or of your own, `module:factory`; `scope_prefix` is
-    what the ids of its documents begin with, `ingest` whether they are written (by default if the dataset brings them),
-    and `cleanup` when they are deleted. Without `corpus`, the documents are those of the dataset, of which
-    `loader_root` has the files that `loaderRef` names. `evaluation_type` is by default that of the dataset; a
-    token-level dataset can be evaluated at any. `chunk_id` names a function, `module:function`. `gates`, `thresholds`,
-    `baseline` and `on_inconclusive` say what the command line checks the result against.
+    either, as many as `rerank_top_k` or else the dataset says, unless `mode` is `retrieve`. `engine` is a whole system
+    instead of these, at a URL or of your own, `module:factory`; `scope_prefix` is what the ids of its documents begin
+    with, `ingest` whether they are written (by default if the dataset brings them), `cleanup` when they are deleted.
+    Without `corpus`, the documents are those of the dataset, of which `loader_root` has the files that `loaderRef`
+    names. `evaluation_type` is by default that of the dataset; a token-level dataset can be evaluated at any.
+    `chunk_id` names a function, `module:function`. `gates`, `thresholds`, `baseline` and `on_inconclusive` say what the
+    command line checks the result against.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -85,6 +86,8 @@ class ConfigFile(BaseModel):
     embedder: ComponentConfig | None = None
     vector_store: ComponentConfig | None = None
     reranker: ComponentConfig | None = None
+    mode: Mode | None = None
+    rerank_top_k: int | None = Field(default=None, ge=1)
     metrics: list[ComponentConfig] | None = None
     k: int | list[int] | None = None
     chunk_id: str | None = None
@@ -148,6 +151,8 @@ class ConfigFile(BaseModel):
     ) -> AnyExperimentConfig:
         """Build the experiment, whose own code is imported by now."""
         retriever: Any = None if self.rankings is not None or engine is not None else self._retriever(part)
+        without = self.reranker is None or self.mode == "retrieve"
+        reranker = None if without else part("reranker", self.reranker)
         metrics = None if self.metrics is None else [part("metric", metric) for metric in self.metrics]
         config = self._evaluation_config(folder)
         if self.k is not None and not Cutoff.parse_k(self.k) and not config.budgets:  # before the documents are read
@@ -163,12 +168,14 @@ class ConfigFile(BaseModel):
         if self.rankings is not None:
             path = normpath(folder / from_home(self.rankings))
             ids = "chunk" if evaluation_type == "chunk-level" else "document"
-            retriever = self._reranked(StoredRetriever(path, ids), part)
+            retriever = StoredRetriever(path, ids)
         elif engine is not None:
-            found = around(engine, dataset, corpus, self.ingest, self.allow_custom_prefix)
-            retriever = self._reranked(found, part)
+            retriever = around(engine, dataset, corpus, self.ingest, self.allow_custom_prefix)
+            if reranker is None and "retrieve+rerank" in (self.mode, dataset.mode):
+                reranker = engine_reranker(engine)
         elif self.ingest is False and corpus is None:
             raise ConfigError("ingest is false, and there is no engine that has documents: name one (--engine)")
+        retriever = in_mode(as_retriever(retriever), reranker, dataset, self.mode, self.rerank_top_k)
         options: dict[str, Any] = {"corpus": corpus, "metrics": metrics, "k": self.k, "config": config}
         self._check_chunk_id(evaluation_type)
         if chunk_id is not None:
@@ -218,13 +225,8 @@ class ConfigFile(BaseModel):
         elif parts:
             raise ConfigError(_parts_beside(self.retriever, parts))
         else:
-            retriever = part("retriever", self.retriever)
-        return self._reranked(retriever, part)
-
-    def _reranked(self, retriever: Any, part: Callable[[Kind, Any], Any]) -> Any:
-        if self.reranker is None:
-            return retriever
-        return RerankedRetriever(as_retriever(retriever), part("reranker", self.reranker))
+            return part("retriever", self.retriever)
+        return retriever
 
     def _loader(self, folder: Path, engine: Engine | None) -> Loader | None:
         """Return what loads the text that a dataset refers to: the folder that is named, else the engine."""

@@ -9,11 +9,13 @@ from rag_evaluation_framework._outside import raised, shown
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework.contracts.engine import Engine, can, check_engine, engine_name
+from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.datasets.loaders import Loader
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.rerankers.function import FunctionReranker
 from rag_evaluation_framework.retrievers.engine import RUN_ID, EngineRetriever
 
 
@@ -58,6 +60,14 @@ def engine_loader(engine: Engine) -> Loader | None:
         return text
 
     return load
+
+
+def engine_reranker(engine: Engine) -> Reranker | None:
+    """Return an engine as a reranker, if it reranks."""
+    if not can(engine, "rerank"):
+        return None
+    reranks: Any = engine
+    return FunctionReranker(reranks.rerank)
 
 
 def around(

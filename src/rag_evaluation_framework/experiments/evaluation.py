@@ -148,8 +148,8 @@ class Evaluation(ABC, Generic[U]):
             vector_store: Stores and searches the vectors.
             k: Numbers of results at which rankings are cut; the first is the run's k. By default that of the dataset,
                 else 5.
-            reranker: Reorders the first 50 results of the retriever; a reranker or a function
-                `(query, texts) -> scores`. `RerankedRetriever` takes another number.
+            reranker: Reorders the first 50 results of the retriever, or as many as the dataset says; a reranker or a
+                function `(query, texts) -> scores`. `RerankedRetriever` takes another number.
             metrics: The metrics to report, objects or names; by default those of the level.
             config: How the evaluation is measured and saved.
             retriever: A whole pipeline, or a function `(query, k) -> texts, chunks or dicts`.
@@ -166,7 +166,9 @@ class Evaluation(ABC, Generic[U]):
             uses_vectors = embedder is not None or vector_store is not None
             retriever = VectorRAGRetriever(**parts) if uses_vectors else BM25Retriever(**parts)
         if reranker is not None:
-            retriever = RerankedRetriever(as_retriever(retriever), as_component("reranker", reranker, "run"))
+            candidates = self.dataset.rerank_top_k or RerankedRetriever.candidates
+            chosen = as_component("reranker", reranker, "run")
+            retriever = RerankedRetriever(as_retriever(retriever), chosen, candidates)
         return run_experiment(self.experiment(retriever, metrics=metrics, k=k, config=config))
 
     async def arun(

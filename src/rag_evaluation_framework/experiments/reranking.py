@@ -25,6 +25,8 @@ from rag_evaluation_framework.metrics.span_recall import SpanRecall
 from rag_evaluation_framework.scoring.score import score_checked
 from rag_evaluation_framework.text.reading import RankingCutter
 
+_HITS_AT_ONCE = 1 << 18  # so that the memory does not grow with the number of questions
+
 
 @dataclass(frozen=True, eq=False)
 class BeforeReranking:
@@ -125,7 +127,11 @@ def _limit(before: Rankings, truth: ProjectedTruth[Any], cutter: RankingCutter, 
     single = np.array([not entry.has_alternatives for entry in entries], dtype=np.bool_)
     if truth.level is TOKEN:
         sizes = np.array([total_length(merge_overlapping_spans(entry.relevant)) for entry in entries])
-        room = _room(before, entries, cutter, cutoff)
+        at_once = max(_HITS_AT_ONCE // max(int(before.hits.counts.max()), 1), 1)
+        blocks = [np.arange(row, min(row + at_once, len(entries))) for row in range(0, len(entries), at_once)]
+        room = np.concatenate(
+            [_room(before.take(rows), entries[rows[0] : rows[-1] + 1], cutter, cutoff) for rows in blocks]
+        )
     elif cutoff.is_budget:
         return np.full(len(entries), np.inf)
     else:

@@ -1,0 +1,69 @@
+"""`rag-eval run` with a reranker: before and after, the latency, and the mode."""
+
+import json
+
+import pytest
+
+from rag_evaluation_framework import load_result
+
+REVERSING = "rag_evaluation_framework.testing:ReversingReranker"
+
+
+@pytest.fixture
+def flags(folder):
+    queries = [{"id": "q1", "query": "Invoices and Support", "relevant": {"sourceIds": ["billing.md"]}}]
+    content = {
+        "version": "1",
+        "id": "set",
+        "defaults": {"mode": "retrieve+rerank", "rerankTopK": 9},
+        "queries": queries,
+    }
+    (folder / "set.json").write_text(json.dumps(content))
+    return "run", "--corpus", "docs", "--dataset", "set.json", "--k", "1"
+
+
+def test_it_shows_every_score_before_and_after_and_the_latency(rag_eval, flags):
+    outcome = rag_eval(*flags, "--reranker", REVERSING)
+    assert outcome.code == 0
+    out = outcome.out
+    assert "candidates per question; hit@1: 0 improved, 1 regressed, 0 unchanged" in out
+    assert "ceiling: the recall that no order of the candidates exceeds" in out
+    (recall,) = [line.split() for line in out.splitlines() if line.split()[:1] == ["recall@1"]]
+    assert (recall[1], recall[2], recall[3], recall[-1]) == ("1.000", "0.000", "-1.000", "1.000")
+    assert out.index("Before and after reranking") < out.index("Latency") < out.index("Weakest questions")
+    assert [line.split()[0] for line in out.split("Latency")[1].splitlines()[6:9]] == ["search", "rerank", "total"]
+
+
+def test_json_has_both_as_the_report_has(rag_eval, flags):
+    told = json.loads(rag_eval(*flags, "--reranker", REVERSING, "--rerank-top-k", "2", "--json").out)
+    result = load_result(told["run"])
+    assert told["reranking"] == result.reranking.record()
+    assert told["latency"] == result.latency.record()
+    assert result.config["retriever"]["candidates"] == 2
+
+
+def test_without_a_reranker_nothing_is_run_and_the_exit_code_is_2(rag_eval, flags, folder):
+    outcome = rag_eval(*flags)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("error: mode retrieve+rerank of dataset 'set' needs a reranker, and there is none")
+    assert not (folder / ".rag-eval").exists()
+
+
+def test_mode_retrieve_runs_without_and_says_so(rag_eval, flags):
+    outcome = rag_eval(*flags, "--mode", "retrieve", "--reranker", REVERSING)
+    assert outcome.code == 0
+    assert "! the dataset says mode retrieve+rerank, and nothing is reranked: this run has no reranker" in outcome.out
+    assert "Before and after reranking" not in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--mode", "both", "--mode: input should be 'retrieve' or 'retrieve+rerank', got 'both'"),
+        ("--rerank-top-k", "0", "--rerank-top-k"),
+    ],
+)
+def test_what_is_neither_is_refused(rag_eval, flags, option, value, said):
+    outcome = rag_eval(*flags, option, value)
+    assert outcome.code == 2
+    assert said in outcome.err
