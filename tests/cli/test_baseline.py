@@ -158,13 +158,13 @@ def test_the_report_of_another_tool_is_refused_before_the_run(rag_eval, project)
 
 
 def test_the_thresholds_of_the_public_samples_are_applied(rag_eval, project, shared):
-    sample = shared / "harness_samples/unrag-sample.json"
+    sample = shared / "data/harness_samples/unrag-sample.json"
     for document in json.loads(sample.read_text())["documents"]:
         (project / "docs" / f"{document['sourceId']}.md").write_text(document["content"])
     flags = ("--corpus", "docs", "--dataset", sample)
     assert rag_eval("run", *flags).code == 0
     assert verdicts(project) == {"recall@10 >= 0.75": "passed"}
-    thresholds = json.loads((shared / "harness_samples/unrag-config.json").read_text())["thresholds"]
+    thresholds = json.loads((shared / "data/harness_samples/unrag-config.json").read_text())["thresholds"]
     config = {"corpus": "docs", "dataset": str(sample), "thresholds": thresholds}
     (project / "run.json").write_text(json.dumps(config))
     for document in json.loads(sample.read_text())["documents"][:1]:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import analysis, gates, reports, results
@@ -15,8 +15,10 @@ from rag_evaluation_framework._outside import json_text
 from rag_evaluation_framework._support.files import checked_path, from_home, write_over
 from rag_evaluation_framework.cli.compare import record_of
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
-from rag_evaluation_framework.experiments.config_file import ConfigFile
 from rag_evaluation_framework.results import store
+
+if TYPE_CHECKING:
+    from rag_evaluation_framework.experiments.config_file import ConfigFile
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -47,12 +49,12 @@ class Gating:
         run_file: ConfigFile,
         folder: Path,
         *,
-        gate: Sequence[str] | None,
-        threshold: Sequence[str] | None,
-        baseline: str | None,
-        junit: Path | None,
-        step_summary: bool,
         worst: int,
+        gate: Sequence[str] | None = None,
+        threshold: Sequence[str] | None = None,
+        baseline: str | None = None,
+        junit: Path | None = None,
+        step_summary: bool = False,
     ) -> Gating:
         """Return what options and configuration ask for; the baseline is looked for now: `last` is not this run.
 

@@ -105,7 +105,7 @@ def run(
         result, problem = _made(experiment, gating)
         not_written = None if isinstance(problem, Interrupted) else gating.write(result)
         _tell(result, problem, experiment.corpus, gating, worst, as_json=as_json)
-        _check(result, experiment.corpus, allow_failures, allow_skipped, not_written)
+        check_reliable(result, experiment.corpus, allow_failures, allow_skipped, not_written)
         if any(verdict.counts_as == "fail" for verdict in result.gates):
             raise Found
 
@@ -185,12 +185,12 @@ def _nothing_kept() -> Generator[None]:
         raise Interrupted("no question was answered, and nothing is saved") from interrupt
 
 
-def _check(
+def check_reliable(
     result: rag.EvaluationResult[Any],
     corpus: rag.Corpus,
-    allow_failures: int,
-    allow_skipped: int,
-    not_written: str | None,
+    allow_failures: int = 0,
+    allow_skipped: int = 0,
+    not_written: str | None = None,
 ) -> None:
     """Raise ConfigError if the result cannot be relied on, saying everything that is more than was allowed.
 
@@ -201,10 +201,10 @@ def _check(
     if not_asked:
         raise ConfigError(
             f"{not_asked} of {result.counts['questions']} questions were not asked, as the retriever did not answer "
-            f"{result.counts['failed'] - not_asked} others in time; the run is saved in {result.folder}"
+            f"{result.counts['failed'] - not_asked} others in time; {_where(result)}"
         )
     if all(mean is None for mean in result.metrics.values()):
-        raise ConfigError(f"no question has a score; the run is saved in {result.folder}")
+        raise ConfigError(f"no question has a score; {_where(result)}")
     problems: list[str] = []
     if failed > allow_failures:
         asked = result.counts["questions"]
@@ -219,7 +219,11 @@ def _check(
     )
     problems += [not_written] if not_written else []
     if problems:
-        raise ConfigError("; ".join([*problems, f"the run is saved in {result.folder}"]))
+        raise ConfigError("; ".join([*problems, _where(result)]))
+
+
+def _where(result: rag.EvaluationResult[Any]) -> str:
+    return "the run is not saved" if result.folder is None else f"the run is saved in {result.folder}"
 
 
 def _why_skipped(result: rag.EvaluationResult[Any], corpus: rag.Corpus) -> str:
