@@ -26,6 +26,7 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
     zeros = f"; counting as 0: {', '.join(sorted(result.scores.count_as_zero))}" if result.scores.count_as_zero else ""
     notes, worst = tuple(_notes(result)), result.worst()
     corpus, dataset = result.config["corpus"], result.config["dataset"]
+    candidates, how = result.config.get("candidates"), result.config.get("latency")  # of a report they may be anything
     stores = ", ".join(dict.fromkeys(vector_stores(result.config.get("retriever"))))
     return Summary(
         title=result.name,
@@ -43,8 +44,10 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
         worst_title=f"Weakest questions by {name}",
         worst=tuple((number(scores[query.query_id]), query.query_id, query.text or "–") for query in worst),
         skipped=skipped_lines(result.skipped),
-        tables=() if result.reranking is None else (result.reranking.table(result.config.get("candidates")),),
-        latency=None if result.latency is None else result.latency.table(result.config.get("latency")),
+        tables=()
+        if result.reranking is None
+        else (result.reranking.table(candidates if type(candidates) is int else None),),
+        latency=None if result.latency is None else result.latency.table(how if isinstance(how, str) else None),
         gates=gate_rows(result.gates),
         facts=(
             *(f"{stage}: {seconds:.3f} s" for stage, seconds in result.timings.items()),

@@ -15,6 +15,7 @@ from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.gates.checking import told_verdict
 from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
+from rag_evaluation_framework.retrievers.engine import clean_up
 
 _WORST = 5
 
@@ -59,8 +60,17 @@ class GatesFile(pytest.File):
             RagEvalError: The run could not be made, or questions failed or were skipped.
         """
         gating, experiment, gates = self._planned
-        result = run_experiment(experiment, lambda made: gating.complete(made, gates))
-        check_reliable(replace(result, gates=()), experiment.corpus)  # each test tells of its own gate
+        ended: BaseException | None = None
+        try:
+            result = run_experiment(experiment, lambda made: gating.complete(made, gates))
+            check_reliable(replace(result, gates=()), experiment.corpus)  # each test tells of its own gate
+            failed = [told_verdict(verdict) for verdict in result.gates if verdict.counts_as != "pass"]
+            ended = GateFailed(failed[0]) if failed else None
+        except BaseException as error:
+            ended = error
+            raise
+        finally:
+            clean_up(experiment.retriever, load_config(self.path).cleanup, ended)
         return result.gates
 
 
