@@ -124,15 +124,14 @@ def test_the_baseline_is_enough_to_compare_with_and_a_new_one_replaces_it(rag_ev
 
 
 def test_the_baseline_of_many_questions_has_their_file_beside_it(rag_eval, project, monkeypatch):
-    monkeypatch.setattr("rag_evaluation_framework.results.result._MOST_IN_REPORT", 3)
-    rag_eval(*FLAGS)
-    assert rag_eval("baseline", "last").code == 0
-    folder = project / ".rag-eval/baseline"
-    assert sorted(path.name for path in folder.iterdir()) == ["questions.jsonl", "report.json"]
-    assert rag_eval(*WORSE, "--baseline", "baseline", "--gate", "lost <= 0").code == 1
-    assert rag_eval("baseline", "baseline").code == 0
-    monkeypatch.undo()
-    monkeypatch.chdir(project)
+    with monkeypatch.context() as patched:
+        patched.setattr("rag_evaluation_framework.results.result._MOST_IN_REPORT", 3)
+        rag_eval(*FLAGS)
+        assert rag_eval("baseline", "last").code == 0
+        folder = project / ".rag-eval/baseline"
+        assert sorted(path.name for path in folder.iterdir()) == ["questions.jsonl", "report.json"]
+        assert rag_eval(*WORSE, "--baseline", "baseline", "--gate", "lost <= 0").code == 1
+        assert rag_eval("baseline", "baseline").code == 0
     rag_eval(*WORSE)
     assert rag_eval("baseline", "last").code == 0
     assert [path.name for path in folder.iterdir()] == ["report.json"]

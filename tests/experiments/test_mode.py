@@ -50,7 +50,10 @@ class TestWhatReranks:
             experiment(folder, WANTS)
         with pytest.raises(ConfigError, match="of the run needs"):
             experiment(folder, {}, mode="retrieve+rerank")
-        with pytest.raises(ConfigError, match=r"^rerank_top_k=5 of the run needs a reranker.*such as cross-encoder$"):
+        with pytest.raises(
+            ConfigError,
+            match=r"^rerank_top_k=5 of the run needs a reranker.*such as cross-encoder, or give .* rerank$",
+        ):
             experiment(folder, {}, rerank_top_k=5)
 
     @pytest.mark.parametrize("defaults", [WANTS, {}, {"mode": "retrieve"}], ids=["wants", "nothing", "retrieve"])

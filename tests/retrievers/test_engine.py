@@ -59,6 +59,7 @@ def test_a_run_that_writes_nothing_needs_no_documents():
         "scope": "docs:",
         "ingest": False,
         "custom_scope": False,
+        "run_id": "",
     }
     assert not any("which the corpus does not have" in text for text in result.notes)
 

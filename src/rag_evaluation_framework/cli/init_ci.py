@@ -3,20 +3,20 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 
 from rag_evaluation_framework._support.files import checked_path, write_new
 from rag_evaluation_framework.cli.output import arriving, print_text
 from rag_evaluation_framework.errors import ConfigError
 
+_TEMPLATES = Path(__file__).with_name("ci_files")
 _FILES = {
     "config.yaml": "{root}/config.yaml",
     "sample.json": "{root}/datasets/sample.json",
     "rag_eval_engine.py": "rag_eval_engine.py",
     "rag-eval.yml": ".github/workflows/rag-eval.yml",
 }
-"""Where each of the files in `ci_files` goes, below the working directory."""
+"""Where each of the templates goes, below the working directory."""
 _NEXT = """
 Next:
 
@@ -47,7 +47,7 @@ def init_ci(root: Path) -> None:
         if checked_path(target, ConfigError).exists():
             kept.append(str(target))
             continue
-        text = (files("rag_evaluation_framework.cli") / "ci_files" / name).read_text(encoding="utf-8")
+        text = (_TEMPLATES / name).read_text(encoding="utf-8")
         write_new(target, text if name == "sample.json" else text.replace("{root}", shown))
         written.append(str(target))
     with arriving(f"{', '.join(written) or 'nothing'} is written"):

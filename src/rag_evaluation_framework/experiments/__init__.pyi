@@ -4,8 +4,8 @@ from .config import DocumentLevelExperimentConfig as DocumentLevelExperimentConf
 from .config import ExperimentConfig as ExperimentConfig
 from .config import TokenLevelExperimentConfig as TokenLevelExperimentConfig
 from .config_file import ConfigFile as ConfigFile
-from .config_file import load_config as load_config
-from .config_file import parse_config as parse_config
+from .config_reading import load_config as load_config
+from .config_reading import parse_config as parse_config
 from .evaluation import ChunkLevelEvaluation as ChunkLevelEvaluation
 from .evaluation import DocumentLevelEvaluation as DocumentLevelEvaluation
 from .evaluation import Evaluation as Evaluation

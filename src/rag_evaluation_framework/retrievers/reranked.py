@@ -95,7 +95,9 @@ class RerankedRetriever(IndexedRetriever[HitLocator]):
         return self._answer(query, query, k)
 
     def retrieve_for(self, question: Query, k: int) -> Retrieval:
-        """Return the same of the candidates that the retriever finds for the question."""
+        """Return the same of the candidates for the question, where the retriever reads more of it than its text."""
+        if type(self.retriever).retrieve_for is Retriever.retrieve_for:
+            return self.retrieve(question.text, k)
         return self._answer(question, question.text, k)
 
     def _answer(self, question: str | Query, query: str, k: int) -> Retrieval:

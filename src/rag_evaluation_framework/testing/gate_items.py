@@ -10,7 +10,7 @@ import pytest
 from rag_evaluation_framework.cli.gating import Gating
 from rag_evaluation_framework.cli.run import check_reliable
 from rag_evaluation_framework.errors import RagEvalError
-from rag_evaluation_framework.experiments.config_file import load_config
+from rag_evaluation_framework.experiments.config_reading import load_config
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.gates.checking import told_verdict
 from rag_evaluation_framework.gates.gate import Gate
