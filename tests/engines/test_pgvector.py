@@ -19,6 +19,7 @@ from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.engines import PgVectorEngine
 from rag_evaluation_framework.errors import ConfigError, InputError, MissingDependency
 from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.testing import EngineConformance
 from rag_evaluation_framework.vector_stores import PgVectorStore
 from support.embedders import WordCounts
 
@@ -76,6 +77,15 @@ def query(pgvector_dsn):
             return cursor.fetchall() if cursor.description else None
 
         yield run
+
+
+class TestConformance(EngineConformance):
+    @pytest.fixture(autouse=True)
+    def database(self, pgvector_dsn):
+        self.dsn = pgvector_dsn
+
+    def make(self):
+        return PgVectorEngine(self.dsn, WordCounts(("refunds", "days", "parcels")), lines, table=f"run_{uuid4().hex}")
 
 
 class TestRetrieving:

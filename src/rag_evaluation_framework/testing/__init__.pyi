@@ -1,5 +1,6 @@
 from .chunkers import ChunkerConformance as ChunkerConformance
 from .embedders import EmbedderConformance as EmbedderConformance
+from .engines import EngineConformance as EngineConformance
 from .fakes import FixedRetriever as FixedRetriever
 from .fakes import HashingEmbedder as HashingEmbedder
 from .fakes import ReversingReranker as ReversingReranker

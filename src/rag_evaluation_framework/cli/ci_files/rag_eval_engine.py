@@ -25,6 +25,8 @@ class Engine:
         """
         if scope not in self.indexes:
             inside = [document for name, document in self.documents.items() if name.startswith(scope)]
+            if not inside:
+                return []
             self.indexes[scope] = BM25Retriever(RecursiveCharacterChunker(chunk_size=400))
             self.indexes[scope].index(Corpus(inside))
         return self.indexes[scope].retrieve(query, top_k).hits
