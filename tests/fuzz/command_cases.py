@@ -128,11 +128,11 @@ def _change(rng: Random, arguments: list[str]) -> None:
         del arguments[place]
 
 
-def run(arguments: list[str]) -> None:
-    """Run the command line and check what it says.
+def run(arguments: list[str], codes: tuple[int, ...] = (0, 2)) -> int:
+    """Run the command line, check what it says, and return its exit code.
 
     Raises:
-        Broken: It ends with another code than 0 or 2, says nothing about an error, or acts on the terminal.
+        Broken: It ends with another code than these, says nothing about an error, or acts on the terminal.
     """
     out, err = _stream(), _stream()
     with (
@@ -147,12 +147,13 @@ def run(arguments: list[str]) -> None:
         except SystemExit as leaving:
             code = leaving.code
     said = [_text(stream) for stream in (out, err)]
-    if code not in (0, 2) or (code == 2 and not said[1].strip()):
+    if code not in codes or (code == 2 and not said[1].strip()):
         raise uses.Broken(f"the command ends with {code}, saying {len(said[1])} characters")
     if len(said[1]) > 4 * uses.MOST:
         raise uses.Broken("the command line says too much")
     for what, text in zip(("standard output", "standard error"), said, strict=True):
         uses.shown(what, text)
+    return int(code)
 
 
 def _stream() -> io.TextIOWrapper:

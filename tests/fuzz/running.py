@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from tests.fuzz import command_cases, file_cases, uses, value_cases
+from tests.fuzz import command_cases, file_cases, harness_cases, uses, value_cases
 
 import rag_evaluation_framework
 from rag_evaluation_framework.errors import RagEvalError
@@ -56,7 +56,7 @@ class _TooSlow(BaseException):
 
 def cases() -> dict[str, Case]:
     """Return all cases by name."""
-    return {**file_cases.cases(), **value_cases.CASES, **command_cases.CASES}
+    return {**file_cases.cases(), **value_cases.CASES, **command_cases.CASES, **harness_cases.CASES}
 
 
 def inputs(first: int, count: int, names: Sequence[str]) -> Iterator[str]:
