@@ -174,6 +174,30 @@ def test_a_run_that_fails_is_cleaned_up_only_if_always(rag_eval, written, tmp_pa
     assert list((tmp_path / ".rag-eval/runs").iterdir())
 
 
+@pytest.mark.parametrize(
+    ("options", "behaviour", "said"),
+    [
+        ((), "pass", "could not be deleted"),
+        (("--gate", "precision@10 >= 0.9"), "pass", "could not be deleted"),
+        ((), "raise ValueError('no index')", "no question has a score"),
+    ],
+    ids=["nothing else", "a gate", "an error"],
+)
+def test_what_cannot_be_deleted_ends_in_2_and_never_hides_an_error(
+    rag_eval, written, tmp_path, options, behaviour, said
+):
+    written(behaviour=behaviour)
+    own = (tmp_path / "own.py").read_text()
+    once = '        assert not Path("log.jsonl").exists() or "delete" not in LOG.read_text()\n'
+    (tmp_path / "own.py").write_text(
+        own.replace("    def delete(self, scope_prefix):\n", f"    def delete(self, scope_prefix):\n{once}")
+    )
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", "always", *options)
+    assert outcome.code == 2
+    assert said in outcome.err.splitlines()[-1]
+    assert "what the run wrote in 'eval:help:' could not be deleted: AssertionError" in outcome.err
+
+
 def test_without_ingest_nothing_is_written_deleted_or_cleaned_up(rag_eval, written, tmp_path):
     written()
     (tmp_path / "kept.json").write_text(json.dumps({ANSWER["sourceId"]: ANSWER["content"], "docs:1": "Refunds."}))

@@ -29,12 +29,9 @@ _CONFIG: dict[str, Any] = {
 }
 _OPTIONS = [
     ["--gate", "recall@5 >= 0.5"],
-    ["--gate", "lost <= 0 questions"],
     ["--gate", "population(hit@5) >= 0.2", "--on-inconclusive", "fail"],
     ["--threshold", "min.mrrAtK=0.2"],
     ["--scope-prefix", SCOPE],
-    ["--scope-prefix", "eval:"],
-    ["--scope-prefix", "docs:", "--allow-custom-prefix"],
     ["--no-ingest"],
     ["--cleanup", "on-success"],
     ["--mode", "retrieve+rerank", "--rerank-top-k", "3"],
@@ -43,6 +40,12 @@ _OPTIONS = [
     ["--junit", "gates.xml"],
     ["--json"],
     ["--k", "2"],
+]
+_REFUSED = [
+    ["--gate", "lost <= 0 questions"],
+    ["--scope-prefix", "eval:"],
+    ["--scope-prefix", "docs:", "--allow-custom-prefix"],
+    ["--scope-prefix", "eval:sample:{runId}:"],
 ]
 _WORDS = [">= 2", "recall", "@", "recall@5 >= nan", "where", "min.x=1", "always", "-1", "p95 <= 5", "eval:{runId}:"]
 
@@ -65,15 +68,15 @@ class OddEngine:
         self.documents = {name: text for name, text in self.documents.items() if not name.startswith(scope_prefix)}
 
     def _may_break(self) -> None:
-        if self.rng.random() < 0.03:
+        if self.rng.random() < 0.02:
             self.broke = True
             raise self.rng.choice([InputError("the disk is full"), SystemExit(3)])
 
     def retrieve(self, query: str, top_k: int, scope: str) -> Any:
-        if self.rng.random() < 0.4:
+        if self.rng.random() < 0.15:
             shape = value_cases.result_shape(self.rng)
             return {"hits": shape, "seconds": odd.value(self.rng)} if self.rng.random() < 0.3 else shape
-        if self.rng.random() < 0.1:
+        if self.rng.random() < 0.05:
             raise self.rng.choice([OSError("gone"), SystemExit(0), KeyError(1), RecursionError])
         return [{"doc_id": name, "text": text} for name, text in self.documents.items() if name.startswith(scope)]
 
@@ -117,7 +120,7 @@ def _dataset() -> dict[str, Any]:
 def _changed(rng: Random, value: Any, chance: float) -> str:
     if rng.random() > chance:
         return json.dumps(value)
-    return mutation.text(mutation.mutated_tree(rng, mutation.tree(value)))
+    return mutation.text(mutation.mutated_tree(rng, value))
 
 
 def runs(rng: Random, folder: Path) -> None:
@@ -127,12 +130,14 @@ def runs(rng: Random, folder: Path) -> None:
         uses.Broken: Something was written outside of the scope, or before a dataset that cannot be read was refused; or
             the exit code is wrong.
     """
-    (folder / "dataset.json").write_text(_changed(rng, _dataset(), 0.5), "utf-8", "surrogatepass")
-    (folder / "config.json").write_text(_changed(rng, _CONFIG, 0.3), "utf-8", "surrogatepass")
+    (folder / "dataset.json").write_text(_changed(rng, _dataset(), 0.35), "utf-8", "surrogatepass")
+    (folder / "config.json").write_text(_changed(rng, _CONFIG, 0.15), "utf-8", "surrogatepass")
     arguments = ["run", "config.json", "--root", "kept"]
     for option in rng.sample(_OPTIONS, rng.choice((0, 1, 2, 3))):
         arguments += option
-    if rng.random() < 0.2:
+    if rng.random() < 0.1:
+        arguments += rng.choice(_REFUSED)
+    if rng.random() < 0.1:
         arguments[rng.randrange(2, len(arguments))] = rng.choice([*_WORDS, *(w for w in odd.TEXTS if "\x00" not in w)])
     engine = OddEngine(rng)
     _MADE.append(engine)

@@ -165,15 +165,24 @@ def _show(result: rag.EvaluationResult[Any], corpus: rag.Corpus, worst: int) -> 
 
 @contextmanager
 def _cleaned_up(retriever: rag.Retriever, cleanup: retrievers.Cleanup) -> Generator[None]:
-    """Delete what was written for the run when all is told, as far as that is wanted, however the run ends."""
+    """Delete what was written for the run when all is told, as far as that is wanted, however the run ends.
+
+    Raises:
+        ConfigError: It could not be deleted, and nothing worse than a gate had failed.
+    """
+    earlier: BaseException | None = None
     try:
         yield
     except BaseException as ended:
-        with components_print_to_stderr():
-            retrievers.clean_up(retriever, cleanup, ended)
+        earlier = ended
         raise
-    with components_print_to_stderr():
-        retrievers.clean_up(retriever, cleanup, None)
+    finally:
+        with components_print_to_stderr():
+            left = retrievers.clean_up(retriever, cleanup, earlier)
+        if left is not None and (earlier is None or isinstance(earlier, Found)):
+            raise ConfigError(left)
+        if left is not None:
+            note(left)
 
 
 @contextmanager

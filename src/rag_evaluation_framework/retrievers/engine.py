@@ -211,7 +211,7 @@ Cleanup = Literal["none", "on-success", "always"]
 """When what a run wrote is deleted: never, if the exit code is 0, or however it ends."""
 
 
-def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | None) -> None:
+def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | None) -> str | None:
     """Delete what a run wrote, if that is to be, and close the engine.
 
     Args:
@@ -219,24 +219,22 @@ def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | No
         cleanup: When to delete.
         earlier: What ended the run, or None if all went well.
 
-    Raises:
-        ConfigError: It could not be deleted, and all had gone well; else that is noted.
+    Returns:
+        What could not be deleted, and why; None if nothing is left behind that should not be.
     """
     check_choice("clean_up", "cleanup", cleanup, get_args(Cleanup))
     asked = engine_in(retriever)
     if asked is None:
-        return
+        return None
+    left: str | None = None
     if asked.ingest and (cleanup == "always" or (cleanup == "on-success" and earlier is None)):
         try:
             with no_exit(asked.name, "delete"):
                 asked.clean()
-        except Exception as error:
-            told = f"what the run wrote in {asked.filled(asked.scope)!r} could not be deleted: {raised(error)}"
-            if earlier is None:
-                leave(asked.engine)
-                raise ConfigError(told) from error
-            note(told)
+        except Exception as error:  # noqa: BLE001  it is anybody's code, and the engine is closed all the same
+            left = f"what the run wrote in {asked.filled(asked.scope)!r} could not be deleted: {raised(error)}"
     leave(asked.engine)
+    return left
 
 
 def leave(engine: Engine) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.cli.gating import Gating
 from rag_evaluation_framework.cli.run import check_reliable
 from rag_evaluation_framework.errors import RagEvalError
@@ -70,7 +71,9 @@ class GatesFile(pytest.File):
             ended = error
             raise
         finally:
-            clean_up(experiment.retriever, load_config(self.path).cleanup, ended)
+            left = clean_up(experiment.retriever, load_config(self.path).cleanup, ended)
+            if left is not None:
+                note(left)
         return result.gates
 
 
