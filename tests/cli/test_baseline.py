@@ -181,3 +181,19 @@ def test_a_baseline_of_the_configuration_is_relative_to_its_folder(rag_eval, pro
         "corpus: ../docs\ndataset: ../help.json\nretriever: own:worse\nbaseline: before.json\ngates: ['lost <= 0']\n"
     )
     assert rag_eval("run", Path("eval/run.yaml")).code == 1
+
+
+def test_a_run_with_failed_questions_is_no_baseline_unless_that_is_allowed(rag_eval, project):
+    rag_eval(*FLAGS[:-1], "own:half", "--allow-failures", "9")
+    outcome = rag_eval("baseline", "last")
+    assert outcome.code == 2
+    assert "is no baseline: 1 of its questions failed (--allow-failures allows 0)" in outcome.err
+    assert not (project / ".rag-eval/baseline").exists()
+    assert rag_eval("baseline", "last", "--allow-failures", "1").code == 0
+
+
+def test_a_run_without_any_score_is_no_baseline(rag_eval, project):
+    rag_eval(*FLAGS[:-1], "own:failing")
+    outcome = rag_eval("baseline", "last", "--allow-failures", "99")
+    assert outcome.code == 2
+    assert "no question has a score" in outcome.err

@@ -174,3 +174,29 @@ def test_thresholds_bound_the_scores_of_every_evaluation_type(rag_eval, folder):
     for level, gate in (("token", "span_recall@1"), ("chunk", "chunk_recall@1"), ("document", "recall@1")):
         assert rag_eval(*flags, "--evaluation-type", f"{level}-level", "--threshold", "min.recallAtK=0").code == 0
         assert [*verdicts(folder)] == [f"{gate} >= 0"]
+
+
+SLOW = """
+import time
+ANSWERS = {"refunds": "refunds.md", "support": "contact.md", "parcels": "shipping.md", "password": "login.md"}
+STARTED = []
+def search(query, k):
+    STARTED.append(query)
+    time.sleep(SECONDS)
+    return [{"doc_id": name} for word, name in ANSWERS.items() if word in query]
+"""
+
+
+def test_the_first_question_is_apart_in_latency_gates_as_in_the_table(rag_eval, project):
+    (project / "slow_at_first.py").write_text(SLOW.replace("SECONDS", "0.4 if len(STARTED) == 1 else 0"))
+    outcome = rag_eval(*FLAGS[:-1], "slow_at_first:search", "--gate", "p95 <= 300ms")
+    assert outcome.code == 0, outcome.out + outcome.err
+    assert "3 questions timed, the first question apart" in outcome.out
+
+
+def test_questions_out_of_time_took_at_least_that_long(rag_eval, project):
+    (project / "slow_for_one.py").write_text(SLOW.replace("SECONDS", "0.8 if 'parcels' in query else 0"))
+    command = (*FLAGS[:-1], "slow_for_one:search", "--timeout", "0.4", "--allow-failures", "9")
+    outcome = rag_eval(*command, "--gate", "p95 <= 300ms")
+    assert outcome.code == 1, outcome.out + outcome.err
+    assert "1 of them out of time" in outcome.out

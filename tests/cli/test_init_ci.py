@@ -201,4 +201,4 @@ def test_the_workflow_runs_in_a_shell(tmp_path, fresh):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "3 gates: 3 passed" in summary.read_text()
+    assert summary.read_text().count("| passed |") == 3

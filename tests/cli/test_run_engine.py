@@ -235,6 +235,52 @@ def test_what_is_wrong_is_told_before_anything_is_deleted(rag_eval, written, tmp
     assert not (tmp_path / ".rag-eval").exists()
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--gate", "recal@10 >= 0.5"),
+        ("--gate", "recall@10 >= 0.5 where topic=none"),
+        ("--gate", "lost <= 0 questions"),
+        ("--threshold", "min.x=1"),
+        ("--baseline", "nothing"),
+        ("--mode", "retrieve+rerank"),
+        ("--junit", "help.json"),
+    ],
+    ids=" ".join,
+)
+def test_a_slip_in_an_option_deletes_nothing(rag_eval, written, tmp_path, options):
+    written()
+    command = ("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", "always")
+    outcome = rag_eval(*command, *options)
+    assert outcome.code == 2
+    assert [step for step in log(tmp_path) if step != ("close",)] == []
+
+
+def test_an_engine_is_asked_for_as_many_results_as_the_cutoff_and_no_more(rag_eval, written, tmp_path):
+    written(behaviour="Path('asked').open('a').write(f'{top_k} ')")
+    assert rag_eval("run", "--dataset", "help.json", "--engine", "own:make").code == 0
+    assert (tmp_path / "asked").read_text() == "10 "
+    rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--budget", "4000ch")
+    assert (tmp_path / "asked").read_text() != "10 10 "
+
+
+def test_the_junit_of_an_earlier_run_is_gone_if_this_one_is_refused_and_nothing_else_is_replaced(
+    rag_eval, written, tmp_path
+):
+    written()
+    before = (tmp_path / "help.json").read_bytes()
+    command = ("run", "--dataset", "help.json", "--gate", "recall@10 >= 0.5")
+    assert rag_eval(*command, "--junit", "gates.xml").code == 0
+    assert (tmp_path / "gates.xml").exists()
+    assert rag_eval(*command, "--junit", "gates.xml", "--gate", "recal@10 >= 1").code == 2
+    assert not (tmp_path / "gates.xml").exists()
+    for name in ("help.json", "own.py"):
+        outcome = rag_eval(*command, "--junit", name)
+        assert outcome.code == 2
+        assert "is not the JUnit XML of an earlier run" in outcome.err
+    assert (tmp_path / "help.json").read_bytes() == before
+
+
 def test_a_custom_scope_needs_leave_twice(rag_eval, written, tmp_path):
     written(
         documents=({**ANSWER, "sourceId": "docs:refunds"},),
@@ -294,6 +340,20 @@ def test_stored_rankings_are_scored_and_nothing_is_run(rag_eval, written, tmp_pa
     written(documents=())  # no documents are needed
     assert rag_eval("run", "--dataset", "help.json", "--rankings", "bm25.trec").code == 0
     assert log(tmp_path) == []
+
+
+def test_how_long_it_takes_to_read_stored_rankings_is_no_latency(rag_eval, written, tmp_path):
+    written()
+    (tmp_path / "bm25.trec").write_text(TREC)
+    command = ("run", "--dataset", "help.json", "--gate", "p95 <= 60s")
+    outcome = rag_eval(*command, "--rankings", "bm25.trec")
+    assert outcome.code == 2
+    assert "could not be measured: no question was timed on its own" in outcome.err
+    timed = {"query_id": "q1", "hits": [{"doc_id": ANSWER["sourceId"]}], "seconds": {"search": 1.5}}
+    (tmp_path / "timed.jsonl").write_text(json.dumps(timed) + "\n")
+    outcome = rag_eval(*command, "--rankings", "timed.jsonl")
+    assert outcome.code == 0, outcome.err
+    assert "passed: 1500.0 ms, 1 question timed" in outcome.out
 
 
 def test_stored_rankings_and_a_level_that_they_do_not_allow(rag_eval, folder):

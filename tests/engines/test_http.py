@@ -62,6 +62,13 @@ def test_an_engine_that_tells_nothing_can_only_retrieve():
             evaluate(EngineRetriever(HttpEngine(url)), dataset_of(metadataConstraints={"lang": "en"}), 5)
 
 
+@pytest.mark.parametrize("status", [302, 401, 500])
+def test_a_status_that_says_nothing_about_abilities_is_told(status):
+    told = f"answered with status {status}: .*; expected 200 or 404"
+    with served(MemoryEngine(), abilities=(), status=status) as url, pytest.raises(ConfigError, match=told):
+        _ = HttpEngine(url).abilities
+
+
 @pytest.mark.parametrize("told", [b'{"abilities": "ingest"}', b"[1]", b'{"abilities": [1]}', b"<html>"])
 def test_abilities_that_cannot_be_read_are_refused(told, monkeypatch):
     engine = MemoryEngine()

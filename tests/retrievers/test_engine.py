@@ -109,7 +109,10 @@ def test_the_id_of_the_run_is_filled_in_for_the_engine_and_for_nobody_else():
     assert first.metrics["recall@5"] == second.metrics["recall@5"] == 1.0
     assert "{runId} is first" in first.notes
     assert {len(side) for side in (compare(*results).added, compare(*results).removed)} == {0}
-    clean_up(EngineRetriever(engine, scope, ingest=True, run_id="first"), "always", None)
+    again = EngineRetriever(engine, scope, ingest=True, run_id="first")
+    with pytest.warns(UserWarning, match="runId} is first"):
+        again.index(corpus_of(scope))
+    clean_up(again, "always", None)
     assert sorted(key for key in engine.documents if key.startswith("eval:a:")) == [
         f"eval:a:second:{name}" for name in TEXTS
     ]
@@ -182,8 +185,18 @@ def test_methods_may_be_coroutines():
 @pytest.mark.parametrize("ingest", [True, False])
 def test_what_was_written_is_deleted_as_far_as_it_is_to_be(cleanup, earlier, deleted, ingest):
     engine = MemoryEngine(corpus_of())
-    clean_up(EngineRetriever(engine, "eval:a:", ingest=ingest), cleanup, earlier)
+    retriever = EngineRetriever(engine, "eval:a:", ingest=ingest)
+    retriever.index(corpus_of())
+    engine.log.clear()
+    clean_up(retriever, cleanup, earlier)
     assert engine.log == [*([("delete", "eval:a:")] if deleted and ingest else []), ("close",)]
+
+
+@pytest.mark.parametrize("cleanup", ["on-success", "always"])
+def test_what_was_never_written_is_not_deleted(cleanup):
+    engine = MemoryEngine(corpus_of())
+    clean_up(EngineRetriever(engine, "eval:a:", ingest=True), cleanup, None)
+    assert engine.log == [("close",)]
 
 
 def test_what_cannot_be_deleted_is_told_and_the_engine_closed():
@@ -193,6 +206,8 @@ def test_what_cannot_be_deleted_is_told_and_the_engine_closed():
 
     engine = Broken()
     retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    with pytest.raises(OSError, match="the disk is full"):
+        retriever.index(corpus_of())
     told = "what the run wrote in 'eval:a:' could not be deleted: OSError: the disk is full"
     assert clean_up(retriever, "always", None) == told
     assert engine.log == [("close",)]

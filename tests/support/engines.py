@@ -53,14 +53,14 @@ class MemoryEngine:
 
 
 @contextmanager
-def served(engine, abilities=("ingest", "delete", "rerank", "metadata_constraints"), answer=None):
+def served(engine, abilities=("ingest", "delete", "rerank", "metadata_constraints"), answer=None, status=404):
     """Serve an engine on a port of loopback; `answer` may take the place of the answer to a path."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self):
-            self.send({"abilities": list(abilities)} if abilities is not None else None, 200 if abilities else 404)
+            self.send({"abilities": list(abilities)} if abilities is not None else None, 200 if abilities else status)
 
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

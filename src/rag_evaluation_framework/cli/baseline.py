@@ -3,7 +3,7 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,17 +11,46 @@ from rag_evaluation_framework import results
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.results import store
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.results import load_result, store
+
+if TYPE_CHECKING:
+    from rag_evaluation_framework.results import EvaluationResult
 
 
 def baseline(
     run: Annotated[str, typer.Argument(help="A saved run, named as in `rag-eval compare`, such as last.")],
     root: options.Root = None,
+    allow_failures: options.AllowFailures = 0,
+    allow_skipped: options.AllowSkipped = 0,
 ) -> None:
     """Keep a run as the baseline: copy its report to <root>/baseline/, in place of an earlier one.
 
     The folder can be kept in the repository; `rag-eval run --baseline baseline` compares with it.
     """
     where = root or store.ROOT
-    report = results.keep_baseline(results.find_run(run, where), where)
+    found = results.find_run(run, where)
+    _check(load_result(found), allow_failures, allow_skipped)
+    report = results.keep_baseline(found, where)
     stdout().print(f"Wrote {one_line(str(report))}", soft_wrap=True)
+
+
+def _check(result: EvaluationResult[Any], allow_failures: int, allow_skipped: int) -> None:
+    """Raise ConfigError if later runs would not be watched on all questions."""
+    failed = result.counts["failed"] + result.counts["metric_failed"]
+    skipped = result.counts.get("skipped", 0)
+    problems = [
+        f"{number} of its questions {what} (--{option} allows {most})"
+        for number, what, option, most in (
+            (failed, "failed", "allow-failures", allow_failures),
+            (skipped, "were skipped", "allow-skipped", allow_skipped),
+        )
+        if number > most
+    ]
+    if all(mean is None for mean in result.metrics.values()):
+        problems = ["no question has a score"]
+    if problems:
+        raise ConfigError(
+            f"{result.name} is no baseline: {'; '.join(problems)}, so that gates would not see what is lost of them. "
+            "Mend the run, and keep it then"
+        )

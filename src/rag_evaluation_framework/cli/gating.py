@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rag_evaluation_framework.experiments.config_file import ConfigFile
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+_JUNIT = b"<testsuites"
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,23 @@ def _writable(junit: Path) -> Path:
     if checked_path(junit, ConfigError).is_dir():
         raise ConfigError(f"--junit {junit}: is a folder; expected the name of a file, such as {junit / 'gates.xml'}")
     return junit
+
+
+def forget_junit(junit: Path) -> None:
+    """Remove the JUnit XML of an earlier run, which would be taken for that of this one if this one is refused.
+
+    Raises:
+        ConfigError: Another file is there.
+    """
+    try:
+        with checked_path(junit, ConfigError).open("rb") as file:
+            begin = file.read(len(_JUNIT))
+    except (OSError, ValueError):  # there is none, or it cannot be written either, which is told later
+        return
+    if begin and begin != _JUNIT:
+        raise ConfigError(f"--junit {junit}: is there, and is not the JUnit XML of an earlier run; choose another file")
+    with suppress(OSError):
+        junit.unlink()
 
 
 def _step_summary() -> Path:

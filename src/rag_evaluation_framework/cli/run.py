@@ -17,7 +17,7 @@ from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.compare import record_of
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.endings import Found
-from rag_evaluation_framework.cli.gating import Gating
+from rag_evaluation_framework.cli.gating import Gating, forget_junit
 from rag_evaluation_framework.cli.left_out import told_left_out
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json
 from rag_evaluation_framework.data.failures import NOT_ASKED
@@ -84,7 +84,10 @@ def run(
     The run is saved in a folder in <root>/runs/, whose summary.md is the place to start.
     Exit codes: 0 done, 1 a gate failed, 2 the run could not be made, or a gate not be measured.
     """
-    run_file, folder = _run_file(config, options.settings(locals()))
+    flags = options.settings(locals())
+    if junit is not None:
+        forget_junit(junit)
+    run_file, folder = _run_file(config, flags)
     if run_file.allow_custom_prefix and not yes:
         raise ConfigError(
             "--allow-custom-prefix lets a run delete what is in its scope, whatever that is; expected --yes"

@@ -21,6 +21,7 @@ from rag_evaluation_framework.errors import ConfigError, InputError
 _LARGEST = 64 << 20  # bytes of an answer
 _SECONDS_TO_CONNECT = 10
 _OK = 200
+_NOTHING_THERE = (404, 405, 501)
 _ANSWERED = ("/retrieve", "/rerank")  # what others answer is not read
 _OPTIONAL = ("ingest", "delete", "rerank", "metadata_constraints")
 
@@ -39,7 +40,7 @@ class HttpEngine(Component):
 
     A hit is `{"doc_id", "start", "end", "text", "score"}`, of which `doc_id` or `text` alone is enough; beside the hits
     an answer may tell how long its steps took, as `{"seconds": {"embed": 0.01, "search": 0.02}}`. Only `/retrieve` is
-    needed: an answer other than 200 to `GET /` says that there is nothing else. Redirects are not followed, and proxies
+    needed: status 404, 405 or 501 for `GET /` says that there is nothing else. Redirects are not followed, and proxies
     of the environment are not used.
 
     Attributes:
@@ -85,8 +86,12 @@ class HttpEngine(Component):
             status, content = self._asked("GET", "/", None)
         except InputError as error:
             raise ConfigError(f"{error}; is the engine running there?") from error
-        if status != _OK:
+        if status in _NOTHING_THERE:
             return frozenset()
+        if status != _OK:
+            raise ConfigError(
+                f"GET {self.url}/ answered with status {status}: {shown(content, 200)}; expected 200 or 404"
+            )
         told: Any = content.get("abilities", []) if is_object(content) else None
         if not is_list(told) or not all(isinstance(name, str) for name in told):
             raise ConfigError(

@@ -184,7 +184,7 @@ class ConfigFile(BaseModel):
         keep = self.save_results_path
         return EvaluationConfig(
             experiment_name=self.experiment_name,
-            budgets=self.budgets,
+            budgets=[] if self.engine is not None and "budgets" not in self.model_fields_set else self.budgets,
             tokenizer=self._tokenizer(folder),
             count_as_zero=self.count_as_zero,
             batch_queries=self.batch_queries,

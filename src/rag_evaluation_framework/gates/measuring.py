@@ -178,8 +178,31 @@ class Runs:
         if not timed.any():
             raise NotMeasured(f"no question{_of(gate.where)} was timed on its own; {_stages(stages)}")
         totals = np.nansum(columns, axis=0)[timed]
+        told = ""
+        if len(totals) > 1 and rows[timed][0] == self._warm_up:
+            totals, told = totals[1:], ", the first question apart"
+        late = self._out_of_time(rows) if not gate.name else 0
+        if late:  # they took as long at least
+            totals = np.append(totals, np.full(late, float(self.result.config["timeout"])))
+            told += f", {late} of them out of time"
         value = float(np.quantile(totals, gate.percentile / 100))
-        return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(totals))} timed")
+        return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(totals))} timed{told}")
+
+    @cached_property
+    def _warm_up(self) -> int:
+        """The row of the first question that was timed, which also pays for connections and caches; -1 for none."""
+        timed = [~np.isnan(seconds) for seconds in self.result.queries.stages.values()]
+        rows = np.flatnonzero(np.any(timed, axis=0)) if timed else np.zeros(0, dtype=np.int64)
+        return int(rows[0]) if len(rows) else -1
+
+    def _out_of_time(self, rows: Integers) -> int:
+        """Return how many questions were given up as they took too long."""
+        limit: Any = self.result.config.get("timeout")
+        if not isinstance(limit, int | float):
+            return 0
+        ids = [self.result.scores.query_ids[row] for row in rows.tolist()]
+        failures = self.result.failures
+        return sum(any(failure.kind == "TimeoutError" for failure in failures.get(name, ())) for name in ids)
 
     def _comparison(self) -> Comparison:
         if isinstance(self.compared, str):

@@ -17,7 +17,7 @@ from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.retrieved import as_retrieval
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Hit, Retrieval
+from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.data.ids import DocumentId, EvaluationType
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.scopes import Scope
@@ -27,6 +27,7 @@ from rag_evaluation_framework.rankings.reader import read_rankings
 
 _LARGEST = 2_000_000_000  # bytes
 _GZIP = b"\x1f\x8b"
+_UNTIMED = (Stage("stored", None),)  # how long it takes to look it up says nothing about what made it
 _RESULTS = ("hits", "retrieved_chunk_ids", "retrieved_spans")
 _COLUMNS = ("doc_id", "start", "end", "chunk_id", "text", "score")
 _NEEDED: dict[EvaluationType, tuple[str, ...]] = {
@@ -145,7 +146,7 @@ class StoredRetriever(Retriever):
     def retrieve_for(self, question: Query, k: int) -> Retrieval:
         """Return the first `k` hits of the question."""
         found = self.rankings.get(question.id, Retrieval(()))
-        return Retrieval(found.hits[:k], found.stages, complete=k >= len(found.hits))
+        return Retrieval(found.hits[:k], found.stages or _UNTIMED, complete=k >= len(found.hits))
 
     def _of_ids(self, found: dict[str, float]) -> tuple[Hit, ...]:
         ranked = sorted(found.items(), key=lambda item: -item[1])

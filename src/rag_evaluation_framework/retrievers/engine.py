@@ -64,6 +64,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
     ingest: bool = False
     custom_scope: bool = False
     run_id: str = ""
+    _wrote = False  # no field: whether something may have been deleted or written
 
     def __post_init__(self) -> None:
         check_engine(self.engine)
@@ -140,6 +141,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
         engine: Any = self.engine
         if self.run_id and self.filled(self.scope) != self.scope:
             note(f"{RUN_ID} is {self.run_id}")
+        object.__setattr__(self, "_wrote", True)
         self.clean()
         with tqdm(corpus, desc="Ingesting", unit="document", delay=2, disable=None, leave=False) as documents:
             for document in documents:
@@ -153,6 +155,11 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
         """Delete what the run wrote: everything in the scope."""
         engine: Any = self.engine
         resolved(engine.delete(self.filled(self.scope)))
+
+    @property
+    def wrote(self) -> bool:
+        """Whether `index` began to delete and write."""
+        return self._wrote
 
     def retrieve(self, query: str, k: int) -> Retrieval:
         """Return what the engine finds in the scope."""
@@ -216,7 +223,7 @@ def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | No
 
     Args:
         retriever: The retriever of the run; nothing is done if there is no engine in it.
-        cleanup: When to delete.
+        cleanup: When to delete what the run began to write; a run that was refused before wrote nothing.
         earlier: What ended the run, or None if all went well.
 
     Returns:
@@ -227,7 +234,7 @@ def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | No
     if asked is None:
         return None
     left: str | None = None
-    if asked.ingest and (cleanup == "always" or (cleanup == "on-success" and earlier is None)):
+    if asked.wrote and (cleanup == "always" or (cleanup == "on-success" and earlier is None)):
         try:
             with no_exit(asked.name, "delete"):
                 asked.clean()
