@@ -29,7 +29,6 @@ import numpy as np
 import Stemmer
 from bm25s.stopwords import STOPWORDS_EN, STOPWORDS_EN_PLUS
 from bm25s.tokenization import Tokenized
-from rag_evaluation_framework.analysis.written import written_interval, written_p_value, written_signed
 from tqdm import tqdm
 
 from rag_evaluation_framework import (
@@ -52,6 +51,7 @@ from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetrieve
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.results.written import written_interval, written_p_value, written_signed
 from rag_evaluation_framework.statistics import PairedDifference, paired_differences, tied_with_best, top_k
 from rag_evaluation_framework.text.terms import words
 

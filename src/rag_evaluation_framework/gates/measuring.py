@@ -200,9 +200,9 @@ class Runs:
         limit: Any = self.result.config.get("timeout")
         if not isinstance(limit, int | float):
             return 0
-        ids = [self.result.scores.query_ids[row] for row in rows.tolist()]
-        failures = self.result.failures
-        return sum(any(failure.kind == "TimeoutError" for failure in failures.get(name, ())) for name in ids)
+        failures, chosen = self.result.failures, [*map(int, rows)]
+        of_each = (failures.get(self.result.scores.query_ids[row], ()) for row in chosen)
+        return sum(any(failure.kind == "TimeoutError" for failure in some) for some in of_each)
 
     def _comparison(self) -> Comparison:
         if isinstance(self.compared, str):
