@@ -289,5 +289,20 @@ class PgVectorEngine(Component):
             if self._connection is None or self._connection.closed:
                 self._connection = connect(_OWNER, self.dsn)
                 self._finalizer = weakref.finalize(self, self._connection.close)
-            with self._connection.transaction(), self._connection.cursor() as cursor:
-                yield cursor
+            try:
+                with self._connection.transaction(), self._connection.cursor() as cursor, self._uninterrupted():
+                    yield cursor
+            except BaseException:
+                if self._connection.info.transaction_status != self._psycopg.pq.TransactionStatus.IDLE:
+                    self._connection.close()
+                raise
+
+    @contextmanager
+    def _uninterrupted(self) -> Generator[None]:
+        """Close the connection at an interrupt, as a statement may be under way that nobody will fetch."""
+        try:
+            yield
+        except BaseException as error:
+            if not isinstance(error, Exception):
+                self._connection.close()
+            raise
