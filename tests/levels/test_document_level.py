@@ -116,9 +116,13 @@ def test_places_outside_the_corpus_are_noted_too():
     assert "so that no retriever can find them: 1, the first 'x.md'" in warning
 
 
-def test_a_corpus_that_holds_none_of_the_relevant_documents_is_refused():
+def test_a_corpus_that_holds_none_of_the_relevant_documents_is_refused_unless_the_dataset_brings_it():
+    brought = dataset("x.md", relevant_prefixes=["old/"])
+    (noted,) = run(brought, []).notes
+    assert noted.startswith("relevant documents that are not in the corpus, so that no retriever can find them: 2, ")
+    alone = Dataset(brought.ground_truth, DOCUMENT, name="labels")
     with pytest.raises(DatasetError, match=r"holds none of its relevant documents \('x.md' of question 'q', …\)"):
-        run(dataset("x.md", relevant_prefixes=["old/"]), [])
+        run(alone, [])
 
 
 def test_documents_named_by_their_stem_are_resolved_even_if_the_corpus_is_given_last():

@@ -16,7 +16,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.retrievers import ScopedRetriever
-from rag_evaluation_framework.testing import HashingEmbedder, RetrieverConformance
+from rag_evaluation_framework.testing import HashingEmbedder
 
 TEXT = "refunds take five days"
 
@@ -106,8 +106,3 @@ def test_a_function_is_refused_where_it_would_have_to_honour_a_scope():
 
     with pytest.raises(DatasetError, match=r"asks for scopePrefix 'eval:ab:', which .*search does not honour"):
         evaluate(search, dataset_of(corpus_of(), "eval:ab:"), 5)
-
-
-class TestConformance(RetrieverConformance):
-    def make(self):
-        return ScopedRetriever(BM25Retriever())

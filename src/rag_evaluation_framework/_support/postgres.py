@@ -9,7 +9,6 @@ from rag_evaluation_framework._outside import hide, one_line, shown
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.errors import ConfigError, InputError
 
-_EXTRA = "pgvector"
 _MOST_DIMENSIONS = 16_000
 _MOST_INDEXED = 2_000
 _TABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,49}")  # names of its indexes are longer, and end after 63 bytes
@@ -30,8 +29,8 @@ def check_connection(owner: str, dsn: object, table: object) -> None:
         MissingDependency: psycopg or pgvector is not installed.
         ConfigError: One of them is not valid.
     """
-    conninfo = require("psycopg.conninfo", extra=_EXTRA, needed_by=owner)
-    require("pgvector.psycopg", extra=_EXTRA, needed_by=owner)
+    conninfo = require("psycopg.conninfo", extra="pgvector", needed_by=owner)
+    require("pgvector.psycopg", extra="pgvector", needed_by=owner)
     try:
         password = conninfo.conninfo_to_dict(dsn).get("password") if isinstance(dsn, str) else None
     except Exception:  # noqa: BLE001  it quotes what it cannot read, which may be the password
@@ -56,7 +55,7 @@ def connect(owner: str, dsn: str) -> Any:
     Raises:
         ConfigError: The server does not answer, or refuses.
     """
-    psycopg = require("psycopg", extra=_EXTRA, needed_by=owner)
+    psycopg = require("psycopg", extra="pgvector", needed_by=owner)
     try:
         connection = psycopg.connect(dsn, autocommit=True)
     except psycopg.Error as error:
@@ -68,7 +67,7 @@ def connect(owner: str, dsn: str) -> Any:
 
 def register_vectors(connection: Any) -> None:
     """Let a connection take NumPy arrays as vectors."""
-    require("pgvector.psycopg", extra=_EXTRA, needed_by="PostgreSQL").register_vector(connection)
+    require("pgvector.psycopg", extra="pgvector", needed_by="PostgreSQL").register_vector(connection)
 
 
 def create_extension(owner: str, cursor: Any) -> None:
@@ -77,7 +76,7 @@ def create_extension(owner: str, cursor: Any) -> None:
     Raises:
         ConfigError: The server does not have pgvector, or the user may not create it.
     """
-    psycopg = require("psycopg", extra=_EXTRA, needed_by=owner)
+    psycopg = require("psycopg", extra="pgvector", needed_by=owner)
     cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
     try:
         cursor.execute("CREATE EXTENSION IF NOT EXISTS vector")

@@ -12,7 +12,7 @@ from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.results import load_result, store
+from rag_evaluation_framework.results import store
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.results import EvaluationResult
@@ -30,7 +30,7 @@ def baseline(
     """
     where = root or store.ROOT
     found = results.find_run(run, where)
-    _check(load_result(found), allow_failures, allow_skipped)
+    _check(results.load_result(found), allow_failures, allow_skipped)
     report = results.keep_baseline(found, where)
     stdout().print(f"Wrote {one_line(str(report))}", soft_wrap=True)
 

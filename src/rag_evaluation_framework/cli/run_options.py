@@ -134,9 +134,14 @@ def settings(given: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         given: The value of each option by its name, None or empty if it was not given.
     """
-    told = {name: value for name, value in given.items() if name not in _NO_KEYS and value not in (None, [], False)}
+    told = {name: value for name, value in given.items() if name not in _NO_KEYS and not _is_absent(value)}
     settings = {_KEYS.get(name, name): _written(name, value) for name, value in told.items()}
     return {key: False if key == "ingest" else value for key, value in settings.items()}  # --no-ingest says so
+
+
+def _is_absent(value: Any) -> bool:
+    """Return whether an option was not given: 0 is a value."""
+    return value is None or value is False or value == []
 
 
 def name_of(key: str) -> str:

@@ -114,7 +114,7 @@ class ExperimentConfig(Generic[U]):
         documents = _documents(dataset, corpus, pipeline, level)
         dataset, moved = _found_again(dataset.with_scopes(), documents)
         pipeline = within_scopes(pipeline, Scope.of_all(dataset.queries), documents)
-        if dataset.corpus is None:  # what its spans quote is a part of what it is
+        if dataset.corpus is None and dataset.level is TOKEN:  # what its spans quote is a part of what it is
             dataset = dataset.with_corpus(documents)
         if chunk_id is not None and not callable(chunk_id):
             raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
