@@ -354,18 +354,20 @@ class TestApproximateSearch:
         texts = [hit["text"] for hit in hits(exact, "x", top_k=5_000)]
         rows = np.array(scattered(texts))
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        for question in ("one", "two", "three"):
+        same = 0
+        for question in map(str, range(20)):
             (vector,) = scattered([question])
             nearest = [texts[row] for row in np.argsort(-(rows @ vector))[:10]]
             assert [hit["text"] for hit in hits(exact, question, top_k=10)] == nearest
-            assert [hit["text"] for hit in hits(filled, question, top_k=10)] != nearest
+            same += [hit["text"] for hit in hits(filled, question, top_k=10)] == nearest
+        assert same < 20  # its graph is made by chance
 
     def test_where_the_scan_of_the_index_ends_early_all_vectors_are_compared(self, pgvector_dsn, filled):
         short = f"{pgvector_dsn} options='-c hnsw.max_scan_tuples=1'"
         with closing(PgVectorEngine(pgvector_dsn, scattered, table="filled")) as one:
-            exact = hits(one, "x", "eval:large:", 10)
+            exact = hits(one, "x", "eval:large:", 500)
         with closing(PgVectorEngine(short, scattered, table="filled", index="hnsw", ef_search=1)) as one:
-            assert hits(one, "x", "eval:large:", 10) == exact
+            assert hits(one, "x", "eval:large:", 500) == exact  # so many it cannot have met by chance
 
     @pytest.mark.parametrize("top_k", [1, 10, 30, 100, 3_100])
     @pytest.mark.parametrize("constraints", [None, {"third": 0}, {"third": 9}])
