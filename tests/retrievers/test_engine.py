@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from rag_evaluation_framework import (
@@ -13,6 +15,7 @@ from rag_evaluation_framework import (
     evaluate,
 )
 from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.experiments.configured_engine import around
 from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
 from support.engines import MemoryEngine
 
@@ -118,10 +121,24 @@ def test_the_id_of_the_run_is_filled_in_for_the_engine_and_for_nobody_else():
     ]
 
 
+def test_the_id_of_the_run_is_filled_in_where_only_a_question_names_it():
+    scope = "eval:a:{runId}:"
+    dataset = dataset_of(scopePrefix=scope, corpus=corpus_of())
+    dataset = replace(dataset, metadata={"defaults": {"scopePrefix": "eval:a:"}})
+    engine = MemoryEngine()
+    retriever = around(engine, dataset, None, None, False)
+    evaluate(retriever, dataset, 5, budgets=[])
+    asked = {scope for kind, *rest in engine.log if kind == "retrieve" for scope in rest}
+    assert asked == {f"eval:a:{retriever.run_id}:"}
+    assert retriever.run_id
+
+
 def test_the_id_of_the_run_in_a_scope_that_nobody_wrote_is_refused():
-    retriever = EngineRetriever(MemoryEngine(), "eval:a:{runId}:", run_id="first")
-    with pytest.raises(ConfigError, match="has the id of the run in it, and the run writes no documents"):
-        retriever.index(Corpus(()))
+    told = "has the id of the run in it, and the run writes no documents"
+    with pytest.raises(ConfigError, match=told):
+        EngineRetriever(MemoryEngine(), "eval:a:{runId}:", run_id="first")
+    with pytest.raises(ConfigError, match=told):
+        evaluate(EngineRetriever(MemoryEngine()), dataset_of(scopePrefix="eval:a:{runId}:"), 5)
 
 
 def test_the_scope_and_the_constraints_of_a_question_reach_the_engine():

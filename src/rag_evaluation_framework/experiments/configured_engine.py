@@ -12,6 +12,7 @@ from rag_evaluation_framework.contracts.engine import Engine, can, check_engine,
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.datasets.loaders import Loader
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.registry.building import build
@@ -26,15 +27,14 @@ def make_engine(given: str | Mapping[str, Any], *, imports: bool, allow_remote: 
         ConfigError: It names none, or what it names cannot be made.
         ComponentExited: What makes it called `sys.exit`.
     """
-    named: dict[str, Any] = {"type": given} if isinstance(given, str) else {**given}
-    is_url = isinstance(given, str) and given.startswith(("http://", "https://"))
-    if is_url:
+    named = given
+    if isinstance(given, str) and given.startswith(("http://", "https://")):
         named = {"type": "http", "url": given}
-    if allow_remote and named.get("type") != "http":
-        raise ConfigError(f"allow_remote is for engines over HTTP, got engine {shown(given)}")
     if allow_remote:
-        named["allow_remote"] = True
-    made = build("engine", named if is_url or allow_remote else given, imports=imports)
+        if isinstance(named, str) or named.get("type") != "http":
+            raise ConfigError(f"allow_remote is for engines over HTTP, got engine {shown(given)}")
+        named = {**named, "allow_remote": True}
+    made = build("engine", named, imports=imports)
     if not callable(getattr(made, "retrieve", None)):
         try:
             with no_exit(f"engine {shown(given)}", "its factory"):
@@ -92,6 +92,7 @@ def around(
             f"dataset {dataset.name!r} brings no documents, and ingest is true: give them (--corpus), or search "
             "what is there (--no-ingest)"
         )
-    names = (dataset.scope_prefix, *(document.id for document in documents or ()))
+    scopes = (scope.prefix for scope in Scope.of_all(dataset.queries))
+    names = (dataset.scope_prefix, *scopes, *(document.id for document in documents or ()))
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}" if any(RUN_ID in name for name in names) else ""
     return EngineRetriever(engine, dataset.scope_prefix, writes, custom_scope, run_id)

@@ -80,6 +80,8 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
                     "methods, or search what is there already (ingest=False, --no-ingest)"
                 )
             check_written(self.scope, custom=self.custom_scope)
+        else:
+            _check_asked([self.scope])
 
     @property
     def name(self) -> str:
@@ -106,15 +108,15 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
         del evaluation_type
         prefixes = {self.scope, *(scope.prefix for scope in Scope.of_all(questions))} - {""}
         if not self.ingest:
-            named = sorted(prefix for prefix in prefixes if RUN_ID in prefix)
-            if named:
-                raise ConfigError(
-                    f"the scope {named[0]!r} has the id of the run in it, and the run writes no documents, so that it "
-                    "would find none; ingest the documents, or name the scope that they are in (--scope-prefix)"
-                )
+            _check_asked(prefixes)
             return ()
         for prefix in sorted(prefixes):
             check_written(prefix, custom=self.custom_scope)
+        self._check_inside(corpus)
+        return ()
+
+    def _check_inside(self, corpus: Corpus) -> None:
+        """Raise DatasetError if a document is outside of the scope that is written."""
         outside = [document.id for document in corpus if not document.id.startswith(self.scope)]
         if outside:
             more = f" and {len(outside) - _MOST_LISTED} more" if len(outside) > _MOST_LISTED else ""
@@ -123,17 +125,16 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
                 f"{', '.join(map(repr, outside[:_MOST_LISTED]))}{more}; nothing was written. Begin their ids with it, "
                 "or name the scope that they are in (--scope-prefix)"
             )
-        return ()
 
     def index(self, corpus: Corpus) -> None:
         """Write the documents, if they are to be written: what is in the scope is deleted first.
 
         Raises:
-            ConfigError: See `check`, which is done first.
-            DatasetError: See `check`.
+            DatasetError: A document is outside of the scope; nothing was deleted then.
         """
         self._keep(None)
-        self.check((), corpus, "document-level")
+        if self.ingest:
+            self._check_inside(corpus)
         names = {self.filled(document.id): document.id for document in corpus}
         self._keep({filled: own for filled, own in names.items() if filled != own})
         if not self.ingest:
@@ -192,6 +193,16 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
     def filled(self, text: str) -> str:
         """Return a scope or an id as the engine knows it."""
         return text.replace(RUN_ID, self.run_id) if self.run_id else text
+
+
+def _check_asked(scopes: Iterable[str]) -> None:
+    """Raise ConfigError if a scope that is only asked has the id of the run in it."""
+    named = sorted(scope for scope in scopes if RUN_ID in scope)
+    if named:
+        raise ConfigError(
+            f"the scope {named[0]!r} has the id of the run in it, and the run writes no documents, so that it would "
+            "find none; ingest the documents, or name the scope that they are in (--scope-prefix)"
+        )
 
 
 def check_written(scope: str, *, custom: bool) -> None:

@@ -11,6 +11,7 @@ from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.cli.gating import Gating
 from rag_evaluation_framework.cli.run import check_reliable
 from rag_evaluation_framework.errors import RagEvalError
+from rag_evaluation_framework.experiments.config_file import ConfigFile
 from rag_evaluation_framework.experiments.config_reading import load_config
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.gates.checking import told_verdict
@@ -35,7 +36,7 @@ class GatesFile(pytest.File):
             CollectError: The configuration cannot be used, it has no gates, or one cannot be measured in its run.
         """
         try:
-            _, _, gates = self._planned
+            *_, gates = self._planned
         except RagEvalError as error:
             raise self.CollectError(str(error)) from error
         if not gates:
@@ -47,11 +48,11 @@ class GatesFile(pytest.File):
             yield item
 
     @cached_property
-    def _planned(self) -> tuple[Gating, Any, tuple[Gate, ...]]:
+    def _planned(self) -> tuple[ConfigFile, Gating, Any, tuple[Gate, ...]]:
         folder, config = self.path.parent, load_config(self.path)
         gating = Gating.of(config, folder, worst=_WORST)
         experiment = config.experiment(folder)
-        return gating, experiment, gating.planned(experiment)
+        return config, gating, experiment, gating.planned(experiment)
 
     @cached_property
     def verdicts(self) -> tuple[GateVerdict, ...]:
@@ -60,7 +61,7 @@ class GatesFile(pytest.File):
         Raises:
             RagEvalError: The run could not be made, or questions failed or were skipped.
         """
-        gating, experiment, gates = self._planned
+        config, gating, experiment, gates = self._planned
         ended: BaseException | None = None
         try:
             result = run_experiment(experiment, lambda made: gating.complete(made, gates))
@@ -71,7 +72,7 @@ class GatesFile(pytest.File):
             ended = error
             raise
         finally:
-            left = clean_up(experiment.retriever, load_config(self.path).cleanup, ended)
+            left = clean_up(experiment.retriever, config.cleanup, ended)
             if left is not None:
                 note(left)
         return result.gates
