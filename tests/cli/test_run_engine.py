@@ -217,7 +217,7 @@ BAD = {
         {"queries": [question(relevant={"sourceIds": [], "metadataConstraints": {"a": 1}})]},
         "does not honour",
     ),
-    "different k": ({"queries": [question(1, topK=3), question(2, topK=5)]}, "different numbers of results"),
+    "k of some": ({"topK": None, "queries": [question(1, topK=3), question(2)]}, "1 of 2 questions say"),
     "assets": ({"documents": ({**ANSWER, "assets": [{"url": "https://x"}]},)}, "--allow-assets"),
     "a text to load": ({"documents": ({"sourceId": ANSWER["sourceId"], "loaderRef": "x"},)}, "--loader-root"),
 }

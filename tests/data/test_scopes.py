@@ -55,7 +55,7 @@ def test_a_question_has_its_own_scope_else_that_of_the_dataset_unless_all_have_a
     assert [Scope.of(query).prefix for query in dataset.with_scopes().queries] == ["eval:a:own:", "eval:a:"]
     given = dataset.with_scopes("eval:b:")
     assert [Scope.of(query).prefix for query in given.queries] == ["eval:b:", "eval:b:"]
-    assert (given.scope_prefix, given.k) == ("eval:b:", 3)
+    assert (given.scope_prefix, given.top_k) == ("eval:b:", (3, 3))
     assert given.content_hash == dataset.content_hash
     plain = Dataset([DocumentLevelGroundTruth(others, [])], DOCUMENT)
     assert plain.with_scopes() is plain

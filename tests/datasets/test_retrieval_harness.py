@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 from ruamel.yaml import YAML
 
@@ -18,6 +19,7 @@ from rag_evaluation_framework import (
     Recall,
     evaluate,
     load_dataset,
+    load_result,
     save_dataset,
 )
 from rag_evaluation_framework.data.scopes import Scope
@@ -162,19 +164,55 @@ def test_the_k_of_the_dataset_is_that_of_every_way_to_run_it(tmp_path):
     assert ExperimentConfig(BM25Retriever(), again).k == (7,)
 
 
-@pytest.mark.parametrize(
-    ("defaults", "each", "differ"),
-    [
-        ({"topK": 10}, [{}, {"topK": 3}, {}], r"topK 10: 'q0', 'q2'; topK 3: 'q1'"),
-        ({}, [{}, {"topK": 3}, {}], r"no topK: 'q0', 'q2'; topK 3: 'q1'"),
-        ({"topK": 9}, [{}] * 5 + [{"topK": 3}], r"topK 9: 'q0', 'q1', 'q2' and 2 more; topK 3: 'q5'"),
-    ],
-)
-def test_questions_that_ask_for_different_k_are_refused_unless_the_run_says(tmp_path, defaults, each, differ):
-    questions = [asked(number, ["eval:help:2"], **fields) for number, fields in enumerate(each)]
-    dataset = loaded(tmp_path, three_documents(*questions, defaults=defaults))
+def test_questions_that_ask_for_different_k_are_each_cut_at_their_own(tmp_path):
+    """Everything is returned as it stands, so that document n is at rank n + 1."""
+    wanted = {"q0": (1, 0), "q1": (2, 0), "q2": (2, 1), "q3": (2, 2), "q4": (3, 2)}  # topK, and the relevant document
+    questions = [asked(int(name[1]), [f"eval:help:{n}"], topK=k) for name, (k, n) in wanted.items()]
+    dataset = loaded(tmp_path, three_documents(*questions, defaults={"topK": 9}))
+    result = run_at(dataset)
+    assert (result.cutoffs, result.config["k"]) == (("topK", "2", "1", "3"), [2, 1, 3])
+    assert result.scores.per_query("recall@topK") == {"q0": 1.0, "q1": 1.0, "q2": 1.0, "q3": 0.0, "q4": 1.0}
+    assert [*result.scores.columns] == ["recall@topK", "recall@2", "recall@1", "recall@3"]
+    assert result.scores.column("recall").tolist() == result.scores.column("recall@topK").tolist()
+    assert "for different numbers of results: 2 (3), 1 (1), 3 (1). Scores @topK cut each at its own" in result.notes[0]
+    assert result.config["top_k"] == {"q0": 1, "q4": 3}
+    assert run_at(dataset, k=2).cutoffs == ("2",)
+
+
+def test_precision_and_ndcg_at_its_own_k_are_those_of_that_k(tmp_path):
+    ids = ["eval:help:0", "eval:help:2"]
+    dataset = loaded(tmp_path, three_documents(asked(1, ids, topK=1), asked(2, ids, topK=3), asked(3, ids, topK=3)))
+
+    def everything(query, k):
+        return [{"doc_id": found.id} for found in dataset.corpus][:k]
+
+    scores = evaluate(everything, dataset, budgets=[], metrics=["precision", "ndcg"]).scores
+    assert scores.per_query("precision@topK") == {"q1": 1.0, "q2": 2 / 3, "q3": 2 / 3}
+    assert scores.per_query("ndcg@topK")["q1"] == 1.0
+    assert scores.per_query("ndcg@topK")["q2"] == pytest.approx(1.5 / (1 + 1 / np.log2(3)))
+
+
+def test_scores_at_own_cutoffs_are_saved_and_compared_where_the_questions_ask_for_the_same(tmp_path):
+    def asking(*each, folder):
+        (tmp_path / folder).mkdir()
+        questions = [asked(number, ["eval:help:2"], topK=k) for number, k in enumerate(each)]
+        result = run_at(loaded(tmp_path / folder, three_documents(*questions)))
+        return load_result(result.save(root=tmp_path / folder / "runs"))
+
+    before, same, other = asking(3, 2, 3, folder="a"), asking(3, 2, 3, 2, 2, folder="b"), asking(3, 3, 2, folder="c")
+    assert before.scores.per_query("recall@topK") == {"q0": 1.0, "q1": 0.0, "q2": 1.0}
+    assert same.config["k"] == [2, 3]
+    assert [*before.compare(same).change.columns] == ["recall@topK", "recall@3", "recall@2"]
+    against = before.compare(other)
+    assert [*against.change.columns] == ["recall@3", "recall@2"]
+    assert "scores that are not in both, or not of one tokenizer or topK: recall@topK" in against.notes
+
+
+def test_some_questions_with_a_k_and_others_without_are_refused_unless_the_run_says(tmp_path):
+    questions = [asked(number, ["eval:help:2"], **fields) for number, fields in enumerate([{}, {"topK": 3}, {}])]
+    dataset = loaded(tmp_path, three_documents(*questions))
     with pytest.raises(
-        DatasetError, match=rf"dataset 'help': .*different numbers of results \({differ}\).*give k .*--k"
+        DatasetError, match=r"'help': 1 of 3 questions say .* such as 'q0', do not: .*defaults.topK.*--k"
     ):
         run_at(dataset)
     assert run_at(dataset, k=2).cutoffs == ("2",)
@@ -183,7 +221,7 @@ def test_questions_that_ask_for_different_k_are_refused_unless_the_run_says(tmp_
 def test_top_k_of_another_kind_in_the_metadata_of_other_datasets_is_no_k(corpus):
     query = Query("q1", "What?", {"topK": "3"})
     entries = [DocumentLevelGroundTruth(query, []), DocumentLevelGroundTruth(Query("q2", "Who?", {"topK": True}), [])]
-    assert Dataset(entries, DOCUMENT, metadata={"defaults": "none"}).k is None
+    assert Dataset(entries, DOCUMENT, metadata={"defaults": "none"}).top_k is None
 
 
 def test_what_is_not_applied_is_noted_with_every_result(tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 
 from rag_evaluation_framework._outside import name_line
 from rag_evaluation_framework.analysis.edited_truth import Names, edited_rows
+from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, ScoreName
 from rag_evaluation_framework.data.score_table import ScoreTable
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
@@ -37,10 +38,24 @@ def _rules(result: EvaluationResult[Any]) -> LevelRules[Any]:
     return RULES[result.evaluation_type]
 
 
-def is_alike(name: str, baseline: EvaluationResult[Any], candidate: EvaluationResult[Any]) -> bool:
-    """Return whether a score means the same in both: budgets in tokens do only if the tokenizer is the same."""
-    in_tokens = "tok" in name.partition("@")[2]
+def is_alike(
+    name: str, baseline: EvaluationResult[Any], candidate: EvaluationResult[Any], shared: Sequence[str]
+) -> bool:
+    """Return whether a score means the same in both.
+
+    Budgets in tokens do only if the tokenizer is the same, and `topK` only if each of the shared queries has the same.
+    """
+    cutoff = ScoreName.parse(name).cutoff
+    if cutoff == OWN_CUTOFF:
+        return _asked_for(baseline, shared) == _asked_for(candidate, shared)
+    in_tokens = cutoff is not None and cutoff.unit == "tok"
     return not in_tokens or baseline.config.get("tokenizer") == candidate.config.get("tokenizer")
+
+
+def _asked_for(result: EvaluationResult[Any], query_ids: Sequence[str]) -> list[int]:
+    """Return at how many results these queries were cut for their scores `@topK`."""
+    most, others = result.config["k"][0], result.config["top_k"]
+    return [others.get(query_id, most) for query_id in query_ids]
 
 
 def same_questions(
@@ -81,7 +96,7 @@ def noted_differences(baseline: EvaluationResult[Any], candidate: EvaluationResu
     common = set(names)
     others = [name for name in dict.fromkeys((*baseline.score_names, *candidate.score_names)) if name not in common]
     if others:
-        notes.append(f"scores that are not in both, or not of one tokenizer: {', '.join(others)}")
+        notes.append(f"scores that are not in both, or not of one tokenizer or topK: {', '.join(others)}")
     before, after = baseline.config, candidate.config
     one, other = baseline.queries, candidate.queries
     hashed = ("corpus", "dataset") if one.by_place == other.by_place else ("corpus",)

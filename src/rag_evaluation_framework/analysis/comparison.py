@@ -110,7 +110,7 @@ class Comparison:
         names = [
             name
             for name in baseline.score_names
-            if name in candidate.scores.columns and is_alike(name, baseline, candidate)
+            if name in candidate.scores.columns and is_alike(name, baseline, candidate, same)
         ]
         if not same or not names:
             what = "question with the same truth" if not same else "score"

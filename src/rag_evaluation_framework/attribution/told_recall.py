@@ -14,7 +14,7 @@ from rag_evaluation_framework.attribution.losses import Losses
 from rag_evaluation_framework.attribution.span_losses import span_losses
 from rag_evaluation_framework.attribution.unit_losses import Units, unit_losses
 from rag_evaluation_framework.data.columns import Integers
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
+from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.levels import LEVELS
 from rag_evaluation_framework.errors import ConfigError, ResultError
@@ -47,9 +47,10 @@ def recall_name(result: EvaluationResult[Any], score: str | None = None) -> tupl
         given = ScoreName.parse(known if score is None else score).canonical
     except ConfigError:
         given = None
-    cutoff = None if given is None else str(given.cutoff or result.cutoffs[0])
-    if given is None or given.metric not in recalls or cutoff not in result.cutoffs:
-        there = ", ".join(f"{known}@{cutoff}" for cutoff in result.cutoffs)
+    cutoffs = [cutoff for cutoff in result.cutoffs if cutoff != str(OWN_CUTOFF)]  # one for all questions
+    cutoff = None if given is None else str(given.cutoff or cutoffs[0])
+    if given is None or given.metric not in recalls or cutoff not in cutoffs:
+        there = ", ".join(f"{known}@{cutoff}" for cutoff in cutoffs)
         raise ConfigError(f"score {shown(score)}: losses are told of recall; expected one of {there}")
     meant = Cutoff.parse(cutoff)
     return str(ScoreName(given.metric, meant)), meant

@@ -11,7 +11,7 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.plain import at_most
 from rag_evaluation_framework.errors import ConfigError
 
-Unit = Literal["", "ch", "tok"]
+Unit = Literal["", "ch", "tok", "topK"]
 
 _LARGEST = 10**9
 _MOST = 1000
@@ -43,14 +43,15 @@ SPELLINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Cutoff:
-    """Cutoff of a ranking: the first k results, or a context budget.
+    """Cutoff of a ranking: the first k results, a context budget, or the number of results a question asks for.
 
     A budget is spent from the top of the ranking, and text that was retrieved twice is charged twice; the result that
     exceeds the budget is truncated. With `whole` it is dropped instead.
 
     Attributes:
-        size: k, or the budget; at least 1, at most 10^9.
-        unit: `""` for k results, `"ch"` for characters, `"tok"` for tokens.
+        size: k, or the budget; at least 1, at most 10^9. With the unit `"topK"`, 1.
+        unit: `""` for k results, `"ch"` for characters, `"tok"` for tokens, `"topK"` for as many results as each
+            question asks for, where those of a dataset ask for different numbers.
         whole: Keep only results that fit completely; budgets only.
 
     Raises:
@@ -64,22 +65,26 @@ class Cutoff:
     def __post_init__(self) -> None:
         unit: Any = self.unit
         if not isinstance(unit, str) or unit not in get_args(Unit):
-            raise ConfigError(f"cutoff unit {shown(self.unit)}: expected 'ch', 'tok', or '' for results")
+            raise ConfigError(f"cutoff unit {shown(self.unit)}: expected 'ch', 'tok', 'topK', or '' for results")
         if not _is_count(self.size):
             given = f"budget '{shown(self.size)}{self.unit}'" if self.unit else f"cutoff {shown(self.size)}"
             raise ConfigError(f"{given}: expected a whole number of at least 1 and at most {_LARGEST:,}")
-        if self.whole and not self.unit:
+        if unit == "topK" and self.size != 1:
+            raise ConfigError(f"cutoff {shown(self.size)} times topK: expected 1, as each question has its own topK")
+        if self.whole and not self.is_budget:
             raise ConfigError(f"cutoff '{self.size}_whole': results are always whole; `_whole` goes with a budget")
 
     @classmethod
     def parse(cls, text: "str | int | Cutoff") -> "Cutoff":
-        """Parse a cutoff such as `5` or `4000ch_whole`.
+        """Parse a cutoff such as `5`, `4000ch_whole` or `topK`.
 
         Raises:
             ConfigError: The text is not a valid cutoff.
         """
         if isinstance(text, Cutoff):
             return text
+        if text == str(OWN_CUTOFF):
+            return OWN_CUTOFF
         match = _CUTOFF.fullmatch(_written(text))
         if match is None:
             raise ConfigError(f"cutoff {shown(text)}: expected {_FORMS}")
@@ -95,7 +100,7 @@ class Cutoff:
         """
         given: Any = cutoffs
         if isinstance(given, str | int | Cutoff):
-            return (cls.parse(given),)
+            return _different([given])
         if not isinstance(given, Iterable):
             raise ConfigError(f"cutoffs={shown(given)}: expected a list such as [5, '4000ch']")
         parsed = _different(_listed(given))
@@ -143,10 +148,10 @@ class Cutoff:
     @property
     def is_budget(self) -> bool:
         """Whether the cutoff is a budget of text rather than a number of results."""
-        return self.unit != ""
+        return self.unit in ("ch", "tok")
 
     def __str__(self) -> str:
-        return f"{self.size}{self.unit}{'_whole' if self.whole else ''}"
+        return "topK" if self.unit == "topK" else f"{self.size}{self.unit}{'_whole' if self.whole else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +215,17 @@ def _different(items: list[Any]) -> tuple[Cutoff, ...]:
     for cutoff, times in Counter(parsed).items():
         if times > 1:
             raise ConfigError(f"cutoff {str(cutoff)!r} is given twice")
+    if OWN_CUTOFF in parsed:
+        raise ConfigError(
+            "cutoff 'topK': is that of each question of a dataset, and of runs to which no k is given; expected a "
+            "number of results, such as 5"
+        )
     return parsed
 
 
 def _is_count(size: object) -> bool:
     return isinstance(size, int) and not isinstance(size, bool) and 1 <= size <= _LARGEST
+
+
+OWN_CUTOFF = Cutoff(1, "topK")
+"""As many results as each question asks for."""

@@ -1,6 +1,5 @@
 """Datasets: questions with ground truth of one evaluation type."""
 
-import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -190,25 +189,26 @@ class Dataset(Generic[U]):
         return key if isinstance(unit, CharacterSpan) or gain == 1.0 else [unit, gain]
 
     @property
-    def k(self) -> int | None:
-        """At how many results its questions ask to be cut, if they do: `topK` of a dataset of the retrieval harness.
+    def top_k(self) -> tuple[int, ...] | None:
+        """At how many results each of its queries asks to be cut, in their order; None if none of them does.
 
-        That of a question in its metadata, else that of the `defaults` in the metadata of the dataset.
+        That is `topK` of a dataset of the retrieval harness: that of a question in its metadata, else that of the
+        `defaults` in the metadata of the dataset.
 
         Raises:
-            DatasetError: They ask for different numbers; a run cuts all of them at the same.
+            DatasetError: Some of them ask, others do not.
         """
         default = _count(self._defaults, "topK")
-        asked: dict[int | None, list[str]] = {}
-        for query in self.queries:
-            asked.setdefault(_count(query.metadata, "topK") or default, []).append(query.id)
-        if len(asked) > 1:
+        asked = [_count(query.metadata, "topK") or default for query in self.queries]
+        given = tuple(k for k in asked if k is not None)
+        if given and len(given) < len(asked):
+            silent = self.queries[asked.index(None)].id
             raise DatasetError(
-                f"dataset {self.name!r}: its questions ask to be cut at different numbers of results "
-                f"({'; '.join(itertools.starmap(_asked_for, asked.items()))}), and a run cuts all of them at the same: "
-                "give k (on the command line --k), or make a dataset for each"
+                f"dataset {self.name!r}: {len(given)} of {len(asked)} questions say at how many results they are cut "
+                f"(topK), and others, such as {silent!r}, do not: give the dataset a default (defaults.topK), or the "
+                "run a k (on the command line --k)"
             )
-        return next(iter(asked), default)
+        return given or None
 
     @property
     def thresholds(self) -> Any:
@@ -351,8 +351,3 @@ def _count(kept: Mapping[str, Any], key: str) -> int | None:
     """Return a number of results that was kept under a key; None if it is not one."""
     number = kept.get(key)
     return number if type(number) is int and number >= 1 else None
-
-
-def _asked_for(k: int | None, query_ids: list[str]) -> str:
-    more = f" and {len(query_ids) - 3} more" if len(query_ids) > 3 else ""
-    return f"{'no topK' if k is None else f'topK {k}'}: {', '.join(map(repr, query_ids[:3]))}{more}"

@@ -1,6 +1,7 @@
 """`ExperimentConfig`: what is to be evaluated, checked before any work is done."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from rag_evaluation_framework._outside import fit_to_keep, shown
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
+from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, Cutoff, ScoreName
 from rag_evaluation_framework.data.dataset import Dataset, check_dataset_level
 from rag_evaluation_framework.data.documents import Corpus, checked_corpus
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType, content_digest
@@ -29,6 +30,7 @@ from rag_evaluation_framework.registry.records import describe, plain
 from rag_evaluation_framework.results.record import HASH_OF
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.scoped import within_scopes
+from rag_evaluation_framework.scoring.own_cutoffs import cutoffs_of
 from rag_evaluation_framework.scoring.score_checks import Metrics, check_metrics
 from rag_evaluation_framework.scoring.score_names import takes
 
@@ -46,8 +48,9 @@ class ExperimentConfig(Generic[U]):
         corpus: The documents; by default those of the dataset. None are needed by pipelines with an index of their own,
             where documents or chunks are told by their ids.
         metrics: The metrics to report, or their names; by default those of the level, such as `DEFAULT_TOKEN_METRICS`.
-        k: Numbers of results at which rankings are cut; the first is the run's k. By default that of the dataset, else
-            5 and 10.
+        k: Numbers of results at which rankings are cut; the first is the run's k. By default those that the questions
+            of the dataset ask for, that of most of them first, else 5 and 10.
+        top_k: At how many results each question is cut for its scores `@topK`; None where all are cut alike.
         config: How the evaluation is measured and kept.
         chunk_id: How the dataset names chunks, where its ids do not follow from the content; chunk level only.
         notes: Notes on the dataset and the corpus, shown with the result.
@@ -66,6 +69,7 @@ class ExperimentConfig(Generic[U]):
     corpus: Corpus
     metrics: tuple[Metric[U], ...]
     k: tuple[int, ...]
+    top_k: tuple[int, ...] | None
     config: EvaluationConfig
     chunk_id: NameChunk | None
     notes: tuple[str, ...] = field(compare=False)
@@ -105,8 +109,9 @@ class ExperimentConfig(Generic[U]):
             )
         own, read_at = dataset.level.evaluation_type, level.evaluation_type
         truth = f"dataset {dataset.name!r} is {own}" + ("" if own == read_at else f", read at {read_at}")
-        asked = dataset.k if k is None else None
-        ks = Cutoff.parse_k((asked or (5, 10)) if k is None else k)
+        asked = dataset.top_k if k is None else None
+        cutoffs = Cutoff.parse_k((5, 10) if k is None else k) if asked is None else cutoffs_of(asked)
+        ks = [cutoff for cutoff in cutoffs if cutoff != OWN_CUTOFF]
         if not ks and not measured.budgets:
             raise ConfigError("neither k nor budgets were given; expected at least one cutoff, such as k=[5, 10]")
         given = rules.default_metrics.values() if metrics is None else metrics
@@ -125,10 +130,11 @@ class ExperimentConfig(Generic[U]):
             "corpus": documents,
             "metrics": chosen,
             "k": tuple(cutoff.size for cutoff in ks),
+            "top_k": asked if OWN_CUTOFF in cutoffs else None,
             "config": measured,
             "chunk_id": chunk_id,
             "notes": (
-                *([] if asked is None else [f"k={asked} is the topK of the dataset"]),
+                *([] if asked is None else [_told_top_k(asked)]),
                 *moved,
                 *dataset.check(documents),
                 *noted_mode(pipeline, dataset),
@@ -141,8 +147,9 @@ class ExperimentConfig(Generic[U]):
 
     @property
     def cutoffs(self) -> tuple[Cutoff, ...]:
-        """All cutoffs, the numbers of results first."""
-        return (*map(Cutoff, self.k), *self.config.budgets)
+        """All cutoffs, the numbers of results first, `topK` before them."""
+        own = () if self.top_k is None else (OWN_CUTOFF,)
+        return (*own, *map(Cutoff, self.k), *self.config.budgets)
 
     @property
     def score_names(self) -> tuple[str, ...]:
@@ -159,6 +166,10 @@ class ExperimentConfig(Generic[U]):
         """The name of the result."""
         return fit_to_keep(self.config.experiment_name or component_name(self.retriever))
 
+    def _other_top_k(self, top_k: tuple[int, ...]) -> dict[str, int]:
+        """Return which questions are cut elsewhere than most."""
+        return {query.id: k for query, k in zip(self.dataset.queries, top_k, strict=True) if k != self.k[0]}
+
     @property
     def record(self) -> dict[str, Any]:
         """The record kept with the result: the components and their parameters, dataset and corpus."""
@@ -167,6 +178,7 @@ class ExperimentConfig(Generic[U]):
             "retriever": describe(self.retriever),
             "metrics": [describe(metric) for metric in self.metrics],
             "k": list(self.k),
+            **({} if self.top_k is None else {"top_k": self._other_top_k(self.top_k)}),
             "budgets": [str(budget) for budget in self.config.budgets],
             "tokenizer": None if self.config.tokenizer is None else fit_to_keep(self.config.tokenizer.name),
             "max_concurrency": self.config.max_concurrency,
@@ -208,6 +220,18 @@ def _documents(dataset: Dataset[Any], given: Corpus | None, retriever: Retriever
             "corpus=Corpus.from_folder(...), on the command line --corpus, or an engine that has them, --engine"
         )
     return checked_corpus(documents)
+
+
+def _told_top_k(asked: tuple[int, ...]) -> str:
+    """Return a note on where rankings are cut as the dataset says."""
+    questions = Counter(asked).most_common()
+    if len(questions) == 1:
+        return f"k={asked[0]} is the topK of the dataset"
+    listed = ", ".join(f"{k} ({count})" for k, count in questions)
+    return (
+        f"questions ask for different numbers of results: {listed}. Scores @topK cut each at its own; the "
+        f"retriever is asked for at least {max(asked)}"
+    )
 
 
 def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], tuple[str, ...]]:

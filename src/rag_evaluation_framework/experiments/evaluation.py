@@ -113,7 +113,7 @@ class Evaluation(ABC, Generic[U]):
 
     def _cut_at(self, k: int | Sequence[int] | None) -> int | Sequence[int] | None:
         """Return the given k, else None if the dataset has one, which the experiment then notes, else 5."""
-        return 5 if k is None and self.dataset.k is None else k
+        return 5 if k is None and self.dataset.top_k is None else k
 
     @abstractmethod
     def experiment(

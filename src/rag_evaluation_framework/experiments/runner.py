@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeAlias, overload
@@ -10,6 +11,7 @@ from typing import Any, TypeAlias, overload
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import finished
 from rag_evaluation_framework._support.notes import collected
+from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF
 from rag_evaluation_framework.data.failures import NOT_ANSWERED
 from rag_evaluation_framework.data.levels import U
 from rag_evaluation_framework.data.projected_truth import ProjectedTruth
@@ -23,6 +25,7 @@ from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.query_result import QueryResults
 from rag_evaluation_framework.results.result import EvaluationResult, ExperimentResult
 from rag_evaluation_framework.results.store import check_root
+from rag_evaluation_framework.scoring.own_cutoffs import with_own_cutoffs
 from rag_evaluation_framework.scoring.score import score_checked, unscored
 from rag_evaluation_framework.text.reading import RankingCutter
 
@@ -67,7 +70,8 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
     measured = config.config
     if measured.save_results_path is not None:
         check_root(measured.save_results_path)
-    cutter = RankingCutter(config.cutoffs, measured.tokenizer, config.corpus)
+    cutoffs = [cutoff for cutoff in config.cutoffs if cutoff != OWN_CUTOFF]
+    cutter = RankingCutter(cutoffs, measured.tokenizer, config.corpus)
     with no_exit("a component", "the run"), collected() as notes:
         # Here, as what properties of components raise loses nothing yet.
         record = config.record
@@ -133,6 +137,10 @@ def _scored(
         if copied := record["dataset"].get("copied"):
             note_copies_retrieved(config.dataset, rankings, copied)
     seconds = perf_counter() - start
+    if config.top_k is not None:
+        own = partial(with_own_cutoffs, top_k=config.top_k)
+        table = replace(table, columns=own(table.columns))
+        before = replace(before, scores=own(before.scores), ceilings=own(before.ceilings))
     table = replace(table, count_as_zero=config.config.count_as_zero)
     queries = QueryResults[Any].of(truth.entries, rankings, table, config.dataset.quoted)
     queries = replace(queries, before=before.scores, ceilings=before.ceilings)

@@ -93,7 +93,7 @@ def _read(place: Written, experiment: ExperimentConfig[Any], taken: set[str], pr
         if key != P95 and not experiment.k:
             problems.append(f"{place.thresholds_at}: {key} is a score at k, and the run has budgets only; give it a k")
         else:
-            yield threshold_gate(key, thresholds[key], (experiment.k or (0,))[0], names, place.thresholds_at)
+            yield threshold_gate(key, thresholds[key], experiment.cutoffs[0], names, place.thresholds_at)
 
 
 def _problems(gate: Gate, experiment: ExperimentConfig[Any], baseline: EvaluationResult[Any] | None) -> Iterator[str]:

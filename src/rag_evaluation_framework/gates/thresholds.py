@@ -7,6 +7,7 @@ from typing import Any
 
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_object
+from rag_evaluation_framework.data.cutoffs import Cutoff
 from rag_evaluation_framework.gates.gate import Gate
 
 METRICS: Mapping[str, tuple[str, ...]] = {
@@ -75,13 +76,13 @@ def parse_thresholds(texts: Iterable[str], option: str, problems: list[str]) -> 
     return found
 
 
-def threshold_gate(key: str, value: float, k: int, names: Sequence[str], source: str) -> Gate:
+def threshold_gate(key: str, value: float, k: Cutoff, names: Sequence[str], source: str) -> Gate:
     """Return the gate that a threshold is at the k of a run, of the first metric that the run has.
 
     Args:
         key: The threshold.
         value: Its value.
-        k: Where the rankings of the run are cut.
+        k: The number of results at which the rankings of the run are cut.
         names: The scores of the run.
         source: Where it was written.
     """

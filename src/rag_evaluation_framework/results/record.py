@@ -155,13 +155,18 @@ class MetricRecord:
 
 @dataclass(frozen=True)
 class ConfigRecord:
-    """What is read of a configuration; the rest is for people."""
+    """What is read of a configuration; the rest is for people.
+
+    `top_k`: the questions that `@topK` cuts elsewhere than at the first k; None if all are cut alike.
+    """
 
     dataset: DatasetRecord
     corpus: CorpusRecord
     tokenizer: str | None
     chunking: ChunkingRecord | None
     metrics: tuple[MetricRecord, ...]
+    k: tuple[Count, ...] = ()
+    top_k: dict[str, Count] | None = None
 
 
 @dataclass(frozen=True)

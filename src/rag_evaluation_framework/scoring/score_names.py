@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeGuard, TypeVar, cast
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.metric import Metric
-from rag_evaluation_framework.data.cutoffs import SPELLINGS, Cutoff, ScoreName, is_metric_name
+from rag_evaluation_framework.data.cutoffs import OWN_CUTOFF, SPELLINGS, Cutoff, ScoreName, is_metric_name
 from rag_evaluation_framework.data.ids import ChunkId, DocumentId, EvaluationType
 from rag_evaluation_framework.data.plain import items, plain_text
 from rag_evaluation_framework.data.spans import CharacterSpan
@@ -164,6 +164,11 @@ def _is_metric(value: object) -> TypeGuard[Metric[Any]]:
 
 
 def _check_cutoff(score: object, metric: Metric[Any], cutoff: Cutoff | None) -> None:
+    if cutoff == OWN_CUTOFF:
+        raise ConfigError(
+            f"score {shown(score)}: topK is that of each question of a dataset; expected a number of results, as in "
+            f"{metric.name}@10"
+        )
     if cutoff is not None and cutoff.is_budget and "token-level" not in getattr(metric, "evaluation_types", ()):
         raise ConfigError(
             f"score {shown(score)}: {metric.name} compares ids, which have no length; cut it at a number of results, "
