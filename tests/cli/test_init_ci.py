@@ -14,6 +14,7 @@ from rag_evaluation_framework import load_result
 
 FILES = [
     ".github/workflows/rag-eval.yml",
+    ".rag-eval/.gitignore",
     ".rag-eval/config.yaml",
     ".rag-eval/datasets/sample.json",
     "rag_eval_engine.py",
@@ -51,12 +52,12 @@ def test_a_second_init_says_what_is_there_and_leaves_it(rag_eval, tmp_path):
     first = rag_eval("init", "--ci")
     assert first.code == 0
     assert files(tmp_path) == FILES
-    assert first.out.count("wrote ") == 4
+    assert first.out.count("wrote ") == 5
     (tmp_path / "rag_eval_engine.py").write_text("mine = True\n")
     (tmp_path / FILES[0]).unlink()
     second = rag_eval("init", "--ci")
     assert second.code == 0
-    assert second.out.count("is there, and is left as it is") == 3
+    assert second.out.count("is there, and is left as it is") == 4
     assert f"wrote {FILES[0]}" in second.out
     assert (tmp_path / "rag_eval_engine.py").read_text() == "mine = True\n"
 
@@ -75,11 +76,43 @@ def test_a_run_works_right_after_it_with_the_engine_and_without(rag_eval, tmp_pa
     rag_eval("init", "--ci")
     outcome = rag_eval("run")
     assert outcome.code == 0, outcome.err
-    assert ".rag-eval/config.yaml is used" in outcome.err
+    assert "of .rag-eval/config.yaml is used: dataset, engine, cleanup, gates; --no-config leaves" in outcome.err
     assert "2 gates: 2 passed" in outcome.out
     (tmp_path / ".rag-eval/config.yaml").unlink()
     outcome = rag_eval("run", "--dataset", ".rag-eval/datasets/sample.json", "--json")
     assert json.loads(outcome.out)["metrics"]["recall@10"] == 1.0
+
+
+def test_git_takes_what_is_to_be_kept_and_leaves_runs_out(rag_eval, tmp_path, fresh):
+    rag_eval("init", "--ci")
+    assert rag_eval("run").code == 0
+    assert rag_eval("baseline", "last").code == 0
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "add", ".rag-eval", "rag_eval_engine.py", ".github"], cwd=tmp_path, check=True)
+    listed = subprocess.run(["git", "ls-files"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert sorted(listed.stdout.split()) == sorted([*FILES, ".rag-eval/baseline/report.json"])
+
+
+def test_the_configuration_of_the_root_is_left_alone_where_that_is_said(rag_eval, tmp_path, fresh):
+    rag_eval("init", "--ci")
+    config = tmp_path / ".rag-eval/config.yaml"
+    config.write_text(config.read_text().replace("rag_eval_engine:make", "no_such:make"))
+    dataset = ("run", "--dataset", ".rag-eval/datasets/sample.json")
+    assert rag_eval(*dataset).code == 2
+    outcome = rag_eval(*dataset, "--no-config")
+    assert (outcome.code, "gates" in outcome.out, "config" in outcome.err) == (0, False, False)
+    both = rag_eval("run", str(config), "--no-config")
+    assert both.code == 2
+    assert "--no-config were given; expected one of them" in both.err
+
+
+def test_what_an_option_replaces_is_not_taken_from_the_configuration_of_the_root(rag_eval, tmp_path, fresh):
+    """Neither the engine, which would be asked, nor what is about engines, which would be refused without one."""
+    rag_eval("init", "--ci")
+    (tmp_path / "all.trec").write_text("phone-code Q0 eval:sample:phone 1 1 x\n")
+    for options in (("--rankings", "all.trec"), ("--retriever", "bm25")):
+        outcome = rag_eval("run", *options, "--gate", "recall@10 >= 0", "--gate", "mrr@10 >= 0")
+        assert "of .rag-eval/config.yaml is used: dataset, gates; --no" in outcome.err, outcome.err
 
 
 def test_the_whole_loop(rag_eval, tmp_path, fresh):

@@ -326,6 +326,17 @@ def test_options_that_do_not_fit_are_told(rag_eval, written, options, said):
     assert "Traceback" not in outcome.err
 
 
+@pytest.mark.parametrize(
+    "options", [("--cleanup", "always"), ("--no-ingest",), ("--scope-prefix", "eval:help:"), ("--engine", "own:make")]
+)
+def test_what_stored_rankings_would_not_obey_is_refused(rag_eval, written, tmp_path, options):
+    written()
+    (tmp_path / "a.trec").write_text(TREC)
+    outcome = rag_eval("run", "--dataset", "help.json", "--rankings", "a.trec", *options)
+    assert outcome.code == 2
+    assert "what is stored was found already: leave " in outcome.err
+
+
 TREC = "q1 Q0 eval:help:doc:refunds 1 2.0 x\nq1 Q0 eval:help:doc:1 2 1.0 x\n"
 
 

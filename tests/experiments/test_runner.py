@@ -224,13 +224,27 @@ def test_what_no_metric_could_give_is_no_zero_where_unscored_queries_count_as_ze
         (7, "returned int; expected a list"),
         ([5], "returned a result of type int; expected a text, a chunk, or a dict"),
         ([{"source": "d", "page": 3}], r"keys \['page', 'source'\]"),
+        ([{"doc_id": None}], r"keys \['doc_id \(None\)'\]; expected 'text', or"),
         ([place(5, 2)], "start=5, end=2; expected "),
         ([place(-1, 2)], "start=-1, end=2; expected "),
         ([place(0.0, 2.5)], "float"),
         ([Hit(DocumentId("d"), 5, 2)], "start=5, end=2; expected "),
         ([Hit(chunk_id=5)], "returned a hit whose chunk_id is 5, of type int; expected a text"),
     ],
-    ids=["None", "text", "dict", "number", "numbers", "no place", "end first", "below 0", "fractions", "hit", "id"],
+    ids=[
+        "None",
+        "text",
+        "dict",
+        "number",
+        "numbers",
+        "no place",
+        "no id",
+        "end first",
+        "below 0",
+        "fractions",
+        "hit",
+        "id",
+    ],
 )
 def test_results_that_are_not_a_ranking_become_failures_that_say_what_was_expected(returned, message):
     result = evaluate(lambda query, k: returned, ONE)
@@ -437,6 +451,13 @@ def test_a_text_of_an_unknown_document_is_not_looked_for_in_another(returned):
     assert result.metrics["span_recall"] == 0.0
     assert result.counts["unlocated_hits"] == 1
     assert "name a document which the corpus does not have: 1, such as" in result.notes[0]
+
+
+def test_ids_that_were_returned_as_texts_are_told():
+    result = evaluate(lambda query, k: ["d"], dataset(q=[span(20, 60)]), metrics=RECALL)
+    assert result.metrics["span_recall"] == 0.0
+    (told,) = [note for note in result.notes if "the id of a document" in note]
+    assert told.startswith("results that are the id of a document, and were read as a text: 1, such as 'd'; let the")
 
 
 @pytest.mark.parametrize("name", ["guides/d.md", "d.md", "d"])

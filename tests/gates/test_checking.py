@@ -130,6 +130,21 @@ def test_a_question_that_fell_below_the_cutoff_is_lost_at_that_cutoff_only():
     assert verdict(after, "lost <= 99", ALL).measured == 8
 
 
+def test_what_is_not_compared_with_the_baseline_is_told_beside_what_was_lost():
+    fewer = run(lambda _: 1, questions=6)
+    before = run(lambda _: 1, failing=(0, 1))
+    assert (
+        verdict(fewer, "lost <= 0", ALL).told
+        == "0 of 6 questions found before, by recall@1, 2 of the baseline not compared"
+    )
+    assert verdict(ALL, "lost <= 0", before).told == (
+        "0 of 6 questions found before, by recall@1, 2 failed before and not watched"
+    )
+    assert verdict(fewer, "recall@1 drop <= 0", ALL).told.endswith("6 questions, 2 of the baseline not compared")
+    found = verdict(fewer, "population(recall@1) drop <= 0.5", ALL)
+    assert found.told.endswith("6 questions, 2 of the baseline not compared")
+
+
 def test_a_question_that_is_now_skipped_or_fails_is_lost():
     after = run(lambda _: 1, skipped=(2, 7), failing=(3,))
     found = verdict(after, "lost <= 1 question", SIX_OF_EIGHT)

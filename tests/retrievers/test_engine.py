@@ -14,6 +14,7 @@ from rag_evaluation_framework import (
     compare,
     evaluate,
 )
+from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.experiments.configured_engine import around
 from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
@@ -205,7 +206,8 @@ def test_what_was_written_is_deleted_as_far_as_it_is_to_be(cleanup, earlier, del
     retriever = EngineRetriever(engine, "eval:a:", ingest=ingest)
     retriever.index(corpus_of())
     engine.log.clear()
-    clean_up(retriever, cleanup, earlier)
+    with collected():
+        clean_up(retriever, cleanup, earlier)
     assert engine.log == [*([("delete", "eval:a:")] if deleted and ingest else []), ("close",)]
 
 
@@ -244,6 +246,46 @@ def test_what_cannot_be_deleted_is_told_and_the_engine_closed():
 def test_what_is_no_engine_is_refused(engine, said):
     with pytest.raises(ConfigError, match=said):
         EngineRetriever(engine)
+
+
+class TakesTwo:
+    def retrieve(self, query, top_k):
+        return []
+
+
+class TakesMore:
+    def retrieve(self, query, top_k, scope, tenant):
+        return []
+
+
+@pytest.mark.parametrize("engine", [TakesTwo(), TakesMore()])
+def test_an_engine_that_cannot_be_asked_is_refused_before_it_is(engine):
+    with pytest.raises(ConfigError, match=r"retrieve\(.*\) cannot be called as retrieve\(query, top_k, scope\): .*arg"):
+        EngineRetriever(engine)
+
+
+@pytest.mark.parametrize(
+    ("run_id", "cleanup", "earlier", "told"),
+    [
+        ("7", "none", None, ["what the run wrote in 'eval:a:7:' stays there, as cleanup is none"]),
+        ("7", "always", None, []),
+        ("", "none", None, []),
+        ("", "on-success", None, []),
+        (
+            "",
+            "on-success",
+            ValueError(),
+            ["what the run wrote in 'eval:a:{runId}:' stays there, as cleanup is on-success and the exit code not 0"],
+        ),
+    ],
+)
+def test_what_stays_behind_is_told_where_it_may_not_be_expected(run_id, cleanup, earlier, told):
+    retriever = EngineRetriever(MemoryEngine(), "eval:a:{runId}:", ingest=True, run_id=run_id)
+    with collected():
+        retriever.index(Corpus([Document(DocumentId("eval:a:{runId}:1"), "Text.")]))
+    with collected() as notes:
+        clean_up(retriever, cleanup, earlier)
+    assert notes == told
 
 
 def test_a_failed_question_is_counted_and_the_others_are_scored():

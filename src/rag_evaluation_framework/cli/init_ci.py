@@ -12,6 +12,7 @@ from rag_evaluation_framework.errors import ConfigError
 _TEMPLATES = Path(__file__).with_name("ci_files")
 _FILES = {
     "config.yaml": "{root}/config.yaml",
+    "gitignore": "{root}/.gitignore",
     "sample.json": "{root}/datasets/sample.json",
     "rag_eval_engine.py": "rag_eval_engine.py",
     "rag-eval.yml": ".github/workflows/rag-eval.yml",
@@ -22,10 +23,10 @@ Next:
 
   rag-eval run                 evaluate, and check the gates of {root}/config.yaml
   rag-eval baseline last       keep that run as {root}/baseline/report.json, for the workflow
-  git add {root}/config.yaml {root}/datasets {root}/baseline rag_eval_engine.py .github
+  git add {root} rag_eval_engine.py .github
 
 Then put your own documents and questions into {root}/datasets/sample.json, and your own system into
-rag_eval_engine.py. Leave {root}/runs and {root}/cache out of the repository."""
+rag_eval_engine.py. {root}/.gitignore leaves runs and caches out of the repository."""
 
 
 def init_ci(root: Path) -> None:

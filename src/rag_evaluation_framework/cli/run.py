@@ -32,11 +32,13 @@ from rag_evaluation_framework.errors import (
 _PARTS = ("chunker", "embedder", "vector_store")
 _WHOLE = ("engine", "rankings")
 """Keys of a file that name what is evaluated as a whole."""
+_ABOUT_ENGINES = ("ingest", "cleanup", "allow_custom_prefix", "allow_remote")
 Problem: TypeAlias = "SaveFailed | Interrupted | ComponentExited"
 
 
 def run(
     config: options.Config = None,
+    no_config: options.NoConfig = False,
     corpus: options.Corpus = None,
     glob: options.Glob = None,
     dataset: options.Dataset = None,
@@ -87,6 +89,10 @@ def run(
     flags = options.settings(locals())
     if junit is not None:
         forget_junit(junit)
+    if config is not None and no_config:
+        raise ConfigError(f"the configuration {config} and --no-config were given; expected one of them")
+    if config is None and not no_config and "corpus" not in flags:
+        config = _config_in(Path(flags.get("save_results_path", results.store.ROOT)), flags)
     run_file, folder = _run_file(config, flags)
     if run_file.allow_custom_prefix and not yes:
         raise ConfigError(
@@ -257,8 +263,6 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
     """Return what is to be run, and the folder to which its paths are relative."""
     named = {key: options.name_of(key) for key in flags}
     keep = {"save_results_path": str(Path(".rag-eval").absolute())}
-    if config is None and "corpus" not in flags:
-        config = _config_in(Path(flags.get("save_results_path", results.store.ROOT)))
     if config is None:
         if "dataset" not in flags:
             missing = "--dataset" if "corpus" in flags else "--corpus and --dataset"
@@ -267,18 +271,32 @@ def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.C
                 "no documents"
             )
         return experiments.parse_config({**keep, **flags}, "the options", named), Path()
-    written = experiments.load_config(config).model_dump(exclude_unset=True)
-    if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
-        written = {key: value for key, value in written.items() if key not in _PARTS}
-    if flags.keys() & {"engine", "rankings"}:
-        written = {key: value for key, value in written.items() if key not in ("retriever", *_PARTS, *_WHOLE)}
-    elif flags.keys() & {"retriever", *_PARTS}:
-        written = {key: value for key, value in written.items() if key not in _WHOLE}
+    written = _taken(config, flags)
     return experiments.parse_config({**keep, **written, **flags}, str(config), named), config.parent
 
 
-def _config_in(root: Path) -> Path | None:
-    """Return the configuration of a root, if there is one; standard error says that it is used.
+def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys of a configuration that hold beside options."""
+    written = {
+        key: value
+        for key, value in experiments.load_config(config).model_dump(exclude_unset=True).items()
+        if key not in flags
+    }
+    if flags.get("retriever", "bm25") not in ("bm25", "vector-rag"):  # it replaces the whole pipeline of the file
+        written = {key: value for key, value in written.items() if key not in _PARTS}
+    if flags.keys() & set(_WHOLE):
+        written = {key: value for key, value in written.items() if key not in ("retriever", *_PARTS, *_WHOLE)}
+    elif flags.keys() & {"retriever", *_PARTS}:
+        written = {key: value for key, value in written.items() if key not in _WHOLE}
+    if "rankings" in flags:
+        written = {key: value for key, value in written.items() if key not in (*_ABOUT_ENGINES, "scope_prefix")}
+    elif flags.keys() & {"retriever", *_PARTS}:
+        written = {key: value for key, value in written.items() if key not in _ABOUT_ENGINES}
+    return written
+
+
+def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:
+    """Return the configuration of a root, if there is one; standard error says what is taken from it.
 
     Raises:
         ConfigError: There are several.
@@ -287,7 +305,8 @@ def _config_in(root: Path) -> Path | None:
     if len(found) > 1:
         raise ConfigError(f"{' and '.join(map(str, found))} are there; expected one configuration, or name one")
     for path in found:
-        note(f"{one_line(str(path))} is used, with the options in place of its keys")
+        taken = ", ".join(_taken(path, flags)) or "nothing"
+        note(f"of {one_line(str(path))} is used: {taken}; --no-config leaves it alone")
     return found[0] if found else None
 
 

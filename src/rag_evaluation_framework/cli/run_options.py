@@ -11,6 +11,9 @@ from rag_evaluation_framework.cli import paths
 Config = Annotated[
     Path | None, typer.Argument(parser=paths.path, help="A YAML or JSON configuration; options override it.")
 ]
+NoConfig = Annotated[
+    bool, typer.Option("--no-config", help="Leave the configuration of the root alone: the options say everything.")
+]
 Corpus = Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")]
 Glob = Annotated[str | None, typer.Option(help="Which files of the folder to read; by default **/*.md.")]
 Dataset = Annotated[
@@ -121,7 +124,7 @@ _KEYS = {"metric": "metrics", "budget": "budgets", "root": "save_results_path", 
 """Options that are not called like the key that they set."""
 _NO_KEYS = frozenset(
     {
-        *("config", "worst", "allow_failures", "allow_skipped", "no_import", "as_json", "yes"),
+        *("config", "no_config", "worst", "allow_failures", "allow_skipped", "no_import", "as_json", "yes"),
         *("baseline", "gate", "threshold", "junit", "step_summary"),
     }
 )

@@ -41,7 +41,7 @@ def check_engine(engine: Any) -> None:
     """Check that an object is an engine.
 
     Raises:
-        ConfigError: It has no method `retrieve`, is a class, or is a retriever.
+        ConfigError: It has no method `retrieve`, or one that takes other arguments; it is a class, or a retriever.
     """
     if isinstance(engine, type):
         raise ConfigError(f"engine={engine.__name__} is a class; pass an instance, {engine.__name__}(...)")
@@ -52,6 +52,15 @@ def check_engine(engine: Any) -> None:
             f"engine={shown(engine)} is {class_name(engine)} without retrieve; expected an object with "
             "retrieve(query, top_k, scope)"
         )
+    taken = _parameters(engine)
+    try:
+        if taken is not None:
+            taken.bind("", 1, "")
+    except TypeError as error:
+        raise ConfigError(
+            f"{class_name(engine)}.retrieve{taken} cannot be called as retrieve(query, top_k, scope): {error}; it has "
+            "to take these three, in this order"
+        ) from error
 
 
 def engine_name(engine: Engine) -> str:
@@ -67,11 +76,16 @@ def can(engine: Engine, ability: str) -> bool:
 
 def takes_constraints(engine: Engine) -> bool:
     """Return whether `retrieve` of an engine takes constraints on metadata."""
+    known = _parameters(engine)
+    return known is not None and CONSTRAINTS_KEYWORD in known.parameters and _says(engine, CONSTRAINTS_KEYWORD)
+
+
+def _parameters(engine: Engine) -> inspect.Signature | None:
+    """Return what `retrieve` takes; None if it does not tell."""
     try:
-        known = inspect.signature(engine.retrieve).parameters
+        return inspect.signature(engine.retrieve)
     except (TypeError, ValueError):
-        return False
-    return CONSTRAINTS_KEYWORD in known and _says(engine, CONSTRAINTS_KEYWORD)
+        return None
 
 
 def _says(engine: Engine, ability: str) -> bool:

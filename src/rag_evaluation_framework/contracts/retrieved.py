@@ -211,9 +211,10 @@ def _from_mapping(result: Mapping[str, Any], source: str) -> Hit:
     placed = doc_id is not None and start is not None and end is not None
     whole = start is None and end is None and _known(result, _ENOUGH) is not None
     if not placed and not whole and text is None:
+        keys = sorted(f"{key}{' (None)' if value is None else ''}" for key, value in result.items())
         raise InputError(
-            f"{source} returned a dict with the keys {sorted(map(str, result))}; expected 'text', or 'doc_id', 'start' "
-            "and 'end', or 'doc_id' or 'chunk_id' alone"
+            f"{source} returned a dict with the keys {keys}; expected 'text', or 'doc_id', 'start' and 'end', or "
+            "'doc_id' or 'chunk_id' alone"
         )
     return Hit(
         doc_id=None if doc_id is None else DocumentId(_id(doc_id)),

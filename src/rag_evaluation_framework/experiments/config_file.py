@@ -40,6 +40,7 @@ from rag_evaluation_framework.retrievers.function import as_retriever
 ComponentConfig = str | dict[str, Any]
 
 _PIPELINE = ("retriever", "chunker", "embedder", "vector_store")
+_SEARCHED = ("scope_prefix", "ingest", "cleanup")
 _ALONE = {"engine": "an engine is a whole pipeline", "rankings": "what is stored was found already"}
 
 
@@ -232,7 +233,8 @@ class ConfigFile(BaseModel):
             ConfigError: It cannot be made, or what is named beside it, or beside stored rankings, would not be asked.
         """
         for key in ("rankings", "engine"):
-            beside = [other for other in ("engine", *_PIPELINE) if other != key and getattr(self, other) is not None]
+            others = ("engine", *_PIPELINE, *_SEARCHED) if key == "rankings" else _PIPELINE
+            beside = [other for other in others if getattr(self, other) not in (None, "none")]
             if getattr(self, key) is not None and beside:
                 listed = ", ".join(beside)
                 raise ConfigError(f"{key} and {listed} were given; {_ALONE[key]}: leave {listed} out")

@@ -298,6 +298,9 @@ class Ranker:
                 note(text)
         return answers
 
+    def _is_document(self, text: str) -> bool:
+        return text in self.cutter.reader.corpus
+
     def _notes(self, found: RankedHits, answers: Sequence[_Seen]) -> Iterator[str]:
         """Yield notes on the rankings that were made."""
         unfilled = sum(answer.unfilled for answer in answers)
@@ -323,6 +326,12 @@ class Ranker:
                 f"results that name a document which the corpus does not have: {len(elsewhere)}, such as "
                 f"{shown(elsewhere[0].doc_id)}; they are not located. Let the retriever name documents as the corpus "
                 "does, or leave doc_id out to have their texts looked for everywhere"
+            )
+        named = hits.take(np.flatnonzero(~hits.doc_id.known & (hits.text.numbers(self._is_document) > 0)))
+        if len(named):
+            yield (
+                f"results that are the id of a document, and were read as a text: {len(named)}, such as "
+                f"{shown(named[0].text)}; let the retriever return {{'doc_id': ...}} for each"
             )
         ambiguous = int(hits.text.numbers(self._locator.ambiguous.__contains__).sum())
         if ambiguous:

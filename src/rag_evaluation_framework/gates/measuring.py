@@ -127,9 +127,9 @@ class Runs:
         drop = 0.0 - change.test.mean
         means = f"{change.before:.3f} to {change.after:.3f}, {_questions(change.questions)}"
         if not gate.population:
-            return Measurement.pinned(drop, f"{gate.written(drop)}, from {means}")
+            return Measurement.pinned(drop, f"{gate.written(drop)}, from {means}{_left_out(compared)}")
         low, high = -change.test.high, -change.test.low
-        told = f"{gate.written(drop)}, interval {low:.3f} to {high:.3f}, from {means}"
+        told = f"{gate.written(drop)}, interval {low:.3f} to {high:.3f}, from {means}{_left_out(compared)}"
         return Measurement(drop, told, low, high, _power_of_drop(gate, change))
 
     def _change(self, compared: Comparison, name: str, where: Slice | None) -> ChangedSlice | None:
@@ -158,8 +158,10 @@ class Runs:
             query_id for query_id in found if query_id in after.rows and after.columns[name][after.rows[query_id]] > 0
         }
         lost = tuple(query_id for query_id in found if query_id not in now)
-        statuses = dict(zip(after.query_ids, after.statuses, strict=True))
-        told = f"{len(lost)} of {_questions(len(found))} found before, by {name}"
+        earlier, statuses = (dict(zip(run.query_ids, run.statuses, strict=True)) for run in (before, after))
+        unwatched = sum(earlier[query_id] == "failed" for query_id in asked)
+        told = f"{len(lost)} of {_questions(len(found))} found before, by {name}{_left_out(compared)}"
+        told += f", {unwatched} failed before and not watched" if unwatched else ""
         wordings = dict(compared.questions) | {str(label.query.id): label.query.text for label in self.result.skipped}
         named = (
             f"{one_line(wordings[query_id], _WIDEST)} ({name_line(query_id)}{_why(statuses.get(query_id))})".strip()
@@ -274,6 +276,12 @@ def _power(what: str, least: float | None) -> str:
 
 def _of(where: Slice | None) -> str:
     return "" if where is None else f" of {name_line(str(where))}"
+
+
+def _left_out(compared: Comparison) -> str:
+    """Return how many questions of the baseline are not there any more, or ask or expect something else now."""
+    count = len(compared.removed) + len(compared.changed)
+    return f", {count} of the baseline not compared" if count else ""
 
 
 def _questions(count: int) -> str:

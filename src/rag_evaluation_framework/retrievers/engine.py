@@ -158,6 +158,11 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
         resolved(engine.delete(self.filled(self.scope)))
 
     @property
+    def written(self) -> str:
+        """What the run wrote, for messages."""
+        return f"what the run wrote in {self.filled(self.scope)!r}"
+
+    @property
     def wrote(self) -> bool:
         """Whether `index` began to delete and write."""
         return self._wrote
@@ -250,7 +255,9 @@ def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | No
             with no_exit(asked.name, "delete"):
                 asked.clean()
         except Exception as error:  # noqa: BLE001  it is anybody's code, and the engine is closed all the same
-            left = f"what the run wrote in {asked.filled(asked.scope)!r} could not be deleted: {raised(error)}"
+            left = f"{asked.written} could not be deleted: {raised(error)}"
+    elif asked.wrote and (cleanup == "on-success" or asked.run_id):
+        note(f"{asked.written} stays there, as cleanup is {cleanup}{' and the exit code not 0' if earlier else ''}")
     leave(asked.engine)
     return left
 
