@@ -212,6 +212,14 @@ BAD = {
     "a document outside": ({"documents": (*DISTRACTORS, {"sourceId": "other:1", "content": "x"})}, "outside of the sc"),
     "a scope of all": ({"scopePrefix": "eval:"}, "may not be written"),
     "no scope": ({"scopePrefix": ""}, "everything would be deleted"),
+    "the id of the run in an id alone": (
+        {"documents": (*DISTRACTORS, {"sourceId": "eval:help:{runId}:1", "content": "x"})},
+        "put {runId} in both",
+    ),
+    "the id of the run in a question alone": (
+        {"queries": [question(scopePrefix="eval:help:{runId}:")]},
+        "put {runId} in both",
+    ),
     "a scope of a question": ({"queries": [question(scopePrefix="eval:")]}, "the scope 'eval:' may not be written"),
     "constraints": (
         {"queries": [question(relevant={"sourceIds": [], "metadataConstraints": {"a": 1}})]},
@@ -279,6 +287,33 @@ def test_the_junit_of_an_earlier_run_is_gone_if_this_one_is_refused_and_nothing_
         assert outcome.code == 2
         assert "is not the JUnit XML of an earlier run" in outcome.err
     assert (tmp_path / "help.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("engine", "retriever 'engine' is a whole system; name it itself, as engine (--engine)"),
+        ("rag_evaluation_framework.retrievers:EngineRetriever", "has an engine in it, Engine; name it itself"),
+    ],
+)
+@pytest.mark.parametrize("outer", [None, "scoped"])
+def test_no_engine_is_named_as_a_retriever_as_nobody_would_check_what_it_writes(
+    rag_eval, written, tmp_path, given, said, outer
+):
+    written()
+    named = {"type": given, "engine": "own:Engine", "scope": "docs:", "ingest": True, "custom_scope": True}
+    if outer is not None:
+        named = {"type": outer, "retriever": named}
+    (tmp_path / "run.json").write_text(json.dumps({"dataset": "help.json", "retriever": named}))
+    outcome = rag_eval("run", "run.json", "--cleanup", "always")
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert [step for step in log(tmp_path) if step != ("close",)] == []
+    if outer is None:
+        written_out = f"{given}:engine=own:Engine,scope=docs:,ingest=true,custom_scope=true"
+        outcome = rag_eval("run", "--dataset", "help.json", "--retriever", written_out)
+        assert outcome.code == 2
+        assert [step for step in log(tmp_path) if step != ("close",)] == []
 
 
 def test_a_custom_scope_needs_leave_twice(rag_eval, written, tmp_path):

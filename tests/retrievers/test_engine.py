@@ -10,13 +10,15 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     DocumentLevelGroundTruth,
+    HybridRetriever,
     Query,
+    RerankedRetriever,
     compare,
     evaluate,
 )
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.experiments.configured_engine import around
+from rag_evaluation_framework.rerankers import FunctionReranker
 from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
 from support.engines import MemoryEngine
 
@@ -122,16 +124,39 @@ def test_the_id_of_the_run_is_filled_in_for_the_engine_and_for_nobody_else():
     ]
 
 
-def test_the_id_of_the_run_is_filled_in_where_only_a_question_names_it():
-    scope = "eval:a:{runId}:"
-    dataset = dataset_of(scopePrefix=scope, corpus=corpus_of())
-    dataset = replace(dataset, metadata={"defaults": {"scopePrefix": "eval:a:"}})
-    engine = MemoryEngine()
-    retriever = around(engine, dataset, None, None, False)
-    evaluate(retriever, dataset, 5, budgets=[])
-    asked = {scope for kind, *rest in engine.log if kind == "retrieve" for scope in rest}
-    assert asked == {f"eval:a:{retriever.run_id}:"}
-    assert retriever.run_id
+def test_the_id_of_the_run_outside_of_the_scope_that_is_written_is_refused_before_anything_is_deleted():
+    scope, engine = "eval:a:{runId}:", MemoryEngine(neighbours())
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True, run_id="7")
+    told = r"put \{runId\} in both, as in eval:my-dataset:\{runId\}:, or in neither"
+    for dataset in (dataset_of(corpus=corpus_of(scope)), dataset_of(scopePrefix=scope, corpus=corpus_of())):
+        with pytest.raises((ConfigError, DatasetError), match=told):
+            evaluate(retriever, dataset, 5, budgets=[])
+    with pytest.raises(DatasetError, match=told):
+        retriever.index(corpus_of(scope))
+    assert engine.log == []
+
+
+def test_an_id_is_made_for_each_run_where_none_is_given():
+    scope, engine = "eval:a:{runId}:", MemoryEngine()
+    both = [EngineRetriever(engine, scope, ingest=True) for _ in range(2)]
+    for retriever in both:
+        with collected():
+            retriever.index(corpus_of(scope))
+    assert len(engine.documents) == 2 * len(TEXTS)
+    assert not any("{runId}" in name for name in engine.documents)
+    assert {retriever.run_id for retriever in both} == {name.split(":")[2] for name in engine.documents}
+    assert replace(both[0]) == both[0]
+
+
+def test_a_question_may_ask_for_all_documents_unless_some_are_written():
+    engine = MemoryEngine([*corpus_of(), *corpus_of("docs:")])
+    result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of("docs:", scopePrefix=""), 5, budgets=[])
+    assert {scope for kind, scope in engine.log if kind == "retrieve"} == {""}
+    assert result.metrics["recall@5"] == 1.0
+    engine.log.clear()
+    with pytest.raises(ConfigError, match="a question asks for all documents"):
+        evaluate(EngineRetriever(engine, "eval:a:", ingest=True), dataset_of(scopePrefix="", corpus=corpus_of()), 5)
+    assert engine.log == []
 
 
 def test_the_id_of_the_run_in_a_scope_that_nobody_wrote_is_refused():
@@ -275,14 +300,15 @@ def test_an_engine_that_cannot_be_asked_is_refused_before_it_is(engine):
             "",
             "on-success",
             ValueError(),
-            ["what the run wrote in 'eval:a:{runId}:' stays there, as cleanup is on-success and the exit code not 0"],
+            ["what the run wrote in 'eval:a:' stays there, as cleanup is on-success and the exit code not 0"],
         ),
     ],
 )
 def test_what_stays_behind_is_told_where_it_may_not_be_expected(run_id, cleanup, earlier, told):
-    retriever = EngineRetriever(MemoryEngine(), "eval:a:{runId}:", ingest=True, run_id=run_id)
+    scope = "eval:a:{runId}:" if run_id else "eval:a:"
+    retriever = EngineRetriever(MemoryEngine(), scope, ingest=True, run_id=run_id)
     with collected():
-        retriever.index(Corpus([Document(DocumentId("eval:a:{runId}:1"), "Text.")]))
+        retriever.index(corpus_of(scope))
     with collected() as notes:
         clean_up(retriever, cleanup, earlier)
     assert notes == told
@@ -310,3 +336,11 @@ def test_an_error_while_documents_are_written_says_which():
     with pytest.raises(OSError, match="no room") as caught:
         evaluate(EngineRetriever(Full(), "eval:a:", ingest=True), dataset_of(corpus=corpus_of()), 5)
     assert "while document 'eval:a:2' was ingested" in caught.value.__notes__
+
+
+@pytest.mark.parametrize(
+    "inner", [EngineRetriever, lambda engine: RerankedRetriever(EngineRetriever(engine), FunctionReranker(len))]
+)
+def test_an_engine_inside_of_a_hybrid_is_refused(inner):
+    with pytest.raises(ConfigError, match="MemoryEngine is an engine, which is evaluated as a whole"):
+        HybridRetriever((BM25Retriever(), inner(MemoryEngine())))
