@@ -1,3 +1,5 @@
+import os
+import threading
 from dataclasses import replace
 
 import pytest
@@ -344,3 +346,130 @@ def test_an_error_while_documents_are_written_says_which():
 def test_an_engine_inside_of_a_hybrid_is_refused(inner):
     with pytest.raises(ConfigError, match="MemoryEngine is an engine, which is evaluated as a whole"):
         HybridRetriever((BM25Retriever(), inner(MemoryEngine())))
+
+
+@pytest.mark.parametrize("variable", ["ENGINE_PASSWORD", "MY_API_KEY", "PGPASSWORD", "SEARCH_TOKEN"])
+def test_what_an_engine_tells_of_the_secrets_of_the_environment_is_hidden(monkeypatch, tmp_path, variable):
+    class Refused(MemoryEngine):
+        def retrieve(self, query, top_k, scope):
+            raise RuntimeError(f"cannot log in with {os.environ[variable].strip()}")
+
+    monkeypatch.setenv(variable, "correct horse\n")
+    result = evaluate(EngineRetriever(Refused()), dataset_of(), 5)
+    assert "cannot log in with ***" in result.failures["q1"][0].message
+    folder = result.save(root=tmp_path)
+    kept = [(folder / name).read_text() for name in ("report.json", "questions.jsonl", "summary.md")]
+    assert not any("horse" in text for text in kept)
+
+
+def test_what_is_no_secret_of_the_environment_is_shown(monkeypatch):
+    class Refused(MemoryEngine):
+        def retrieve(self, query, top_k, scope):
+            raise RuntimeError(f"nothing in {os.environ['PWD']} for {os.environ['SORT_ORDER']}")
+
+    monkeypatch.setenv("PWD", "/srv/correct")
+    monkeypatch.setenv("SORT_ORDER", "ascending")
+    result = evaluate(EngineRetriever(Refused()), dataset_of(), 5)
+    assert "nothing in /srv/correct for ascending" in result.failures["q1"][0].message
+
+
+@pytest.mark.parametrize("abilities", [5, "no ingest, no delete"])
+def test_abilities_that_are_no_list_are_refused(abilities):
+    engine = MemoryEngine()
+    engine.abilities = abilities
+    with pytest.raises(ConfigError, match=r"abilities is .*; expected a list of names"):
+        EngineRetriever(engine, "eval:a:", ingest=True)
+
+
+class Interrupting(MemoryEngine):
+    """Is interrupted while it deletes, so many times."""
+
+    times = 0
+
+    def delete(self, scope_prefix):
+        if self.times:
+            self.times -= 1
+            raise KeyboardInterrupt
+        super().delete(scope_prefix)
+
+
+@pytest.mark.parametrize(("times", "left"), [(1, False), (2, True)])
+def test_an_interrupt_while_all_is_deleted_is_raised_when_that_is_done_or_told(times, left):
+    engine = Interrupting()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    retriever.index(corpus_of())
+    engine.times = times
+    with collected() as notes, pytest.raises(KeyboardInterrupt):
+        clean_up(retriever, "always", None)
+    assert bool(engine.documents) is left
+    assert any("what the run wrote in 'eval:a:' could not be deleted" in text for text in notes) is left
+    assert engine.log[-1] == ("close",)
+
+
+class Last(BaseException):
+    pass
+
+
+def test_whatever_is_raised_while_all_is_deleted_is_told_and_the_engine_closed():
+    engine = MemoryEngine()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    retriever.index(corpus_of())
+
+    def fail(*_):
+        raise Last("no more")
+
+    engine.delete = engine.close = fail
+    with collected() as notes:
+        assert "could not be deleted: Last: no more" in clean_up(retriever, "always", None)
+    assert notes == ["MemoryEngine could not be closed: Last: no more"]
+
+
+def test_nothing_waits_for_coroutines_that_another_one_keeps_from_beginning(monkeypatch):
+    released = threading.Event()
+
+    class Hanging(MemoryEngine):
+        async def retrieve(self, query, top_k, scope):
+            released.wait(60)
+            return []
+
+        async def delete(self, scope_prefix):
+            super().delete(scope_prefix)
+
+        async def close(self):
+            super().close()
+
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.engine.PATIENCE", 0.1)
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.cleanup.PATIENCE", 0.1)
+    engine = Hanging()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    try:
+        evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+        with collected() as notes:
+            left = clean_up(retriever, "always", None)
+    finally:
+        released.set()
+    assert "could not be deleted: TimeoutError: another coroutine" in left
+    assert "Hanging could not be closed: TimeoutError" in notes[0]
+
+
+def test_what_a_question_that_hangs_holds_is_not_waited_for_for_ever(monkeypatch):
+    held = threading.Lock()
+
+    class Locked(MemoryEngine):
+        def retrieve(self, query, top_k, scope):
+            with held:
+                released.wait(60)
+
+        def delete(self, scope_prefix):
+            with held:
+                super().delete(scope_prefix)
+
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.cleanup._SECONDS", 0.1)
+    released, engine = threading.Event(), Locked()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    try:
+        evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+        assert "could not be deleted: TimeoutError: it takes longer than" in clean_up(retriever, "always", None)
+    finally:
+        released.set()
+    assert engine.log[-1] == ("close",)

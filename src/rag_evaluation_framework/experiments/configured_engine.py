@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rag_evaluation_framework._outside import raised, shown
+from rag_evaluation_framework._outside import hide_environment, raised, shown
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework.contracts.engine import Engine, can, check_engine, engine_name
@@ -24,8 +24,9 @@ def make_engine(given: str | Mapping[str, Any], *, imports: bool, allow_remote: 
         ConfigError: It names none, or what it names cannot be made.
         ComponentExited: What makes it called `sys.exit`.
     """
+    hide_environment()
     named = given
-    if isinstance(given, str) and given.startswith(("http://", "https://")):
+    if isinstance(given, str) and given.lower().startswith(("http://", "https://")):
         named = {"type": "http", "url": given}
     if allow_remote:
         if isinstance(named, str) or named.get("type") != "http":

@@ -1,5 +1,6 @@
 """The end of a run with an engine: what was written is deleted, and the engine closed."""
 
+from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 from rag_evaluation_framework._outside import raised
@@ -7,13 +8,16 @@ from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import finished, first_interrupt, pass_on_interrupt
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework._support.time_limit import OutOfTime, ran_out, within
 from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.engine import Engine, engine_name
 from rag_evaluation_framework.contracts.retriever import Retriever
-from rag_evaluation_framework.retrievers.engine import EngineRetriever, engine_in
+from rag_evaluation_framework.retrievers.engine import PATIENCE, EngineRetriever, engine_in
 
 Cleanup = Literal["none", "on-success", "always"]
 """When what a run wrote is deleted: never, if the exit code is 0, or however it ends."""
+
+_SECONDS = 60.0  # that a step may take where a question hangs, which may hold what the step waits for
 
 
 def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | None) -> str | None:
@@ -50,7 +54,7 @@ def _deleted(asked: EngineRetriever) -> str | None:
     before = first_interrupt()
     try:
         with no_exit(asked.name, "delete"):
-            _, interrupt = finished(asked.clean)
+            _, interrupt = finished(lambda: _in_time(asked.clean))
     except BaseException as error:  # noqa: BLE001  it is anybody's code, and the engine is closed all the same
         left = f"{asked.written} could not be deleted: {raised(error)}"
         if isinstance(error, KeyboardInterrupt):
@@ -68,7 +72,22 @@ def leave(engine: Engine) -> None:
     try:
         if callable(close):
             with no_exit(engine_name(engine), "close"):
-                resolved(close())
+                _in_time(lambda: resolved(close(), PATIENCE))
     except BaseException as error:  # noqa: BLE001  it is anybody's code, and the run is over
         pass_on_interrupt(error)
         note(f"{engine_name(engine)} could not be closed: {raised(error)}")
+
+
+def _in_time(step: Callable[[], None]) -> None:
+    """Do a step; where a question was not answered in time, wait no longer than a minute.
+
+    Raises:
+        TimeoutError: It takes longer.
+    """
+    if not ran_out():
+        step()
+        return
+    try:
+        within(_SECONDS, step)
+    except OutOfTime as late:
+        raise TimeoutError(f"it takes longer than {_SECONDS:g} seconds, as a question that hangs may hold it") from late

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from tqdm import tqdm
 
-from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._outside import hide_environment, shown
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.component import check_truth, parameters
@@ -34,6 +34,9 @@ from rag_evaluation_framework.errors import ConfigError, DatasetError
 
 RUN_ID = "{runId}"
 """What stands for the id of the run in scopes and in the ids of documents."""
+
+PATIENCE = 5.0
+"""Seconds that a question which hangs may keep a coroutine from beginning that deletes or closes."""
 
 _OURS = "eval:"
 _MOST_LISTED = 5
@@ -72,6 +75,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
     def __post_init__(self) -> None:
         check_engine(self.engine)
         confide(self.engine)
+        hide_environment()  # an engine may have read it when it was made
         check_truth("EngineRetriever", "ingest", self.ingest)
         check_truth("EngineRetriever", "custom_scope", self.custom_scope)
         check_texts(self, ConfigError, "scope", "run_id")
@@ -180,9 +184,13 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
                     raise
 
     def clean(self) -> None:
-        """Delete what the run wrote: everything in the scope."""
+        """Delete what the run wrote: everything in the scope.
+
+        Raises:
+            TimeoutError: `delete` is a coroutine, and another one keeps it from beginning.
+        """
         engine: Any = self.engine
-        resolved(engine.delete(self.filled(self.scope)))
+        resolved(engine.delete(self.filled(self.scope)), PATIENCE)
 
     @property
     def written(self) -> str:
