@@ -1,3 +1,4 @@
+import time
 from dataclasses import replace
 
 import pytest
@@ -11,12 +12,14 @@ from rag_evaluation_framework import (
     DocumentId,
     DocumentLevelGroundTruth,
     Query,
+    RerankedRetriever,
     compare,
     evaluate,
 )
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.experiments.configured_engine import around
+from rag_evaluation_framework.rerankers.function import FunctionReranker
 from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
 from support.engines import MemoryEngine
 
@@ -246,6 +249,42 @@ def test_what_cannot_be_deleted_is_told_and_the_engine_closed():
 def test_what_is_no_engine_is_refused(engine, said):
     with pytest.raises(ConfigError, match=said):
         EngineRetriever(engine)
+
+
+class Rubbish(MemoryEngine):
+    """Answers more than was asked for, some of it twice, without finite scores, and beyond the end of a document."""
+
+    def retrieve(self, query, top_k, scope):
+        (found,) = super().retrieve(query, top_k, scope)
+        return [{**found, "score": float("nan")}, found, {**found, "text": None, "end": 10**9}, *[found] * top_k]
+
+
+def test_what_is_odd_in_an_answer_is_counted_and_shown():
+    result = evaluate(EngineRetriever(Rubbish(corpus_of()), "eval:a:"), dataset_of(corpus=corpus_of()), 5, [])
+    assert result.metrics["recall@5"] == 1.0
+    told = "\n".join(result.notes)
+    assert "Rubbish returned more results than it was asked for; the first ones were read (questions: 2)" in told
+    assert "Rubbish returned scores that are no finite numbers; they were left out" in told
+    assert "places that their documents do not have: 2, such as [0:1000000000] of 'eval:a:" in told
+    assert "results that are another one of their ranking once more: 6;" in told
+    assert "! Rubbish returned more results" in str(result)
+
+
+class Slow(MemoryEngine):
+    def retrieve(self, query, top_k, scope):
+        time.sleep(0.05)
+        return {"hits": super().retrieve(query, top_k, scope), "seconds": {"search": 0.001}}
+
+
+def test_time_that_an_engine_does_not_tell_of_is_in_its_latency():
+    retriever = EngineRetriever(Slow(corpus_of()), "eval:a:")
+    result = evaluate(retriever, dataset_of(corpus=corpus_of()), 5, [])
+    assert [*result.latency.stages] == ["search", "other"]
+    assert 0.05 <= result.latency.total.p50 < 5
+    reranked = evaluate(
+        RerankedRetriever(retriever, FunctionReranker(lambda query, texts: [1] * len(texts))), dataset_of()
+    )
+    assert reranked.latency.total.p50 >= 0.05
 
 
 class TakesTwo:
