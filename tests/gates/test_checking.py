@@ -257,6 +257,12 @@ def test_an_inconclusive_gate_counts_as_was_asked_and_says_so(policy, counts_as)
     assert found.word == f"inconclusive (counts as {counts_as}ed)"
 
 
+def test_an_inconclusive_gate_counts_as_passed_unless_it_is_said():
+    after = run(lambda number: 1 if number < 5 else 0)
+    found = verdict(after, "population(recall@1) drop <= 0.05", SIX_OF_EIGHT)
+    assert (found.verdict, found.counts_as) == ("inconclusive", "pass")
+
+
 def test_of_an_unchanged_system_a_population_gate_is_open_and_its_power_is_not_known():
     found = verdict(SIX_OF_EIGHT, "population(recall@1) drop <= 0.05", SIX_OF_EIGHT)
     assert (found.verdict, found.power) == ("inconclusive", "power: not known, as no question changed")

@@ -153,6 +153,38 @@ def test_the_scope_and_the_constraints_of_a_question_reach_the_engine():
     assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [[], ["eval:a:3"]]
 
 
+def test_the_constraints_of_a_question_reach_the_engine():
+    """Of the two documents in the scope that share a word with the question, one meets them."""
+    engine = MemoryEngine([*corpus_of(), Document(DocumentId("eval:a:4"), "How long parcels take.", {"number": "4"})])
+    asked = dataset_of(metadataConstraints={"number": "4"})
+    result = evaluate(EngineRetriever(engine, "eval:a:"), asked, 5, budgets=[])
+    assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [["eval:a:4"], []]
+
+
+def test_a_question_without_a_scope_is_asked_in_that_of_the_run():
+    truth = [DocumentLevelGroundTruth(Query("q1", "Refunds?"), [DocumentId("eval:a:1")])]
+    engine = MemoryEngine([*neighbours(), *corpus_of()])
+    result = evaluate(EngineRetriever(engine, "eval:a:"), Dataset(truth, DOCUMENT), 5, budgets=[])
+    assert engine.log == [("retrieve", "eval:a:")]
+    assert [hit.doc_id for hit in result.queries[0].hits] == ["eval:a:1"]
+
+
+def test_a_key_that_an_engine_holds_is_in_nothing_that_is_kept(tmp_path):
+    class Keyed(MemoryEngine):
+        def __init__(self):
+            super().__init__()
+            self.api_key = "correct horse battery"
+
+        def retrieve(self, query, top_k, scope):
+            raise ConnectionError(f"nobody is known by {self.api_key}")
+
+    result = evaluate(EngineRetriever(Keyed(), "eval:a:"), dataset_of(), 5)
+    saved = result.save(tmp_path / "run")
+    kept = "".join(path.read_text() for path in saved.iterdir() if path.suffix != ".gz")
+    assert "nobody is known by ***" in kept
+    assert "correct horse" not in kept + str(result)
+
+
 def test_constraints_are_refused_by_an_engine_that_takes_none():
     class Plain:
         def retrieve(self, query, top_k, scope):

@@ -270,8 +270,8 @@ class Ranker:
             if row not in answers:
                 answers[row] = self._seen(self._asker.answered.pop(query.id, _INTERRUPTED).untimed())
         listed = [answers[row] for row in range(len(queries))]
-        for query, answer in zip(queries, listed, strict=True):  # in their order, whichever was asked first
-            for text in answer.notes:
+        for query, seen in zip(queries, listed, strict=True):  # in their order, whichever was asked first
+            for text in seen.notes:
                 self._said.setdefault(text, set()).add(query.id)
         return listed
 
