@@ -236,9 +236,15 @@ def _entry(
         return None
     if relevant.top_k is not None:  # it would be read as that of the question
         records.problem(f"{where}.relevant.topK", f"{relevant.top_k} does not belong here; expected beside relevant")
+    for key in ("scope_prefix", "metadata_constraints"):
+        beside, own = getattr(record, key), getattr(relevant, key)
+        if None not in (beside, own) and own != beside:
+            told = f"{shown(own, 60)}, and {shown(beside, 60)} beside relevant; expected one of them"
+            records.problem(f"{where}.relevant.{to_camel(key)}", told)
+    inside = relevant.kept("source_ids", "any_of_source_id_prefixes")
     metadata = {
         **record.kept("id", "query", "relevant"),
-        **relevant.kept("source_ids", "any_of_source_id_prefixes"),
+        **{key: value for key, value in inside.items() if value is not None},
     }
     ids = [
         _found(name, f"{where}.relevant.sourceIds[{n}]", records, resolver)

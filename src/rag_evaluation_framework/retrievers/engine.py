@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
@@ -213,7 +214,8 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
     def _answer(self, query: str, k: int, scope: Scope) -> Retrieval:
         prefix = self.filled(self.scope if scope.prefix is None else scope.prefix)
         options: dict[str, Any] = {CONSTRAINTS_KEYWORD: dict(scope.constraints)} if scope.constraints else {}
-        found = as_retrieval(resolved(self.engine.retrieve(query, k, prefix, **options)), self.name, k)
+        start = perf_counter()
+        found = as_retrieval(resolved(self.engine.retrieve(query, k, prefix, **options)), self.name, k, start)
         if any(hit.doc_id is not None and not hit.doc_id.startswith(prefix) for hit in found.hits):
             note(f"{self.name} {_OUTSIDE}")
         return replace(found, hits=tuple(map(self._named, found.hits)))
