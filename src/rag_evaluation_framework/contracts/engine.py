@@ -100,8 +100,9 @@ def _abilities(engine: Engine) -> Collection[Any] | None:
         ConfigError: It is no collection of names.
     """
     told: Any = getattr(engine, "abilities", None)
+    known: Collection[Any] | None = told
     if told is not None and (isinstance(told, str) or not isinstance(told, Collection)):
         raise ConfigError(
             f"{engine_name(engine)}.abilities is {shown(told)}; expected a list of names, such as ['ingest', 'delete']"
         )
-    return told
+    return known

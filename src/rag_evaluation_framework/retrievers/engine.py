@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from tqdm import tqdm
@@ -271,6 +271,8 @@ def engine_in(retriever: Any) -> EngineRetriever | None:
     """Return the engine that a retriever, or one inside of it, asks; None if there is none."""
     if isinstance(retriever, EngineRetriever) or not isinstance(retriever, Retriever):
         return retriever if isinstance(retriever, EngineRetriever) else None
-    inner = (*parameters(retriever).values(), getattr(retriever, "retriever", None))
-    listed = (item for value in inner for item in (value if isinstance(value, tuple | list) else (value,)))
-    return next(filter(None, map(engine_in, listed)), None)
+    inside = engine_in(getattr(retriever, "retriever", None))
+    for value in parameters(retriever).values():
+        for item in cast("Sequence[object]", value if isinstance(value, tuple | list) else (value,)):
+            inside = inside or engine_in(item)
+    return inside
