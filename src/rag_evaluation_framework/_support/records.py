@@ -14,7 +14,8 @@ from rag_evaluation_framework._outside import bounded
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.errors import DatasetError
 
-_MOST_PROBLEMS = 10
+_MOST_PROBLEMS = 100
+_MOST_NOTES = 10
 _LONGEST_PROBLEM = 600  # characters
 _MOST_KEYS = 8
 _SHORT = Repr()
@@ -58,7 +59,7 @@ class Problems:
         return self._count
 
     def message(self, source: str) -> str:
-        """Return one message for all of them: a single line for one, else one line each for the first ten."""
+        """Return one message for all of them: a single line for one, else one line each for the first hundred."""
         if self._count == 1:
             return f"{source}: {self._first[0]}"
         lines = "".join(f"\n  {problem}" for problem in self._first)
@@ -109,6 +110,10 @@ class RecordReader:
             self.problem(f"{where}.query", "is blank")
         if not storable(f"{identity}{text}"):
             self.problem(where, "the question contains a lone surrogate, which cannot be written as UTF-8")
+        self.check_id(identity, where)
+
+    def check_id(self, identity: str, where: str) -> None:
+        """Check that the id of a question is unique; record it if it is not."""
         if identity in self._ids:
             self.problem(f"{where}.id", f"{identity!r} is already the id of an earlier question; ids must be unique")
         self._ids.add(identity)
@@ -119,10 +124,10 @@ class RecordReader:
 
     def warn(self) -> None:
         """Warn of what was noted: of the first ten, and of how many there are besides."""
-        for text in islice(self.notes.values(), _MOST_PROBLEMS):
+        for text in islice(self.notes.values(), _MOST_NOTES):
             note(f"{self.source}: {text}")
-        if len(self.notes) > _MOST_PROBLEMS:
-            note(f"{self.source}: … and {len(self.notes) - _MOST_PROBLEMS} more of the kind")
+        if len(self.notes) > _MOST_NOTES:
+            note(f"{self.source}: … and {len(self.notes) - _MOST_NOTES} more of the kind")
 
 
 def _got(item: ErrorDetails) -> str:
