@@ -1,9 +1,13 @@
 """`rag-eval baseline`, runs that are gated against one, and where verdicts are told."""
 
 import json
+import os
 import shutil
+import socket
 from pathlib import Path
 from xml.etree import ElementTree as ET
+
+import pytest
 
 from rag_evaluation_framework import load_result
 from support.gated_project import FLAGS, WORSE, gate_lines, verdicts
@@ -94,6 +98,32 @@ def test_a_junit_report_that_cannot_be_written_is_told_before_the_run_or_after_i
     assert late.code == 2
     assert "--junit own.py/gates.xml: cannot be written (" in late.err
     assert "4 answerable questions" in late.out
+
+
+@pytest.mark.parametrize("there", ["empty.py", "notes.txt", "pipe", "link.xml", "socket"])
+def test_only_the_junit_report_of_an_earlier_run_is_replaced(rag_eval, project, there):
+    (project / "empty.py").write_text("")
+    (project / "notes.txt").write_text("<testsuite, a note\n")
+    os.mkfifo(project / "pipe")
+    (project / "earlier.xml").write_text("<testsuites />\n")
+    (project / "link.xml").symlink_to("earlier.xml")
+    with socket.socket(socket.AF_UNIX) as listening:  # as a device, which would be missed if this test failed
+        listening.bind("socket")
+    target = project / there
+    before = target.lstat()
+    outcome = rag_eval(*FLAGS, "--junit", there)
+    assert outcome.code == 2
+    assert f"--junit {there}: is " in outcome.err
+    after = target.lstat()
+    assert (before.st_mode, before.st_ino, before.st_size) == (after.st_mode, after.st_ino, after.st_size)
+    assert (project / "earlier.xml").read_text() == "<testsuites />\n"
+    assert not (project / ".rag-eval").exists()
+
+
+def test_the_junit_report_of_an_earlier_run_is_removed_before_this_one_is_refused(rag_eval, project):
+    assert rag_eval(*FLAGS, "--gate", "mrr@2 >= 0", "--junit", "gates.xml").code == 0
+    assert rag_eval(*FLAGS, "--gate", "mrr@9 >= 0", "--junit", "gates.xml").code == 2
+    assert not (project / "gates.xml").exists()
 
 
 def test_the_summary_of_the_step_gets_the_result_and_keeps_what_it_has(rag_eval, project, monkeypatch):

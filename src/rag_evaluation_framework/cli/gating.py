@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import rag_evaluation_framework as rag
 from rag_evaluation_framework import analysis, gates, reports, results
 from rag_evaluation_framework._outside import json_text
-from rag_evaluation_framework._support.files import checked_path, from_home, write_over
+from rag_evaluation_framework._support.files import checked_path, from_home, open_at_once, write_over
 from rag_evaluation_framework.cli.compare import record_of
 from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
 from rag_evaluation_framework.results import store
@@ -71,7 +72,7 @@ class Gating:
             (options, config),
             run_file.on_inconclusive,
             _baseline(baseline, run_file, folder),
-            None if junit is None else _writable(junit),
+            junit,
             _step_summary() if step_summary else None,
             worst,
         )
@@ -135,27 +136,33 @@ def _baseline(given: str | None, run_file: ConfigFile, folder: Path) -> rag.Eval
     return None if given is None else rag.load_result(results.find_run(given, root))
 
 
-def _writable(junit: Path) -> Path:
-    if checked_path(junit, ConfigError).is_dir():
-        raise ConfigError(f"--junit {junit}: is a folder; expected the name of a file, such as {junit / 'gates.xml'}")
-    return junit
-
-
 def forget_junit(junit: Path) -> None:
     """Remove the JUnit XML of an earlier run, which would be taken for that of this one if this one is refused.
 
+    Nothing else is removed or replaced, whatever it is.
+
     Raises:
-        ConfigError: Another file is there.
+        ConfigError: Something else is there.
     """
+    path = checked_path(junit, ConfigError)
     try:
-        with checked_path(junit, ConfigError).open("rb") as file:
-            begin = file.read(len(_JUNIT))
-    except (OSError, ValueError):  # there is none, or it cannot be written either, which is told later
+        mode = path.lstat().st_mode
+    except OSError:  # there is none, or it cannot be written either, which is told later
         return
-    if begin and begin != _JUNIT:
+    if stat.S_ISDIR(mode):
+        raise ConfigError(f"--junit {junit}: is a folder; expected the name of a file, such as {junit / 'gates.xml'}")
+    if not stat.S_ISREG(mode):
+        what = "a link" if stat.S_ISLNK(mode) else "a device, pipe or socket"
+        raise ConfigError(f"--junit {junit}: is {what}; expected the name of a file, such as gates.xml")
+    try:
+        with open_at_once(path) as file:
+            begin = file.read(len(_JUNIT))
+    except OSError as error:
+        raise ConfigError(f"--junit {junit}: cannot be read ({store.reason(error)}); choose another file") from error
+    if begin != _JUNIT:
         raise ConfigError(f"--junit {junit}: is there, and is not the JUnit XML of an earlier run; choose another file")
     with suppress(OSError):
-        junit.unlink()
+        path.unlink()
 
 
 def _step_summary() -> Path:
