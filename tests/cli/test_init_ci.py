@@ -132,6 +132,10 @@ def test_the_whole_loop(rag_eval, tmp_path, fresh):
     lost = [name for name, score in load_result(run).per_query("hit@10").items() if score == 0.0]
     assert lost
     assert all(name in page for name in lost)
+    before = load_result(tmp_path / ".rag-eval/baseline").per_query("recall@10")
+    worse = [name for name, score in load_result(run).per_query("recall@10").items() if score < before[name]]
+    assert len(worse) > len(lost)  # one of two documents is there still
+    assert all(f"| {name} |" in page for name in worse)
     failed = ET.parse(tmp_path / "rag-eval.xml").getroot().findall(".//failure")
     assert len(failed) == 3
     told = rag_eval("explain", "last", lost[0])

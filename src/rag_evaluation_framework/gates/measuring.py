@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import fsum, isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from rag_evaluation_framework.statistics.power import detectable
 
 FOUND = tuple(f"{level}{metric}" for metric in ("recall", "hit", "precision") for level in ("", "chunk_", "span_"))
 """The metrics of which a score above 0 says that something relevant was found, by name."""
+
+Compared: TypeAlias = Comparison | LevelMismatch | ResultError | None
+"""How a run differs from a baseline, or why they cannot be compared; None without a baseline."""
 
 _MOST_NAMED = 3
 _WIDEST = 80  # characters of a question
@@ -74,14 +77,28 @@ class Runs:
     baseline: EvaluationResult[Any] | None
 
     @cached_property
-    def compared(self) -> Comparison | str:
-        """The comparison, or why there is none."""
+    def compared(self) -> Compared:
+        """The comparison, or why they cannot be compared; None without a baseline."""
         if self.baseline is None:
-            return "there is no baseline"
+            return None
         try:
             return Comparison.of(self.baseline, self.result)
         except (LevelMismatch, ResultError) as refused:
-            return str(refused)
+            return refused
+
+    def regressed(self, gate: Gate) -> tuple[str, ...]:
+        """Return the ids of the queries for which the score of a gate fell since the baseline, the worst first.
+
+        Nothing without a baseline, of a gate about something else, or of one that bounds a score from above.
+        """
+        compared = self.compared
+        if not isinstance(compared, Comparison) or not (gate.kind == "drop" or gate.is_at_least):
+            return ()
+        name = full_name(gate.name, compared.change.columns)
+        if name is None:
+            return ()
+        some = None if gate.where is None else self._ids(gate.where)
+        return tuple(query_id for query_id in compared.regressions(name) if some is None or query_id in some)
 
     def measure(self, gate: Gate) -> Measurement:
         """Return what a gate bounds.
@@ -207,8 +224,10 @@ class Runs:
         return sum(any(failure.kind == "TimeoutError" for failure in some) for some in of_each)
 
     def _comparison(self) -> Comparison:
-        if isinstance(self.compared, str):
-            raise NotMeasured(self.compared)
+        if self.compared is None:
+            raise NotMeasured("there is no baseline")
+        if not isinstance(self.compared, Comparison):
+            raise NotMeasured(str(self.compared))
         return self.compared
 
     def _rows(self, where: Slice | None) -> Integers:

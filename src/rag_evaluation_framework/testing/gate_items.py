@@ -9,7 +9,7 @@ import pytest
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.cli.gating import Gating
-from rag_evaluation_framework.cli.run import check_reliable
+from rag_evaluation_framework.cli.reliable import check_reliable, unreliable
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.experiments.config_file import ConfigFile
 from rag_evaluation_framework.experiments.config_reading import load_config
@@ -18,8 +18,6 @@ from rag_evaluation_framework.gates.checking import told_verdict
 from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.retrievers.engine import clean_up, engine_in, leave
-
-_WORST = 5
 
 
 class GateFailed(Exception):
@@ -58,7 +56,7 @@ class GatesFile(pytest.File):
                 "test cannot ask for a confirmation; expected a prefix that begins with eval:, or the command line: "
                 f"rag-eval run {self.path.name} --yes"
             )
-        gating = Gating.of(config, folder, worst=_WORST)
+        gating = Gating.of(config, folder)
         experiment = config.experiment(folder, imports=not self.config.getoption("--rag-eval-no-import"))
         self.config.add_cleanup(lambda: self._close(experiment.retriever))
         return config, gating, experiment, gating.planned(experiment)
@@ -78,7 +76,8 @@ class GatesFile(pytest.File):
         ended: BaseException | None = None
         try:
             result = run_experiment(experiment, lambda made: gating.complete(made, gates))
-            check_reliable(replace(result, gates=()), experiment.corpus)  # each test tells of its own gate
+            ungated = replace(result, gates=())  # each test tells of its own gate
+            check_reliable(ungated, unreliable(ungated, experiment.corpus))
             failed = [told_verdict(verdict) for verdict in result.gates if verdict.counts_as != "pass"]
             ended = GateFailed(failed[0]) if failed else None
         except Exception as error:  # noqa: BLE001  it is anybody's code, and every test tells it
