@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -251,9 +252,13 @@ def test_what_cannot_be_deleted_ends_in_2_and_never_hides_an_error(
     (tmp_path / "own.py").write_text(
         own.replace("    def delete(self, scope_prefix):\n", f"    def delete(self, scope_prefix):\n{once}")
     )
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", "always", *options)
+    kept = ("--cleanup", "always", "--junit", "gates.xml")
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *kept, *options)
     assert outcome.code == 2
     assert said in outcome.err.splitlines()[-1]
+    (error,) = ET.parse(tmp_path / "gates.xml").getroot().iter("error")
+    assert said in error.get("message", "")
+    assert "what the run wrote in 'eval:help:' could not be deleted" in error.get("message", "")
     assert "what the run wrote in 'eval:help:' could not be deleted: AssertionError" in outcome.err
 
 
