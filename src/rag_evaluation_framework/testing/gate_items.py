@@ -17,7 +17,8 @@ from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.gates.checking import told_verdict
 from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
-from rag_evaluation_framework.retrievers.engine import clean_up, engine_in, leave
+from rag_evaluation_framework.retrievers.cleanup import clean_up, leave
+from rag_evaluation_framework.retrievers.engine import engine_in
 
 
 class GateFailed(Exception):
