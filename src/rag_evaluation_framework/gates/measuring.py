@@ -31,6 +31,7 @@ Compared: TypeAlias = Comparison | LevelMismatch | ResultError | None
 """How a run differs from a baseline, or why they cannot be compared; None without a baseline."""
 
 _MOST_NAMED = 3
+_NO_TIMES = "questions that are asked together, or whose stored rankings tell no seconds, have no times"
 _WIDEST = 80  # characters of a question
 _MOST_LISTED = 20
 
@@ -337,7 +338,7 @@ def _why(status: str | None) -> str:
 
 
 def _stages(stages: Mapping[str, Numbers]) -> str:
-    return f"stages are {', '.join(stages)}" if stages else "questions that are asked together have no times"
+    return f"stages are {', '.join(stages)}" if stages else _NO_TIMES
 
 
 def listed(names: Collection[str]) -> str:
