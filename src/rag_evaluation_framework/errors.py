@@ -38,7 +38,13 @@ class RagEvalError(Exception):
 
 
 class InputError(RagEvalError, ValueError):
-    """What the caller gave cannot be used."""
+    """What the caller gave cannot be used.
+
+    Attributes:
+        faults: Where the message lists several, each as an error of its own; else empty.
+    """
+
+    faults: "tuple[InputError, ...]" = ()
 
 
 class CorpusError(InputError):

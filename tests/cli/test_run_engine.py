@@ -426,6 +426,33 @@ def test_options_that_do_not_fit_are_told(rag_eval, written, options, said):
     assert "Traceback" not in outcome.err
 
 
+def test_no_fault_of_a_dataset_in_a_run_hides_another(rag_eval, written, tmp_path):
+    """A reranker, a scope, constraints, a document outside of the scope, and topK of some questions."""
+    constraints = {"sourceIds": [], "metadataConstraints": {"lang": "en"}}
+    content = written(
+        documents=(ANSWER, {"sourceId": "docs:1", "content": "Refunds."}),
+        queries=[question(1, scopePrefix="eval:"), question(2, relevant=constraints), question(3, topK=3)],
+        mode="retrieve+rerank",
+        topK=None,
+    )
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", "always")
+    assert outcome.code == 2
+    told = outcome.err[outcome.err.index("error:") :].splitlines()
+    assert told[0] == "error: 5 problems:"
+    parts = (
+        "mode retrieve+rerank of dataset",
+        "1 of 3 questions say",
+        "metadataConstraints on 'lang', which Engine does not",
+    )
+    for part in (*parts, "the scope 'eval:' may not be written", "outside of the scope 'eval:help:', which"):
+        assert sum(part in line for line in told[1:]) == 1, (part, told)
+    assert [step for step in log(tmp_path) if step != ("close",)] == []
+    content["defaults"]["thresholds"] = {"min": {"recallAtk": 0.5}}
+    (tmp_path / "help.json").write_text(json.dumps(content))
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make")
+    assert "$.defaults.thresholds: 'min.recallAtk' is not a threshold; did you mean min.recallAtK?" in outcome.err
+
+
 @pytest.mark.parametrize(
     "options", [("--cleanup", "always"), ("--no-ingest",), ("--scope-prefix", "eval:help:"), ("--engine", "own:make")]
 )

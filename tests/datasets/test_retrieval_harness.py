@@ -214,7 +214,7 @@ def test_no_fault_of_a_dataset_hides_another(tmp_path):
     content = {
         "version": "2",
         "id": "",
-        "defaults": {"topK": 0},
+        "defaults": {"topK": 0, "thresholds": {"min": {"recallAtk": 0.5, "mrrAtK": 2}, "most": {}}},
         "documents": [{"sourceId": "d"}, {"sourceId": "d", "content": ""}, 7],
         "queries": [
             {
@@ -236,7 +236,7 @@ def test_no_fault_of_a_dataset_hides_another(tmp_path):
     places = [line.strip().partition(": ")[0] for line in lines]
     relevant = "$.queries[0].relevant"
     expected = [
-        *("$.version", "$.id", "$.defaults.topK"),
+        *("$.version", "$.id", "$.defaults.topK", *["$.defaults.thresholds"] * 3),
         *("$.documents[0].content", "$.documents[1].content", "$.documents[2]"),
         *("$.queries[0].query", f"{relevant}.sourceIds[0]", f"{relevant}.sourceIds[1]", f"{relevant}.topK"),
         *(f"{relevant}.anyOfSourceIdPrefixes[0]", "$.queries[1].id", "$.queries[1].topK"),

@@ -21,6 +21,7 @@ from rag_evaluation_framework.data.ids import DocumentId, QueryId, QueryText
 from rag_evaluation_framework.data.levels import DOCUMENT
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.datasets.loaders import Loader
+from rag_evaluation_framework.datasets.thresholds import read_thresholds
 from rag_evaluation_framework.errors import DatasetError, InputError
 
 _Text = Annotated[str, Field(min_length=1)]
@@ -119,6 +120,11 @@ def read_harness(
     head = records.validate(_Head, {key: content[key] for key in content.keys() - {"documents", "queries"}}, "$")
     if is_object(content.get("defaults")):
         records.validate(_Settings, content["defaults"], "$.defaults")
+        thresholds: Json = content["defaults"].get("thresholds")
+        problems: list[str] = []
+        read_thresholds(thresholds if is_object(thresholds) else None, "$.defaults.thresholds", problems)
+        for problem in problems:
+            records.problems.append(problem)
     for where, problem in _refused(content, allow_assets):
         records.problem(where, problem)
     corpus = _corpus(content.get("documents"), path, records, corpus, loader)

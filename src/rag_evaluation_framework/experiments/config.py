@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeAlias
 
 from rag_evaluation_framework._outside import fit_to_keep, shown
+from rag_evaluation_framework._support.faults import Faults
 from rag_evaluation_framework.contracts.component import component_name
 from rag_evaluation_framework.contracts.metric import Metric
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -109,7 +110,10 @@ class ExperimentConfig(Generic[U]):
             )
         own, read_at = dataset.level.evaluation_type, level.evaluation_type
         truth = f"dataset {dataset.name!r} is {own}" + ("" if own == read_at else f", read at {read_at}")
-        asked = dataset.top_k if k is None else None
+        faults = Faults()
+        asked = None
+        with faults.gathered():
+            asked = dataset.top_k if k is None else None
         cutoffs = Cutoff.parse_k((5, 10) if k is None else k) if asked is None else cutoffs_of(asked)
         ks = [cutoff for cutoff in cutoffs if cutoff != OWN_CUTOFF]
         if not ks and not measured.budgets:
@@ -118,11 +122,19 @@ class ExperimentConfig(Generic[U]):
         chosen = check_metrics(given, level, truth, [*ks, *measured.budgets])
         documents = _documents(dataset, corpus, pipeline, level)
         dataset, moved = _found_again(dataset.with_scopes(), documents)
-        pipeline = within_scopes(pipeline, Scope.of_all(dataset.queries), documents)
+        with faults.gathered():
+            pipeline = within_scopes(pipeline, Scope.of_all(dataset.queries), documents)
         if dataset.corpus is None and dataset.level is TOKEN:  # what its spans quote is a part of what it is
             dataset = dataset.with_corpus(documents)
         if chunk_id is not None and not callable(chunk_id):
             raise ConfigError(f"chunk_id={shown(chunk_id)}: expected a function (chunk, number) -> id")
+        notes = [*([] if asked is None else [_told_top_k(asked)]), *moved]
+        with faults.gathered():
+            notes += (*dataset.check(documents), *_noted_unsearched(dataset, documents), *noted_mode(pipeline, dataset))
+            notes += rules.check(dataset, documents, pipeline, chunk_id)
+        with faults.gathered():
+            notes += pipeline.check(dataset.queries, documents, level.evaluation_type)
+        faults.tell()
         values: dict[str, Any] = {
             "retriever": pipeline,
             "dataset": dataset,
@@ -133,15 +145,7 @@ class ExperimentConfig(Generic[U]):
             "top_k": asked if OWN_CUTOFF in cutoffs else None,
             "config": measured,
             "chunk_id": chunk_id,
-            "notes": (
-                *([] if asked is None else [_told_top_k(asked)]),
-                *moved,
-                *dataset.check(documents),
-                *_noted_unsearched(dataset, documents),
-                *noted_mode(pipeline, dataset),
-                *rules.check(dataset, documents, pipeline, chunk_id),
-                *pipeline.check(dataset.queries, documents, level.evaluation_type),
-            ),
+            "notes": tuple(notes),
         }
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)

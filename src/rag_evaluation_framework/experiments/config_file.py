@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from rag_evaluation_framework._outside import fit_to_show, shown
+from rag_evaluation_framework._support.faults import Faults
 from rag_evaluation_framework._support.files import from_home
 from rag_evaluation_framework.contracts.engine import Engine
 from rag_evaluation_framework.data.cutoffs import Cutoff
@@ -168,12 +169,18 @@ class ConfigFile(BaseModel):
                 reranker = engine_reranker(engine)
         elif self.ingest is False and corpus is None:
             raise ConfigError("ingest is false, and there is no engine that has documents: name one (--engine)")
-        retriever = in_mode(as_retriever(retriever), reranker, dataset, self.mode, self.rerank_top_k)
+        faults = Faults()
+        with faults.gathered():
+            retriever = in_mode(as_retriever(retriever), reranker, dataset, self.mode, self.rerank_top_k)
         options: dict[str, Any] = {"corpus": corpus, "metrics": metrics, "k": self.k, "config": config}
         self._check_chunk_id(evaluation_type)
         if chunk_id is not None:
             options["chunk_id"] = chunk_id
-        return CONFIGS[evaluation_type](retriever, dataset, **options)
+        made: list[AnyExperimentConfig] = []
+        with faults.gathered():
+            made.append(CONFIGS[evaluation_type](retriever, dataset, **options))
+        faults.tell()
+        return made[0]
 
     def _check_chunk_id(self, evaluation_type: EvaluationType | None) -> None:
         if self.chunk_id is not None and evaluation_type not in (None, "chunk-level"):

@@ -9,11 +9,12 @@ from rag_evaluation_framework._outside import name_line, shown
 from rag_evaluation_framework.analysis.slices import DOCUMENT, LENGTH, label_values
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.score_table import full_name
+from rag_evaluation_framework.datasets.thresholds import KEYS, P95, read_thresholds
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.experiments.config import ExperimentConfig
 from rag_evaluation_framework.gates.gate import Gate, Key
 from rag_evaluation_framework.gates.measuring import FOUND, found_score, listed
-from rag_evaluation_framework.gates.thresholds import KEYS, P95, parse_thresholds, read_thresholds, threshold_gate
+from rag_evaluation_framework.gates.thresholds import parse_thresholds, threshold_gate
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
 from rag_evaluation_framework.results.result import EvaluationResult
 

@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from rag_evaluation_framework._outside import hide_environment, shown
 from rag_evaluation_framework._support.coroutines import resolved
+from rag_evaluation_framework._support.faults import Faults
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.component import check_truth, parameters
 from rag_evaluation_framework.contracts.confided import confide
@@ -122,9 +123,13 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
         if not self.ingest:
             _check_asked(prefixes)
             return ()
+        faults = Faults()
         for prefix in prefixes:
-            self._check_beside(prefix)
-        self._check_inside(corpus)
+            with faults.gathered():
+                self._check_beside(prefix)
+        with faults.gathered():
+            self._check_inside(corpus)
+        faults.tell()
         return ()
 
     def _check_beside(self, prefix: str) -> None:

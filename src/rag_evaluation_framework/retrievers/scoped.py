@@ -1,7 +1,8 @@
 """Search within scopes: a filter around any retriever that searches all documents."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
@@ -19,6 +20,7 @@ from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.text.hit_locator import HitLocator
 
+_MOST_NAMED = 5
 _DEEPER = 4  # times as deep, where too few of the results were in the scope
 
 
@@ -131,17 +133,23 @@ def within_scopes(retriever: Retriever, scopes: Collection[Scope], corpus: Corpu
         DatasetError: It has an index of its own, which cannot be filtered here.
     """
     narrow = [scope for scope in scopes if not len(corpus) or not all(map(scope.holds, corpus))]
-    missed = next((scope for scope in narrow if not retriever.honours(scope)), None)
-    if missed is None:
+    missed = [scope for scope in narrow if not retriever.honours(scope)]
+    if not missed:
         return retriever
     if engine_in(retriever) is not None or not retriever.needs_documents:
         raise DatasetError(
-            f"the dataset asks for {missed}, which {retriever.name} does not honour: it has an index of its own. Give "
-            "an engine whose retrieve(query, top_k, scope, metadata_constraints) does, or ask without it"
+            f"the dataset asks for {_several(map(str, missed))}, which {retriever.name} does not honour: it has an "
+            "index of its own. Give an engine whose retrieve(query, top_k, scope, metadata_constraints) does, or ask "
+            "without it"
         )
     if isinstance(retriever, RerankedRetriever):  # what is reranked is in the scope already
         return replace(retriever, retriever=within_scopes(retriever.retriever, scopes, corpus))
     return ScopedRetriever(retriever)
+
+
+def _several(names: Iterable[str]) -> str:
+    first = [*islice(dict.fromkeys(names), _MOST_NAMED + 1)]
+    return " and ".join([*first[:_MOST_NAMED], *(["others"] if len(first) > _MOST_NAMED else [])])
 
 
 def _kept(hits: Ranking, inside: frozenset[DocumentId]) -> Ranking:
