@@ -321,6 +321,8 @@ def _summary(result: rag.EvaluationResult[Any], not_saved: str, worst: int) -> d
         "statistics": results.statistics_record(result.statistics, result.micro, result.per_document),
         "reranking": None if result.reranking is None else result.reranking.record(),
         "latency": None if result.latency is None else result.latency.record(),
+        "unanswerable": None if result.unanswerable is None else result.unanswerable.record(),
+        "first_relevant": None if result.first_relevant is None else result.first_relevant.record(),
         "headline": result.headline,
         "counts": result.counts,
         "gates": [asdict(verdict) for verdict in result.gates],

@@ -25,6 +25,7 @@ from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.clusters import Cluster, by_document
+from rag_evaluation_framework.results.first_relevant import FirstRelevant
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.results.latency import Latency
 from rag_evaluation_framework.results.means import SEED, document_means, micro_means, statistics_record
@@ -39,6 +40,7 @@ from rag_evaluation_framework.results.record import (
 from rag_evaluation_framework.results.reranking import Reranking
 from rag_evaluation_framework.results.result_summary import summary_of
 from rag_evaluation_framework.results.summary import Summary
+from rag_evaluation_framework.results.unanswerable import Unanswerable
 from rag_evaluation_framework.statistics.means import MeanScore, mean_scores
 
 if TYPE_CHECKING:
@@ -156,6 +158,21 @@ class EvaluationResult(Generic[U]):
     def latency(self) -> Latency | None:
         """How long one question takes, by stage and in total; None if no question was timed."""
         return Latency.of(self.queries.stages)
+
+    @cached_property
+    def unanswerable(self) -> Unanswerable | None:
+        """What was returned for the questions without an answer; None if none was asked.
+
+        None, too, if what was returned is not known, as of a report alone.
+        """
+        returned = self.queries.returned
+        return None if returned is None else Unanswerable.of(self.scores, returned)
+
+    @cached_property
+    def first_relevant(self) -> FirstRelevant | None:
+        """At which rank the first relevant result is; None if no question was scored, or that is not known."""
+        returned = self.queries.returned
+        return None if returned is None else FirstRelevant.of(self.scores, returned)
 
     @property
     def score_names(self) -> tuple[str, ...]:
@@ -309,6 +326,8 @@ class EvaluationResult(Generic[U]):
             skipped=tuple(self._skipped_records()),
             reranking=None if self.reranking is None else self.reranking.record(),
             latency=None if self.latency is None else self.latency.record(),
+            unanswerable=None if self.unanswerable is None else self.unanswerable.record(),
+            first_relevant=None if self.first_relevant is None else self.first_relevant.record(),
             gates=self.gates,
         )
         lines = [*brief_lines(self.queries)] if len(self.queries) <= _MOST_IN_REPORT else None
