@@ -174,6 +174,65 @@ def test_a_run_that_fails_is_cleaned_up_only_if_always(rag_eval, written, tmp_pa
     assert list((tmp_path / ".rag-eval/runs").iterdir())
 
 
+@pytest.mark.parametrize(("cleanup", "left"), [("on-success", 11), ("always", 0)])
+def test_a_run_with_a_gate_that_failed_is_no_success(rag_eval, written, tmp_path, cleanup, left):
+    written()
+    options = ("--cleanup", cleanup, "--gate", "precision@10 >= 0.9")
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *options)
+    assert outcome.code == 1
+    assert len(json.loads((tmp_path / "kept.json").read_text())) == left
+    assert ("'eval:help:' stays there, as cleanup is on-success and the exit code not 0" in outcome.err) == (left > 0)
+
+
+def test_a_dataset_without_documents_is_read_only_and_what_is_there_stays(rag_eval, written, tmp_path):
+    written(documents=())
+    (tmp_path / "kept.json").write_text(json.dumps({ANSWER["sourceId"]: ANSWER["content"], "eval:help:x": "Hours."}))
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", "always", "--json")
+    assert json.loads(outcome.out)["metrics"]["recall@10"] == 1.0
+    assert log(tmp_path) == [("close",)]
+    assert len(json.loads((tmp_path / "kept.json").read_text())) == 2
+
+
+def test_the_scope_of_the_command_line_is_what_is_written_and_searched(rag_eval, written, tmp_path):
+    written(scopePrefix="eval:other:", behaviour="Path('asked').open('a').write(scope)")
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--scope-prefix", "eval:help:")
+    assert outcome.code == 0, outcome.err
+    assert log(tmp_path)[0] == ("delete", "eval:help:")
+    assert (tmp_path / "asked").read_text() == "eval:help:"
+    assert rag_eval("run", "--dataset", "help.json", "--engine", "own:make").code == 2  # documents are outside of it
+
+
+def test_documents_that_no_question_searches_are_told(rag_eval, written, tmp_path):
+    written(documents=(ANSWER, *DISTRACTORS, {"sourceId": "docs:1", "content": "Refunds."}))
+    outcome = rag_eval("run", "--dataset", "help.json")
+    assert outcome.code == 0
+    told = " ".join(outcome.out.split())
+    assert "outside of every scope: 1 of 12, such as 'docs:1'" in told
+    written()
+    assert "outside of every scope" not in " ".join(rag_eval("run", "--dataset", "help.json").out.split())
+
+
+@pytest.mark.parametrize("written_as", ["def", "async def"])
+@pytest.mark.parametrize("options", [(), ("--mode", "retrieve+rerank")])
+def test_an_engine_that_reranks_is_the_reranker_of_a_run_that_asks_for_it(
+    rag_eval, written, tmp_path, options, written_as
+):
+    """The other documents that share words with the question are the better ones by it."""
+    written(**({} if options else {"mode": "retrieve+rerank"}), rerankTopK=4)
+    own = (tmp_path / "own.py").read_text()
+    rerank = f"    {written_as} rerank(self, query, texts):\n        return [-len(text) for text in texts]\n"
+    (tmp_path / "own.py").write_text(own.replace("def make():", f"class Both(Engine):\n{rerank}\ndef make():"))
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:Both", *options, "--k", "1", "--json")
+    assert outcome.code == 0, outcome.err
+    printed = json.loads(outcome.out)
+    assert "rerank" in printed["latency"]["stages"]
+    assert load_result(printed["run"]).config["retriever"]["candidates"] == 4
+    both = ("run", "--dataset", "help.json", "--engine", "own:Both", "--k", "1")
+    plain = json.loads(rag_eval(*both, "--mode", "retrieve", "--json").out)
+    assert plain["reranking"] is None
+    assert (plain["metrics"]["recall@1"], printed["metrics"]["recall@1"]) == (1.0, 0.0)  # the shortest is another
+
+
 @pytest.mark.parametrize(
     ("options", "behaviour", "said"),
     [
@@ -425,7 +484,13 @@ class Shared:
     def delete(self, scope_prefix):
         for path in self.files(scope_prefix): path.unlink()
     def retrieve(self, query, top_k, scope):
-        time.sleep(0.3)
+        meeting = Path("met"); meeting.mkdir(exist_ok=True)
+        (meeting / str(os.getpid())).touch()
+        for _ in range(1000):  # until both have written
+            if len([*meeting.iterdir()]) == 2: break
+            time.sleep(0.05)
+        assert len([*self.at.glob("*")]) == 23, "both are here"
+        time.sleep(0.5)
         found = [(urllib.parse.unquote(p.name), p.read_text()) for p in self.files(scope)]
         assert len(found) == 11, found
         return [{"doc_id": name, "text": text} for name, text in found if "Refunds" in text]

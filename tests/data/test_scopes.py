@@ -17,6 +17,7 @@ def document(doc_id="eval:a:1", **metadata):
         ("eval:a_b:", "eval:aXb:1", False),
         ("eval:%:", "eval:a:1", False),
         ("EVAL:", "eval:a:1", False),
+        ("a:", "eval:a:1", False),
     ],
 )
 def test_a_prefix_is_taken_letter_for_letter(prefix, doc_id, inside):

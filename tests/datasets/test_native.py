@@ -305,12 +305,12 @@ def test_a_value_that_is_cut_off_in_a_message_ends_in_an_ellipsis(tmp_path):
     assert len(str(caught.value).partition(", got ")[2]) == 60
 
 
-def test_of_very_many_problems_ten_are_shown_and_the_rest_counted(tmp_path):
+def test_of_very_many_problems_fifty_are_shown_and_the_rest_counted(tmp_path):
     with pytest.raises(DatasetError) as caught:
-        load_dataset(written(tmp_path, *[question(id=number) for number in range(12)]))
+        load_dataset(written(tmp_path, *[question(id=number) for number in range(52)]))
     lines = str(caught.value).splitlines()
-    assert lines[0].endswith("12 problems:")
-    assert (len(lines), lines[-1].strip()) == (12, "… and 2 more")
+    assert lines[0].endswith("52 problems:")
+    assert (len(lines), lines[-1].strip()) == (52, "… and 2 more")
 
 
 @pytest.mark.parametrize(

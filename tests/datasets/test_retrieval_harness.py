@@ -208,6 +208,45 @@ def test_scores_at_own_cutoffs_are_saved_and_compared_where_the_questions_ask_fo
     assert "scores that are not in both, or not of one tokenizer or topK: recall@topK" in against.notes
 
 
+def test_no_fault_of_a_dataset_hides_another(tmp_path):
+    """A question that has a fault of its own is looked into all the same, and every item of every list."""
+    content = {
+        "version": "2",
+        "id": "",
+        "defaults": {"topK": 0},
+        "documents": [{"sourceId": "d"}, {"sourceId": "d", "content": ""}, 7],
+        "queries": [
+            {
+                "id": "q1",
+                "query": "",
+                "relevant": {"sourceIds": [3, "", "d"], "anyOfSourceIdPrefixes": [""], "topK": 2},
+                "tags": [1, ""],
+            },
+            {"id": "q1", "query": "x", "topK": 0, "relevant": {}},
+            {"query": "x", "relevant": {"sourceIds": 4}, "metadataKeyEquals": {"a": 1}},
+            {"id": "q4", "query": " ", "relevant": {"sourceIds": []}, "tags": [True]},
+            {"id": "q5", "query": "x"},
+            *({"id": f"n{number}", "query": "x", "relevant": {}} for number in range(12)),
+        ],
+    }
+    with pytest.raises(DatasetError) as refused:
+        loaded(tmp_path, content)
+    head, *lines = str(refused.value).splitlines()
+    places = [line.strip().partition(": ")[0] for line in lines]
+    relevant = "$.queries[0].relevant"
+    expected = [
+        *("$.version", "$.id", "$.defaults.topK"),
+        *("$.documents[0].content", "$.documents[1].content", "$.documents[2]"),
+        *("$.queries[0].query", f"{relevant}.sourceIds[0]", f"{relevant}.sourceIds[1]", f"{relevant}.topK"),
+        *(f"{relevant}.anyOfSourceIdPrefixes[0]", "$.queries[1].id", "$.queries[1].topK"),
+        *("$.queries[1].relevant.sourceIds", "$.queries[2].id", "$.queries[2].relevant.sourceIds"),
+        *("$.queries[2].metadataKeyEquals", "$.queries[3].query", "$.queries[3].tags[0]", "$.queries[4].relevant"),
+        *(f"$.queries[{number}].relevant.sourceIds" for number in range(5, 17)),
+    ]
+    assert sorted(places) == sorted(expected)
+    assert head.endswith(f"{len(expected)} problems:")
+
+
 def test_some_questions_with_a_k_and_others_without_are_refused_unless_the_run_says(tmp_path):
     questions = [asked(number, ["eval:help:2"], **fields) for number, fields in enumerate([{}, {"topK": 3}, {}])]
     dataset = loaded(tmp_path, three_documents(*questions))

@@ -1,6 +1,7 @@
 """Inputs that are runs of the harness: odd datasets, configurations, options, and answers of an engine."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -47,6 +48,7 @@ _REFUSED = [
     ["--scope-prefix", "docs:", "--allow-custom-prefix"],
     ["--scope-prefix", "eval:sample:{runId}:"],
 ]
+_MEAN = re.compile(r"(\w+@\w+) >= ([0-9.]+)")
 _WORDS = [">= 2", "recall", "@", "recall@5 >= nan", "where", "min.x=1", "always", "-1", "p95 <= 5", "eval:{runId}:"]
 
 
@@ -55,6 +57,7 @@ class OddEngine:
 
     def __init__(self, rng: Random) -> None:
         self.rng, self.log, self.broke = rng, list[tuple[str, str]](), False
+        self.oddness = rng.choice((0.0, 0.2, 1.0))
         self.documents = {name: f"neighbour {name}" for name in NEIGHBOURS}
 
     def ingest(self, document: rag.Document) -> None:
@@ -68,15 +71,15 @@ class OddEngine:
         self.documents = {name: text for name, text in self.documents.items() if not name.startswith(scope_prefix)}
 
     def _may_break(self) -> None:
-        if self.rng.random() < 0.02:
+        if self.rng.random() < 0.02 * self.oddness:
             self.broke = True
             raise self.rng.choice([InputError("the disk is full"), SystemExit(3)])
 
     def retrieve(self, query: str, top_k: int, scope: str) -> Any:
-        if self.rng.random() < 0.15:
+        if self.rng.random() < 0.15 * self.oddness:
             shape = value_cases.result_shape(self.rng)
             return {"hits": shape, "seconds": odd.value(self.rng)} if self.rng.random() < 0.3 else shape
-        if self.rng.random() < 0.05:
+        if self.rng.random() < 0.05 * self.oddness:
             raise self.rng.choice([OSError("gone"), SystemExit(0), KeyError(1), RecursionError])
         return [{"doc_id": name, "text": text} for name, text in self.documents.items() if name.startswith(scope)]
 
@@ -142,8 +145,9 @@ def runs(rng: Random, folder: Path) -> None:
     engine = OddEngine(rng)
     _MADE.append(engine)
     code = command_cases.run(arguments, (0, 1, 2))
-    if engine.broke and code != 2:
-        raise uses.Broken(f"documents could not be written or deleted, and the exit code is {code}")
+    expected = 2 if engine.broke else _expected(folder, 9 if "--allow-failures" in arguments else 0)
+    if code != expected:
+        raise uses.Broken(f"the exit code is {code}; expected {expected} of {' '.join(arguments)}")
     written = [step for step in engine.log if step[0] != "close"]
     for kind, name in written:
         if not (name.startswith("eval:") and len(name) > len("eval:") and (kind == "ingest" or name.endswith(":"))):
@@ -162,6 +166,30 @@ def runs(rng: Random, folder: Path) -> None:
             given = json.loads((folder / "config.json").read_text("utf-8", "surrogatepass")).get("dataset")
             if given == "dataset.json":
                 raise uses.Broken("something was written for a dataset that cannot be read") from refused
+
+
+def _expected(folder: Path, allowed: int) -> int:
+    """Return the exit code that follows from what was saved; gates on the mean of a score are checked again.
+
+    Raises:
+        uses.Broken: A verdict is not what the scores say.
+    """
+    saved = [*folder.rglob("runs/*/report.json")]
+    if len(saved) != 1:
+        return 2
+    result = rag.load_result(saved[0].parent)
+    for verdict in result.gates:
+        bound = _MEAN.fullmatch(verdict.gate)
+        if bound is not None:
+            mean = result.metrics[bound[1]]
+            holds = "error" if mean is None else "pass" if mean >= float(bound[2]) - 1e-9 else "fail"
+            if verdict.counts_as != holds:
+                raise uses.Broken(f"{verdict.gate} of a mean of {mean} counts as {verdict.counts_as}")
+    counts = result.counts
+    unreliable = counts["failed"] + counts["metric_failed"] > allowed or counts["skipped"] > 0
+    unscored = all(mean is None for mean in result.metrics.values())
+    verdicts = {verdict.counts_as for verdict in result.gates}
+    return 2 if unreliable or unscored or "error" in verdicts else 1 if "fail" in verdicts else 0
 
 
 CASES: dict[str, Case] = {"harness-runs": runs}

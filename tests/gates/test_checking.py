@@ -1,14 +1,16 @@
 """What becomes of gates in results."""
 
 import math
+import time
 
 import numpy as np
 import pytest
 
+from rag_evaluation_framework import DOCUMENT, Dataset, DocumentId, DocumentLevelGroundTruth, evaluate
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.gates import Gate, assert_gates, check_gates
 from rag_evaluation_framework.statistics import paired_differences
-from support.gated_runs import run, timed
+from support.gated_runs import CORPUS, query, run, timed
 
 SIX_OF_EIGHT = run(lambda number: 1 if number < 6 else 0)
 ALL = run(lambda _: 1)
@@ -96,6 +98,48 @@ def test_latency_is_the_sum_of_the_stages_interpolated_linearly():
     assert verdict(result, "p50 <= 0.08s where tags=billing").told == (
         "80.0 ms, 1 question timed, the first question apart"
     )
+
+
+@pytest.mark.parametrize(
+    ("questions", "asked_alone", "gate", "expected"),
+    [
+        (8, 1, "p95 <= 9s", "1 of 8 questions were timed on their own, too few for p95; ask them one at a time"),
+        (8, 2, "p50 <= 9s", "0.0 ms, 1 question timed, the first question apart"),
+        (8, 1, "p50 <= 9s", "1 of 8 questions were timed on their own, too few for p50; ask them one at a time"),
+        (40, 19, "p95 <= 9s", "19 of 40 questions were timed on their own, too few for p95; ask them one at a time"),
+        (40, 20, "p95 <= 9s", "0.0 ms, 19 questions timed, the first question apart"),
+        (40, 20, "p96 <= 9s", "20 of 40 questions were timed on their own, too few for p96; ask them one at a time"),
+    ],
+)
+def test_a_percentile_needs_questions_beyond_it_unless_all_were_timed(questions, asked_alone, gate, expected):
+    seconds = [0.0] * asked_alone + [math.nan] * (questions - asked_alone)
+    found = verdict(timed(run(lambda _: 1, questions=questions), search=seconds), gate)
+    assert found.told.startswith(expected)
+    assert found.verdict == ("passed" if "ms" in expected else "not measured")
+
+
+def test_questions_without_an_answer_in_time_are_slow_in_every_stage_and_those_that_failed_otherwise_are_told():
+    def search(text, k):
+        if text == "question 3":
+            time.sleep(1)
+        if text == "question 5":
+            raise TimeoutError("of the engine itself") if "own" in given else ConnectionError("gone")
+        return [{"doc_id": "d0"}]
+
+    entries = [DocumentLevelGroundTruth(query(number), [DocumentId("d0")]) for number in range(8)]
+    dataset = Dataset(entries, DOCUMENT, corpus=CORPUS)
+    given = set()
+    result = evaluate(search, dataset, k=1, budgets=[], timeout=0.3)
+    for gate in ("p95 <= 200ms", "p95(retrieve) <= 200ms"):
+        found = verdict(result, gate)
+        assert (found.verdict, found.measured > 0.2) == ("failed", True)
+        assert found.told.endswith(
+            "6 questions timed, the first question apart, 1 of them out of time, 1 failed and not timed"
+        )
+    assert verdict(result, "p95 <= 200ms where tags=hard").told.endswith("1 question timed, the first question apart")
+    given.add("own")
+    found = verdict(evaluate(lambda text, k: search(text.replace("3", "4"), k), dataset, k=1, budgets=[]), "p95 <= 9s")
+    assert found.told.endswith("6 questions timed, the first question apart, 1 failed and not timed")
 
 
 def test_a_drop_is_of_the_questions_scored_in_both():
@@ -211,6 +255,12 @@ def test_an_inconclusive_gate_counts_as_was_asked_and_says_so(policy, counts_as)
     found = verdict(SIX_OF_EIGHT, "population(recall@1) >= 0.7", on_inconclusive=policy)
     assert (found.verdict, found.counts_as) == ("inconclusive", counts_as)
     assert found.word == f"inconclusive (counts as {counts_as}ed)"
+
+
+def test_an_inconclusive_gate_counts_as_passed_unless_it_is_said():
+    after = run(lambda number: 1 if number < 5 else 0)
+    found = verdict(after, "population(recall@1) drop <= 0.05", SIX_OF_EIGHT)
+    assert (found.verdict, found.counts_as) == ("inconclusive", "pass")
 
 
 def test_of_an_unchanged_system_a_population_gate_is_open_and_its_power_is_not_known():

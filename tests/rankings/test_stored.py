@@ -19,6 +19,7 @@ from rag_evaluation_framework import (
     Query,
     TokenLevelGroundTruth,
     evaluate,
+    load_result,
 )
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.rankings import StoredRetriever
@@ -93,6 +94,20 @@ def test_the_rankings_of_a_run_are_scored_as_in_the_run(tmp_path):
     run = evaluate(BM25Retriever(), SPANS, [1, 2])
     again = evaluate(StoredRetriever(run.save(tmp_path / "saved") / "rankings.jsonl.gz"), SPANS, [1, 2])
     assert again.metrics == run.metrics
+
+
+def test_what_failed_in_a_run_fails_again_in_its_rankings(tmp_path):
+    class Flaky(BM25Retriever):
+        def retrieve(self, query, k):
+            if query == SPANS.queries[1].text:
+                raise ConnectionError("gone")
+            return super().retrieve(query, k)
+
+    run = evaluate(Flaky(), SPANS, [1, 2])
+    again = evaluate(StoredRetriever(run.save(tmp_path / "saved") / "rankings.jsonl.gz"), SPANS, [1, 2])
+    assert (again.metrics, again.counts["failed"], run.counts["failed"]) == (run.metrics, 1, 1)
+    assert again.failures["q2"][0].message == "failed in the run of which rankings.jsonl.gz has the rankings"
+    assert [*again.queries.hits[0]] == [*load_result(tmp_path / "saved").queries.hits[0]]
 
 
 @pytest.mark.parametrize(

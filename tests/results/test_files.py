@@ -99,7 +99,7 @@ def test_rankings_hold_hits_in_columns_without_those_that_say_nothing(folder):
         "text": [None, None, None, "lost"],
         "score": [1.0, 0.5, 1 / 3, None],
     }
-    assert rows[3] == {"query_id": "bad", "doc_id": []}
+    assert rows[3] == {"query_id": "bad", "doc_id": [], "failed": True}
 
 
 def test_equal_runs_are_equal_bytes_but_for_times(tmp_path):

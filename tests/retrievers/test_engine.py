@@ -1,3 +1,4 @@
+import time
 from dataclasses import replace
 
 import pytest
@@ -11,12 +12,14 @@ from rag_evaluation_framework import (
     DocumentId,
     DocumentLevelGroundTruth,
     Query,
+    RerankedRetriever,
     compare,
     evaluate,
 )
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.errors import ConfigError, DatasetError
 from rag_evaluation_framework.experiments.configured_engine import around
+from rag_evaluation_framework.rerankers.function import FunctionReranker
 from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
 from support.engines import MemoryEngine
 
@@ -150,6 +153,38 @@ def test_the_scope_and_the_constraints_of_a_question_reach_the_engine():
     assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [[], ["eval:a:3"]]
 
 
+def test_the_constraints_of_a_question_reach_the_engine():
+    """Of the two documents in the scope that share a word with the question, one meets them."""
+    engine = MemoryEngine([*corpus_of(), Document(DocumentId("eval:a:4"), "How long parcels take.", {"number": "4"})])
+    asked = dataset_of(metadataConstraints={"number": "4"})
+    result = evaluate(EngineRetriever(engine, "eval:a:"), asked, 5, budgets=[])
+    assert [[hit.doc_id for hit in query.hits] for query in result.queries] == [["eval:a:4"], []]
+
+
+def test_a_question_without_a_scope_is_asked_in_that_of_the_run():
+    truth = [DocumentLevelGroundTruth(Query("q1", "Refunds?"), [DocumentId("eval:a:1")])]
+    engine = MemoryEngine([*neighbours(), *corpus_of()])
+    result = evaluate(EngineRetriever(engine, "eval:a:"), Dataset(truth, DOCUMENT), 5, budgets=[])
+    assert engine.log == [("retrieve", "eval:a:")]
+    assert [hit.doc_id for hit in result.queries[0].hits] == ["eval:a:1"]
+
+
+def test_a_key_that_an_engine_holds_is_in_nothing_that_is_kept(tmp_path):
+    class Keyed(MemoryEngine):
+        def __init__(self):
+            super().__init__()
+            self.api_key = "correct horse battery"
+
+        def retrieve(self, query, top_k, scope):
+            raise ConnectionError(f"nobody is known by {self.api_key}")
+
+    result = evaluate(EngineRetriever(Keyed(), "eval:a:"), dataset_of(), 5)
+    saved = result.save(tmp_path / "run")
+    kept = "".join(path.read_text() for path in saved.iterdir() if path.suffix != ".gz")
+    assert "nobody is known by ***" in kept
+    assert "correct horse" not in kept + str(result)
+
+
 def test_constraints_are_refused_by_an_engine_that_takes_none():
     class Plain:
         def retrieve(self, query, top_k, scope):
@@ -246,6 +281,42 @@ def test_what_cannot_be_deleted_is_told_and_the_engine_closed():
 def test_what_is_no_engine_is_refused(engine, said):
     with pytest.raises(ConfigError, match=said):
         EngineRetriever(engine)
+
+
+class Rubbish(MemoryEngine):
+    """Answers more than was asked for, some of it twice, without finite scores, and beyond the end of a document."""
+
+    def retrieve(self, query, top_k, scope):
+        (found,) = super().retrieve(query, top_k, scope)
+        return [{**found, "score": float("nan")}, found, {**found, "text": None, "end": 10**9}, *[found] * top_k]
+
+
+def test_what_is_odd_in_an_answer_is_counted_and_shown():
+    result = evaluate(EngineRetriever(Rubbish(corpus_of()), "eval:a:"), dataset_of(corpus=corpus_of()), 5, [])
+    assert result.metrics["recall@5"] == 1.0
+    told = "\n".join(result.notes)
+    assert "Rubbish returned more results than it was asked for; the first ones were read (questions: 2)" in told
+    assert "Rubbish returned scores that are no finite numbers; they were left out" in told
+    assert "places that their documents do not have: 2, such as [0:1000000000] of 'eval:a:" in told
+    assert "results that are another one of their ranking once more: 6;" in told
+    assert "! Rubbish returned more results" in str(result)
+
+
+class Slow(MemoryEngine):
+    def retrieve(self, query, top_k, scope):
+        time.sleep(0.05)
+        return {"hits": super().retrieve(query, top_k, scope), "seconds": {"search": 0.001}}
+
+
+def test_time_that_an_engine_does_not_tell_of_is_in_its_latency():
+    retriever = EngineRetriever(Slow(corpus_of()), "eval:a:")
+    result = evaluate(retriever, dataset_of(corpus=corpus_of()), 5, [])
+    assert [*result.latency.stages] == ["search", "other"]
+    assert 0.05 <= result.latency.total.p50 < 5
+    reranked = evaluate(
+        RerankedRetriever(retriever, FunctionReranker(lambda query, texts: [1] * len(texts))), dataset_of()
+    )
+    assert reranked.latency.total.p50 >= 0.05
 
 
 class TakesTwo:

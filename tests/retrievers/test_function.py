@@ -1,4 +1,5 @@
 import re
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from rag_evaluation_framework import (
     PositionAwareChunk,
     generate_chunk_id,
 )
+from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.contracts.retrieved import as_hits, as_retrieval
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.errors import InputError
@@ -123,7 +125,9 @@ class TestAsHits:
 
     @pytest.mark.parametrize("score", [float("nan"), float("inf")])
     def test_a_score_that_is_not_finite_is_no_score(self, score):
-        hits = as_hits([{"text": "Hello", "score": score}, Hit(text="Hello", score=score)], "f")
+        with collected() as notes:
+            hits = as_hits([{"text": "Hello", "score": score}, Hit(text="Hello", score=score)], "f")
+        assert notes == ["f returned scores that are no finite numbers; they were left out, and the order was kept"]
         assert hits == (Hit(text="Hello"), Hit(text="Hello"))
 
     def test_no_results_are_no_hits(self):
@@ -206,7 +210,22 @@ class TestAsHits:
         assert found.stages == stages
 
     def test_without_seconds_the_stages_are_not_told(self):
-        assert as_retrieval({"hits": ["Hello", "World"]}, "search", 1) == Retrieval((Hit(text="Hello"),))
+        assert as_retrieval({"hits": ["Hello", "World"]}, "search", 2).stages == ()
+        assert as_retrieval({"hits": ["Hello"]}, "search", 1, asked=perf_counter() - 5).stages == ()
+
+    def test_what_the_stages_leave_of_the_time_an_answer_took_is_a_stage(self):
+        told = {"hits": ["Hello"], "seconds": {"embed": 0.25, "search": None}}
+        *stages, other = as_retrieval(told, "search", 1, asked=perf_counter() - 5).stages
+        assert stages == [Stage("embed", 0.25), Stage("search", None)]
+        assert other.name == "other"
+        assert other.seconds == pytest.approx(4.75, abs=0.2)
+        told = {"hits": ["Hello"], "seconds": {"embed": 99.0}}
+        assert as_retrieval(told, "search", 1, asked=perf_counter()).stages == (Stage("embed", 99.0),)
+
+    def test_more_than_was_asked_for_is_cut_and_told(self):
+        with collected() as notes:
+            assert as_retrieval({"hits": ["Hello", "World"]}, "search", 1) == Retrieval((Hit(text="Hello"),))
+        assert notes == ["search returned more results than it was asked for; the first ones were read"]
 
     @pytest.mark.parametrize(
         ("seconds", "message"),

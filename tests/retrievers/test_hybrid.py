@@ -15,6 +15,7 @@ from rag_evaluation_framework import (
     RerankedRetriever,
     VectorRAGRetriever,
 )
+from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.data import Hit, Retrieval, Stage
 from rag_evaluation_framework.demo import load_handbook
 from rag_evaluation_framework.errors import ConfigError, InputError, NotIndexed
@@ -189,7 +190,9 @@ class TestDepth:
 
         retriever = HybridRetriever([Greedy([*map(letter, "abcdef")])], depth=2)
         retriever.index(CORPUS)
-        assert texts(retriever.retrieve("?", 2).hits) == "ab"
+        with collected() as notes:
+            assert texts(retriever.retrieve("?", 2).hits) == "ab"
+        assert notes == ["Greedy returned more results than it was asked for; the first ones were read"]
 
 
 class TestForeignResults:

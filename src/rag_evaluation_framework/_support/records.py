@@ -14,7 +14,8 @@ from rag_evaluation_framework._outside import bounded
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.errors import DatasetError
 
-_MOST_PROBLEMS = 10
+_MOST_PROBLEMS = _MOST_NOTES = 10
+_MOST_OF_RECORDS = 50  # somebody wrote these, and mends them one by one
 _LONGEST_PROBLEM = 600  # characters
 _MOST_KEYS = 8
 _SHORT = Repr()
@@ -42,7 +43,8 @@ class Problems:
     The others are only counted: nobody reads a million of them, and each may quote the file.
     """
 
-    def __init__(self, problems: Iterable[str] = ()) -> None:
+    def __init__(self, problems: Iterable[str] = (), most: int = _MOST_PROBLEMS) -> None:
+        self._most = most
         self._first: list[str] = []
         self._count = 0
         for problem in problems:
@@ -50,7 +52,7 @@ class Problems:
 
     def append(self, problem: str) -> None:
         """Count a problem, which is kept if it is one of the first."""
-        if self._count < _MOST_PROBLEMS:
+        if self._count < self._most:
             self._first.append(bounded(problem, _LONGEST_PROBLEM))
         self._count += 1
 
@@ -58,7 +60,7 @@ class Problems:
         return self._count
 
     def message(self, source: str) -> str:
-        """Return one message for all of them: a single line for one, else one line each for the first ten."""
+        """Return one message for all of them: a single line for one, else one line each for the first ones."""
         if self._count == 1:
             return f"{source}: {self._first[0]}"
         lines = "".join(f"\n  {problem}" for problem in self._first)
@@ -77,7 +79,7 @@ class RecordReader:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.problems = Problems()
+        self.problems = Problems(most=_MOST_OF_RECORDS)
         self.notes: dict[str, str] = {}
         self._ids: set[str] = set()
 
@@ -109,6 +111,10 @@ class RecordReader:
             self.problem(f"{where}.query", "is blank")
         if not storable(f"{identity}{text}"):
             self.problem(where, "the question contains a lone surrogate, which cannot be written as UTF-8")
+        self.check_id(identity, where)
+
+    def check_id(self, identity: str, where: str) -> None:
+        """Check that the id of a question is unique; record it if it is not."""
         if identity in self._ids:
             self.problem(f"{where}.id", f"{identity!r} is already the id of an earlier question; ids must be unique")
         self._ids.add(identity)
@@ -119,10 +125,10 @@ class RecordReader:
 
     def warn(self) -> None:
         """Warn of what was noted: of the first ten, and of how many there are besides."""
-        for text in islice(self.notes.values(), _MOST_PROBLEMS):
+        for text in islice(self.notes.values(), _MOST_NOTES):
             note(f"{self.source}: {text}")
-        if len(self.notes) > _MOST_PROBLEMS:
-            note(f"{self.source}: … and {len(self.notes) - _MOST_PROBLEMS} more of the kind")
+        if len(self.notes) > _MOST_NOTES:
+            note(f"{self.source}: … and {len(self.notes) - _MOST_NOTES} more of the kind")
 
 
 def _got(item: ErrorDetails) -> str:

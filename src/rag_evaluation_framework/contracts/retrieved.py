@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set, Sized
 from contextlib import suppress
 from itertools import islice
 from math import isfinite
+from time import perf_counter
 from types import NoneType
 from typing import Any, TypeGuard, TypeVar, cast
 
 from rag_evaluation_framework._outside import class_name, fit_to_keep, name_line, one_line, shown
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.data.chunks import AnyChunk, Chunk, PositionAwareChunk
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
@@ -25,6 +27,9 @@ from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, InputError
 
 T = TypeVar("T")
+
+OTHER = "other"
+"""The stage of the time that the stages a system tells leave of how long its answer took."""
 
 _TEXT = (str, NoneType)
 
@@ -47,20 +52,23 @@ _ENOUGH = ("doc_id", "document_id", "docId", "chunk_id", "chunkId")
 _RUN_OUTPUTS = ("retrieved_chunk_ids", "retrieved_spans", "hits")
 
 
-def as_retrieval(results: Any, source: str, k: int) -> Retrieval:
+def as_retrieval(results: Any, source: str, k: int, asked: float | None = None) -> Retrieval:
     """Read what a retriever returned: its first `k` results, and what else a `Retrieval` tells, in plain values.
 
     Args:
         results: What `as_hits` reads.
         source: The retriever's name, for messages.
         k: How many results are read, of an answer without end too.
+        asked: When it was asked, by `perf_counter`: what the seconds of a mapping leave of the time since then is the
+            stage `other`, so that all stages together are as long as the answer took.
 
     Raises:
         InputError: It is nothing of the kind, or a field holds something else than it is for.
     """
     hits = as_hits(results, source, k)
     if isinstance(results, Mapping):
-        return Retrieval(hits, _told_stages(cast("Mapping[str, Any]", results).get("seconds"), source))
+        told = _told_stages(cast("Mapping[str, Any]", results).get("seconds"), source)
+        return Retrieval(hits, told if asked is None else _whole(told, perf_counter() - asked))
     if not isinstance(results, Retrieval):
         return Retrieval(hits)
     limit: Any = results.limit
@@ -105,6 +113,8 @@ def as_hits(results: Any, source: str, most: int | None = None) -> tuple[Hit, ..
     if isinstance(results, Mapping):
         results = _from_run_output(cast("Mapping[str, Any]", results), source)
     if _is_ranked(results):
+        if most is not None and isinstance(results, Sized) and len(results) > most:
+            note(f"{source} returned more results than it was asked for; the first ones were read")
         return tuple(_sound(_as_hit(result, source), source) for result in islice(results, most))
     raise InputError(f"{source} returned {class_name(results)}; expected a list of texts, chunks or dicts, best first")
 
@@ -127,6 +137,12 @@ def _told_stages(seconds: Any, source: str) -> tuple[Stage, ...]:
         )
     told = cast("Mapping[str, Any]", seconds)
     return tuple(_as_stage(Stage(name, told[name]), source) for name in islice(told, len(told)))
+
+
+def _whole(told: tuple[Stage, ...], seconds: float) -> tuple[Stage, ...]:
+    """Return stages that take as long together, if any are told."""
+    left = seconds - sum(stage.seconds or 0.0 for stage in told)
+    return (*told, Stage(OTHER, left)) if told and left > 0 else told
 
 
 def _as_stage(stage: Any, source: str) -> Stage:
@@ -261,6 +277,8 @@ def _sound(hit: Hit, source: str) -> Hit:
     if start is not None and end is not None and not 0 <= start <= end:
         raise InputError(f"{source} returned start={start}, end={end}; expected 0 <= start <= end")
     score = _field(source, "score", score, _score, "a number")
+    if score is not None and not isfinite(score):
+        note(f"{source} returned scores that are no finite numbers; they were left out, and the order was kept")
     return Hit(
         None if doc_id is None else DocumentId(doc_id),
         start,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard, get_args
 
-from pydantic import AliasGenerator, BaseModel, ConfigDict, FailFast, Field
+from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from rag_evaluation_framework._outside import raised, said, shown
@@ -78,8 +78,8 @@ class _Document(_Item):
 
 
 class _Relevant(_Settings):
-    source_ids: Annotated[list[_Text], FailFast()]
-    any_of_source_id_prefixes: Annotated[list[_Text], FailFast()] = []
+    source_ids: list[Any]
+    any_of_source_id_prefixes: list[Any] = []
 
 
 class _QueryRecord(_Settings):
@@ -87,7 +87,7 @@ class _QueryRecord(_Settings):
     query: _Text
     relevant: dict[str, Any]
     notes: Any = None
-    tags: Annotated[list[str], FailFast()] = []
+    tags: list[Any] = []
 
 
 def is_harness(content: Json) -> TypeGuard[dict[str, Any]]:
@@ -228,14 +228,21 @@ def _entry(
     data: Any, where: str, records: RecordReader, resolver: DocumentResolver | None
 ) -> DocumentLevelGroundTruth | None:
     record = records.validate(_QueryRecord, data, where)
-    if record is None:
+    given: Json = data.get("relevant") if is_object(data) else None
+    relevant = records.validate(_Relevant, given, f"{where}.relevant") if is_object(given) else None
+    if record is not None:
+        records.check_query(record.id, record.query, where)
+        _check_texts(record.tags, f"{where}.tags", records, least=0)
+    elif is_object(data) and isinstance(data.get("id"), str):
+        records.check_id(data["id"], where)
+    if relevant is not None:
+        _check_texts(relevant.source_ids, f"{where}.relevant.sourceIds", records)
+        _check_texts(relevant.any_of_source_id_prefixes, f"{where}.relevant.anyOfSourceIdPrefixes", records)
+        if relevant.top_k is not None:  # it would be read as that of the question
+            found = f"{relevant.top_k} does not belong here; expected beside relevant"
+            records.problem(f"{where}.relevant.topK", found)
+    if record is None or relevant is None or records.problems:
         return None
-    records.check_query(record.id, record.query, where)
-    relevant = records.validate(_Relevant, record.relevant, f"{where}.relevant")
-    if relevant is None:
-        return None
-    if relevant.top_k is not None:  # it would be read as that of the question
-        records.problem(f"{where}.relevant.topK", f"{relevant.top_k} does not belong here; expected beside relevant")
     metadata = {
         **record.kept("id", "query", "relevant"),
         **relevant.kept("source_ids", "any_of_source_id_prefixes"),
@@ -250,6 +257,14 @@ def _entry(
             records.note(place, f"{place}: no document starts with {prefix!r}, so it can never be retrieved")
     query = Query(QueryId(record.id), QueryText(record.query), metadata)
     return DocumentLevelGroundTruth(query, tuple(ids), tuple(relevant.any_of_source_id_prefixes))
+
+
+def _check_texts(items: list[Any], where: str, records: RecordReader, least: int = 1) -> None:
+    """Record every item of a list that is no text of at least so many characters."""
+    expected = "a text that is not empty" if least else "a text"
+    for number, item in enumerate(items):
+        if not isinstance(item, str) or len(item) < least:
+            records.problem(f"{where}[{number}]", f"expected {expected}, got {shown(item, 60)}")
 
 
 def _found(name: str, where: str, records: RecordReader, resolver: DocumentResolver | None) -> DocumentId:

@@ -169,7 +169,7 @@ class Asker:
     def _read(self, query: Query, results: Any, depth: int, start: float | None = None) -> Returned:
         """Return what a retriever returned; with a start, how long it took, unless the retriever says that."""
         try:
-            found = as_retrieval(results, self.name, depth)
+            found = as_retrieval(results, self.name, depth, start)
         except BaseException as error:  # noqa: BLE001  a generator may raise anything
             return self._failed(query, error, depth)
         if start is not None and not found.stages:

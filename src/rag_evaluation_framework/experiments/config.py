@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeAlias
@@ -137,6 +137,7 @@ class ExperimentConfig(Generic[U]):
                 *([] if asked is None else [_told_top_k(asked)]),
                 *moved,
                 *dataset.check(documents),
+                *_noted_unsearched(dataset, documents),
                 *noted_mode(pipeline, dataset),
                 *rules.check(dataset, documents, pipeline, chunk_id),
                 *pipeline.check(dataset.queries, documents, level.evaluation_type),
@@ -232,6 +233,17 @@ def _told_top_k(asked: tuple[int, ...]) -> str:
         f"questions ask for different numbers of results: {listed}. Scores @topK cut each at its own; the "
         f"retriever is asked for at least {max(asked)}"
     )
+
+
+def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]:
+    """Yield a note on documents that no question searches, as they are outside of every scope."""
+    prefixes = tuple({Scope.of(query).prefix for query in dataset.queries})
+    outside = [document.id for document in documents if not document.id.startswith(prefixes)]
+    if outside:
+        yield (
+            f"documents that no question searches, as they are outside of every scope: {len(outside)} of "
+            f"{len(documents)}, such as {shown(outside[0])}"
+        )
 
 
 def _found_again(dataset: Dataset[Any], corpus: Corpus) -> tuple[Dataset[Any], tuple[str, ...]]:

@@ -30,6 +30,7 @@ _FIRST_DEPTH = 10
 _MOST_TIMED = 50
 _TIMED_SIDE_BY_SIDE = 32  # one in so many
 _INTERRUPTED = Returned(Retrieval(()), 0, NOT_ANSWERED)
+_HITS_AT_ONCE = 1 << 18  # so that the memory does not grow with the number of questions
 _SHORTER = 4  # than the mean: how much shorter chunks are provided for in the first request
 
 
@@ -109,6 +110,7 @@ class Ranker:
         together = self.together and self.retriever.takes_many and not one_by_one
         self._asker = Asker(self.retriever, self.name, together, self.concurrency, self.on_error, self.timeout)
         self._hits = HitCollector()
+        self._said: dict[str, set[str]] = {}  # what the retriever noted, and of which questions
 
     def rankings(self, queries: Sequence[Query]) -> Rankings:
         """Return the ranking of every query, or how its retrieval failed; notes go to whoever collects them.
@@ -144,6 +146,8 @@ class Ranker:
         tops = {cutoff: self._ranked(found, worked) for cutoff, found in at.items()}
         if not tops:
             tops = self._tops(hits, self._ranked(first, worked))
+        for text, said in self._said.items():
+            note(text if len(said) == 1 else f"{text} (questions: {len(said)})")
         not_asked = sum(failure == NOT_ASKED for failure in failures.values())
         if not_asked:
             note(
@@ -265,7 +269,11 @@ class Ranker:
         for row, query in enumerate(queries):
             if row not in answers:
                 answers[row] = self._seen(self._asker.answered.pop(query.id, _INTERRUPTED).untimed())
-        return self._noted([answers[row] for row in range(len(queries))])
+        listed = [answers[row] for row in range(len(queries))]
+        for query, seen in zip(queries, listed, strict=True):  # in their order, whichever was asked first
+            for text in seen.notes:
+                self._said.setdefault(text, set()).add(query.id)
+        return listed
 
     def _seen(self, answer: Returned) -> _Seen:
         """Locate the hits of an answer in the corpus, and collect those that a cutoff reaches."""
@@ -290,13 +298,6 @@ class Ranker:
     def _placed(self, stage: Stage) -> Stage:
         """Return a stage whose hits have their places."""
         return stage if stage.hits is None else replace(stage, hits=self._stage_locator.place(stage.hits))
-
-    def _noted(self, answers: list[_Seen]) -> list[_Seen]:
-        """Say what the retriever noted, in the order of the questions, whichever was asked first."""
-        for answer in answers:
-            for text in answer.notes:
-                note(text)
-        return answers
 
     def _is_document(self, text: str) -> bool:
         return text in self.cutter.reader.corpus
@@ -327,6 +328,15 @@ class Ranker:
                 f"{shown(elsewhere[0].doc_id)}; they are not located. Let the retriever name documents as the corpus "
                 "does, or leave doc_id out to have their texts looked for everywhere"
             )
+        if self._locator.outside:
+            first = min(self._locator.outside, key=lambda span: (span.doc_id, span.start, span.end))
+            yield (
+                f"places that their documents do not have: {len(self._locator.outside)}, such as "
+                f"[{first.start}:{first.end}] of {shown(first.doc_id)}; these results have no place. Are the documents "
+                "those that were indexed? Offsets count code points"
+            )
+        if repeated := _repeated(found):
+            yield f"results that are another one of their ranking once more: {repeated}; a reader reads them twice"
         named = hits.take(np.flatnonzero(~hits.doc_id.known & (hits.text.numbers(self._is_document) > 0)))
         if len(named):
             yield (
@@ -339,6 +349,18 @@ class Ranker:
                 f"results whose text occurs more than once: {ambiguous}; the first free place was taken. Let the "
                 "retriever return doc_id, or doc_id, start and end, to be sure"
             )
+
+
+def _repeated(found: RankedHits) -> int:
+    """Return how many results are equal to one before them in their ranking; a document alone may be any part of it."""
+    hits = found.flat
+    told = np.flatnonzero(hits.placed | hits.chunk_id.known | hits.text.known)
+    repeated = 0
+    blocks = np.flatnonzero(np.diff(np.cumsum(found.counts)[found.query[told]] // _HITS_AT_ONCE)) + 1
+    for rows in np.split(told, blocks):
+        _, numbers = hits.take(rows).distinct()
+        repeated += len(rows) - len(np.unique(found.query[rows] * (len(rows) + 1) + numbers))
+    return repeated
 
 
 def _failures(queries: Sequence[Query], answers: Sequence[Sequence[_Seen]]) -> dict[str, Failure]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from math import fsum, isfinite
+from math import ceil, fsum, isfinite
 from typing import Any
 
 import numpy as np
@@ -180,13 +180,22 @@ class Runs:
         if not timed.any():
             raise NotMeasured(f"no question{_of(gate.where)} was timed on its own; {_stages(stages)}")
         totals = np.nansum(columns, axis=0)[timed]
+        answered = np.array([status != "failed" for status in self.result.scores.statuses], dtype=np.bool_)[rows]
+        least = ceil(100 / (100 - gate.percentile))  # one of them is beyond the percentile
+        if len(totals) < min(least, int(answered.sum())):
+            raise NotMeasured(
+                f"{len(totals)} of {_questions(int(answered.sum()))} were timed on their own, too few for "
+                f"p{gate.percentile}; ask them one at a time (max_concurrency 1, batch_queries false)"
+            )
         told = ""
         if len(totals) > 1 and rows[timed][0] == self._warm_up:
             totals, told = totals[1:], ", the first question apart"
-        late = self._out_of_time(rows) if not gate.name else 0
-        if late:  # they took as long at least
+        late = self._out_of_time(rows)
+        if late:  # they took as long at least; in which stage is not known
             totals = np.append(totals, np.full(late, float(self.result.config["timeout"])))
             told += f", {late} of them out of time"
+        if failed := len(rows) - int(answered.sum()) - late:
+            told += f", {failed} failed and not timed"
         value = float(np.quantile(totals, gate.percentile / 100))
         return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(totals))} timed{told}")
 

@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -32,6 +32,7 @@ class HitLine(BaseModel):
         chunk_id: The chunk's id.
         text: The retrieved text.
         score: The retriever's own score.
+        failed: Whether the retrieval failed; not there if it did not.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
@@ -43,18 +44,22 @@ class HitLine(BaseModel):
     chunk_id: list[str | None] | None = Field(None, fail_fast=True)
     text: list[str | None] | None = Field(None, fail_fast=True)
     score: list[float | None] | None = Field(None, fail_fast=True)
+    failed: bool = False
 
 
-_COLUMNS = tuple(HitLine.model_fields)[1:]
+_COLUMNS = tuple(HitLine.model_fields)[1:-1]
 
 
-def write_hit_lines(file: BinaryIO, query_ids: Sequence[str], rankings: RankedHits) -> None:
+def write_hit_lines(
+    file: BinaryIO, query_ids: Sequence[str], rankings: RankedHits, failed: Container[str] = ()
+) -> None:
     """Write one line per question, one after the other; equal rankings are equal bytes.
 
     Args:
         file: Where to write, opened for bytes.
         query_ids: The questions.
         rankings: What was found for each.
+        failed: The questions whose retrieval failed.
 
     Raises:
         DatasetError: What was found for a question is more than may be read.
@@ -68,16 +73,18 @@ def write_hit_lines(file: BinaryIO, query_ids: Sequence[str], rankings: RankedHi
         return len(line[0]) <= FREE and total <= most and hits * _BYTES <= most
 
     # What is more than may be read of a small file is not compressed, so that the file is not small.
-    for short, some in groupby(_written(query_ids, rankings), key=fits):
+    for short, some in groupby(_written(query_ids, rankings, failed), key=fits):
         with gzip.GzipFile("", "wb", _LEVEL if short else 0, file, mtime=0) as member:
             member.writelines(line for line, _ in some)
 
 
-def _written(query_ids: Sequence[str], rankings: RankedHits) -> Iterator[tuple[bytes, int]]:
+def _written(query_ids: Sequence[str], rankings: RankedHits, failed: Container[str]) -> Iterator[tuple[bytes, int]]:
     """Yield each line, and how many hits it has."""
     bounds = zip(rankings.begins.tolist(), rankings.ends.tolist(), strict=True)
     for query_id, (begin, end) in zip(query_ids, bounds, strict=True):
-        content = {"query_id": query_id, **_columns(rankings.table, slice(begin, end))}
+        content: dict[str, Any] = {"query_id": query_id, **_columns(rankings.table, slice(begin, end))}
+        if query_id in failed:
+            content["failed"] = True
         line = utf8_json.written(f"{json.dumps(content, ensure_ascii=False, allow_nan=False)}\n")
         if weight(line) > LONGEST_LINE:
             raise DatasetError(

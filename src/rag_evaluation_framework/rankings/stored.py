@@ -21,7 +21,7 @@ from rag_evaluation_framework.data.hits import Hit, Retrieval, Stage
 from rag_evaluation_framework.data.ids import DocumentId, EvaluationType
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.scopes import Scope
-from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
+from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError, ResultError
 from rag_evaluation_framework.rankings.hit_lines import HitLine
 from rag_evaluation_framework.rankings.reader import read_rankings
 
@@ -45,7 +45,7 @@ class StoredRetriever(Retriever):
     A file is a TREC run or another of the formats that `read_rankings` reads, whose ids are those of documents or
     chunks; or JSONL with one question a line, `{"query_id": ..., "hits": [...]}`, whose hits are what any retriever may
     return (`retrieved_chunk_ids` and `retrieved_spans` are read in their place); or the `rankings.jsonl.gz` of a run.
-    A question that it lacks has an empty ranking.
+    A question that it lacks has an empty ranking; one that failed in that run fails again.
 
     Attributes:
         path: The file; compressed with gzip or not.
@@ -75,7 +75,7 @@ class StoredRetriever(Retriever):
     @property
     def most_results(self) -> int:
         """The length of the longest ranking."""
-        return max((len(found.hits) for found in self.rankings.values()), default=0)
+        return max((len(found.hits) for found in self.rankings.values() if found), default=0)
 
     @property
     def needs_documents(self) -> bool:
@@ -83,8 +83,8 @@ class StoredRetriever(Retriever):
         return False
 
     @cached_property
-    def rankings(self) -> dict[str, Retrieval]:
-        """What was found, by the id of the question.
+    def rankings(self) -> dict[str, Retrieval | None]:
+        """What was found, by the id of the question; None where the retrieval failed.
 
         Raises:
             DatasetError: The file cannot be used.
@@ -121,9 +121,10 @@ class StoredRetriever(Retriever):
                 f"{', '.join(shown(name, 40) for name in [*self.rankings][:3])}, the dataset "
                 f"{', '.join(shown(name, 40) for name in [*asked][:3])}"
             )
-        fields = {name for found in self.rankings.values() for hit in found.hits for name in _known(hit)}
+        hits = [hit for found in self.rankings.values() if found for hit in found.hits]
+        fields = {name for hit in hits for name in _known(hit)}
         needed = [name for name in _NEEDED[evaluation_type] if name != "text" or len(corpus)]
-        if fields.isdisjoint(needed) and any(found.hits for found in self.rankings.values()):
+        if fields.isdisjoint(needed) and hits:
             raise ConfigError(
                 f"{self.path}: cannot be scored at {evaluation_type}, as its hits have no {' and no '.join(needed)}; "
                 f"they have {', '.join(name for name in _COLUMNS if name in fields)}"
@@ -144,8 +145,14 @@ class StoredRetriever(Retriever):
         return Retrieval((), complete=True)
 
     def retrieve_for(self, question: Query, k: int) -> Retrieval:
-        """Return the first `k` hits of the question."""
+        """Return the first `k` hits of the question.
+
+        Raises:
+            ResultError: Its retrieval failed when the rankings were made.
+        """
         found = self.rankings.get(question.id, Retrieval(()))
+        if found is None:
+            raise ResultError(f"failed in the run of which {self.name} has the rankings")
         return Retrieval(found.hits[:k], found.stages or _UNTIMED, complete=k >= len(found.hits))
 
     def _of_ids(self, found: dict[str, float]) -> tuple[Hit, ...]:
@@ -164,8 +171,8 @@ def _holds_hits(line: bytes) -> bool:
     return is_object(content) and (any(key in content for key in _RESULTS) or is_list(content.get("doc_id")))
 
 
-def _read(lines: Iterable[tuple[int, bytes]], path: Path) -> dict[str, Retrieval]:
-    problems, rankings = Problems(), dict[str, Retrieval]()
+def _read(lines: Iterable[tuple[int, bytes]], path: Path) -> dict[str, Retrieval | None]:
+    problems, rankings = Problems(), dict[str, Retrieval | None]()
     for number, line in lines:
         if not line.strip():
             continue
@@ -183,8 +190,8 @@ def _read(lines: Iterable[tuple[int, bytes]], path: Path) -> dict[str, Retrieval
     return rankings
 
 
-def _question(content: Any, where: str) -> tuple[str, Retrieval]:
-    """Return the id and the ranking of one line.
+def _question(content: Any, where: str) -> tuple[str, Retrieval | None]:
+    """Return the id and the ranking of one line, None if the retrieval failed.
 
     Raises:
         ValueError: It is nothing of the kind.
@@ -195,7 +202,8 @@ def _question(content: Any, where: str) -> tuple[str, Retrieval]:
     if not isinstance(query_id, str | int) or isinstance(query_id, bool) or query_id == "":
         raise ValueError(f"query_id is {shown(query_id, 60)}; expected the id of a question")
     if is_list(content.get("doc_id")):
-        return str(query_id), as_retrieval([*_columns(HitLine.model_validate(content))], where, _LARGEST)
+        line = HitLine.model_validate(content)
+        return str(query_id), None if line.failed else as_retrieval([*_columns(line)], where, _LARGEST)
     given = {key: content[key] for key in (*_RESULTS, "seconds") if key in content}
     return str(query_id), as_retrieval(given, where, _LARGEST)
 

@@ -306,7 +306,9 @@ class EvaluationResult(Generic[U]):
         """Write the files of the result."""
         store.write_lines(folder / store.QUESTIONS, question_lines(self.queries))
         with (folder / store.RANKINGS).open("wb") as file:
-            write_hit_lines(file, self.scores.query_ids, self.queries.hits)
+            ids, statuses = self.scores.query_ids, self.scores.statuses
+            failed = {query_id for query_id, status in zip(ids, statuses, strict=True) if status == "failed"}
+            write_hit_lines(file, ids, self.queries.hits, failed)
         record = ReportRecord(
             name=self.name,
             evaluation_type=self.evaluation_type,

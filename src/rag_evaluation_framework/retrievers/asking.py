@@ -16,7 +16,7 @@ def ask(retriever: Retriever, question: str | Query, k: int, locator: HitLocator
     """Return what a retriever finds: at most `k` hits with their places, which its last stage keeps as its own."""
     start = perf_counter()
     answer = retriever.retrieve(question, k) if isinstance(question, str) else retriever.retrieve_for(question, k)
-    found = as_retrieval(answer, retriever.name, k)
+    found = as_retrieval(answer, retriever.name, k, start)
     seconds = perf_counter() - start
     hits = _placed(retriever, found.hits, locator)
     *earlier, last = found.stages or (Stage("retrieve", seconds),)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import Any, Literal, get_args
 
 from tqdm import tqdm
@@ -178,7 +179,8 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
     def _answer(self, query: str, k: int, scope: Scope) -> Retrieval:
         prefix = self.filled(scope.prefix or self.scope)
         options: dict[str, Any] = {CONSTRAINTS_KEYWORD: dict(scope.constraints)} if scope.constraints else {}
-        found = as_retrieval(resolved(self.engine.retrieve(query, k, prefix, **options)), self.name, k)
+        start = perf_counter()
+        found = as_retrieval(resolved(self.engine.retrieve(query, k, prefix, **options)), self.name, k, start)
         if any(hit.doc_id is not None and not hit.doc_id.startswith(prefix) for hit in found.hits):
             note(f"{self.name} {_OUTSIDE}")
         return replace(found, hits=tuple(map(self._named, found.hits)))

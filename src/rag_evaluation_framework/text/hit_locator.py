@@ -33,6 +33,7 @@ class HitLocator:
     Attributes:
         ambiguous: The texts that occurred more than once.
         unknown: The names of documents that the corpus does not have.
+        outside: The places that their documents do not have.
     """
 
     def __init__(self, corpus: Corpus, chunks: Sequence[AnyChunk] = ()) -> None:
@@ -41,6 +42,7 @@ class HitLocator:
         self.resolver = DocumentResolver(corpus)
         self.ambiguous: set[str] = set()
         self.unknown: set[str] = set()
+        self.outside: set[CharacterSpan] = set()
 
     def place(self, ranking: Ranking) -> Ranking:
         """Return the ranking in unchanged order, with every hit located if possible."""
@@ -66,6 +68,8 @@ class HitLocator:
                 if len(self.corpus):  # without documents, none is known
                     self.unknown.add(hit.doc_id)
                 return _unplaced(hit)
+            if hit.doc_id in self.corpus and hit.start is not None and hit.end is not None:
+                self.outside.add(CharacterSpan(hit.doc_id, hit.start, hit.end))
             if len(documents) == 1 and documents[0] != hit.doc_id:
                 return self._placed(replace(hit, doc_id=documents[0]), taken, searches)
         known = hit.text if hit.text is not None else (hit.chunk_id, hit.start, hit.end)
