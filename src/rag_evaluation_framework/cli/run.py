@@ -322,6 +322,7 @@ def _summary(result: rag.EvaluationResult[Any], not_saved: str, worst: int) -> d
         "reranking": None if result.reranking is None else result.reranking.record(),
         "latency": None if result.latency is None else result.latency.record(),
         "unanswerable": None if result.unanswerable is None else result.unanswerable.record(),
+        "breakdowns": [breakdown.record() for breakdown in result.breakdowns],
         "first_relevant": None if result.first_relevant is None else result.first_relevant.record(),
         "headline": result.headline,
         "counts": result.counts,

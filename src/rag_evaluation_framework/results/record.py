@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from math import isnan
@@ -197,8 +197,8 @@ class ReportRecord:
     """What a report says of the whole run; `EvaluationResult` says what the fields mean.
 
     `files` are those that were saved with the report, by name, each with its `sha256`. `skipped` is None in reports of
-    earlier versions, which did not list them. `statistics`, `reranking`, `latency`, `unanswerable` and `first_relevant`
-    are written and not read: they follow from what is known of the questions.
+    earlier versions, which did not list them. `statistics`, `reranking`, `latency`, `unanswerable`, `breakdowns` and
+    `first_relevant` are written and not read: they follow from what is known of the questions.
     """
 
     name: str
@@ -220,6 +220,7 @@ class ReportRecord:
     reranking: Mapping[str, Any] | None = None
     latency: Mapping[str, Any] | None = None
     unanswerable: Mapping[str, Any] | None = None
+    breakdowns: Sequence[Mapping[str, Any]] = ()
     first_relevant: Mapping[str, Any] | None = None
     gates: tuple[GateVerdict, ...] = ()
 

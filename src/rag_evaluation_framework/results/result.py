@@ -24,6 +24,7 @@ from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
+from rag_evaluation_framework.results.breakdown import Breakdown, breakdowns
 from rag_evaluation_framework.results.clusters import Cluster, by_document
 from rag_evaluation_framework.results.first_relevant import FirstRelevant
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
@@ -173,6 +174,12 @@ class EvaluationResult(Generic[U]):
         """At which rank the first relevant result is; None if no question was scored, or that is not known."""
         returned = self.queries.returned
         return None if returned is None else FirstRelevant.of(self.scores, returned)
+
+    @cached_property
+    def breakdowns(self) -> tuple[Breakdown, ...]:
+        """The first score by tags and by scope, where the dataset has several; none where that is not known."""
+        name = self.score_names[0]
+        return tuple(breakdowns(self.queries, name, self.scores.column(name), self.clusters))
 
     @property
     def score_names(self) -> tuple[str, ...]:
@@ -329,6 +336,7 @@ class EvaluationResult(Generic[U]):
             reranking=None if self.reranking is None else self.reranking.record(),
             latency=None if self.latency is None else self.latency.record(),
             unanswerable=None if self.unanswerable is None else self.unanswerable.record(),
+            breakdowns=[breakdown.record() for breakdown in self.breakdowns],
             first_relevant=None if self.first_relevant is None else self.first_relevant.record(),
             gates=self.gates,
         )

@@ -64,6 +64,7 @@ def _tables(result: EvaluationResult[Any], candidates: int | None) -> Iterator[S
     """Yield the tables below that of the means."""
     if result.reranking is not None:
         yield result.reranking.table(candidates)
+    yield from (breakdown.table() for breakdown in result.breakdowns)
     unanswerable = None if result.unanswerable is None else result.unanswerable.table()
     if unanswerable is not None:
         yield unanswerable
