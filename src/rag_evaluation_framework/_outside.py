@@ -4,6 +4,7 @@ Components, files and other people's errors are outside. Whatever they hold, sho
 """
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -100,6 +101,7 @@ _BEGINS = (
     *("earer", "EARER", "Basic "),
 )
 _SECRET_NAME = re.compile(rf"(?i)(?:^token|(?:^|[._-])(?:{_CREDENTIAL}|auth|bearer))$")  # but not: mask_token
+_SECRET_VARIABLES = ("password", "passwd", "_token")  # PGPASSWORD; no variable is called mask_token
 _CAN_BE_SECRET = (str, bytes, list, tuple, dict)
 _WORDS, _WORD = ("token", "auth"), re.compile("[a-z]*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -143,6 +145,14 @@ def hide(secret: str) -> None:
         _known[secret] = None
         for oldest in [*islice(_known, max(len(_known) - _MOST_KNOWN, 0))]:
             del _known[oldest]
+
+
+def hide_environment() -> None:
+    """Hide what environment variables hold that are called like secrets, as `hide` does: libraries quote passwords."""
+    for name, value in os.environ.items():
+        if name != "PWD" and (is_secret(name) or name.lower().endswith(_SECRET_VARIABLES)):
+            hide(value)
+            hide(value.strip())
 
 
 def without_secrets(text: str) -> str:

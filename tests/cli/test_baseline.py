@@ -1,18 +1,28 @@
 """`rag-eval baseline`, runs that are gated against one, and where verdicts are told."""
 
 import json
+import os
 import shutil
+import socket
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from rag_evaluation_framework import load_result
-from support.gated_project import FLAGS, WORSE, gate_lines, verdicts
+from rag_evaluation_framework.analysis import Comparison
+from rag_evaluation_framework.results import find_run
+from support.gated_project import FLAGS, WORSE, gate_lines, harness, verdicts
 
 
 def test_a_drop_and_lost_questions_are_gated_against_the_baseline(rag_eval, project):
     assert rag_eval(*FLAGS).code == 0
     kept = rag_eval("baseline", "last")
-    assert (kept.code, kept.out) == (0, "Wrote .rag-eval/baseline/report.json\n")
+    assert (kept.code, kept.err) == (0, "")
+    assert kept.out == (
+        "Wrote .rag-eval/baseline/report.json: search on help, "
+        "scored 4 of 4 answerable questions (0 skipped, 0 failed), hit@2 0.750\n"
+    )
     gates = ("--gate", "recall@2 drop <= 0.02", "--gate", "lost <= 1 question", "--gate", "lost <= 0 where tags=login")
     assert rag_eval(*FLAGS, "--baseline", "baseline", *gates).code == 0
     outcome = rag_eval(*WORSE, "--baseline", ".rag-eval/baseline/report.json", *gates)
@@ -96,6 +106,32 @@ def test_a_junit_report_that_cannot_be_written_is_told_before_the_run_or_after_i
     assert "4 answerable questions" in late.out
 
 
+@pytest.mark.parametrize("there", ["empty.py", "notes.txt", "pipe", "link.xml", "socket"])
+def test_only_the_junit_report_of_an_earlier_run_is_replaced(rag_eval, project, there):
+    (project / "empty.py").write_text("")
+    (project / "notes.txt").write_text("<testsuite, a note\n")
+    os.mkfifo(project / "pipe")
+    (project / "earlier.xml").write_text("<testsuites />\n")
+    (project / "link.xml").symlink_to("earlier.xml")
+    with socket.socket(socket.AF_UNIX) as listening:  # as a device, which would be missed if this test failed
+        listening.bind("socket")
+    target = project / there
+    before = target.lstat()
+    outcome = rag_eval(*FLAGS, "--junit", there)
+    assert outcome.code == 2
+    assert f"--junit {there}: is " in outcome.err
+    after = target.lstat()
+    assert (before.st_mode, before.st_ino, before.st_size) == (after.st_mode, after.st_ino, after.st_size)
+    assert (project / "earlier.xml").read_text() == "<testsuites />\n"
+    assert not (project / ".rag-eval").exists()
+
+
+def test_the_junit_report_of_an_earlier_run_is_removed_before_this_one_is_refused(rag_eval, project):
+    assert rag_eval(*FLAGS, "--gate", "mrr@2 >= 0", "--junit", "gates.xml").code == 0
+    assert rag_eval(*FLAGS, "--gate", "mrr@9 >= 0", "--junit", "gates.xml").code == 2
+    assert not (project / "gates.xml").exists()
+
+
 def test_the_summary_of_the_step_gets_the_result_and_keeps_what_it_has(rag_eval, project, monkeypatch):
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     refused = rag_eval(*FLAGS, "--step-summary")
@@ -108,6 +144,154 @@ def test_the_summary_of_the_step_gets_the_result_and_keeps_what_it_has(rag_eval,
     page = (project / "step.md").read_text()
     assert page.startswith("before\n# ")
     assert "| recall@2 \\>= 0.9 | failed | 0.750, 4 questions |" in page
+
+
+def the_run(project, name="gates.xml"):
+    """The error of the test case that is about the run as a whole; "" if there is none."""
+    suite = ET.parse(project / name).getroot().find("testsuite")
+    assert suite is not None
+    errors = [case for case in suite if case.find("error") is not None]
+    assert (suite.get("errors"), suite.get("tests")) == (str(len(errors)), str(len(suite)))
+    (found,) = [case[0].get("message") for case in errors if case.get("name") == "the run"] or [""]
+    return found
+
+
+def test_what_makes_a_run_unreliable_is_an_error_in_junit(rag_eval, project):
+    """Also where every gate holds, and where it is known after the run only: it ends in exit code 2 all the same."""
+    options = ("--gate", "recall@2 >= 0.1", "--junit", "gates.xml")
+    assert rag_eval(*FLAGS, *options).code == 0
+    assert the_run(project) == ""
+    half = (*FLAGS[:-1], "own:half")
+    assert rag_eval(*half, *options).code == 2
+    assert the_run(project) == "1 of 4 questions failed (--allow-failures allows 0)"
+    assert rag_eval(*half, *options, "--allow-failures", "1").code == 0
+    assert the_run(project) == ""
+    assert rag_eval(*FLAGS[:-1], "own:failing", *options).code == 2
+    assert the_run(project) == "no question has a score"
+
+
+def test_a_skipped_question_is_an_error_in_junit(rag_eval, folder):
+    flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--k", "1", "--junit", "gates.xml")
+    assert rag_eval(*flags).code == 2
+    assert "2 of 4 answerable questions were skipped (--allow-skipped allows 0)" in the_run(folder)
+
+
+def test_a_baseline_of_another_level_is_an_error_in_junit(rag_eval, folder):
+    flags = ("run", "--corpus", "docs", "--dataset", "questions.csv", "--k", "1", "--allow-skipped", "2")
+    assert rag_eval(*flags).code == 0
+    assert (
+        rag_eval(*flags, "--evaluation-type", "document-level", "--baseline", "last", "--junit", "gates.xml").code == 2
+    )
+    assert "token-level" in the_run(folder)
+
+
+def test_an_interrupted_run_writes_no_junit(rag_eval, project):
+    own = (project / "own.py").read_text()
+    (project / "own.py").write_text(
+        f"{own}def stopped(query, k):\n    if 'parcels' in query:\n        raise KeyboardInterrupt\n"
+        "    return search(query, k)\n"
+    )
+    outcome = rag_eval(*FLAGS[:-1], "own:stopped", "--gate", "recall@2 >= 0", "--junit", "gates.xml")
+    assert outcome.code == 130
+    assert not (project / "gates.xml").exists()
+
+
+PAIRS = """
+def both(query, k):
+    return [{"doc_id": name} for name in ("refunds.md", "contact.md", "shipping.md")][:k]
+def one(query, k):
+    return both(query, k)[1:]
+def none(query, k):
+    return []
+"""
+
+
+def pairs(project, questions=120):
+    """A dataset in which every question has two relevant documents, and pipelines that find both, one or none."""
+    (project / "pairs.py").write_text(PAIRS)
+    dataset = harness()
+    relevant = {"sourceIds": ["refunds.md", "contact.md"]}
+    dataset["queries"] = [
+        {
+            "id": f"q{number}x",
+            "query": f"question {number}",
+            "relevant": relevant,
+            "tags": ["odd" if number % 2 else "even"],
+        }
+        for number in range(questions)
+    ]
+    (project / "help.json").write_text(json.dumps(dataset))
+    return (*FLAGS[:-1], "pairs:{}")
+
+
+def section(page, title):
+    """The rows below a heading of a page."""
+    found = page.split(f"## {title}", 1)[1].split("\n## ", 1)[0]
+    return [line for line in found.splitlines() if line.startswith("| ")][1:]
+
+
+def test_the_page_names_the_questions_that_a_gate_failed_by_whatever_its_score(rag_eval, project):
+    flags = pairs(project)
+    rag_eval(*flags[:-1], "pairs:both")
+    gates = ("--gate", "recall@2 drop <= 0.02", "--gate", "recall@2 >= 0.75 where tags=odd", "--gate", "hit@2 >= 0.5")
+    assert rag_eval(*flags[:-1], "pairs:one", "--baseline", "last", *gates, "--worst", "0").code == 1
+    page = (find_run("last", project / ".rag-eval") / "diff.md").read_text()
+    assert page.index("## Gates") < page.index("## Questions behind") < page.index("## Scores")
+    rows = section(page, "Questions behind recall@2 drop \\<= 0.02, the first 100 of 120")
+    assert len(rows) == 100
+    assert rows[0] == "| question 0 | q0x | -0.500 |"
+    odd = section(page, "Questions behind recall@2 \\>= 0.75 where tags=odd")
+    assert [row.split(" | ")[1] for row in odd] == [f"q{number}x" for number in range(1, 120, 2)]
+    assert "behind hit@2" not in page
+    verdicts = load_result(find_run("last", project / ".rag-eval")).gates
+    assert [len(verdict.queries) for verdict in verdicts] == [120, 60, 0]
+
+
+def test_the_page_names_all_lost_questions_and_why_whatever_the_screen_shows(rag_eval, project):
+    flags = pairs(project, 20)
+    rag_eval(*flags[:-1], "pairs:both")
+    gates = ("--gate", "lost <= 3 questions", "--gate", "recall@2 drop <= 0.9")
+    assert rag_eval(*flags[:-1], "pairs:none", "--baseline", "last", *gates, "--worst", "0").code == 1
+    run = find_run("last", project / ".rag-eval")
+    rows = section((run / "diff.md").read_text(), "Questions behind lost@2 \\<= 3 questions, recall@2 drop")
+    assert len(rows) == 20
+    assert "### Questions behind lost@2" in (run / "summary.md").read_text()
+
+
+def test_without_a_gate_that_failed_the_page_names_those_worse_by_the_first_score(rag_eval, project):
+    flags = pairs(project, 20)
+    rag_eval(*flags[:-1], "pairs:both")
+    assert rag_eval(*flags[:-1], "pairs:none", "--baseline", "last", "--gate", "p95 <= 60s", "--worst", "0").code == 0
+    page = (find_run("last", project / ".rag-eval") / "diff.md").read_text()
+    assert len(section(page, "Questions that got worse by hit@2")) == 20
+
+
+def test_the_comparison_with_the_baseline_is_made_once(rag_eval, project, monkeypatch):
+    rag_eval(*FLAGS)
+    made = []
+    compare = Comparison.of
+    monkeypatch.setattr(Comparison, "of", lambda *both: made.append(both) or compare(*both))
+    assert rag_eval(*WORSE, "--baseline", "last", "--gate", "lost <= 9").code == 0
+    assert len(made) == 1
+
+
+def test_what_a_baseline_is_of_and_that_it_failed_its_own_gates_is_said(rag_eval, project):
+    rag_eval(*FLAGS, "--gate", "mrr@2 >= 0.9", "--gate", "hit@2 >= 0.1")
+    kept = rag_eval("baseline", "last")
+    assert (kept.code, kept.err) == (0, "warning: search did not pass its own gates: mrr@2 >= 0.9\n")
+    (project / "help.json").write_text(json.dumps(harness() | {"id": "other"}))
+    rag_eval(*FLAGS)
+    kept = rag_eval("baseline", "last")
+    assert (kept.code, kept.err) == (0, "warning: the baseline was of help, and is of other now\n")
+    assert rag_eval("baseline", "last").err == ""
+
+
+def test_a_run_with_skipped_questions_is_no_baseline_unless_that_is_allowed(rag_eval, folder):
+    assert rag_eval("run", "--corpus", "docs", "--dataset", "questions.csv", "--allow-skipped", "2").code == 0
+    outcome = rag_eval("baseline", "last")
+    assert outcome.code == 2
+    assert "2 of its questions were skipped (--allow-skipped allows 0)" in outcome.err
+    assert rag_eval("baseline", "last", "--allow-skipped", "2").code == 0
 
 
 def test_the_baseline_is_enough_to_compare_with_and_a_new_one_replaces_it(rag_eval, project):
@@ -187,7 +371,7 @@ def test_a_run_with_failed_questions_is_no_baseline_unless_that_is_allowed(rag_e
     rag_eval(*FLAGS[:-1], "own:half", "--allow-failures", "9")
     outcome = rag_eval("baseline", "last")
     assert outcome.code == 2
-    assert "is no baseline: 1 of its questions failed (--allow-failures allows 0)" in outcome.err
+    assert "is not a valid baseline: 1 of its questions failed (--allow-failures allows 0)" in outcome.err
     assert not (project / ".rag-eval/baseline").exists()
     assert rag_eval("baseline", "last", "--allow-failures", "1").code == 0
 

@@ -155,6 +155,47 @@ def test_each_threshold_bounds_its_score_at_the_k_of_the_run(rag_eval, project, 
     assert rag_eval(*FLAGS, "--threshold", threshold).code == code
 
 
+def test_a_number_larger_than_any_float_is_one_problem_among_others(rag_eval, project):
+    huge = 10**400
+    (project / "help.json").write_text(json.dumps(harness({"min": {"recallAtK": huge}, "max": {"p95TotalMs": huge}})))
+    outcome = rag_eval(*FLAGS, "--gate", "recall@9 >= 0.5", "--threshold", f"min.mrrAtK={huge}")
+    assert outcome.code == 2
+    told = outcome.err.splitlines()
+    assert told[0] == "error: 4 problems with gates:"
+    assert all("expected a number" in line for line in told[1:4])
+    assert "OverflowError" not in outcome.err
+
+
+def test_thresholds_of_a_file_that_are_written_as_options_are_told_how_they_are_written(rag_eval, project):
+    (project / "help.json").write_text(json.dumps(harness({"min.recallAtK": 0.75})))
+    outcome = rag_eval(*FLAGS)
+    assert outcome.code == 2
+    assert "min.recallAtK is written as {min: {recallAtK: …}} in a file" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("gate", "said"),
+    [
+        ("recall@2 >= 75", "recall@2 is from 0 to 1; expected a limit from 0 to 1"),
+        ("recall@2 <= -0.1", "recall@2 is from 0 to 1; expected a limit from 0 to 1"),
+        ("recall@2 drop <= 2", "recall@2 is from 0 to 1; expected a limit from -1 to 1"),
+    ],
+)
+def test_a_limit_beyond_the_range_of_its_score_is_refused_before_the_run(rag_eval, project, gate, said):
+    assert rag_eval(*FLAGS).code == 0
+    outcome = rag_eval(*FLAGS, "--baseline", "last", "--gate", gate)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert said in outcome.err
+
+
+def test_a_gate_on_the_latency_of_stored_rankings_is_refused_before_the_run(rag_eval, project):
+    (project / "all.trec").write_text("q_refund Q0 refunds.md 1 1 x\n")
+    outcome = rag_eval(*FLAGS[:-2], "--rankings", "all.trec", "--gate", "p95 <= 1s")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "stored rankings have no times" in outcome.err
+    assert not (project / ".rag-eval").exists()
+
+
 def test_a_threshold_given_twice_is_refused(rag_eval, project):
     outcome = rag_eval(*FLAGS, "--threshold", "min.hitAtK=0.5", "--threshold", "min.hitAtK=0.6")
     assert outcome.code == 2

@@ -69,6 +69,7 @@ def test_the_workflow_can_read_and_nothing_else_and_names_actions_by_their_hash(
     (job,) = written["jobs"].values()
     used = [step["uses"] for step in job["steps"] if "uses" in step]
     assert len(used) == 3
+    assert job["steps"][0]["with"] == {"persist-credentials": False, "submodules": True}
     assert all(len(name.partition("@")[2]) == 40 for name in used)
 
 
@@ -132,6 +133,10 @@ def test_the_whole_loop(rag_eval, tmp_path, fresh):
     lost = [name for name, score in load_result(run).per_query("hit@10").items() if score == 0.0]
     assert lost
     assert all(name in page for name in lost)
+    before = load_result(tmp_path / ".rag-eval/baseline").per_query("recall@10")
+    worse = [name for name, score in load_result(run).per_query("recall@10").items() if score < before[name]]
+    assert len(worse) > len(lost)  # one of two documents is there still
+    assert all(f"| {name} |" in page for name in worse)
     failed = ET.parse(tmp_path / "rag-eval.xml").getroot().findall(".//failure")
     assert len(failed) == 3
     told = rag_eval("explain", "last", lost[0])
@@ -150,10 +155,38 @@ def test_without_a_baseline_the_workflow_says_how_to_make_one(rag_eval, tmp_path
 
 
 def test_another_root_is_the_one_of_all_files(rag_eval, tmp_path, fresh):
-    assert rag_eval("init", "--ci", "--root", "quality/eval").code == 0
+    told = rag_eval("init", "--ci", "--root", "quality/eval")
+    assert told.code == 0
     assert "quality/eval/config.yaml" in files(tmp_path)
-    assert command_of_the_workflow(tmp_path)[1] == "quality/eval/config.yaml"
-    assert rag_eval("run", "--root", "quality/eval").code == 0
+    command = command_of_the_workflow(tmp_path)
+    assert command[1:4] == ["quality/eval/config.yaml", "--root", "quality/eval"]
+    for line in ("run --root quality/eval", "baseline last --root quality/eval"):
+        assert f"  rag-eval {line}\n" in told.out
+        assert rag_eval(*line.split()).code == 0
+    command.remove("--step-summary")
+    assert rag_eval(*command).code == 0
+    assert not (tmp_path / ".rag-eval").exists()
+
+
+@pytest.mark.parametrize("ending", ["yml", "json"])
+def test_a_configuration_of_another_ending_is_the_one_of_the_workflow(rag_eval, tmp_path, fresh, ending):
+    (tmp_path / ".rag-eval").mkdir()
+    config = tmp_path / f".rag-eval/config.{ending}"
+    config.write_text('{"dataset": "datasets/sample.json", "engine": "rag_eval_engine:make"}')
+    outcome = rag_eval("init", "--ci")
+    assert outcome.code == 0
+    assert f".rag-eval/config.{ending} is there, and is left as it is" in outcome.out
+    assert not (tmp_path / ".rag-eval/config.yaml").exists()
+    assert command_of_the_workflow(tmp_path)[1] == f".rag-eval/config.{ending}"
+    assert rag_eval("run").code == 0
+
+
+def test_a_file_where_a_folder_has_to_be_is_told_before_anything_is_written(rag_eval, tmp_path):
+    (tmp_path / ".github").write_text("")
+    outcome = rag_eval("init", "--ci")
+    assert outcome.code == 2
+    assert ".github is a file; expected a folder" in outcome.err
+    assert files(tmp_path) == [".github"]
 
 
 @pytest.mark.parametrize(
@@ -161,6 +194,10 @@ def test_another_root_is_the_one_of_all_files(rag_eval, tmp_path, fresh):
     [
         (("--root", "/tmp/elsewhere"), "expected a folder below the current one"),
         (("--root", "../elsewhere"), "expected a folder below the current one"),
+        (("--root", "my evals"), "expected a name of ASCII letters"),
+        (("--root", "a;b"), "expected a name of ASCII letters"),
+        (("--root", "$(id)"), "expected a name of ASCII letters"),
+        (("--root=-x",), "expected a name of ASCII letters"),
         (("--corpus", "docs"), "leave --corpus, --questions and --name out"),
     ],
 )

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -251,9 +252,13 @@ def test_what_cannot_be_deleted_ends_in_2_and_never_hides_an_error(
     (tmp_path / "own.py").write_text(
         own.replace("    def delete(self, scope_prefix):\n", f"    def delete(self, scope_prefix):\n{once}")
     )
-    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", "--cleanup", "always", *options)
+    kept = ("--cleanup", "always", "--junit", "gates.xml")
+    outcome = rag_eval("run", "--dataset", "help.json", "--engine", "own:make", *kept, *options)
     assert outcome.code == 2
     assert said in outcome.err.splitlines()[-1]
+    (error,) = ET.parse(tmp_path / "gates.xml").getroot().iter("error")
+    assert said in error.get("message", "")
+    assert "what the run wrote in 'eval:help:' could not be deleted" in error.get("message", "")
     assert "what the run wrote in 'eval:help:' could not be deleted: AssertionError" in outcome.err
 
 
@@ -271,6 +276,14 @@ BAD = {
     "a document outside": ({"documents": (*DISTRACTORS, {"sourceId": "other:1", "content": "x"})}, "outside of the sc"),
     "a scope of all": ({"scopePrefix": "eval:"}, "may not be written"),
     "no scope": ({"scopePrefix": ""}, "everything would be deleted"),
+    "the id of the run in an id alone": (
+        {"documents": (*DISTRACTORS, {"sourceId": "eval:help:{runId}:1", "content": "x"})},
+        "put {runId} in both",
+    ),
+    "the id of the run in a question alone": (
+        {"queries": [question(scopePrefix="eval:help:{runId}:")]},
+        "put {runId} in both",
+    ),
     "a scope of a question": ({"queries": [question(scopePrefix="eval:")]}, "the scope 'eval:' may not be written"),
     "constraints": (
         {"queries": [question(relevant={"sourceIds": [], "metadataConstraints": {"a": 1}})]},
@@ -340,6 +353,33 @@ def test_the_junit_of_an_earlier_run_is_gone_if_this_one_is_refused_and_nothing_
     assert (tmp_path / "help.json").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("engine", "retriever 'engine' is a whole system; name it itself, as engine (--engine)"),
+        ("rag_evaluation_framework.retrievers:EngineRetriever", "has an engine in it, Engine; name it itself"),
+    ],
+)
+@pytest.mark.parametrize("outer", [None, "scoped"])
+def test_no_engine_is_named_as_a_retriever_as_nobody_would_check_what_it_writes(
+    rag_eval, written, tmp_path, given, said, outer
+):
+    written()
+    named = {"type": given, "engine": "own:Engine", "scope": "docs:", "ingest": True, "custom_scope": True}
+    if outer is not None:
+        named = {"type": outer, "retriever": named}
+    (tmp_path / "run.json").write_text(json.dumps({"dataset": "help.json", "retriever": named}))
+    outcome = rag_eval("run", "run.json", "--cleanup", "always")
+    assert outcome.code == 2
+    assert said in outcome.err
+    assert [step for step in log(tmp_path) if step != ("close",)] == []
+    if outer is None:
+        written_out = f"{given}:engine=own:Engine,scope=docs:,ingest=true,custom_scope=true"
+        outcome = rag_eval("run", "--dataset", "help.json", "--retriever", written_out)
+        assert outcome.code == 2
+        assert [step for step in log(tmp_path) if step != ("close",)] == []
+
+
 def test_a_custom_scope_needs_leave_twice(rag_eval, written, tmp_path):
     written(
         documents=({**ANSWER, "sourceId": "docs:refunds"},),
@@ -368,6 +408,7 @@ def test_a_custom_scope_needs_leave_twice(rag_eval, written, tmp_path):
         (("--engine", "os:getcwd"), "expected an object with retrieve"),
         (("--engine", "bm25"), "engine 'bm25' is unknown; there are http"),
         (("--engine", "http://127.0.0.1:1"), "is the engine running there?"),
+        (("--engine", "HTTP://127.0.0.1:1"), "is the engine running there?"),
         (("--engine", "http://example.com"), "is another machine"),
         (("--engine", "own:make", "--retriever", "bm25"), "engine and retriever were given"),
         (("--engine", "own:make", "--no-import"), "names your own code"),
@@ -513,3 +554,58 @@ class Shared:
     for number in range(2):
         (run,) = (tmp_path / str(number) / "runs").iterdir()
         assert load_result(run).metrics["recall@10"] == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("signal_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_while_all_is_deleted_waits_for_that(written, tmp_path, signal_, code):
+    written()
+    own = (tmp_path / "own.py").read_text()
+    slow = """
+        if self.asked and not Path("deleting").exists():
+            Path("deleting").touch()
+            time.sleep(60)
+"""
+    start = "    def delete(self, scope_prefix):"
+    (tmp_path / "own.py").write_text(own.replace(start, start + slow))
+    process = subprocess.Popen(
+        command("--engine", "own:make", "--cleanup", "always"), cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "deleting").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal_)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == code, error
+    assert ": finishing; again to stop now" in error
+    assert log(tmp_path)[-2:] == [("delete", "eval:help:"), ("close",)]
+
+
+HANGING = """
+import time
+from concurrent.futures import ThreadPoolExecutor
+from own import Engine
+POOL = ThreadPoolExecutor(2)
+class Pool(Engine):
+    def retrieve(self, query, top_k, scope):
+        return POOL.submit(time.sleep, 3600).result()
+class Blocked(Engine):
+    async def retrieve(self, query, top_k, scope):
+        time.sleep(3600)
+    async def delete(self, scope_prefix):
+        super().delete(scope_prefix)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("engine", "left"), [("Pool", False), ("Blocked", True)])
+def test_a_run_with_an_engine_that_hangs_ends_with_its_exit_code(written, tmp_path, engine, left):
+    written()
+    (tmp_path / "hanging.py").write_text(HANGING)
+    options = ("--engine", f"hanging:{engine}", "--timeout", "0.5", "--cleanup", "always")
+    ended = subprocess.run(command(*options), cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 2
+    assert "no question has a score" in ended.stderr
+    assert ("could not be deleted: TimeoutError" in ended.stderr) is left
+    assert len(list((tmp_path / ".rag-eval/runs").iterdir())) == 1
+    assert log(tmp_path)[-1] == ("close",)

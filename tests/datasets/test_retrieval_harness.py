@@ -1,4 +1,5 @@
 import json
+import os
 
 import numpy as np
 import pytest
@@ -425,6 +426,14 @@ LOADER = {"sourceId": SUPPORT, "loaderRef": "faq.md"}
             harness(asked(relevant={"topK": 3})),
             "$.queries[0].relevant.topK: 3 does not belong here; expected beside relevant",
         ),
+        (
+            harness(asked(scopePrefix="", relevant={"scopePrefix": "eval:help:"})),
+            "$.queries[0].relevant.scopePrefix: 'eval:help:', and '' beside relevant; expected one of them",
+        ),
+        (
+            harness(asked(metadataConstraints={"a": 1}, relevant={"metadataConstraints": {"b": 2}})),
+            "$.queries[0].relevant.metadataConstraints: {'b': 2}, and {'a': 1} beside relevant; expected one of them",
+        ),
         (without(harness(), "queries"), "$.queries: expected a list of at least one query, got None"),
         (harness(queries=[]), "$.queries: expected a list of at least one query"),
         (harness(queries={}), "$.queries: expected a list of at least one query"),
@@ -610,6 +619,7 @@ def test_a_reference_is_loaded_from_its_folder(tmp_path):
         ("link.md", "leads out of"),
         ("/etc/hosts", "leads out of"),
         ("none.md", "No such file"),
+        ("pipe.md", "is no file"),
         ("empty.md", "stands for ''; expected a text that is not empty"),
     ],
 )
@@ -618,6 +628,7 @@ def test_a_reference_that_leads_to_nothing_is_refused_by_its_place(tmp_path, ref
     root.mkdir()
     (tmp_path / "secret.md").write_text("secret")
     (root / "link.md").symlink_to(tmp_path / "secret.md")
+    os.mkfifo(root / "pipe.md")
     (root / "empty.md").touch()
     content = harness(documents=[{"sourceId": SUPPORT, "loaderRef": reference}])
     with pytest.raises(DatasetError, match=rf"\$\.documents\[0\]\.loaderRef: '{reference}'.*{said}") as caught:
@@ -629,3 +640,11 @@ def test_assets_stay_in_the_metadata_where_they_are_allowed(tmp_path):
     assets = [{"url": "https://example.com/x.pdf"}]
     dataset = loaded(tmp_path, harness(documents=[document(assets=assets)]), allow_assets=True)
     assert dataset.corpus[REFUNDS].metadata == {"assets": assets}
+
+
+def test_what_relevant_leaves_open_or_says_again_is_that_of_the_question(tmp_path):
+    fields = {"scopePrefix": "eval:help:", "metadataConstraints": {"lang": "en"}}
+    for number, inside in enumerate((fields, dict.fromkeys(fields), {})):
+        (tmp_path / str(number)).mkdir()
+        dataset = loaded(tmp_path / str(number), harness(asked(relevant=inside, **fields)))
+        assert {key: dataset.queries[0].metadata[key] for key in fields} == fields

@@ -1,4 +1,5 @@
 import socket
+from contextlib import nullcontext
 
 import pytest
 
@@ -13,7 +14,7 @@ from rag_evaluation_framework import (
     evaluate,
 )
 from rag_evaluation_framework.engines import HttpEngine
-from rag_evaluation_framework.errors import ConfigError, DatasetError
+from rag_evaluation_framework.errors import ConfigError, DatasetError, InputError
 from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
 from support.engines import MemoryEngine, served
 
@@ -128,6 +129,42 @@ def test_a_token_of_the_environment_is_sent_and_never_shown(monkeypatch):
         HttpEngine("http://127.0.0.1:9", token_env="ENGINE_TOKEN")
 
 
+@pytest.mark.parametrize("token", ["p@55!w0rd#x9\n", "\r\n correct horse \n", "hunterzwosecret\n"])
+def test_white_space_around_a_token_is_not_sent_and_what_is_inside_never_shown(monkeypatch, token):
+    monkeypatch.setenv("TOK", token)
+    behind, inside = MemoryEngine(CORPUS), token.strip()
+    with served(behind, answer=lambda *_: (f"{inside} is wrong".encode(), 401)) as url:
+        result = evaluate(EngineRetriever(HttpEngine(url, token_env="TOK"), "eval:a:"), dataset_of(), 5)
+    assert behind.headers["Authorization"] == f"Bearer {inside}"
+    assert "'*** is wrong'" in result.failures["q1"][0].message
+
+
+@pytest.mark.parametrize("token", ["hunter\nzwo-geheim", "hunter-zwö-geheim", "hunter\x01zwo-geheim"])
+def test_a_token_that_cannot_be_sent_is_refused_and_not_quoted(monkeypatch, token):
+    monkeypatch.setenv("TOK", token)
+    with pytest.raises(ConfigError, match="the token in 'TOK' cannot be sent; expected printable") as caught:
+        HttpEngine("http://127.0.0.1:9", token_env="TOK")
+    assert "hunter" not in str(caught.value)
+
+
+def test_a_password_of_the_environment_that_comes_back_over_http_is_hidden(monkeypatch):
+    monkeypatch.setenv("ENGINE_PASSWORD", "correct horse")
+    with served(MemoryEngine(CORPUS), answer=lambda *_: (b"correct horse is wrong", 500)) as url:
+        result = evaluate(EngineRetriever(HttpEngine(url), "eval:a:"), dataset_of(), 5)
+    assert "'*** is wrong'" in result.failures["q1"][0].message
+
+
+@pytest.mark.parametrize(("status", "works"), [(200, True), (201, True), (204, True), (302, False), (404, False)])
+def test_any_status_of_success_is_one_where_documents_are_written(status, works):
+    with served(MemoryEngine(), answer=lambda *_: (b"", status)) as url:
+        engine = HttpEngine(url)
+        for step in (lambda: engine.ingest(next(iter(CORPUS))), lambda: engine.delete("eval:a:")):
+            with (
+                nullcontext() if works else pytest.raises(InputError, match=f"status {status}: .*; expected 200 to 299")
+            ):
+                step()
+
+
 def test_proxies_of_the_environment_are_not_used(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
@@ -142,7 +179,9 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch):
         ("127.0.0.1:8000", "expected a URL such as"),
         ("http://", "expected a URL such as"),
         ("http://127.0.0.1:99999", "out of range"),
-        ("http://127.0.0.1/?a=b", "without a query"),
+        ("http://127.0.0.1/?a=b", "without [?] and #"),
+        ("http://127.0.0.1/?", "without [?] and #"),
+        ("http://127.0.0.1/#", "without [?] and #"),
         ("http://me:pw@127.0.0.1", "holds a user or a password"),
         ("http://example.com", "is another machine"),
         ("http://127.0.0.1.example.com", "is another machine"),

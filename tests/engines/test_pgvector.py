@@ -349,6 +349,19 @@ def filled(pgvector_dsn):
 
 
 class TestApproximateSearch:
+    @pytest.mark.parametrize("changed", [{"m": 7}, {"ef_construction": 65}])
+    def test_an_index_with_other_parameters_is_refused(self, engine, query, changed):
+        one = engine(index="hnsw")
+        one.ingest(document("a.md", "a refund"))
+        other = engine(index="hnsw", table=one.table, **changed)
+        for ask in (lambda: other.retrieve("refund", 1, ""), lambda: other.ingest(document("b.md", "a refund"))):
+            with pytest.raises(ConfigError, match="was built with m=16 and ef_construction=64, and"):
+                ask()
+        assert hits(engine(index="hnsw", table=one.table, ef_search=10), "refund")
+        query(f"DROP INDEX {one.table}_hnsw")
+        other.ingest(document("b.md", "a refund"))
+        assert len(hits(other, "refund")) == 2
+
     def test_it_uses_the_index_and_exact_search_of_the_same_table_does_not(self, engine, filled):
         exact = engine(scattered, table=filled.table)
         texts = [hit["text"] for hit in hits(exact, "x", top_k=5_000)]
@@ -366,7 +379,8 @@ class TestApproximateSearch:
         short = f"{pgvector_dsn} options='-c hnsw.max_scan_tuples=1'"
         with closing(PgVectorEngine(pgvector_dsn, scattered, table="filled")) as one:
             exact = hits(one, "x", "eval:large:", 500)
-        with closing(PgVectorEngine(short, scattered, table="filled", index="hnsw", ef_search=1)) as one:
+        poor = {"index": "hnsw", "m": 2, "ef_construction": 4, "ef_search": 1}
+        with closing(PgVectorEngine(short, scattered, table="filled", **poor)) as one:
             assert hits(one, "x", "eval:large:", 500) == exact  # so many it cannot have met by chance
 
     @pytest.mark.parametrize("top_k", [1, 10, 30, 100, 3_100])
@@ -516,3 +530,33 @@ print(len(engine.retrieve("x", 5, "")["hits"]))
         command = [sys.executable, "-X", "dev", "-W", "error::ResourceWarning", "-c", code]
         shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (shown.returncode, shown.stdout, shown.stderr) == (0, "1\n", "")
+
+
+@pytest.mark.parametrize("text", ["a\x00b", "a\ud800b"])
+def test_a_scope_that_postgresql_cannot_take_is_told(engine, text):
+    one = engine()
+    one.ingest(document("a.md", "a refund"))
+    for ask in (lambda: one.retrieve("refund", 1, text), lambda: one.delete(text)):
+        with pytest.raises(InputError, match=r"PgVectorEngine\.(retrieve|delete): PostgreSQL cannot take the scope"):
+            ask()
+    assert len(hits(one, "refund")) == 1
+
+
+def test_metadata_with_keys_that_are_no_texts_are_refused(engine):
+    one = engine()
+    with pytest.raises(InputError, match=r"the key 2 is no text"):
+        one.ingest(document("a.md", "a refund", deep=[{2: 3}]))
+
+
+def test_an_engine_that_connected_before_the_extension_was_there_finds_what_others_ingest(pgvector_dsn, query):
+    name = f"late_{uuid4().hex}"
+    query(f"CREATE DATABASE {name}")
+    try:
+        dsn = pgvector_dsn.replace("dbname=postgres", f"dbname={name}")
+        with closing(PgVectorEngine(dsn, WORDS, lines)) as early, closing(PgVectorEngine(dsn, WORDS, lines)) as other:
+            with pytest.raises(InputError, match="there is no table"):
+                early.retrieve("refund", 1, "")
+            other.ingest(document("a.md", "a refund"))
+            assert len(early.retrieve("refund", 1, "")["hits"]) == 1
+    finally:
+        query(f"DROP DATABASE {name}")

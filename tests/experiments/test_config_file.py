@@ -321,7 +321,7 @@ def test_your_own_metric_is_named_by_its_module(folder, own):
     [
         (
             "search",
-            "retriever 'search' is unknown; there are bm25, engine, hybrid, .*vector-rag; .*module:attribute",
+            "retriever 'search' is unknown; there are bm25, hybrid, .*vector-rag; .*module:attribute",
         ),
         ("no_such_module_at_all:search", "module 'no_such_module_at_all' cannot be imported"),
         ("{own}:find", "has no 'find'"),

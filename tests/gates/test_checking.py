@@ -2,14 +2,27 @@
 
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from rag_evaluation_framework import DOCUMENT, Dataset, DocumentId, DocumentLevelGroundTruth, evaluate
+from rag_evaluation_framework import (
+    DOCUMENT,
+    Corpus,
+    Dataset,
+    Document,
+    DocumentId,
+    DocumentLevelGroundTruth,
+    evaluate,
+    load_result,
+)
+from rag_evaluation_framework.data.anchors import Anchor
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.gates import Gate, assert_gates, check_gates
 from rag_evaluation_framework.statistics import paired_differences
+from rag_evaluation_framework.statistics.means import mean_scores
+from rag_evaluation_framework.statistics.power import detectable
 from support.gated_runs import CORPUS, query, run, timed
 
 SIX_OF_EIGHT = run(lambda number: 1 if number < 6 else 0)
@@ -237,6 +250,95 @@ def test_a_population_gate_on_a_drop_never_contradicts_the_comparison():
         found = verdict(after, f"population(recall@1) drop <= {margin}", before)
         assert (found.verdict, found.low, found.high) == (expected, -test.high, -test.low)
         assert found.power.startswith("power: a true drop of 0.")
+
+
+def power_of(found):
+    """The true mean or drop that would make a gate fail 4 times in 5."""
+    return float(found.power.split(" of ")[1].split()[0])
+
+
+def test_the_power_of_a_mean_is_told_on_the_side_on_which_it_fails():
+    result = run(lambda number: 1 if number % 5 else 0, questions=100)
+    mean = result.statistics["recall@1"]
+    far = detectable(mean.standard_error, mean.clusters)
+    assert power_of(verdict(result, "population(recall@1) >= 0.7")) == pytest.approx(0.7 - far, abs=6e-4)
+    assert power_of(verdict(result, "population(recall@1) <= 0.7")) == pytest.approx(0.7 + far, abs=6e-4)
+
+
+def test_the_power_of_a_drop_is_the_limit_and_what_is_found_beyond_it():
+    before = run(lambda number: 1 if number % 5 else 0, questions=100)
+    after = run(lambda number: 1 if number % 5 and number % 7 else 0, questions=100)
+    test = before.compare(after).tests["recall@1"]
+    least = detectable(test.standard_error, test.clusters, test.step)
+    for limit in (0, 0.05, 0.2):
+        found = verdict(after, f"population(recall@1) drop <= {limit}", before)
+        assert power_of(found) == pytest.approx(limit + least, abs=6e-4)
+
+
+@pytest.mark.parametrize("gate", ["population(recall@1) <= 0.9", "population(recall@1) >= 0.1"])
+def test_no_power_is_told_of_what_cannot_be(gate):
+    half = run(lambda number: number % 2, questions=20)
+    assert verdict(half, gate).power == "power: with these questions, nothing would make it fail 4 times in 5"
+
+
+def test_a_score_that_is_no_share_may_lie_anywhere():
+    result = run(lambda number: number % 2, questions=20)
+    moved = {name: column - 3 for name, column in result.scores.columns.items()}
+    below = replace(result, queries=replace(result.queries, table=replace(result.scores, columns=moved)))
+    assert power_of(verdict(below, "population(recall@1) >= -2.7")) < -2.7
+    assert power_of(verdict(below, "population(recall@1) <= -2.7")) > -2.7
+
+
+def test_questions_of_one_document_are_not_independent_in_a_slice_either():
+    documents = [DocumentId(f"d{number}") for number in range(25)]
+    dataset = Dataset(
+        [DocumentLevelGroundTruth(query(number), [documents[number // 4]]) for number in range(100)],
+        DOCUMENT,
+        corpus=Corpus([Document(name, f"document {name}") for name in documents]),
+    )
+    found = {f"question {number}": documents[number // 4] for number in range(100) if number // 4 % 3}
+    result = evaluate(lambda text, k: [{"doc_id": found[text]}] if text in found else [], dataset, k=1, budgets=[])
+    rows = np.array([number for number in range(100) if number % 4])
+    column = result.scores.column("recall@1")[rows][:, np.newaxis]
+    (by_document,), (alone,) = (mean_scores(column, clusters, seed=0) for clusters in (rows // 4, None))
+    told = verdict(result, "population(recall@1) >= 0.5 where tags=login")
+    assert (told.low, told.high) == (by_document.low, by_document.high)
+    assert told.low < alone.low
+
+
+def test_a_skipped_question_is_lost_in_the_slice_of_its_document():
+    found = verdict(run(lambda _: 1, skipped=(2,)), "lost <= 0 where document=d0", ALL)
+    assert (found.verdict, found.queries) == ("failed", ("q2",))
+    assert found.told.startswith("1 of 8 questions found before")
+
+
+def test_without_the_labels_of_a_skipped_question_its_slice_is_not_measured(tmp_path):
+    (tmp_path / "alone").mkdir()
+    report = load_result((ALL.save(tmp_path / "run") / "report.json").rename(tmp_path / "alone/report.json"))
+    after = run(lambda _: 1, skipped=(2,))
+    found = verdict(after, "lost <= 0 where document=d0", report)
+    assert found.verdict == "not measured"
+    assert found.told == "document is not known of 1 skipped question; compare with the folder of the baseline"
+    assert verdict(after, "lost <= 0 where tags=billing", report).verdict == "passed"
+    assert verdict(after, "lost <= 0 where tags=login", report).queries == ("q2",)
+    anchored = replace(after, skipped=(replace(after.skipped[0], anchor=Anchor(DocumentId("d0"), 0, "x", "", "")),))
+    assert verdict(anchored, "lost <= 0 where document=d0", report).queries == ("q2",)
+
+
+def test_a_question_that_the_baseline_skipped_is_told_to_be_unwatched():
+    before = run(lambda _: 1, skipped=(1, 4))
+    told = verdict(ALL, "lost <= 0", before).told
+    assert told == "0 of 6 questions found before, by recall@1, 2 skipped before and not watched"
+    assert verdict(ALL, "lost <= 0 where tags=billing", before).told.endswith("1 skipped before and not watched")
+
+
+def test_a_gate_that_failed_keeps_the_questions_behind_it():
+    after = run(lambda number: 0 if number in (1, 4) else 2 if number == 2 else 1)
+    assert verdict(after, "mrr@2 drop <= 0.1", ALL).queries == ("q1", "q4", "q2")
+    assert verdict(after, "recall@1 >= 0.9 where tags=billing", ALL).queries == ("q4",)
+    assert verdict(after, "recall@1 >= 0.1", ALL).queries == ()
+    assert verdict(after, "recall@1 >= 0.9").queries == ()
+    assert verdict(after, "recall@1 <= 0.1", ALL).queries == ()
 
 
 def test_a_population_gate_on_a_slice_tests_its_questions():

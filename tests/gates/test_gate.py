@@ -10,6 +10,12 @@ from rag_evaluation_framework.gates.gate import Slice
 
 READ = {
     "recall@10 >= 0.75": Gate("score", "recall@10", ">=", 0.75),
+    "recall@10 >= 0.1234567890123456": Gate("score", "recall@10", ">=", 0.1234567890123456),
+    "my_cost@5 <= 1e300": Gate("score", "my_cost@5", "<=", 1e300),
+    "p95 <= 0.7s": Gate("latency", "", "<=", 0.7, 95),
+    "p95 <= 700ms": Gate("latency", "", "<=", 0.7, 95),
+    "p95 <= 1e308s": Gate("latency", "", "<=", 1e308, 95),
+    "p95 <= 0.00001234567890123456s": Gate("latency", "", "<=", 0.00001234567890123456, 95),
     "span_recall@4000ch >= 0.6": Gate("score", "span_recall@4000ch", ">=", 0.6),
     "span_recall@1000tok_whole > .6": Gate("score", "span_recall@1000tok_whole", ">", 0.6),
     "recall>=1": Gate("score", "recall", ">=", 1.0),
@@ -60,6 +66,8 @@ def test_a_gate_is_written_as_it_is_read(text):
         "lost@10 <= 2 questions",
         "lost@10 <= 1 question",
         "p95(rerank) <= 50ms where tags=billing",
+        "p95 <= 700ms",
+        "p95 <= 0ms",
         "population(recall@10) drop <= 0.05",
     ],
 )
@@ -114,6 +122,7 @@ REFUSED = {
     "p95 <= 300": "at its end: expected ms or s behind the number, as in 300ms",
     "p95 <= 300 min": "at 'min' (character 12): expected ms or s",
     "p95 >= 300ms": "expected <= or <, as a latency is bounded from above",
+    "p95 <= 1e309s": "at '1e309s' (character 8): expected a number",
     "p95 <= -3ms": "at '-3ms' (character 8): expected a time of at least 0",
     "p0 <= 300ms": "expected a percentile from p1 to p99",
     "p100 <= 300ms": "expected a percentile from p1 to p99",

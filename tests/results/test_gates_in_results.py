@@ -2,11 +2,13 @@
 
 import json
 from dataclasses import replace
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from rag_evaluation_framework import load_result
 from rag_evaluation_framework.errors import ResultError
+from rag_evaluation_framework.reports import gates_as_junit
 from rag_evaluation_framework.results import GateVerdict
 from rag_evaluation_framework.results.gate_verdict import told_gates
 from support.gated_runs import run
@@ -83,6 +85,18 @@ def test_people_see_the_power_before_the_verdict():
     assert "there is no score \\<mrr@9\\>" in page
     assert "  population(recall@1) >= 0.9; power: not known; inconclusive (counts as failed); 1.000" in repr(GATED)
     assert "<li>mrr@9 &gt;= 0; not measured; there is no score &lt;mrr@9&gt;</li>" in GATED._repr_html_()
+
+
+def test_what_xml_cannot_hold_is_replaced_in_junit():
+    hostile = replace(LOST, gate="lost <&\ud800", told="1 lost: \x01\ufffe\x1b[31m]]>\n\u202e")
+    written = gates_as_junit(replace(GATED, name="run \x0b", gates=(hostile,)), ["broken \x02"])
+    suite = ET.fromstring(written.encode()).find("testsuite")
+    assert suite is not None
+    names = [suite.get("name", ""), *(case.get("name", "") for case in suite)]
+    told = [case[0].get("message", "") for case in suite]
+    assert names[2].startswith("lost <&")
+    assert "]]>" in told[1]
+    assert all(sign.isprintable() for text in (*names, *told) for sign in text)
 
 
 def test_a_result_without_gates_does_not_speak_of_them():

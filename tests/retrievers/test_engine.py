@@ -1,3 +1,5 @@
+import os
+import threading
 import time
 from dataclasses import replace
 
@@ -11,6 +13,7 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     DocumentLevelGroundTruth,
+    HybridRetriever,
     Query,
     RerankedRetriever,
     compare,
@@ -18,8 +21,7 @@ from rag_evaluation_framework import (
 )
 from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.errors import ConfigError, DatasetError
-from rag_evaluation_framework.experiments.configured_engine import around
-from rag_evaluation_framework.rerankers.function import FunctionReranker
+from rag_evaluation_framework.rerankers import FunctionReranker
 from rag_evaluation_framework.retrievers import EngineRetriever, clean_up
 from support.engines import MemoryEngine
 
@@ -125,16 +127,39 @@ def test_the_id_of_the_run_is_filled_in_for_the_engine_and_for_nobody_else():
     ]
 
 
-def test_the_id_of_the_run_is_filled_in_where_only_a_question_names_it():
-    scope = "eval:a:{runId}:"
-    dataset = dataset_of(scopePrefix=scope, corpus=corpus_of())
-    dataset = replace(dataset, metadata={"defaults": {"scopePrefix": "eval:a:"}})
-    engine = MemoryEngine()
-    retriever = around(engine, dataset, None, None, False)
-    evaluate(retriever, dataset, 5, budgets=[])
-    asked = {scope for kind, *rest in engine.log if kind == "retrieve" for scope in rest}
-    assert asked == {f"eval:a:{retriever.run_id}:"}
-    assert retriever.run_id
+def test_the_id_of_the_run_outside_of_the_scope_that_is_written_is_refused_before_anything_is_deleted():
+    scope, engine = "eval:a:{runId}:", MemoryEngine(neighbours())
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True, run_id="7")
+    told = r"put \{runId\} in both, as in eval:my-dataset:\{runId\}:, or in neither"
+    for dataset in (dataset_of(corpus=corpus_of(scope)), dataset_of(scopePrefix=scope, corpus=corpus_of())):
+        with pytest.raises((ConfigError, DatasetError), match=told):
+            evaluate(retriever, dataset, 5, budgets=[])
+    with pytest.raises(DatasetError, match=told):
+        retriever.index(corpus_of(scope))
+    assert engine.log == []
+
+
+def test_an_id_is_made_for_each_run_where_none_is_given():
+    scope, engine = "eval:a:{runId}:", MemoryEngine()
+    both = [EngineRetriever(engine, scope, ingest=True) for _ in range(2)]
+    for retriever in both:
+        with collected():
+            retriever.index(corpus_of(scope))
+    assert len(engine.documents) == 2 * len(TEXTS)
+    assert not any("{runId}" in name for name in engine.documents)
+    assert {retriever.run_id for retriever in both} == {name.split(":")[2] for name in engine.documents}
+    assert replace(both[0]) == both[0]
+
+
+def test_a_question_may_ask_for_all_documents_unless_some_are_written():
+    engine = MemoryEngine([*corpus_of(), *corpus_of("docs:")])
+    result = evaluate(EngineRetriever(engine, "eval:a:"), dataset_of("docs:", scopePrefix=""), 5, budgets=[])
+    assert {scope for kind, scope in engine.log if kind == "retrieve"} == {""}
+    assert result.metrics["recall@5"] == 1.0
+    engine.log.clear()
+    with pytest.raises(ConfigError, match="a question asks for all documents"):
+        evaluate(EngineRetriever(engine, "eval:a:", ingest=True), dataset_of(scopePrefix="", corpus=corpus_of()), 5)
+    assert engine.log == []
 
 
 def test_the_id_of_the_run_in_a_scope_that_nobody_wrote_is_refused():
@@ -346,14 +371,15 @@ def test_an_engine_that_cannot_be_asked_is_refused_before_it_is(engine):
             "",
             "on-success",
             ValueError(),
-            ["what the run wrote in 'eval:a:{runId}:' stays there, as cleanup is on-success and the exit code not 0"],
+            ["what the run wrote in 'eval:a:' stays there, as cleanup is on-success and the exit code not 0"],
         ),
     ],
 )
 def test_what_stays_behind_is_told_where_it_may_not_be_expected(run_id, cleanup, earlier, told):
-    retriever = EngineRetriever(MemoryEngine(), "eval:a:{runId}:", ingest=True, run_id=run_id)
+    scope = "eval:a:{runId}:" if run_id else "eval:a:"
+    retriever = EngineRetriever(MemoryEngine(), scope, ingest=True, run_id=run_id)
     with collected():
-        retriever.index(Corpus([Document(DocumentId("eval:a:{runId}:1"), "Text.")]))
+        retriever.index(corpus_of(scope))
     with collected() as notes:
         clean_up(retriever, cleanup, earlier)
     assert notes == told
@@ -381,3 +407,138 @@ def test_an_error_while_documents_are_written_says_which():
     with pytest.raises(OSError, match="no room") as caught:
         evaluate(EngineRetriever(Full(), "eval:a:", ingest=True), dataset_of(corpus=corpus_of()), 5)
     assert "while document 'eval:a:2' was ingested" in caught.value.__notes__
+
+
+@pytest.mark.parametrize(
+    "inner", [EngineRetriever, lambda engine: RerankedRetriever(EngineRetriever(engine), FunctionReranker(len))]
+)
+def test_an_engine_inside_of_a_hybrid_is_refused(inner):
+    with pytest.raises(ConfigError, match="MemoryEngine is an engine, which is evaluated as a whole"):
+        HybridRetriever((BM25Retriever(), inner(MemoryEngine())))
+
+
+@pytest.mark.parametrize("variable", ["ENGINE_PASSWORD", "MY_API_KEY", "PGPASSWORD", "SEARCH_TOKEN"])
+def test_what_an_engine_tells_of_the_secrets_of_the_environment_is_hidden(monkeypatch, tmp_path, variable):
+    class Refused(MemoryEngine):
+        def retrieve(self, query, top_k, scope):
+            raise RuntimeError(f"cannot log in with {os.environ[variable].strip()}")
+
+    monkeypatch.setenv(variable, "correct horse\n")
+    result = evaluate(EngineRetriever(Refused()), dataset_of(), 5)
+    assert "cannot log in with ***" in result.failures["q1"][0].message
+    folder = result.save(root=tmp_path)
+    kept = [(folder / name).read_text() for name in ("report.json", "questions.jsonl", "summary.md")]
+    assert not any("horse" in text for text in kept)
+
+
+def test_what_is_no_secret_of_the_environment_is_shown(monkeypatch):
+    class Refused(MemoryEngine):
+        def retrieve(self, query, top_k, scope):
+            raise RuntimeError(f"nothing in {os.environ['PWD']} for {os.environ['SORT_ORDER']}")
+
+    monkeypatch.setenv("PWD", "/srv/correct")
+    monkeypatch.setenv("SORT_ORDER", "ascending")
+    result = evaluate(EngineRetriever(Refused()), dataset_of(), 5)
+    assert "nothing in /srv/correct for ascending" in result.failures["q1"][0].message
+
+
+@pytest.mark.parametrize("abilities", [5, "no ingest, no delete"])
+def test_abilities_that_are_no_list_are_refused(abilities):
+    engine = MemoryEngine()
+    engine.abilities = abilities
+    with pytest.raises(ConfigError, match=r"abilities is .*; expected a list of names"):
+        EngineRetriever(engine, "eval:a:", ingest=True)
+
+
+class Interrupting(MemoryEngine):
+    """Is interrupted while it deletes, so many times."""
+
+    times = 0
+
+    def delete(self, scope_prefix):
+        if self.times:
+            self.times -= 1
+            raise KeyboardInterrupt
+        super().delete(scope_prefix)
+
+
+@pytest.mark.parametrize(("times", "left"), [(1, False), (2, True)])
+def test_an_interrupt_while_all_is_deleted_is_raised_when_that_is_done_or_told(times, left):
+    engine = Interrupting()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    retriever.index(corpus_of())
+    engine.times = times
+    with collected() as notes, pytest.raises(KeyboardInterrupt):
+        clean_up(retriever, "always", None)
+    assert bool(engine.documents) is left
+    assert any("what the run wrote in 'eval:a:' could not be deleted" in text for text in notes) is left
+    assert engine.log[-1] == ("close",)
+
+
+class Last(BaseException):
+    pass
+
+
+def test_whatever_is_raised_while_all_is_deleted_is_told_and_the_engine_closed():
+    engine = MemoryEngine()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    retriever.index(corpus_of())
+
+    def fail(*_):
+        raise Last("no more")
+
+    engine.delete = engine.close = fail
+    with collected() as notes:
+        assert "could not be deleted: Last: no more" in clean_up(retriever, "always", None)
+    assert notes == ["MemoryEngine could not be closed: Last: no more"]
+
+
+def test_nothing_waits_for_coroutines_that_another_one_keeps_from_beginning(monkeypatch):
+    released = threading.Event()
+
+    class Hanging(MemoryEngine):
+        async def retrieve(self, query, top_k, scope):
+            released.wait(60)
+            return []
+
+        async def delete(self, scope_prefix):
+            super().delete(scope_prefix)
+
+        async def close(self):
+            super().close()
+
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.engine.PATIENCE", 0.1)
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.cleanup.PATIENCE", 0.1)
+    engine = Hanging()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    try:
+        evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+        with collected() as notes:
+            left = clean_up(retriever, "always", None)
+    finally:
+        released.set()
+    assert "could not be deleted: TimeoutError: another coroutine" in left
+    assert "Hanging could not be closed: TimeoutError" in notes[0]
+
+
+def test_what_a_question_that_hangs_holds_is_not_waited_for_for_ever(monkeypatch):
+    held = threading.Lock()
+
+    class Locked(MemoryEngine):
+        def retrieve(self, query, top_k, scope):
+            with held:
+                released.wait(60)
+
+        def delete(self, scope_prefix):
+            with held:
+                super().delete(scope_prefix)
+
+    monkeypatch.setattr("rag_evaluation_framework.retrievers.cleanup._SECONDS", 0.1)
+    released, engine = threading.Event(), Locked()
+    retriever = EngineRetriever(engine, "eval:a:", ingest=True)
+    try:
+        evaluate(retriever, dataset_of(corpus=corpus_of()), 5, timeout=0.2)
+        assert "could not be deleted: TimeoutError: it takes longer than" in clean_up(retriever, "always", None)
+    finally:
+        released.set()
+    assert engine.log[-1] == ("close",)

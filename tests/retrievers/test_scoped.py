@@ -106,3 +106,18 @@ def test_a_function_is_refused_where_it_would_have_to_honour_a_scope():
 
     with pytest.raises(DatasetError, match=r"asks for scopePrefix 'eval:ab:', which .*search does not honour"):
         evaluate(search, dataset_of(corpus_of(), "eval:ab:"), 5)
+
+
+class Repeating(BM25Retriever):
+    """Returns as many results as it is asked for, the same again and again, of another scope."""
+
+    def retrieve(self, query, k):
+        assert k < 10_000, "it is asked for ever"
+        return [{"doc_id": "eval:a:00"}, *[{"doc_id": "eval:ab:01"}] * (k - 1)]
+
+
+def test_a_retriever_that_repeats_itself_is_not_asked_for_ever():
+    scoped = ScopedRetriever(Repeating())
+    scoped.index(corpus_of())
+    found = scoped.retrieve_for(question(scopePrefix="eval:a:"), 3)
+    assert [hit.doc_id for hit in found.hits] == ["eval:a:00"]

@@ -1,15 +1,46 @@
 """Gates as tests of pytest, in processes of their own, as pytest loads the plugin."""
 
+import json
 import os
 import subprocess
 import sys
 
 import pytest
 
-from support.gated_project import make_project
+from support.gated_project import DOCUMENTS, harness, make_project
 
 PLUGIN = "rag_evaluation_framework.testing.pytest_plugin"
 CONFIG = "corpus: docs\ndataset: help.json\nretriever: own:search\ngates: [{}]\n"
+
+
+ENGINE = """
+import os
+from pathlib import Path
+
+FINDS = {"refunds": "refunds.md", "support": "contact.md", "password": "login.md"}
+
+
+class Logged:
+    def __init__(self):
+        self.deleted = 0
+        self.say("make")
+    def say(self, *step):
+        with Path("log.txt").open("a") as log:
+            log.write(" ".join(step) + "\\n")
+    def ingest(self, document):
+        self.say("ingest", document.id)
+    def delete(self, scope_prefix):
+        self.deleted += 1
+        self.say("delete", scope_prefix)
+        if self.deleted > 1 and "UNDELETABLE" in os.environ:
+            raise ConnectionError("gone away")
+    def retrieve(self, query, top_k, scope):
+        if "FAILING" in os.environ and "refunds" in query:
+            raise ConnectionError("gone away")
+        return [{"doc_id": scope + name} for word, name in FINDS.items() if word in query]
+    def close(self):
+        self.say("close")
+"""
 
 
 @pytest.fixture
@@ -58,6 +89,92 @@ def test_failed_questions_fail_every_gate(run_pytest, tmp_path):
     assert code == 1
     assert "1 of 4 questions failed" in told
     assert "the run is not saved" in told
+
+
+def with_engine(folder, *gates, prefix="eval:help:", **keys):
+    """A configuration whose engine writes down what is done with it."""
+    (folder / "logged.py").write_text(ENGINE)
+    dataset = harness()
+    dataset["defaults"]["scopePrefix"] = prefix
+    dataset["documents"] = [{"sourceId": prefix + name, "content": text} for name, text in DOCUMENTS.items()]
+    for query in dataset["queries"]:
+        query["relevant"] = {"sourceIds": [prefix + name for name in query["relevant"]["sourceIds"]]}
+    (folder / "engine.json").write_text(json.dumps(dataset))
+    config = {"dataset": "engine.json", "engine": "logged:Logged", "cleanup": "always", "gates": gates, **keys}
+    (folder / "eval.json").write_text(json.dumps(config))
+
+
+def done(folder):
+    """What was done with the engine, without the documents."""
+    return [line for line in (folder / "log.txt").read_text().splitlines() if not line.startswith("ingest")]
+
+
+GATES = ("recall@2 >= 0.1", "mrr@2 >= 0.1", "hit@2 >= 0.1")
+
+
+def test_the_engine_is_cleaned_up_and_closed_once(run_pytest, tmp_path):
+    with_engine(tmp_path, *GATES)
+    code, told = run_pytest("--rag-eval", "eval.json")
+    assert (code, "3 passed" in told) == (0, True), told
+    assert done(tmp_path) == ["make", "delete eval:help:", "delete eval:help:", "close"]
+
+
+def test_a_run_that_is_not_reliable_is_made_once_for_all_gates(run_pytest, tmp_path, monkeypatch):
+    monkeypatch.setenv("FAILING", "1")
+    with_engine(tmp_path, *GATES, save_results_path="kept")
+    code, told = run_pytest("--rag-eval", "eval.json")
+    assert (code, "3 failed" in told) == (1, True), told
+    assert told.count("FAILED eval.json::") == 3
+    assert done(tmp_path) == ["make", "delete eval:help:", "delete eval:help:", "close"]
+    assert len([*(tmp_path / "kept/runs").iterdir()]) == 1
+
+
+def test_a_cleanup_that_fails_fails_every_gate(run_pytest, tmp_path, monkeypatch):
+    monkeypatch.setenv("UNDELETABLE", "1")
+    with_engine(tmp_path, *GATES)
+    code, told = run_pytest("--rag-eval", "eval.json")
+    assert (code, "3 failed" in told) == (1, True), told
+    assert "could not be deleted: ConnectionError: gone away" in told
+
+
+def test_a_scope_of_ones_own_takes_a_confirmation_that_tests_cannot_give(run_pytest, tmp_path):
+    with_engine(tmp_path, *GATES, prefix="prod:help:", allow_custom_prefix=True)
+    code, told = run_pytest("--rag-eval", "eval.json")
+    assert code == 2
+    assert "eval.json: allow_custom_prefix lets a run delete what is in its scope" in told
+    assert "rag-eval run eval.json --yes" in told
+    assert not (tmp_path / "log.txt").exists()
+
+
+def test_code_of_ones_own_is_refused_where_that_is_wanted(run_pytest, tmp_path):
+    with_engine(tmp_path, *GATES)
+    code, told = run_pytest("--rag-eval", "eval.json", "--rag-eval-no-import")
+    assert (code, "--no-import" in told) == (2, True), told
+    assert not (tmp_path / "log.txt").exists()
+
+
+def test_an_engine_of_tests_that_are_only_listed_is_closed(run_pytest, tmp_path):
+    with_engine(tmp_path, *GATES)
+    code, told = run_pytest("--rag-eval", "eval.json", "--collect-only", "-q")
+    assert (code, "eval.json::mrr@2 >= 0.1" in told) == (0, True), told
+    assert done(tmp_path) == ["make", "close"]
+
+
+def test_what_is_not_a_file_is_refused_as_none_of_its_gates_would_be_tested(run_pytest, tmp_path):
+    (tmp_path / "unit").mkdir()
+    (tmp_path / "unit/test_own.py").write_text("def test_own():\n    pass\n")
+    (tmp_path / "folder").mkdir()
+    for given, what in (("folder", "is a folder"), ("gone.yaml", "is not there")):
+        code, told = run_pytest("unit", "--rag-eval", given)
+        assert (code, f"--rag-eval {given}: {what}; expected a configuration" in told) == (4, True), told
+
+
+def test_a_configuration_that_is_named_twice_or_through_a_link_is_tested_once(run_pytest, tmp_path):
+    (tmp_path / "eval.yaml").write_text(CONFIG.format("'recall@2 >= 0.75'"))
+    (tmp_path / "link.yaml").symlink_to("eval.yaml")
+    for given in (("eval.yaml", "--rag-eval", "eval.yaml"), (".", "--rag-eval", "link.yaml")):
+        code, told = run_pytest(*given)
+        assert (code, "1 passed" in told) == (0, True), told
 
 
 def test_without_the_option_nothing_of_the_package_is_loaded_but_the_plugin(run_pytest, tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.data import Hit, Retrieval
-from rag_evaluation_framework.retrievers import EngineRetriever, ScopedRetriever
+from rag_evaluation_framework.retrievers import ScopedRetriever
 from rag_evaluation_framework.testing import HashingEmbedder, RetrieverConformance
 from support.chunkers import Paragraphs
 from support.conformance import assert_every_built_in_is_tested, assert_fails
@@ -77,9 +77,7 @@ class TestRerankedRetrieverOfFusedChunks(RetrieverConformance):
 
 
 def test_every_built_in_retriever_has_a_conformance_test():
-    assert_every_built_in_is_tested(
-        "retriever", globals(), but=[EngineRetriever]
-    )  # what it asks has a suite of its own
+    assert_every_built_in_is_tested("retriever", globals())
 
 
 # A suite that no retriever can fail proves nothing: each of these breaks one promise.

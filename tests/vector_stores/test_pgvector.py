@@ -151,6 +151,17 @@ class TestApproximateSearch:
         assert "hnsw" in definition
         assert "m='7', ef_construction='33'" in definition
 
+    def test_an_index_with_other_parameters_is_refused_until_it_is_dropped(self, store, query, chunks, vectors):
+        one = store(index="hnsw")
+        one.add(chunks(5), vectors(5))
+        one.search(vectors(1)[0], 1)
+        other = store(index="hnsw", m=7, ef_construction=64, table=one.table)
+        with pytest.raises(ConfigError, match=f'm=16 and ef_construction=64, and m=7 .*DROP INDEX "{one.table}_hnsw'):
+            other.search(vectors(1)[0], 1)
+        assert len(store(index="hnsw", table=one.table, ef_search=10).search(vectors(1)[0], 1)) == 1
+        query(f"DROP INDEX {one.table}_hnsw")
+        assert len(other.search(vectors(1)[0], 1)) == 1
+
 
 class TestBadInput:
     @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])

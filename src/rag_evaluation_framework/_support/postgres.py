@@ -12,6 +12,7 @@ from rag_evaluation_framework.errors import ConfigError, InputError
 _MOST_DIMENSIONS = 16_000
 _MOST_INDEXED = 2_000
 _TABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,49}")  # names of its indexes are longer, and end after 63 bytes
+_DEFAULTS = {"m": "16", "ef_construction": "64"}  # of pgvector, for an index that somebody built without them
 _LOCK = 0x7261675F6576616C  # of those that create something at the same time
 
 
@@ -100,6 +101,27 @@ def known_table(cursor: Any, table: str) -> KnownTable | None:
     except ValueError:
         comment = None
     return KnownTable(row[0], comment if isinstance(comment, dict) else {})
+
+
+def check_built(owner: str, cursor: Any, table: str, m: int, ef_construction: int) -> None:
+    """Check that the HNSW index of a table, if it has one, was built with these parameters.
+
+    Raises:
+        ConfigError: It was built with others, with which it stays.
+    """
+    index = f"{table}_hnsw"
+    cursor.execute("SELECT reloptions FROM pg_class WHERE oid = to_regclass(quote_ident(%s))", [index])
+    row = cursor.fetchone()
+    if row is None:
+        return
+    built = _DEFAULTS | dict(option.split("=", 1) for option in row[0] or ())
+    wanted = {"m": str(m), "ef_construction": str(ef_construction)}
+    if {key: built[key] for key in wanted} != wanted:
+        raise ConfigError(
+            f"{owner}: the index {index!r} of the table was built with m={built['m']} and "
+            f"ef_construction={built['ef_construction']}, and m={m} and ef_construction={ef_construction} are asked "
+            f'for; drop it (DROP INDEX "{index}"), so that it is built again, or choose another name with table=...'
+        )
 
 
 def check_dimension(owner: str, dimension: int, *, indexed: bool) -> None:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from math import isfinite
 from numbers import Real
-from threading import TIMEOUT_MAX, Thread
+from threading import TIMEOUT_MAX, Event, Thread
 from typing import Any, TypeVar
 
 from rag_evaluation_framework._outside import shown
@@ -15,6 +15,7 @@ from rag_evaluation_framework.errors import ConfigError
 
 T = TypeVar("T")
 
+_late = Event()
 _GRACE = 1.0  # seconds: what a coroutine that was cancelled has to end
 
 
@@ -62,7 +63,13 @@ def within(seconds: float, work: Callable[[], T]) -> T:
         done.cancel()
         awaited.cancel()
     thread.join(_GRACE)
+    _late.set()
     raise OutOfTime(abandoned=thread.is_alive() or loop_is_blocked(_GRACE))
+
+
+def ran_out() -> bool:
+    """Return whether any work of this process was not done in time, so that some of it may go on for ever."""
+    return _late.is_set()
 
 
 def checked_timeout(given: Any) -> float | None:

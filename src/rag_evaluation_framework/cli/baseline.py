@@ -3,16 +3,20 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rag_evaluation_framework import results
-from rag_evaluation_framework._outside import one_line
+from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework._support.files import is_object
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.console import stdout
-from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.results import store
+from rag_evaluation_framework.results.summary import number
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.results import EvaluationResult
@@ -30,9 +34,40 @@ def baseline(
     """
     where = root or store.ROOT
     found = results.find_run(run, where)
-    _check(results.load_result(found), allow_failures, allow_skipped)
+    result = results.load_result(found)
+    _check(result, allow_failures, allow_skipped)
+    _remark(result, Path(where) / store.BASELINE)
     report = results.keep_baseline(found, where)
-    stdout().print(f"Wrote {one_line(str(report))}", soft_wrap=True)
+    score = result.score_names[0]
+    stdout().print(
+        f"Wrote {one_line(str(report))}: {name_line(result.name)} on {_dataset(result)}, {result.headline}, "
+        f"{score} {number(result.metrics[score])}",
+        soft_wrap=True,
+        markup=False,
+        highlight=False,
+    )
+
+
+def _remark(result: EvaluationResult[Any], earlier: Path) -> None:
+    """Say what people should know of a run before it is a baseline."""
+    blocking = [verdict.gate for verdict in result.gates if verdict.counts_as != "pass"]
+    if blocking:
+        note(f"{name_line(result.name)} did not pass its own gates: {', '.join(map(name_line, blocking))}")
+    if not (earlier / store.REPORT).exists():
+        return
+    try:
+        before = _dataset(results.load_result(earlier))
+    except ResultError:  # it is replaced, whatever it is
+        return
+    if before != _dataset(result):
+        note(f"the baseline was of {before}, and is of {_dataset(result)} now")
+
+
+def _dataset(result: EvaluationResult[Any]) -> str:
+    """Return the name of the dataset of a run, for people."""
+    described: Any = result.config.get("dataset")
+    name: Any = described.get("name") if is_object(described) else None
+    return name_line(name) if isinstance(name, str) and name else "a dataset without a name"
 
 
 def _check(result: EvaluationResult[Any], allow_failures: int, allow_skipped: int) -> None:
@@ -51,6 +86,6 @@ def _check(result: EvaluationResult[Any], allow_failures: int, allow_skipped: in
         problems = ["no question has a score"]
     if problems:
         raise ConfigError(
-            f"{result.name} is no baseline: {'; '.join(problems)}, so that gates would not see what is lost of them. "
-            "Mend the run, and keep it then"
+            f"{result.name} is not a valid baseline: {'; '.join(problems)}, so that gates would not see what is "
+            "lost of them. Mend the run, and keep it then"
         )

@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import analysis, gates, reports, results
+from rag_evaluation_framework import gates, reports, results
 from rag_evaluation_framework._outside import json_text
-from rag_evaluation_framework._support.files import checked_path, from_home, write_over
+from rag_evaluation_framework._support.files import checked_path, from_home, open_at_once, write_over
 from rag_evaluation_framework.cli.compare import record_of
-from rag_evaluation_framework.errors import ConfigError, LevelMismatch, ResultError
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.gates.checking import verdicts
+from rag_evaluation_framework.gates.measuring import Compared, Runs
 from rag_evaluation_framework.results import store
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 _JUNIT = b"<testsuites"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Gating:
     """What a run is checked against, and where that is told.
 
@@ -35,7 +38,6 @@ class Gating:
         baseline: The run before, or None.
         junit: The file for JUnit XML, or None.
         step_summary: The file to which Markdown is added, or None.
-        worst: How many of the questions that got worse are named.
     """
 
     written: Sequence[gates.Written]
@@ -43,7 +45,7 @@ class Gating:
     baseline: rag.EvaluationResult[Any] | None
     junit: Path | None
     step_summary: Path | None
-    worst: int
+    _runs: Runs | None = field(default=None, init=False)
 
     @classmethod
     def of(
@@ -51,7 +53,6 @@ class Gating:
         run_file: ConfigFile,
         folder: Path,
         *,
-        worst: int,
         gate: Sequence[str] | None = None,
         threshold: Sequence[str] | None = None,
         baseline: str | None = None,
@@ -71,9 +72,8 @@ class Gating:
             (options, config),
             run_file.on_inconclusive,
             _baseline(baseline, run_file, folder),
-            None if junit is None else _writable(junit),
+            junit,
             _step_summary() if step_summary else None,
-            worst,
         )
 
     def planned(self, experiment: rag.ExperimentConfig[Any]) -> tuple[gates.Gate, ...]:
@@ -82,48 +82,60 @@ class Gating:
 
     def complete(self, result: rag.EvaluationResult[Any], checked: Sequence[gates.Gate]) -> rag.EvaluationResult[Any]:
         """Return a result with the verdicts of gates, and with its comparison as files."""
-        verdicts = gates.check_gates(result, checked, self.baseline, on_inconclusive=self.on_inconclusive)
-        return replace(result, gates=verdicts, beside=self._diff(result))
+        told = replace(result, gates=verdicts(self._runs_of(result), checked, self.on_inconclusive))
+        return replace(told, beside=self._diff(told))
 
     def _diff(self, result: rag.EvaluationResult[Any]) -> dict[str, str]:
-        compared, _ = self.compared(result)
-        if self.baseline is None or compared is None:
+        compared = self.compared(result)
+        if self.baseline is None or not isinstance(compared, rag.Comparison):
             return {}
-        difference = reports.difference(compared, self.baseline, result, worst=self.worst)
-        page = analysis.pages_as_markdown([difference])
-        below = "\n".join(f"#{line}" if line.startswith("#") else line for line in page.splitlines())
+        page = reports.gated_difference(compared, self.baseline, result)
+        inside = replace(page, gates=()).as_markdown()  # the page around it has them
+        below = "\n".join(f"#{line}" if line.startswith("#") else line for line in inside.splitlines())
         return {
             "diff.json": json_text(record_of(compared, self.baseline, result), indent=1),
-            "diff.md": page,
+            "diff.md": page.as_markdown(),
             store.SUMMARY: f"\n{below}\n",
         }
 
-    def compared(
-        self, result: rag.EvaluationResult[Any]
-    ) -> tuple[rag.Comparison | None, LevelMismatch | ResultError | None]:
-        """Return how a result differs from the baseline, or why they cannot be compared; neither without a baseline."""
-        if self.baseline is None:
-            return None, None
-        try:
-            return self.baseline.compare(result), None
-        except (LevelMismatch, ResultError) as refused:
-            return None, refused
+    def compared(self, result: rag.EvaluationResult[Any]) -> Compared:
+        """Return how a result differs from the baseline, or why they cannot be compared; None without a baseline."""
+        return self._runs_of(result).compared
 
-    def write(self, result: rag.EvaluationResult[Any]) -> str | None:
-        """Write what was asked for beside the run's folder; return what could not be written, and why."""
-        problems: list[str] = []
-        if self.junit is not None:
-            try:
-                write_over(self.junit, reports.gates_as_junit(result))
-            except OSError as error:
-                problems.append(f"--junit {self.junit}: cannot be written ({store.reason(error)}); choose another file")
+    def _runs_of(self, result: rag.EvaluationResult[Any]) -> Runs:
+        """Return a result beside the baseline: the same again for the same questions, as comparing takes long."""
+        if self._runs is None or self._runs.result.queries is not result.queries:
+            self._runs = Runs(result, self.baseline)
+        return self._runs
+
+    def write(self, result: rag.EvaluationResult[Any], problems: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """Write what was asked for beside the run's folder.
+
+        Args:
+            result: The result.
+            problems: Why it cannot be relied on.
+
+        Returns:
+            What could not be written, and why.
+        """
+        wrong: tuple[str, ...] = ()
         if self.step_summary is not None:
             try:
                 with self.step_summary.open("a", encoding="utf-8", errors="backslashreplace") as file:
                     file.write(f"{result.summary().as_markdown()}{result.beside.get(store.SUMMARY, '')}\n")
             except OSError as error:
-                problems.append(f"--step-summary {self.step_summary}: cannot be written ({store.reason(error)})")
-        return "; ".join(problems) or None
+                wrong = (f"--step-summary {self.step_summary}: cannot be written ({store.reason(error)})",)
+        return (*self.write_junit(result, (*problems, *wrong)), *wrong)
+
+    def write_junit(self, result: rag.EvaluationResult[Any], problems: tuple[str, ...]) -> tuple[str, ...]:
+        """Write the JUnit XML, if it was asked for; the arguments and what is returned are those of `write`."""
+        if self.junit is None:
+            return ()
+        try:
+            write_over(self.junit, reports.gates_as_junit(result, problems))
+        except OSError as error:
+            return (f"--junit {self.junit}: cannot be written ({store.reason(error)}); choose another file",)
+        return ()
 
 
 def _baseline(given: str | None, run_file: ConfigFile, folder: Path) -> rag.EvaluationResult[Any] | None:
@@ -135,27 +147,33 @@ def _baseline(given: str | None, run_file: ConfigFile, folder: Path) -> rag.Eval
     return None if given is None else rag.load_result(results.find_run(given, root))
 
 
-def _writable(junit: Path) -> Path:
-    if checked_path(junit, ConfigError).is_dir():
-        raise ConfigError(f"--junit {junit}: is a folder; expected the name of a file, such as {junit / 'gates.xml'}")
-    return junit
-
-
 def forget_junit(junit: Path) -> None:
     """Remove the JUnit XML of an earlier run, which would be taken for that of this one if this one is refused.
 
+    Nothing else is removed or replaced, whatever it is.
+
     Raises:
-        ConfigError: Another file is there.
+        ConfigError: Something else is there.
     """
+    path = checked_path(junit, ConfigError)
     try:
-        with checked_path(junit, ConfigError).open("rb") as file:
-            begin = file.read(len(_JUNIT))
-    except (OSError, ValueError):  # there is none, or it cannot be written either, which is told later
+        mode = path.lstat().st_mode
+    except OSError:  # there is none, or it cannot be written either, which is told later
         return
-    if begin and begin != _JUNIT:
+    if stat.S_ISDIR(mode):
+        raise ConfigError(f"--junit {junit}: is a folder; expected the name of a file, such as {junit / 'gates.xml'}")
+    if not stat.S_ISREG(mode):
+        what = "a link" if stat.S_ISLNK(mode) else "a device, pipe or socket"
+        raise ConfigError(f"--junit {junit}: is {what}; expected the name of a file, such as gates.xml")
+    try:
+        with open_at_once(path) as file:
+            begin = file.read(len(_JUNIT))
+    except OSError as error:
+        raise ConfigError(f"--junit {junit}: cannot be read ({store.reason(error)}); choose another file") from error
+    if begin != _JUNIT:
         raise ConfigError(f"--junit {junit}: is there, and is not the JUnit XML of an earlier run; choose another file")
     with suppress(OSError):
-        junit.unlink()
+        path.unlink()
 
 
 def _step_summary() -> Path:

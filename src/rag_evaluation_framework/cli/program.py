@@ -3,6 +3,8 @@
 import warnings
 
 from rag_evaluation_framework._support import interrupts
+from rag_evaluation_framework._support.exits import end_in_time
+from rag_evaluation_framework._support.time_limit import ran_out
 from rag_evaluation_framework.cli import commands, endings, output
 
 
@@ -13,6 +15,8 @@ def exit_code() -> int:
     code = endings.told(ended)
     if not output.flushed():
         code = code or endings.OUTPUT_CLOSED
+    if ran_out():
+        end_in_time(code)
     return code
 
 

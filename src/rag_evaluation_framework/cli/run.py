@@ -3,14 +3,14 @@
 # Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework import data, experiments, reports, results, retrievers
+from rag_evaluation_framework import experiments, reports, results, retrievers
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.cli import run_options as options
@@ -18,9 +18,8 @@ from rag_evaluation_framework.cli.compare import record_of
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.cli.endings import Found
 from rag_evaluation_framework.cli.gating import Gating, forget_junit
-from rag_evaluation_framework.cli.left_out import told_left_out
 from rag_evaluation_framework.cli.output import arriving, components_print_to_stderr, print_json
-from rag_evaluation_framework.data.failures import NOT_ASKED
+from rag_evaluation_framework.cli.reliable import check_reliable, unreliable
 from rag_evaluation_framework.errors import (
     ComponentExited,
     ConfigError,
@@ -106,15 +105,19 @@ def run(
         baseline=baseline,
         junit=junit,
         step_summary=step_summary,
-        worst=worst,
     )
     with components_print_to_stderr(), _nothing_kept():
         experiment = run_file.experiment(folder, imports=not no_import)
-    with _cleaned_up(experiment.retriever, run_file.cleanup):
+    with _cleaned_up(experiment.retriever, run_file.cleanup) as if_left:
         result, problem = _made(experiment, gating)
-        not_written = None if isinstance(problem, Interrupted) else gating.write(result)
+        problems = unreliable(result, experiment.corpus, allow_failures, allow_skipped)
+        not_written: tuple[str, ...] = ()
+        if not isinstance(problem, Interrupted):
+            known = (*_told(problem), *_told(gating.compared(result)), *problems)
+            not_written = gating.write(result, known)
+            if_left.append(lambda left: gating.write_junit(result, (*known, left)))
         _tell(result, problem, experiment.corpus, gating, worst, as_json=as_json)
-        check_reliable(result, experiment.corpus, allow_failures, allow_skipped, not_written)
+        check_reliable(result, (*problems, *not_written))
         if any(verdict.counts_as == "fail" for verdict in result.gates):
             raise Found
 
@@ -131,6 +134,13 @@ def _made(experiment: rag.ExperimentConfig[Any], gating: Gating) -> tuple[rag.Ev
             return problem.result, problem
 
 
+def _told(problem: object) -> tuple[str, ...]:
+    """Return what went wrong beside the questions, if anything did."""
+    if isinstance(problem, SaveFailed):
+        return (f"the result is shown, but not saved: {problem.why}",)
+    return (str(problem),) if isinstance(problem, BaseException) else ()
+
+
 def _tell(
     result: rag.EvaluationResult[Any],
     problem: Problem | None,
@@ -141,27 +151,29 @@ def _tell(
     as_json: bool,
 ) -> None:
     """Print a result, how it differs from a baseline, and where it is saved; raise what is to be told after that."""
-    before, (compared, refused) = gating.baseline, gating.compared(result)
+    before, compared = gating.baseline, gating.compared(result)
     not_saved = problem.why if isinstance(problem, SaveFailed) else str(problem)
     where = f"not saved: {not_saved}" if result.folder is None else f"saved in {result.folder}"
     with arriving(f"the run is {where}"):
         if as_json:
-            record = None if before is None or compared is None else record_of(compared, before, result)
+            record = None
+            if before is not None and isinstance(compared, rag.Comparison):
+                record = record_of(compared, before, result)
             print_json(_summary(result, not_saved, worst) | ({} if before is None else {"comparison": record}))
         else:
             _show(result, corpus, worst)
-            if before is not None and compared is not None:
+            if before is not None and isinstance(compared, rag.Comparison):
                 stdout().print()
                 reports.show_difference(stdout(), reports.difference(compared, before, result, worst=worst))
             if result.gates:
                 stdout().print()
                 reports.show_gates(stdout(), result.gates)
     if isinstance(problem, SaveFailed):
-        raise ResultError(f"the result is shown, but not saved: {problem.why}") from problem
+        raise ResultError(*_told(problem)) from problem
     if problem is not None:
         raise problem
-    if refused is not None:
-        raise refused
+    if isinstance(compared, Exception):
+        raise compared
 
 
 def _show(result: rag.EvaluationResult[Any], corpus: rag.Corpus, worst: int) -> None:
@@ -173,23 +185,30 @@ def _show(result: rag.EvaluationResult[Any], corpus: rag.Corpus, worst: int) -> 
 
 
 @contextmanager
-def _cleaned_up(retriever: rag.Retriever, cleanup: retrievers.Cleanup) -> Generator[None]:
+def _cleaned_up(
+    retriever: rag.Retriever, cleanup: retrievers.Cleanup
+) -> Generator[list[Callable[[str], tuple[str, ...]]]]:
     """Delete what was written for the run when all is told, as far as that is wanted, however the run ends.
+
+    Yields:
+        A list for what is to be called with what could not be deleted; it returns what went wrong.
 
     Raises:
         ConfigError: It could not be deleted, and nothing worse than a gate had failed.
     """
     earlier: BaseException | None = None
+    if_left: list[Callable[[str], tuple[str, ...]]] = []
     try:
-        yield
+        yield if_left
     except BaseException as ended:
         earlier = ended
         raise
     finally:
         with components_print_to_stderr():
             left = retrievers.clean_up(retriever, cleanup, earlier)
+        wrong = () if left is None else [told for tell in if_left for told in tell(left)]
         if left is not None and (earlier is None or isinstance(earlier, Found)):
-            raise ConfigError(left)
+            raise ConfigError("; ".join((left, *wrong)))
         if left is not None:
             note(left)
 
@@ -201,62 +220,6 @@ def _nothing_kept() -> Generator[None]:
         yield
     except KeyboardInterrupt as interrupt:
         raise Interrupted("no question was answered, and nothing is saved") from interrupt
-
-
-def check_reliable(
-    result: rag.EvaluationResult[Any],
-    corpus: rag.Corpus,
-    allow_failures: int = 0,
-    allow_skipped: int = 0,
-    not_written: str | None = None,
-) -> None:
-    """Raise ConfigError if the result cannot be relied on, saying everything that is more than was allowed.
-
-    Also if a gate could not be measured, or a file not be written.
-    """
-    failed, skipped = result.counts["failed"] + result.counts["metric_failed"], result.counts["skipped"]
-    not_asked = sum(NOT_ASKED in failures for failures in result.failures.values())
-    if not_asked:
-        raise ConfigError(
-            f"{not_asked} of {result.counts['questions']} questions were not asked, as the retriever did not answer "
-            f"{result.counts['failed'] - not_asked} others in time; {_where(result)}"
-        )
-    if all(mean is None for mean in result.metrics.values()):
-        raise ConfigError(f"no question has a score; {_where(result)}")
-    problems: list[str] = []
-    if failed > allow_failures:
-        asked = result.counts["questions"]
-        problems.append(f"{failed} of {asked} questions failed (--allow-failures allows {allow_failures})")
-    if skipped > allow_skipped:
-        many = f"{skipped} of {result.counts['answerable']} answerable questions {'were' if skipped > 1 else 'was'}"
-        problems.append(f"{many} skipped (--allow-skipped allows {allow_skipped}){_why_skipped(result, corpus)}")
-    problems += (
-        f"gate {verdict.gate!r} could not be measured: {verdict.told}"
-        for verdict in result.gates
-        if verdict.counts_as == "error"
-    )
-    problems += [not_written] if not_written else []
-    if problems:
-        raise ConfigError("; ".join([*problems, _where(result)]))
-
-
-def _where(result: rag.EvaluationResult[Any]) -> str:
-    return "the run is not saved" if result.folder is None else f"the run is saved in {result.folder}"
-
-
-def _why_skipped(result: rag.EvaluationResult[Any], corpus: rag.Corpus) -> str:
-    """Return why questions were skipped, and what to do about it."""
-    left_out = told_left_out((label.anchor.doc_id for label in result.skipped if label.anchor is not None), corpus)
-    if left_out:
-        return f": {left_out}"
-    if any(label.reason == data.NOT_LABELLED for label in result.skipped):
-        return ", some as nobody has labelled them yet: `rag-eval label` goes on with them"
-    if result.counts["skipped"] == 1:
-        whose, what = "a quote of its has", "the quote, that"
-    else:
-        whose, what = "their quotes have", "the quotes, those"
-    fix = "of a dataset file with `rag-eval dataset update`"
-    return f", as {whose} no certain place in the documents: correct {what} {fix}"
 
 
 def _run_file(config: Path | None, flags: dict[str, Any]) -> tuple[experiments.ConfigFile, Path]:

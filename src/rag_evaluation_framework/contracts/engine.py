@@ -1,7 +1,7 @@
 """Engines: retrieval systems that are evaluated as a whole."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from rag_evaluation_framework._outside import class_name, shown
@@ -89,5 +89,19 @@ def _parameters(engine: Engine) -> inspect.Signature | None:
 
 
 def _says(engine: Engine, ability: str) -> bool:
-    told: Any = getattr(engine, "abilities", None)
+    told = _abilities(engine)
     return told is None or ability in told
+
+
+def _abilities(engine: Engine) -> Collection[Any] | None:
+    """Return what an engine tells of its abilities.
+
+    Raises:
+        ConfigError: It is no collection of names.
+    """
+    told: Any = getattr(engine, "abilities", None)
+    if told is not None and (isinstance(told, str) or not isinstance(told, Collection)):
+        raise ConfigError(
+            f"{engine_name(engine)}.abilities is {shown(told)}; expected a list of names, such as ['ingest', 'delete']"
+        )
+    return told

@@ -17,12 +17,13 @@ class Scope:
     """The part of the documents that a question is asked in; all of them, if it is empty (and then it is false).
 
     Attributes:
-        prefix: What the ids of its documents begin with, letter for letter.
+        prefix: What the ids of its documents begin with, letter for letter: `""` for all documents, None if the
+            question says nothing, so that an engine searches where its documents are.
         constraints: What the metadata of its documents contain: of a mapping every entry, of a list every item, in any
             order; of anything else the same value. It is what `@>` asks of JSON in PostgreSQL.
     """
 
-    prefix: str = ""
+    prefix: str | None = None
     constraints: Mapping[str, Any] = field(default_factory=FrozenDict[str, Any], hash=False)
 
     @classmethod
@@ -30,7 +31,7 @@ class Scope:
         """Return the scope of a question: `scopePrefix` and `metadataConstraints` of its metadata."""
         prefix, constraints = question.metadata.get(SCOPE_PREFIX), question.metadata.get(CONSTRAINTS)
         return cls(
-            prefix if isinstance(prefix, str) else "",
+            prefix if isinstance(prefix, str) else None,
             frozen(constraints) if isinstance(constraints, Mapping) else FrozenDict(),
         )
 
@@ -45,7 +46,7 @@ class Scope:
 
     def holds(self, document: Document) -> bool:
         """Return whether a document is in it."""
-        return document.id.startswith(self.prefix) and _contains(document.metadata, self.constraints)
+        return document.id.startswith(self.prefix or "") and _contains(document.metadata, self.constraints)
 
     def __str__(self) -> str:
         """Return how messages call it."""

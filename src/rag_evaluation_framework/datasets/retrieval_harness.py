@@ -241,11 +241,17 @@ def _entry(
         if relevant.top_k is not None:  # it would be read as that of the question
             found = f"{relevant.top_k} does not belong here; expected beside relevant"
             records.problem(f"{where}.relevant.topK", found)
+    for key in ("scope_prefix", "metadata_constraints") if record is not None and relevant is not None else ():
+        beside, own = getattr(record, key), getattr(relevant, key)
+        if None not in (beside, own) and own != beside:
+            told = f"{shown(own, 60)}, and {shown(beside, 60)} beside relevant; expected one of them"
+            records.problem(f"{where}.relevant.{to_camel(key)}", told)
     if record is None or relevant is None or records.problems:
         return None
+    inside = relevant.kept("source_ids", "any_of_source_id_prefixes")
     metadata = {
         **record.kept("id", "query", "relevant"),
-        **relevant.kept("source_ids", "any_of_source_id_prefixes"),
+        **{key: value for key, value in inside.items() if value is not None},
     }
     ids = [
         _found(name, f"{where}.relevant.sourceIds[{n}]", records, resolver)

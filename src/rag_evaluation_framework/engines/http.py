@@ -21,6 +21,7 @@ from rag_evaluation_framework.errors import ConfigError, InputError
 _LARGEST = 64 << 20  # bytes of an answer
 _SECONDS_TO_CONNECT = 10
 _OK = 200
+_DONE = range(200, 300)
 _NOTHING_THERE = (404, 405, 501)
 _ANSWERED = ("/retrieve", "/rerank")  # what others answer is not read
 _OPTIONAL = ("ingest", "delete", "rerank", "metadata_constraints")
@@ -34,8 +35,8 @@ class HttpEngine(Component):
     |---|---|---|
     | `GET /` | | `{"abilities": ["ingest", "delete", "rerank", "metadata_constraints"]}`, those that it has |
     | `POST /retrieve` | `{"query", "top_k", "scope"}`, also `metadata_constraints` | `{"hits": [...]}` |
-    | `POST /ingest` | `{"id", "content", "metadata"}` | anything |
-    | `POST /delete` | `{"scope_prefix"}` | anything |
+    | `POST /ingest` | `{"id", "content", "metadata"}` | anything, with any status from 200 to 299 |
+    | `POST /delete` | `{"scope_prefix"}` | as `/ingest` |
     | `POST /rerank` | `{"query", "texts"}` | `{"scores": [0.9, 0.1]}` |
 
     A hit is `{"doc_id", "start", "end", "text", "score"}`, of which `doc_id` or `text` alone is enough; beside the hits
@@ -46,12 +47,13 @@ class HttpEngine(Component):
     Attributes:
         url: Where it is, such as `http://127.0.0.1:8000`.
         allow_remote: Whether it may be on another machine: questions and documents leave this one then.
-        token_env: The environment variable that holds a token, sent as `Authorization: Bearer …`; None for none.
+        token_env: The environment variable that holds a token, printable ASCII, sent as `Authorization: Bearer …`
+            without the white space around it; None for none.
 
     Raises:
         MissingDependency: httpx is not installed.
         ConfigError: The URL is none, holds a password, or is that of another machine, which is not allowed; or the
-            variable is not set.
+            variable is not set, or cannot be sent.
     """
 
     requires: ClassVar[Mapping[str, str]] = {"httpx": "http"}
@@ -64,10 +66,8 @@ class HttpEngine(Component):
     def __post_init__(self) -> None:
         check_truth("HttpEngine", "allow_remote", self.allow_remote)
         object.__setattr__(self, "url", _checked_url(self.url, self.allow_remote))
-        if self.token_env is not None and not os.environ.get(str(self.token_env)):
-            raise ConfigError(
-                f"HttpEngine: token_env={shown(self.token_env)}; expected an environment variable that is set"
-            )
+        if self.token_env is not None:
+            _token(self.token_env)
         object.__setattr__(self, "_httpx", require("httpx", extra="http", needed_by="HttpEngine"))
 
     @property
@@ -136,8 +136,12 @@ class HttpEngine(Component):
 
     def _post(self, path: str, sent: Mapping[str, Any]) -> Json:
         status, content = self._asked("POST", path, sent)
-        if status != _OK:
-            raise InputError(f"{self.url}{path} answered with status {status}: {shown(content, 200)}; expected 200")
+        done = status == _OK if path in _ANSWERED else status in _DONE
+        if not done:
+            wanted = "200" if path in _ANSWERED else "200 to 299"
+            raise InputError(
+                f"{self.url}{path} answered with status {status}: {shown(content, 200)}; expected {wanted}"
+            )
         return content
 
     def _asked(self, method: str, path: str, sent: Mapping[str, Any] | None) -> tuple[int, Json]:
@@ -164,9 +168,7 @@ class HttpEngine(Component):
 
     @cached_property
     def _client(self) -> Any:
-        token = None if self.token_env is None else os.environ[self.token_env]
-        if token is not None:
-            hide(token)
+        token = None if self.token_env is None else _token(self.token_env)
         client = self._httpx.Client(
             timeout=self._httpx.Timeout(None, connect=_SECONDS_TO_CONNECT),
             follow_redirects=False,
@@ -176,6 +178,25 @@ class HttpEngine(Component):
         )
         weakref.finalize(self, client.close)
         return client
+
+
+def _token(variable: Any) -> str:
+    """Return the token in an environment variable, without white space around it; it is hidden from now on.
+
+    Raises:
+        ConfigError: The variable is not set, or cannot be sent.
+    """
+    given = os.environ.get(str(variable), "")
+    token = given.strip()
+    hide(given)
+    hide(token)
+    if not token:
+        raise ConfigError(f"HttpEngine: token_env={shown(variable)}; expected an environment variable that is set")
+    if not (token.isascii() and token.isprintable()):
+        raise ConfigError(
+            f"HttpEngine: the token in {shown(variable)} cannot be sent; expected printable characters of ASCII"
+        )
+    return token
 
 
 def _checked_url(url: Any, allow_remote: bool) -> str:
@@ -192,8 +213,8 @@ def _checked_url(url: Any, allow_remote: bool) -> str:
         host, port = parts.hostname, parts.port
     except ValueError as error:
         raise ConfigError(f"HttpEngine: url={shown(url)}: {error}; {expected}") from error
-    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment or port == 0:
-        raise ConfigError(f"HttpEngine: url={shown(url)}; {expected}, without a query")
+    if parts.scheme not in ("http", "https") or not host or "?" in url or "#" in url or port == 0:
+        raise ConfigError(f"HttpEngine: url={shown(url)}; {expected}, without ? and #")
     if parts.username is not None or parts.password is not None:
         raise ConfigError("HttpEngine: the URL holds a user or a password; give a token by token_env instead")
     if not allow_remote and not _is_loopback(host):

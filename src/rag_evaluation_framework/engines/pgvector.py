@@ -4,10 +4,10 @@ import json
 import threading
 import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework._support.postgres import (
+    check_built,
     check_connection,
     check_dimension,
     check_index,
@@ -108,6 +109,7 @@ class PgVectorEngine(Component):
     _connection: Any = field(default=None, init=False, repr=False)
     _finalizer: Any = field(default=None, init=False, repr=False)
     _made: bool = field(default=False, init=False, repr=False)
+    _registered: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_connection(_OWNER, self.dsn, self.table)
@@ -125,7 +127,8 @@ class PgVectorEngine(Component):
         Raises:
             InputError: PostgreSQL or pgvector cannot store it: NUL or a lone surrogate, metadata that is not JSON, too
                 many dimensions. What was there stays.
-            ConfigError: The table was not made by this package, or by another embedder; or it cannot be made.
+            ConfigError: The table was not made by this package, or by another embedder, or its index with other
+                parameters; or it cannot be made.
         """
         chunks = self._chunker.chunk_with_positions(document)
         vectors = self._vectors([chunk.content for chunk in chunks])
@@ -164,8 +167,10 @@ class PgVectorEngine(Component):
             `metadata` and `score`, the cosine.
 
         Raises:
-            InputError: There is no table: nothing was ingested.
-            ConfigError: The table was not made by this package, or by another embedder.
+            InputError: There is no table: nothing was ingested; or the scope or the constraints have NUL or a lone
+                surrogate in them.
+            ConfigError: The table was not made by this package, or by another embedder; or its index with other
+                parameters.
         """
         began = perf_counter()
         vector = checked_queries(_OWNER, self._embedder.embed_query(query)[np.newaxis, :], self._dimension)
@@ -182,14 +187,14 @@ class PgVectorEngine(Component):
         """Remove the documents whose ids begin with a prefix, letter for letter: `_` and `%` are text, case counts.
 
         Raises:
-            InputError: The prefix is empty, which would be all documents.
+            InputError: The prefix is empty, which would be all documents; or has NUL or a lone surrogate in it.
             ConfigError: The table was not made by this package.
         """
         if not scope_prefix:
             raise InputError(
                 f"{_OWNER}.delete: the prefix is empty; expected one, as nothing else tells whose they are"
             )
-        with self._transaction() as cursor:
+        with self._told("delete"), self._transaction() as cursor:
             if self._is_there(cursor):
                 cursor.execute(self._sql("DELETE FROM {table} WHERE starts_with(doc_id, %s)"), [scope_prefix])
 
@@ -214,10 +219,12 @@ class PgVectorEngine(Component):
         # A scan of the index goes on until there are enough within the scope. Strict order leaves out what comes late.
         settings = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": str(self.ef_search)}
         exactly = {"enable_indexscan": "off"}  # of the vectors; the scope is found by a bitmap scan
-        with self._transaction() as cursor:
+        self._register()
+        with self._told("retrieve"), self._transaction() as cursor:
             if not self._is_there(cursor):
                 raise InputError(f"{_OWNER}: there is no table {self.table!r}; ingest documents first")
             if self.index == "hnsw":
+                check_built(_OWNER, cursor, self.table, self.m, self.ef_construction)
                 rows = self._found(cursor, settings, given)
                 if len(rows) == given["top_k"]:
                     return rows
@@ -245,12 +252,21 @@ class PgVectorEngine(Component):
                     cursor.execute(self._sql("COMMENT ON TABLE {table} IS {comment}", comment=json.dumps(comment)))
                 if self.index == "hnsw":
                     cursor.execute(self._sql(_INDEX, m=self.m, ef_construction=self.ef_construction))
+                    check_built(_OWNER, cursor, self.table, self.m, self.ef_construction)
         except self._psycopg.Error as error:
             raise ConfigError(
                 f"{_OWNER}: PostgreSQL cannot create the table {self.table!r}: {one_line(str(error))}"
             ) from error
         register_vectors(self._connection)
         self._made = True
+
+    def _register(self) -> None:
+        """Let the connection take vectors also if the extension came after it."""
+        if self._registered:
+            return
+        with self._transaction(), suppress(self._psycopg.ProgrammingError):  # there is none yet, and no table
+            register_vectors(self._connection)
+            self._registered = True
 
     def _is_there(self, cursor: Any) -> bool:
         """Return whether the table is there; raise ConfigError if it is somebody else's, or of another embedder."""
@@ -273,7 +289,23 @@ class PgVectorEngine(Component):
             )
         return True
 
+    @contextmanager
+    def _told(self, method: str) -> Generator[None]:
+        """Say in words that PostgreSQL cannot take what it is given.
+
+        Raises:
+            InputError: It has NUL or a lone surrogate in it.
+        """
+        try:
+            yield
+        except (self._psycopg.DataError, UnicodeError) as error:
+            raise InputError(
+                f"{_OWNER}.{method}: PostgreSQL cannot take the scope or the constraints: {one_line(str(error))}. "
+                "Expected texts without NUL and lone surrogates"
+            ) from error
+
     def _json(self, value: object) -> Any:
+        _check_keys(value)
         return self._psycopg.types.json.Jsonb(value)
 
     def _sql(self, statement: str, **literals: Any) -> Any:
@@ -287,7 +319,7 @@ class PgVectorEngine(Component):
         """Yield a cursor in a transaction of its own; connect first if that is not so, or no longer."""
         with self._lock:
             if self._connection is None or self._connection.closed:
-                self._connection = connect(_OWNER, self.dsn)
+                self._connection, self._registered = connect(_OWNER, self.dsn), False
                 self._finalizer = weakref.finalize(self, self._connection.close)
             try:
                 with self._connection.transaction(), self._connection.cursor() as cursor, self._uninterrupted():
@@ -306,3 +338,13 @@ class PgVectorEngine(Component):
             if not isinstance(error, Exception):
                 self._connection.close()
             raise
+
+
+def _check_keys(value: object) -> None:
+    """Raise TypeError if a key is no text, which JSON would make one of without a word."""
+    for key, item in cast("Mapping[object, object]", value).items() if isinstance(value, Mapping) else ():
+        if not isinstance(key, str):
+            raise TypeError(f"the key {key!r} is no text")
+        _check_keys(item)
+    for item in cast("Sequence[object]", value) if isinstance(value, list | tuple) else ():
+        _check_keys(item)

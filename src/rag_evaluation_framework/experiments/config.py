@@ -237,7 +237,7 @@ def _told_top_k(asked: tuple[int, ...]) -> str:
 
 def _noted_unsearched(dataset: Dataset[Any], documents: Corpus) -> Iterator[str]:
     """Yield a note on documents that no question searches, as they are outside of every scope."""
-    prefixes = tuple({Scope.of(query).prefix for query in dataset.queries})
+    prefixes = tuple({Scope.of(query).prefix or "" for query in dataset.queries})
     outside = [document.id for document in documents if not document.id.startswith(prefixes)]
     if outside:
         yield (

@@ -34,7 +34,8 @@ from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.registry.functions import load_function
 from rag_evaluation_framework.registry.table import Kind
 from rag_evaluation_framework.results.gate_verdict import OnInconclusive
-from rag_evaluation_framework.retrievers.engine import Cleanup, leave
+from rag_evaluation_framework.retrievers.cleanup import Cleanup, leave
+from rag_evaluation_framework.retrievers.engine import engine_in
 from rag_evaluation_framework.retrievers.function import as_retriever
 
 ComponentConfig = str | dict[str, Any]
@@ -217,7 +218,18 @@ class ConfigFile(BaseModel):
         elif parts:
             raise ConfigError(_parts_beside(self.retriever, parts))
         else:
-            return part("retriever", self.retriever)
+            return self._without_engine(part("retriever", self.retriever))
+        return retriever
+
+    def _without_engine(self, retriever: Any) -> Any:
+        """Return a retriever; raise ConfigError if an engine is in it: what may be written is checked for `engine`."""
+        inside = engine_in(retriever)
+        if inside is not None:
+            leave(inside.engine)
+            raise ConfigError(
+                f"retriever {shown(self.retriever)} has an engine in it, {inside.name}; name it itself, as engine "
+                "(--engine), and a reranker beside it (--reranker)"
+            )
         return retriever
 
     def _loader(self, folder: Path, engine: Engine | None) -> Loader | None:

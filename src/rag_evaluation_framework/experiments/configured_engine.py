@@ -1,23 +1,20 @@
 """The engine that a configuration names, made and told where the documents of its run are."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
-from uuid import uuid4
 
-from rag_evaluation_framework._outside import raised, shown
+from rag_evaluation_framework._outside import hide_environment, raised, shown
 from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework.contracts.engine import Engine, can, check_engine, engine_name
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.scopes import Scope
 from rag_evaluation_framework.datasets.loaders import Loader
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.registry.building import build
 from rag_evaluation_framework.rerankers.function import FunctionReranker
-from rag_evaluation_framework.retrievers.engine import RUN_ID, EngineRetriever
+from rag_evaluation_framework.retrievers.engine import EngineRetriever
 
 
 def make_engine(given: str | Mapping[str, Any], *, imports: bool, allow_remote: bool) -> Engine:
@@ -27,8 +24,9 @@ def make_engine(given: str | Mapping[str, Any], *, imports: bool, allow_remote: 
         ConfigError: It names none, or what it names cannot be made.
         ComponentExited: What makes it called `sys.exit`.
     """
+    hide_environment()
     named = given
-    if isinstance(given, str) and given.startswith(("http://", "https://")):
+    if isinstance(given, str) and given.lower().startswith(("http://", "https://")):
         named = {"type": "http", "url": given}
     if allow_remote:
         if isinstance(named, str) or named.get("type") != "http":
@@ -92,7 +90,4 @@ def around(
             f"dataset {dataset.name!r} brings no documents, and ingest is true: give them (--corpus), or search "
             "what is there (--no-ingest)"
         )
-    scopes = (scope.prefix for scope in Scope.of_all(dataset.queries))
-    names = (dataset.scope_prefix, *scopes, *(document.id for document in documents or ()))
-    run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}" if any(RUN_ID in name for name in names) else ""
-    return EngineRetriever(engine, dataset.scope_prefix, writes, custom_scope, run_id)
+    return EngineRetriever(engine, dataset.scope_prefix, writes, custom_scope)

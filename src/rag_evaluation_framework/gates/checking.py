@@ -39,8 +39,12 @@ def check_gates(
         raise ConfigError(f"on_inconclusive={shown(on_inconclusive)}: expected 'pass' or 'fail'")
     listed = [gates] if isinstance(gates, str | Gate) else gates
     parsed = [gate if isinstance(gate, Gate) else Gate.parse(gate) for gate in listed]
-    runs = Runs(result, baseline)
-    return tuple(_verdict(gate, runs, on_inconclusive) for gate in parsed)
+    return verdicts(Runs(result, baseline), parsed, on_inconclusive)
+
+
+def verdicts(runs: Runs, gates: Iterable[Gate], on_inconclusive: OnInconclusive) -> tuple[GateVerdict, ...]:
+    """Return what became of gates in runs, as `check_gates` does."""
+    return tuple(_verdict(gate, runs, on_inconclusive) for gate in gates)
 
 
 def assert_gates(
@@ -79,17 +83,18 @@ def _verdict(gate: Gate, runs: Runs, on_inconclusive: OnInconclusive) -> GateVer
         found = runs.measure(gate)
     except NotMeasured as why:
         return GateVerdict(str(gate), gate.source, "not measured", str(why))
+    outcome = _outcome(gate, found)
     return GateVerdict(
         gate=str(gate),
         source=gate.source,
-        verdict=_outcome(gate, found),
+        verdict=outcome,
         told=found.told,
         power=found.power,
         on_inconclusive=on_inconclusive,
         measured=found.value,
         low=found.low if gate.population and isfinite(found.low) else None,
         high=found.high if gate.population and isfinite(found.high) else None,
-        queries=found.queries,
+        queries=found.queries or (runs.regressed(gate) if outcome != "passed" else ()),
     )
 
 

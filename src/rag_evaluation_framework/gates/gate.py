@@ -4,6 +4,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from math import isfinite
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
@@ -23,7 +24,8 @@ FORMS = (
 """The forms that a gate has, for messages."""
 
 _NEGLIGIBLE = 1e-9  # what rounding makes of a mean
-_UNITS: Mapping[str, float] = {"ms": 0.001, "s": 1.0}
+_UNITS: Mapping[str, int] = {"ms": -3, "s": 0}  # powers of ten
+_LONGEST = 15  # digits before the point, beyond which a limit has an exponent
 _QUESTIONS = ("question", "questions")
 _LARGEST_PERCENTILE = 99
 _DIGITS = (3, 6, 9)  # behind the point
@@ -128,9 +130,9 @@ class Gate:
         return f"{scale * value:z.{next(exact, tried[-1])}f}{unit}"
 
     def __str__(self) -> str:
-        limit = f"{self.limit:.12g}"
+        limit = _exactly(self.limit)
         if self.kind == "latency":
-            limit = f"{1000 * self.limit:.12g}ms"
+            limit = f"{_exactly(self.limit, 3)}ms"
         if self.kind == "lost":
             limit = f"{limit} question{'s' * (self.limit != 1)}"
         where = "" if self.where is None else f" where {self.where}"
@@ -142,7 +144,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._at = 0
+        self._at: int = 0
 
     def gate(self) -> Gate:
         """Return the gate that the line is."""
@@ -200,16 +202,19 @@ class _Reader:
     def _limit(self, kind: Kind) -> float:
         start = self._at
         found = self._take(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![\d.])")
-        if found is None or not isfinite(float(found[0])):
+        if found is None or not isfinite(limit := scaled(found[0], -3 if kind == "latency" else 0)):
             self._at = start
             self._break("a number, such as 0.75")
-        limit, at = float(found[0]), self._at
+        at = self._at
         unit = self._take(r"(?!where\b)[^\W\d_]+|%")
         if kind == "latency":
             if unit is None or unit[0] not in _UNITS:
                 self._at = at
                 self._break("ms or s behind the number, as in 300ms")
-            limit *= _UNITS[unit[0]]
+            limit = scaled(found[0], _UNITS[unit[0]])
+            if not isfinite(limit):
+                self._at = start
+                self._break("a number, such as 0.75")
         elif unit is not None and not (kind == "lost" and unit[0] in _QUESTIONS):
             self._at = at
             self._break("'questions' or nothing" if kind == "lost" else "no unit: scores have none; 75 % is 0.75")
@@ -242,3 +247,14 @@ class _Reader:
         rest = self._text[self._at :]
         where = f"at {shown(rest, 40)} (character {self._at + 1})" if rest else "at its end"
         raise ConfigError(f"gate {shown(self._text)}: {where}: {f'{why}; ' if why else ''}expected {expected}")
+
+
+def scaled(number: str | float, power: int) -> float:
+    """Return a number times a power of ten, rounded once: 0.7 s and 700 ms are the same float."""
+    return float(Decimal(str(number)).scaleb(power))
+
+
+def _exactly(number: float, power: int = 0) -> str:
+    """Return a number times a power of ten so that reading it gives the same float again."""
+    exact = Decimal(str(number)).scaleb(power).normalize()
+    return f"{exact:f}" if abs(exact.adjusted()) <= _LONGEST else f"{exact}"

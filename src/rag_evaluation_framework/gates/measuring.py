@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import ceil, fsum, isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,17 +14,21 @@ from rag_evaluation_framework.analysis.comparison import Comparison
 from rag_evaluation_framework.analysis.slices import Slice as ChangedSlice
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.score_table import full_name
+from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.errors import LevelMismatch, ResultError
 from rag_evaluation_framework.gates.gate import Gate, Slice
+from rag_evaluation_framework.gates.power import power_of_drop, power_of_mean
 from rag_evaluation_framework.results.clusters import FEWEST
 from rag_evaluation_framework.results.means import SEED
-from rag_evaluation_framework.results.properties import every_label, label_values
+from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, every_label, label_values
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.statistics.means import MeanScore, mean_scores
-from rag_evaluation_framework.statistics.power import detectable
 
 FOUND = tuple(f"{level}{metric}" for metric in ("recall", "hit", "precision") for level in ("", "chunk_", "span_"))
 """The metrics of which a score above 0 says that something relevant was found, by name."""
+
+Compared: TypeAlias = Comparison | LevelMismatch | ResultError | None
+"""How a run differs from a baseline, or why they cannot be compared; None without a baseline."""
 
 _MOST_NAMED = 3
 _WIDEST = 80  # characters of a question
@@ -74,14 +78,28 @@ class Runs:
     baseline: EvaluationResult[Any] | None
 
     @cached_property
-    def compared(self) -> Comparison | str:
-        """The comparison, or why there is none."""
+    def compared(self) -> Compared:
+        """The comparison, or why they cannot be compared; None without a baseline."""
         if self.baseline is None:
-            return "there is no baseline"
+            return None
         try:
             return Comparison.of(self.baseline, self.result)
         except (LevelMismatch, ResultError) as refused:
-            return str(refused)
+            return refused
+
+    def regressed(self, gate: Gate) -> tuple[str, ...]:
+        """Return the ids of the queries for which the score of a gate fell since the baseline, the worst first.
+
+        Nothing without a baseline, of a gate about something else, or of one that bounds a score from above.
+        """
+        compared = self.compared
+        if not isinstance(compared, Comparison) or not (gate.kind == "drop" or gate.is_at_least):
+            return ()
+        name = full_name(gate.name, compared.change.columns)
+        if name is None:
+            return ()
+        some = None if gate.where is None else self._ids(gate.where)
+        return tuple(query_id for query_id in compared.regressions(name) if some is None or query_id in some)
 
     def measure(self, gate: Gate) -> Measurement:
         """Return what a gate bounds.
@@ -106,7 +124,7 @@ class Runs:
             return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(rows))}")
         mean = self.result.statistics[name] if gate.where is None else self._mean(column[rows], rows)
         told = f"{gate.written(value)}, interval {mean.low:.3f} to {mean.high:.3f}, {_questions(len(rows))}"
-        return Measurement(value, told, mean.low, mean.high, _power_of_mean(gate, mean))
+        return Measurement(value, told, mean.low, mean.high, power_of_mean(gate, mean, column[rows]))
 
     def _mean(self, scores: Numbers, rows: Integers) -> MeanScore:
         clusters = self.result.clusters
@@ -128,9 +146,10 @@ class Runs:
         means = f"{change.before:.3f} to {change.after:.3f}, {_questions(change.questions)}"
         if not gate.population:
             return Measurement.pinned(drop, f"{gate.written(drop)}, from {means}{_left_out(compared)}")
+        columns = compared.before.columns[name], compared.after.columns[name]
         low, high = -change.test.high, -change.test.low
         told = f"{gate.written(drop)}, interval {low:.3f} to {high:.3f}, from {means}{_left_out(compared)}"
-        return Measurement(drop, told, low, high, _power_of_drop(gate, change))
+        return Measurement(drop, told, low, high, power_of_drop(gate, change, *columns))
 
     def _change(self, compared: Comparison, name: str, where: Slice | None) -> ChangedSlice | None:
         """Return how a score changed: by the test that the comparison shows, if it is about all questions."""
@@ -160,8 +179,10 @@ class Runs:
         lost = tuple(query_id for query_id in found if query_id not in now)
         earlier, statuses = (dict(zip(run.query_ids, run.statuses, strict=True)) for run in (before, after))
         unwatched = sum(earlier[query_id] == "failed" for query_id in asked)
+        placed = sum(some is None or query_id in some for query_id in compared.placed)
         told = f"{len(lost)} of {_questions(len(found))} found before, by {name}{_left_out(compared)}"
         told += f", {unwatched} failed before and not watched" if unwatched else ""
+        told += f", {placed} skipped before and not watched" if placed else ""
         wordings = dict(compared.questions) | {str(label.query.id): label.query.text for label in self.result.skipped}
         named = (
             f"{one_line(wordings[query_id], _WIDEST)} ({name_line(query_id)}{_why(statuses.get(query_id))})".strip()
@@ -216,8 +237,10 @@ class Runs:
         return sum(any(failure.kind == "TimeoutError" for failure in some) for some in of_each)
 
     def _comparison(self) -> Comparison:
-        if isinstance(self.compared, str):
-            raise NotMeasured(self.compared)
+        if self.compared is None:
+            raise NotMeasured("there is no baseline")
+        if not isinstance(self.compared, Comparison):
+            raise NotMeasured(str(self.compared))
         return self.compared
 
     def _rows(self, where: Slice | None) -> Integers:
@@ -238,8 +261,36 @@ class Runs:
 
     def _skipped(self, where: Slice) -> set[str]:
         """Return the ids of the skipped questions of a slice."""
-        queries = (label.query for label in self.result.skipped)
-        return {query.id for query in queries if where.value in label_values(query.metadata.get(where.by))}
+        known = self._labels_before(where.by)
+        return {
+            label.query.id
+            for label in self.result.skipped
+            if where.value in (known.get(label.query.id) or _values(label, where.by))
+        }
+
+    def _labels_before(self, by: str) -> Mapping[str, tuple[str, ...]]:
+        """Return the values of a property that the baseline knows of questions that are skipped now.
+
+        Raises:
+            NotMeasured: It follows from the labels of a question, and the baseline does not tell these.
+        """
+        if self.baseline is None or by not in (DOCUMENT, LENGTH):
+            return {}
+        rows = {
+            label.query.id: row
+            for label in self.result.skipped
+            if (row := self.baseline.scores.rows.get(label.query.id)) is not None
+        }
+        unknown = [label for label in self.result.skipped if label.query.id in rows and not _values(label, by)]
+        if not self.baseline.queries.texts:
+            if unknown:
+                raise NotMeasured(
+                    f"{by} is not known of {len(unknown)} skipped question{'s' * (len(unknown) != 1)}; compare with "
+                    "the folder of the baseline"
+                )
+            return {}
+        values = every_label(self.baseline.queries, [*rows.values()], self.baseline.evaluation_type).get(by, ())
+        return dict(zip(rows, values, strict=False))
 
     @cached_property
     def _labels(self) -> Mapping[str, Sequence[tuple[str, ...]]]:
@@ -261,26 +312,10 @@ def found_score(cutoff: str, names: Collection[str]) -> str | None:
     return next((at[metric] for metric in FOUND if metric in at), None)
 
 
-def _power_of_drop(gate: Gate, change: ChangedSlice) -> str:
-    test = change.test
-    if not test.changed:
-        return "power: not known, as no question changed"
-    least = gate.limit + detectable(test.standard_error, test.clusters, test.step)
-    return _power(f"a true drop of {least:.3f}", least if least < 1 else None)
-
-
-def _power_of_mean(gate: Gate, mean: MeanScore) -> str:
-    far = detectable(mean.standard_error, mean.clusters)
-    if not far > 0:
-        return "power: not known, as all questions have the same score"
-    bound = gate.limit - far if gate.is_at_least else gate.limit + far
-    return _power(f"a true mean of {bound:.3f}", bound if bound > 0 else None)
-
-
-def _power(what: str, least: float | None) -> str:
-    if least is None or not isfinite(least):
-        return "power: with these questions, nothing would make it fail 4 times in 5"
-    return f"power: {what} would make it fail 4 times in 5"
+def _values(label: Skipped, by: str) -> tuple[str, ...]:
+    """Return the values of a property that a skipped question tells itself."""
+    own = label_values(label.query.metadata.get(by))
+    return own or ((label.anchor.doc_id,) if by == DOCUMENT and label.anchor is not None else ())
 
 
 def _of(where: Slice | None) -> str:

@@ -14,6 +14,7 @@ from rag_evaluation_framework.gates.gate import Gate, Key
 from rag_evaluation_framework.gates.measuring import FOUND, found_score, listed
 from rag_evaluation_framework.gates.thresholds import KEYS, P95, parse_thresholds, read_thresholds, threshold_gate
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
+from rag_evaluation_framework.rankings.stored import StoredRetriever
 from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, label_values
 from rag_evaluation_framework.results.result import EvaluationResult
 
@@ -108,6 +109,8 @@ def _problems(gate: Gate, experiment: ExperimentConfig[Any], baseline: Evaluatio
             yield f"the run has no score {shown(gate.name)}; {hint}"
         elif _is_share(gate.name, experiment) and not _lowest(gate) <= gate.limit <= 1:
             yield f"{gate.name} is from 0 to 1; expected a limit from {_lowest(gate)} to 1"
+    if gate.kind == "latency" and isinstance(experiment.retriever, StoredRetriever):
+        yield "stored rankings have no times: nothing is asked for them"
     if gate.needs_baseline:
         yield from _problems_of_baseline(gate, names, experiment, baseline)
     if gate.where is not None and gate.where.by not in (DOCUMENT, LENGTH):

@@ -8,7 +8,7 @@ from typing import Any
 from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_object
 from rag_evaluation_framework.data.cutoffs import Cutoff
-from rag_evaluation_framework.gates.gate import Gate
+from rag_evaluation_framework.gates.gate import Gate, scaled
 
 METRICS: Mapping[str, tuple[str, ...]] = {
     "min.hitAtK": ("hit", "span_hit"),
@@ -39,7 +39,10 @@ def read_thresholds(given: Any, where: str, problems: list[str]) -> dict[str, fl
         return {}
     found: dict[str, float] = {}
     for side, bounds in given.items():
-        if side not in ("min", "max"):
+        if side in KEYS:
+            group, _, name = str(side).partition(".")
+            problems.append(f"{where}: {side} is written as {{{group}: {{{name}: …}}}} in a file")
+        elif side not in ("min", "max"):
             problems.append(f"{where}: {_unknown(str(side))}")
         elif not is_object(bounds):
             problems.append(f"{where}.{side}: got {shown(bounds)}; expected an object such as {{recallAtK: 0.75}}")
@@ -88,7 +91,7 @@ def threshold_gate(key: str, value: float, k: Cutoff, names: Sequence[str], sour
     """
     told = f"{key}, {source}"
     if key == P95:
-        return Gate("latency", "", "<=", value / 1000, percentile=95, source=told)
+        return Gate("latency", "", "<=", scaled(value, -3), percentile=95, source=told)
     metrics = [f"{metric}@{k}" for metric in METRICS[key]]
     return Gate("score", next((name for name in metrics if name in names), metrics[0]), ">=", value, source=told)
 
@@ -109,6 +112,13 @@ def _unknown(key: str) -> str:
 def _problem(key: str, value: Any) -> str | None:
     """Return what is wrong with the value of a threshold; None if nothing is."""
     largest, what = (None, "a number of milliseconds of at least 0") if key == P95 else (1.0, "a number from 0 to 1")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
         return f"{key} is {shown(value)}; expected {what}"
     return f"{key} is {value:g}; expected {what}" if value < 0 or (largest is not None and value > largest) else None
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return isfinite(value)
+    except OverflowError:  # a whole number that is larger than every float
+        return False

@@ -16,7 +16,7 @@ from rag_evaluation_framework.registry.functions import (
     what_it_is,
 )
 from rag_evaluation_framework.registry.loading import PACKAGE, load_attribute, load_installed
-from rag_evaluation_framework.registry.table import Kind, check_kind, components, contract_of
+from rag_evaluation_framework.registry.table import Kind, built_in, check_kind, components, contract_of
 
 # How ir_measures calls metrics, where ours are not near.
 _CUSTOMARY = {"r": "recall", "p": "precision", "rr": "mrr", "ap": "map", "success": "hit", "rprec": "r_precision"}
@@ -46,6 +46,8 @@ def load(kind: Kind, name: str, *, imports: bool = True) -> Callable[..., Any]:
         )
     if name in components(kind):
         target = load_installed(components(kind)[name])
+    elif name in built_in(kind):
+        raise ConfigError(f"{kind} {shown(name)} is a whole system; name it itself, as engine (--engine)")
     elif ":" not in name:
         known = ", ".join(components(kind))
         raise ConfigError(

@@ -1,7 +1,7 @@
 """The kinds of components, and where each component of a kind is to be found."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -24,6 +24,8 @@ ROOMS: Mapping[Kind, str] = {
     "metric": "metrics",
 }
 _UNNAMED = ("catalogue", "function")  # a configuration names a function itself, without the retriever around it
+_RECORDED: Mapping[str, Collection[str]] = {"retriever": ("engine",)}
+"""What records name, and configurations do not: engines have a key of their own, by which their writes are checked."""
 
 # What a class of each kind keeps. Names, as for the parts: the contracts load NumPy, which `--help` has no use for.
 CONTRACTS: Mapping[Kind, str] = {
@@ -39,7 +41,7 @@ CONTRACTS: Mapping[Kind, str] = {
 
 @cache
 def built_in(kind: Kind) -> Mapping[str, str]:
-    """Return the built-in components of a kind by name, and where each is to be found.
+    """Return the built-in components of a kind by the names in records, and where each is to be found.
 
     A name is that of the file; the line in the stub of its room is what registers a component.
 
@@ -59,14 +61,14 @@ def built_in(kind: Kind) -> Mapping[str, str]:
 
 @cache
 def components(kind: Kind) -> Mapping[str, str]:
-    """Return the names of a kind and where each is to be found, sorted by name."""
+    """Return the names of a kind that configurations can use and where each is to be found, sorted by name."""
     table = dict(built_in(kind))
     for point in entry_points(group=f"{PACKAGE}.{kind}"):
         if point.name in table:
             note(f"plug-in {point.value!r} calls itself {point.name!r}, which is taken")
         else:
             table[point.name] = point.value
-    return dict(sorted(table.items()))
+    return {name: table[name] for name in sorted(table) if name not in _RECORDED.get(kind, ())}
 
 
 def contract_of(kind: Kind) -> type[Any]:

@@ -1,6 +1,7 @@
 """Gates in a terminal, and as a JUnit report."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -30,22 +31,29 @@ def show_gates(console: Console, verdicts: tuple[GateVerdict, ...]) -> None:
         print_wrapped(console, Text.assemble((verdict.word, style), f": {one_line(verdict.told)}"), 4)
 
 
-def gates_as_junit(result: EvaluationResult[Any]) -> str:
+def gates_as_junit(result: EvaluationResult[Any], problems: Sequence[str] = ()) -> str:
     """Return the gates of a result as JUnit XML: one test case per gate.
 
     A gate that failed is a failure, one that could not be measured an error, and one that is inconclusive and counts as
     passed is skipped, so that it is seen.
+
+    Args:
+        result: The result.
+        problems: Why it cannot be relied on. If there are some, they are an error of one more test case, "the run".
     """
     suite = ET.Element(
         "testsuite",
         name=_fit(f"rag-eval {result.name}"),
-        tests=str(len(result.gates)),
-        failures=_counted(result.gates, "fail"),
-        errors=_counted(result.gates, "error"),
+        tests=str(len(result.gates) + bool(problems)),
+        failures=str(_counted(result.gates, "fail")),
+        errors=str(_counted(result.gates, "error") + bool(problems)),
         skipped=str(sum(_is_open(verdict) for verdict in result.gates)),
         timestamp=result.created,
         time=f"{sum(result.timings.values()):.3f}",
     )
+    if problems:
+        case = ET.SubElement(suite, "testcase", classname="rag-eval", name="the run")
+        ET.SubElement(case, "error", message=_fit("; ".join(problems)))
     for verdict in result.gates:
         case = ET.SubElement(suite, "testcase", classname="rag-eval.gates", name=_fit(verdict.gate))
         power = f"{verdict.power}; " if verdict.power else ""
@@ -61,8 +69,8 @@ def gates_as_junit(result: EvaluationResult[Any]) -> str:
     return ET.tostring(suites, encoding="unicode", xml_declaration=False) + "\n"
 
 
-def _counted(verdicts: tuple[GateVerdict, ...], counts_as: CountsAs) -> str:
-    return str(sum(verdict.counts_as == counts_as for verdict in verdicts))
+def _counted(verdicts: tuple[GateVerdict, ...], counts_as: CountsAs) -> int:
+    return sum(verdict.counts_as == counts_as for verdict in verdicts)
 
 
 def _is_open(verdict: GateVerdict) -> bool:

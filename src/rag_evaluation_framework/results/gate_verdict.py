@@ -27,7 +27,8 @@ class GateVerdict:
         measured: What was measured; None if it could not be. Latency is in seconds.
         low: The lower bound of its interval; None if it has none.
         high: The upper bound.
-        queries: The ids of the queries that were lost, if these are counted.
+        queries: The ids of the queries that were lost, if these are counted; of another gate that did not pass, those
+            of the queries whose score fell since the baseline, the greatest loss first.
     """
 
     gate: str

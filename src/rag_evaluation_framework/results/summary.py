@@ -21,6 +21,9 @@ SKIPPED = "Skipped questions"
 GATES = "Gates"
 """The heading of what became of the gates."""
 
+SCORES = "Scores"
+"""The heading of the means, where something comes before them."""
+
 # What Markdown makes something of, anywhere and at the beginning of a block. Inside of a word `_` is nothing.
 _INLINE = re.compile(r"[\\`*\[\]<>|#~&$]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.", re.IGNORECASE)
 _BLOCK = re.compile(r"^(\d*)([-+=:.)])")
@@ -69,7 +72,8 @@ class Summary:
         skipped: Labels that could not be placed, and the reasons.
         tables: Tables below that of the means, such as what a reranker changed.
         latency: How long a question takes; like the facts, it is another in every run, and not part of the text.
-        gates: What became of the gates of the run, below a header; nothing if it had none.
+        gates: What became of the gates of the run, below a header; nothing if it had none. On a page they come first.
+        causes: The questions because of which gates did not pass; on a page they are below the gates.
     """
 
     title: str
@@ -84,6 +88,7 @@ class Summary:
     tables: tuple[SummaryTable, ...] = ()
     latency: SummaryTable | None = None
     gates: tuple[Row, ...] = ()
+    causes: tuple[SummaryTable, ...] = ()
 
     def __post_init__(self) -> None:
         fit: dict[str, Any] = {
@@ -129,11 +134,15 @@ class Summary:
         lines = [f"# {_in_line(self.title)}", ""]
         for line in self.headline:
             lines += [_literal(line), ""]
+        if self.gates:
+            lines += [f"## {GATES}", "", *_table(self.gates[0], self.gates[1:]), ""]
+        for table in self.causes:
+            lines += [*_section(table)[1:], ""]
+        if self.gates or self.causes:
+            lines += [f"## {SCORES}", ""]
         lines += _table(self.header, self.rows)
         for table in self.tables:
             lines += _section(table)
-        if self.gates:
-            lines += ["", f"## {GATES}", "", *_table(self.gates[0], self.gates[1:])]
         if self.notes:
             lines += ["", "## Notes", "", *(f"- {_literal(note)}" for note in self.notes)]
         if self.skipped:

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from time import perf_counter
-from typing import Any, Literal, get_args
+from typing import Any
+from uuid import uuid4
 
 from tqdm import tqdm
 
-from rag_evaluation_framework._outside import raised, shown
+from rag_evaluation_framework._outside import hide_environment, shown
 from rag_evaluation_framework._support.coroutines import resolved
-from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework.contracts.component import check_choice, check_truth
+from rag_evaluation_framework.contracts.component import check_truth, parameters
 from rag_evaluation_framework.contracts.confided import confide
 from rag_evaluation_framework.contracts.engine import (
     CONSTRAINTS_KEYWORD,
@@ -35,8 +36,12 @@ from rag_evaluation_framework.errors import ConfigError, DatasetError
 RUN_ID = "{runId}"
 """What stands for the id of the run in scopes and in the ids of documents."""
 
+PATIENCE = 5.0
+"""Seconds that a question which hangs may keep a coroutine from beginning that deletes or closes."""
+
 _OURS = "eval:"
 _MOST_LISTED = 5
+_IN_BOTH = f"put {RUN_ID} in both, as in eval:my-dataset:{RUN_ID}:, or in neither"
 _OUTSIDE = "returned results outside of the scope that was asked for; they count as retrieved"
 
 
@@ -45,7 +50,8 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
     """A retrieval system that is evaluated as a whole, with an index of its own.
 
     `{runId}` in scopes and ids is filled in where the engine is called, and taken out of what it returns: two runs that
-    write at the same time never meet, and their questions stay the same questions.
+    write at the same time never meet, and their questions stay the same questions. It has to be in the scope that is
+    written, if it is anywhere.
 
     Attributes:
         engine: The system, an `Engine`.
@@ -53,7 +59,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
             and that are written; `""` for all documents.
         ingest: Whether the documents are written: `index` deletes what is in the scope, and adds every document.
         custom_scope: Whether a scope may be written that does not begin with `eval:` and end with `:`.
-        run_id: What `{runId}` stands for.
+        run_id: What `{runId}` stands for; by default an id of its own, if it is written.
 
     Raises:
         ConfigError: `engine` is none, or lacks what is asked of it; the documents are to be written in a scope that may
@@ -70,6 +76,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
     def __post_init__(self) -> None:
         check_engine(self.engine)
         confide(self.engine)
+        hide_environment()  # an engine may have read it when it was made
         check_truth("EngineRetriever", "ingest", self.ingest)
         check_truth("EngineRetriever", "custom_scope", self.custom_scope)
         check_texts(self, ConfigError, "scope", "run_id")
@@ -81,6 +88,9 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
                     "methods, or search what is there already (ingest=False, --no-ingest)"
                 )
             check_written(self.scope, custom=self.custom_scope)
+            if RUN_ID in self.scope and not self.run_id:
+                own = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid4().hex[:8]}"
+                object.__setattr__(self, "run_id", own)
         else:
             _check_asked([self.scope])
 
@@ -103,21 +113,36 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
 
         Raises:
             ConfigError: A question asks for a scope that may not be written, and documents are; or `{runId}` stands in
-                one, and none are.
-            DatasetError: A document is outside of the scope that is written.
+                one, and none are, or not in their scope.
+            DatasetError: A document is outside of the scope that is written, or has `{runId}` in its id alone.
         """
         del evaluation_type
-        prefixes = {self.scope, *(scope.prefix for scope in Scope.of_all(questions))} - {""}
+        asked = {Scope.of(question).prefix for question in questions}
+        prefixes = sorted(prefix for prefix in asked if prefix is not None)
         if not self.ingest:
             _check_asked(prefixes)
             return ()
-        for prefix in sorted(prefixes):
-            check_written(prefix, custom=self.custom_scope)
+        for prefix in prefixes:
+            self._check_beside(prefix)
         self._check_inside(corpus)
         return ()
 
+    def _check_beside(self, prefix: str) -> None:
+        """Raise ConfigError if a question asks for a scope that does not go with the one that is written."""
+        if not prefix:
+            raise ConfigError(
+                f"a question asks for all documents (scopePrefix ''), and the run writes in {self.scope!r}; expected a "
+                "scope that may be written, or none; or search what is there (--no-ingest)"
+            )
+        check_written(prefix, custom=self.custom_scope)
+        if RUN_ID in prefix and RUN_ID not in self.scope:
+            raise ConfigError(
+                f"a question asks for the scope {prefix!r}, where nothing is written, as the documents are written in "
+                f"{self.scope!r}; {_IN_BOTH}"
+            )
+
     def _check_inside(self, corpus: Corpus) -> None:
-        """Raise DatasetError if a document is outside of the scope that is written."""
+        """Raise DatasetError if a document is outside of the scope that is written, or would be that of one run."""
         outside = [document.id for document in corpus if not document.id.startswith(self.scope)]
         if outside:
             more = f" and {len(outside) - _MOST_LISTED} more" if len(outside) > _MOST_LISTED else ""
@@ -126,12 +151,18 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
                 f"{', '.join(map(repr, outside[:_MOST_LISTED]))}{more}; nothing was written. Begin their ids with it, "
                 "or name the scope that they are in (--scope-prefix)"
             )
+        named = next((document.id for document in corpus if RUN_ID in document.id), None)
+        if named is not None and RUN_ID not in self.scope:
+            raise DatasetError(
+                f"document {named!r} is to be written, and everything in {self.scope!r} deleted first, which is not of "
+                f"this run alone: two at once would delete each other's documents; {_IN_BOTH}"
+            )
 
     def index(self, corpus: Corpus) -> None:
         """Write the documents, if they are to be written: what is in the scope is deleted first.
 
         Raises:
-            DatasetError: A document is outside of the scope; nothing was deleted then.
+            DatasetError: As `check`; nothing was deleted then.
         """
         self._keep(None)
         if self.ingest:
@@ -154,9 +185,13 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
                     raise
 
     def clean(self) -> None:
-        """Delete what the run wrote: everything in the scope."""
+        """Delete what the run wrote: everything in the scope.
+
+        Raises:
+            TimeoutError: `delete` is a coroutine, and another one keeps it from beginning.
+        """
         engine: Any = self.engine
-        resolved(engine.delete(self.filled(self.scope)))
+        resolved(engine.delete(self.filled(self.scope)), PATIENCE)
 
     @property
     def written(self) -> str:
@@ -177,7 +212,7 @@ class EngineRetriever(IndexedRetriever[dict[str, DocumentId]]):
         return self._answer(question.text, k, Scope.of(question))
 
     def _answer(self, query: str, k: int, scope: Scope) -> Retrieval:
-        prefix = self.filled(scope.prefix or self.scope)
+        prefix = self.filled(self.scope if scope.prefix is None else scope.prefix)
         options: dict[str, Any] = {CONSTRAINTS_KEYWORD: dict(scope.constraints)} if scope.constraints else {}
         start = perf_counter()
         found = as_retrieval(resolved(self.engine.retrieve(query, k, prefix, **options)), self.name, k, start)
@@ -232,53 +267,10 @@ def check_written(scope: str, *, custom: bool) -> None:
         )
 
 
-Cleanup = Literal["none", "on-success", "always"]
-"""When what a run wrote is deleted: never, if the exit code is 0, or however it ends."""
-
-
-def clean_up(retriever: Retriever, cleanup: Cleanup, earlier: BaseException | None) -> str | None:
-    """Delete what a run wrote, if that is to be, and close the engine.
-
-    Args:
-        retriever: The retriever of the run; nothing is done if there is no engine in it.
-        cleanup: When to delete what the run began to write; a run that was refused before wrote nothing.
-        earlier: What ended the run, or None if all went well.
-
-    Returns:
-        What could not be deleted, and why; None if nothing is left behind that should not be.
-    """
-    check_choice("clean_up", "cleanup", cleanup, get_args(Cleanup))
-    asked = engine_in(retriever)
-    if asked is None:
-        return None
-    left: str | None = None
-    if asked.wrote and (cleanup == "always" or (cleanup == "on-success" and earlier is None)):
-        try:
-            with no_exit(asked.name, "delete"):
-                asked.clean()
-        except Exception as error:  # noqa: BLE001  it is anybody's code, and the engine is closed all the same
-            left = f"{asked.written} could not be deleted: {raised(error)}"
-    elif asked.wrote and (cleanup == "on-success" or asked.run_id):
-        note(f"{asked.written} stays there, as cleanup is {cleanup}{' and the exit code not 0' if earlier else ''}")
-    leave(asked.engine)
-    return left
-
-
-def leave(engine: Engine) -> None:
-    """Close an engine, if it can be closed; what goes wrong then is noted."""
-    close: Any = getattr(engine, "close", None)
-    try:
-        if callable(close):
-            with no_exit(engine_name(engine), "close"):
-                resolved(close())
-    except Exception as error:  # noqa: BLE001  it is anybody's code, and the run is over
-        note(f"{engine_name(engine)} could not be closed: {raised(error)}")
-
-
 def engine_in(retriever: Any) -> EngineRetriever | None:
-    """Return the engine that a retriever, or the one inside of it, asks; None if there is none."""
-    while isinstance(retriever, Retriever):
-        if isinstance(retriever, EngineRetriever):
-            return retriever
-        retriever = getattr(retriever, "retriever", None)
-    return None
+    """Return the engine that a retriever, or one inside of it, asks; None if there is none."""
+    if isinstance(retriever, EngineRetriever) or not isinstance(retriever, Retriever):
+        return retriever if isinstance(retriever, EngineRetriever) else None
+    inner = (*parameters(retriever).values(), getattr(retriever, "retriever", None))
+    listed = (item for value in inner for item in (value if isinstance(value, tuple | list) else (value,)))
+    return next(filter(None, map(engine_in, listed)), None)

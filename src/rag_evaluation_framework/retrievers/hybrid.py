@@ -24,6 +24,7 @@ from rag_evaluation_framework.data.plain import items
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.retrievers.asking import ask, ask_many, unique_name
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
+from rag_evaluation_framework.retrievers.engine import engine_in
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
 from rag_evaluation_framework.statistics.selection import top_k
@@ -56,7 +57,8 @@ class HybridRetriever(IndexedRetriever[HitLocator]):
         depth: How many results of each retriever are merged; at least 1.
 
     Raises:
-        ConfigError: A parameter is out of range, or two retrievers keep their vectors in the same store.
+        ConfigError: A parameter is out of range, two retrievers keep their vectors in the same store, or one is an
+            engine.
     """
 
     retrievers: Sequence[Retriever] = field(default_factory=lambda: (BM25Retriever(), VectorRAGRetriever()))
@@ -194,6 +196,12 @@ def _checked_retrievers(given: Any) -> tuple[Retriever, ...]:
     if not pipelines:
         raise ConfigError("HybridRetriever: no retrievers; expected at least one")
     retrievers = tuple(map(as_retriever, pipelines))
+    engine = next(filter(None, map(engine_in, retrievers)), None)
+    if engine is not None:  # questions have scopes, and what was written is deleted by those who know of one engine
+        raise ConfigError(
+            f"HybridRetriever: {engine.name} is an engine, which is evaluated as a whole; evaluate it on its own, or "
+            "merge the rankings inside of it"
+        )
     stores = [id(store) for retriever in retrievers for store in _stores(retriever)]
     if len(set(stores)) < len(stores):
         raise ConfigError(

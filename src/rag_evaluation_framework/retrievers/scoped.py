@@ -85,10 +85,13 @@ class ScopedRetriever(IndexedRetriever[_Index]):
         if not scope:
             return self.retriever.retrieve_for(question, k)
         inside, depth = self._inside(scope), k
+        known: set[tuple[object, ...]] = set()
         while True:
             found = ask(self.retriever, question, depth, self._indexed.locator)
             hits = _kept(found.hits, inside)
-            ended = len(found.hits) < depth
+            here = {hit.identity for hit in found.hits}
+            ended = len(found.hits) < depth or here <= known  # one that repeats itself would be asked for ever
+            known |= here
             if ended or len(hits) >= k:
                 stages = tuple(
                     stage if stage.hits is None else replace(stage, hits=_kept(stage.hits, inside))

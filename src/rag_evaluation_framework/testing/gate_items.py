@@ -9,17 +9,16 @@ import pytest
 
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.cli.gating import Gating
-from rag_evaluation_framework.cli.run import check_reliable
-from rag_evaluation_framework.errors import RagEvalError
+from rag_evaluation_framework.cli.reliable import check_reliable, unreliable
+from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.experiments.config_file import ConfigFile
 from rag_evaluation_framework.experiments.config_reading import load_config
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.gates.checking import told_verdict
 from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
-from rag_evaluation_framework.retrievers.engine import clean_up
-
-_WORST = 5
+from rag_evaluation_framework.retrievers.cleanup import clean_up, leave
+from rag_evaluation_framework.retrievers.engine import engine_in
 
 
 class GateFailed(Exception):
@@ -28,6 +27,8 @@ class GateFailed(Exception):
 
 class GatesFile(pytest.File):
     """A configuration whose gates are tests."""
+
+    _asked = False
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield a test for every gate.
@@ -50,32 +51,51 @@ class GatesFile(pytest.File):
     @cached_property
     def _planned(self) -> tuple[ConfigFile, Gating, Any, tuple[Gate, ...]]:
         folder, config = self.path.parent, load_config(self.path)
-        gating = Gating.of(config, folder, worst=_WORST)
-        experiment = config.experiment(folder)
+        if config.allow_custom_prefix:
+            raise ConfigError(
+                f"{self.path}: allow_custom_prefix lets a run delete what is in its scope, whatever that is, and a "
+                "test cannot ask for a confirmation; expected a prefix that begins with eval:, or the command line: "
+                f"rag-eval run {self.path.name} --yes"
+            )
+        gating = Gating.of(config, folder)
+        experiment = config.experiment(folder, imports=not self.config.getoption("--rag-eval-no-import"))
+        self.config.add_cleanup(lambda: self._close(experiment.retriever))
         return config, gating, experiment, gating.planned(experiment)
 
-    @cached_property
-    def verdicts(self) -> tuple[GateVerdict, ...]:
-        """What became of the gates.
+    def _close(self, retriever: Any) -> None:
+        """Close an engine that was made and not asked, as its tests were listed only, or others were selected."""
+        found = engine_in(retriever)
+        if found is not None and not self._asked:
+            leave(found.engine)
 
-        Raises:
-            RagEvalError: The run could not be made, or questions failed or were skipped.
-        """
+    @cached_property
+    def outcome(self) -> tuple[GateVerdict, ...] | Exception:
+        """What became of the gates, or why that is not known: the run could not be made, or is not reliable."""
         config, gating, experiment, gates = self._planned
+        self._asked = True
+        outcome: tuple[GateVerdict, ...] | Exception
         ended: BaseException | None = None
         try:
             result = run_experiment(experiment, lambda made: gating.complete(made, gates))
-            check_reliable(replace(result, gates=()), experiment.corpus)  # each test tells of its own gate
+            ungated = replace(result, gates=())  # each test tells of its own gate
+            check_reliable(ungated, unreliable(ungated, experiment.corpus))
             failed = [told_verdict(verdict) for verdict in result.gates if verdict.counts_as != "pass"]
             ended = GateFailed(failed[0]) if failed else None
+        except Exception as error:  # noqa: BLE001  it is anybody's code, and every test tells it
+            ended = outcome = error
         except BaseException as error:
             ended = error
             raise
+        else:
+            outcome = result.gates
         finally:
             left = clean_up(experiment.retriever, config.cleanup, ended)
-            if left is not None:
-                note(left)
-        return result.gates
+        if left is None:
+            return outcome
+        if isinstance(outcome, Exception):
+            note(left)
+            return outcome
+        return ConfigError(left)
 
 
 class GateItem(pytest.Item):
@@ -92,9 +112,13 @@ class GateItem(pytest.Item):
 
         Raises:
             GateFailed: It failed, or could not be measured.
+            Exception: The run could not be made, is not reliable, or left behind what was to be deleted.
         """
         file: Any = self.parent
-        verdict: GateVerdict = file.verdicts[self.number]
+        outcome: tuple[GateVerdict, ...] | Exception = file.outcome
+        if isinstance(outcome, Exception):
+            raise outcome
+        verdict = outcome[self.number]
         if verdict.counts_as != "pass":
             raise GateFailed(told_verdict(verdict))
         if verdict.verdict == "inconclusive":

@@ -7,11 +7,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 _ITEMS = "rag_evaluation_framework.testing.gate_items"
 
 
 def pytest_addoption(parser: Any) -> None:
-    """Add the option."""
+    """Add the options."""
     group = parser.getgroup("rag-eval")
     group.addoption(
         "--rag-eval",
@@ -20,16 +22,34 @@ def pytest_addoption(parser: Any) -> None:
         metavar="CONFIG",
         help="Run the configuration of `rag-eval run`, and make a test of every gate in it; repeatable.",
     )
+    group.addoption(
+        "--rag-eval-no-import",
+        action="store_true",
+        help="Refuse configurations that name code of your own, module:attribute, before it is imported.",
+    )
 
 
 def pytest_configure(config: Any) -> None:
-    """Let pytest collect the configurations beside what it was given."""
-    config.args.extend(path for path in config.getoption("--rag-eval") if path not in config.args)
+    """Let pytest collect the configurations beside what it was given.
+
+    Raises:
+        UsageError: One is not a file, so that none of its gates would be tested.
+    """
+    for name, path in zip(config.getoption("--rag-eval"), _named(config), strict=True):
+        if not path.is_file():
+            what = "is a folder" if path.is_dir() else "is not there"
+            raise pytest.UsageError(f"--rag-eval {name}: {what}; expected a configuration, such as eval.yaml")
+        if str(path) not in config.args:
+            config.args.append(str(path))
 
 
 def pytest_collect_file(file_path: Path, parent: Any) -> Any:
     """Return the tests of a configuration that was named by the option."""
-    named = parent.config.getoption("--rag-eval")
-    if not any(file_path == Path(parent.config.invocation_params.dir, name).resolve() for name in named):
+    if file_path not in _named(parent.config):
         return None
     return import_module(_ITEMS).GatesFile.from_parent(parent, path=file_path)
+
+
+def _named(config: Any) -> list[Path]:
+    """Return the configurations that were named; links are followed, as pytest does not collect them."""
+    return [Path(config.invocation_params.dir, name).resolve() for name in config.getoption("--rag-eval")]

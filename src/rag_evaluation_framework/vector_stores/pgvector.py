@@ -15,6 +15,7 @@ from rag_evaluation_framework._outside import one_line
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework._support.postgres import (
     KnownTable,
+    check_built,
     check_connection,
     check_dimension,
     check_index,
@@ -234,6 +235,7 @@ class PgVectorStore(DatabaseVectorStore):
         )
         with self._transaction() as cursor:
             cursor.execute(self._sql(build, m=self.m, ef_construction=self.ef_construction))
+            check_built(_OWNER, cursor, self.table, self.m, self.ef_construction)
             self._check_unreplaced(cursor)
         self._indexed = True
 

@@ -1,0 +1,77 @@
+"""The page for a pull request: which gates did not pass, by which questions, and how the scores changed."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from rag_evaluation_framework.analysis.comparison import Comparison
+from rag_evaluation_framework.data.score_table import full_name
+from rag_evaluation_framework.gates.gate import Gate
+from rag_evaluation_framework.gates.measuring import found_score
+from rag_evaluation_framework.reports.summaries import difference
+from rag_evaluation_framework.results.gate_verdict import GateVerdict, gate_rows, told_gates
+from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.summary import Summary, SummaryTable
+
+_MOST_LISTED = 100  # per gate; a step summary has at most 1 MiB
+
+
+def gated_difference(
+    compared: Comparison, before: EvaluationResult[Any], after: EvaluationResult[Any], most: int = _MOST_LISTED
+) -> Summary:
+    """Return a comparison with what became of gates, and the questions because of which some did not pass.
+
+    If there are none of these, it names the questions that got worse by the first score.
+
+    Args:
+        compared: The comparison.
+        before: The baseline.
+        after: The candidate, with its gates.
+        most: How many questions to name per gate.
+    """
+    causes = tuple(_causes(compared, after, most))
+    page = difference(compared, before, after, worst=0 if causes else most)
+    counted = told_gates(after.gates)
+    return replace(
+        page,
+        headline=(*([counted] if counted else []), *page.headline),
+        gates=gate_rows(after.gates),
+        causes=causes,
+    )
+
+
+def _causes(compared: Comparison, after: EvaluationResult[Any], most: int) -> Iterator[SummaryTable]:
+    """Yield a table of questions for each gate that did not pass; gates with the same questions share one."""
+    tables: dict[tuple[str, tuple[str, ...]], list[GateVerdict]] = {}
+    for verdict in after.gates:
+        if verdict.queries and verdict.verdict != "passed":
+            tables.setdefault((_score(Gate.parse(verdict.gate), compared, after), verdict.queries), []).append(verdict)
+    wordings: dict[str, str] = {**compared.questions}
+    wordings |= {label.query.id: label.query.text for label in after.skipped}
+    statuses = dict(zip(after.scores.query_ids, after.scores.statuses, strict=True))
+    for (score, queries), blocking in tables.items():
+        some = f", the first {most} of {len(queries)}" if len(queries) > most else ""
+        deltas = compared.deltas.get(score, {})
+        yield SummaryTable(
+            title=f"Questions behind {', '.join(verdict.gate for verdict in blocking)}{some}",
+            lines=("All of them are in report.json.",) if some else (),
+            header=("question", "id", f"change of {score}"),
+            rows=tuple(
+                (wordings.get(query_id) or "–", query_id, _change(deltas.get(query_id), statuses.get(query_id)))
+                for query_id in queries[:most]
+            ),
+        )
+
+
+def _score(gate: Gate, compared: Comparison, after: EvaluationResult[Any]) -> str:
+    columns = compared.change.columns
+    found = (
+        found_score(gate.name or after.cutoffs[0], columns) if gate.kind == "lost" else full_name(gate.name, columns)
+    )
+    return found or gate.name
+
+
+def _change(delta: float | None, status: str | None) -> str:
+    """Return how the score of a question changed, and why where that is known."""
+    why = "skipped" if status is None else "failed" if status == "failed" else ""
+    return ", ".join(filter(None, ("" if delta is None else f"{delta:+.3f}", why))) or "–"
