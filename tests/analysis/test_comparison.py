@@ -145,6 +145,14 @@ def test_a_result_does_not_differ_from_itself():
     assert (same.added, same.removed, same.changed, same.notes) == ((), (), (), ())
 
 
+def test_datasets_with_other_names_are_named():
+    one, other = run(10), run(10)
+    renamed = replace(other, config={**other.config, "dataset": {**other.config["dataset"], "name": "other"}})
+    name = one.config["dataset"]["name"]
+    assert one.compare(renamed).notes == (f"the datasets have other names: {name} before, other after",)
+    assert one.compare(other).notes == ()
+
+
 def test_added_removed_and_changed_queries_are_listed_and_not_compared():
     old = {"a": [(0, 10)], "gone": [(0, 10)], "moved": [(0, 10)], "reworded": [(0, 10)], "answered": []}
     new = {"fresh": [(0, 5)], "a": [(10, 20)], "reworded": [(0, 10)], "moved": [(5, 15)], "answered": [(0, 5)]}

@@ -90,7 +90,7 @@ def test_fields_outside_the_ground_truth_keep_their_names(tmp_path):
     )
     assert dataset.queries[0].metadata == {**kept, **constraints}
     assert dataset.queries[1].metadata == {}
-    assert dataset.metadata == {"id": "help", "description": "Mini", "defaults": defaults}
+    assert dataset.metadata == {"version": "1", "id": "help", "description": "Mini", "defaults": defaults}
 
 
 def test_documents_with_inline_content_become_the_corpus(tmp_path):
@@ -345,7 +345,7 @@ def test_unknown_fields_are_kept_with_a_warning_each(tmp_path):
     keys = ("team", "rerank", "owner", "grade", "language")
     assert sorted(any(f"{key!r}" in str(warning.message) for warning in caught) for key in keys) == [True] * 5
     assert len(caught) == 5
-    assert dataset.metadata == {"id": "help", "defaults": {"rerank": 50}, "team": "search"}
+    assert dataset.metadata == {"version": "1", "id": "help", "defaults": {"rerank": 50}, "team": "search"}
     assert dataset.queries[0].metadata == {"grade": "five", "owner": "me"}
     assert dataset.corpus[REFUNDS].metadata == {"language": "en"}
 

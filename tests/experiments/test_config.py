@@ -1,8 +1,11 @@
 """Everything that can be refused is refused before any work is done (T29, T40; issue 2, what must hold 7)."""
 
+import re
+
 import pytest
 
 from rag_evaluation_framework import (
+    DOCUMENT,
     BM25Retriever,
     CharacterSpan,
     ChunkId,
@@ -15,10 +18,12 @@ from rag_evaluation_framework import (
     Document,
     DocumentId,
     DocumentLevelExperimentConfig,
+    DocumentLevelGroundTruth,
     EvaluationConfig,
     ExperimentConfig,
     Metric,
     Query,
+    RerankedRetriever,
     SpanHit,
     SpanIoU,
     SpanRecall,
@@ -29,9 +34,10 @@ from rag_evaluation_framework import (
     run_experiment,
 )
 from rag_evaluation_framework.data import Cutoff, Skipped
+from rag_evaluation_framework.data.ids import QueryId, QueryText
 from rag_evaluation_framework.data.levels import CHUNK, TOKEN
 from rag_evaluation_framework.errors import ConfigError, CorpusError, DatasetError, LevelMismatch, TokenizerError
-from rag_evaluation_framework.testing import FixedRetriever
+from rag_evaluation_framework.testing import FixedRetriever, ReversingReranker
 from rag_evaluation_framework.text.tokenizers import CallableTokenizer
 
 TEXT = "The sky is blue. Grass is green."
@@ -310,3 +316,44 @@ def test_of_many_labels_that_were_lost_five_are_named_and_all_counted():
     with pytest.raises(DatasetError, match=r"7 labelled spans: 0 unchanged, 7 lost\. .*\. And 2 more\. Are") as caught:
         evaluate(BM25Retriever(), dataset(*spans, corpus=sea), corpus=CORPUS)
     assert str(caught.value).count("c.md is gone") == 5
+
+
+def recorded(retriever=None, k=5, **options):
+    span = CharacterSpan("a.md", 0, 15)
+    entries = [TokenLevelGroundTruth(Query.from_text("What is blue?"), [span])]
+    made = Dataset(entries, TOKEN, corpus=CORPUS, **options)
+    return ExperimentConfig(BM25Retriever() if retriever is None else retriever, made, k=k).record
+
+
+def test_the_record_has_a_hash_of_the_settings_whatever_is_asked():
+    hashes = {
+        recorded()["hash"],
+        recorded(k=6)["hash"],
+        recorded(BM25Retriever(k1=1.3))["hash"],
+        recorded(RerankedRetriever(BM25Retriever(), ReversingReranker()))["hash"],
+    }
+    assert len(hashes) == 4
+    assert recorded()["hash"] == recorded(name="another", metadata={"version": "2"})["hash"]
+    assert re.fullmatch("[0-9a-f]{64}", recorded()["hash"])
+
+
+def test_the_record_says_the_mode():
+    assert recorded()["mode"] == "retrieve"
+    assert recorded(RerankedRetriever(BM25Retriever(), ReversingReranker()))["mode"] == "retrieve+rerank"
+
+
+def test_the_record_says_the_version_of_the_dataset_if_it_has_one():
+    assert recorded(metadata={"version": "2026-11"})["dataset"]["version"] == "2026-11"
+    assert recorded()["dataset"]["version"] is None
+    assert recorded(metadata={"version": ["1"]})["dataset"]["version"] is None
+
+
+def test_the_record_names_the_scopes_of_questions_each_once():
+    corpus = Corpus([Document(DocumentId(f"eval:{name}:1"), TEXT) for name in "ab"])
+    truth = [
+        DocumentLevelGroundTruth(Query(QueryId(str(number)), QueryText("blue?"), metadata), (DocumentId("eval:a:1"),))
+        for number, metadata in enumerate([{"scopePrefix": "eval:b:"}, {}, {"scopePrefix": "eval:b:"}])
+    ]
+    scoped = Dataset(truth, DOCUMENT, corpus=corpus, metadata={"defaults": {"scopePrefix": "eval:a:"}})
+    assert ExperimentConfig(BM25Retriever(), scoped).record["scope_prefixes"] == ["eval:a:", "eval:b:"]
+    assert recorded()["scope_prefixes"] == []

@@ -101,6 +101,21 @@ class TestBefore:
         assert (told["before"], told["after"], told["delta"], told["ceiling"]) == (0.0, 1.0, 1.0, 1.0)
         assert (told["improved"], told["regressed"], told["unchanged"]) == (1, 0, 0)
 
+    def test_every_question_tells_the_change_of_every_score(self, handbook, tmp_path):
+        result = run(RerankedRetriever(BM25Retriever(), ReversingReranker(), 20), handbook)
+        for row, query in enumerate(result.queries):
+            changes = {name: column[row] for name, column in result.reranking.change.items()}
+            assert query.deltas == (pytest.approx(changes) if query.before else {})
+        folder = result.save(tmp_path / "run")
+        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        lines = map(json.loads, (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines())
+        for query, brief, line in zip(result.queries, report["queries"], lines, strict=True):
+            assert brief.get("deltas", {}) == line.get("deltas", {}) == query.deltas
+        assert any(query.deltas["span_recall@3"] < 0 for query in result.queries if query.deltas)
+
+    def test_a_plain_run_has_no_change(self, handbook):
+        assert run(BM25Retriever(), handbook).queries[0].deltas == {}
+
     def test_the_difference_is_that_of_comparing_with_the_plain_run(self, handbook):
         result = run(RerankedRetriever(BM25Retriever(), LateInteractionReranker(HashingEmbedder())), handbook)
         compared = run(BM25Retriever(), handbook).compare(result)

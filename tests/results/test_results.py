@@ -473,6 +473,9 @@ def test_the_report_is_strict_json_with_one_line_per_query_and_stable_keys(tmp_p
         "skipped",
         "reranking",
         "latency",
+        "unanswerable",
+        "breakdowns",
+        "first_relevant",
         "gates",
         "queries",
     ]

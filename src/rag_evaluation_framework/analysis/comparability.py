@@ -100,6 +100,9 @@ def noted_differences(baseline: EvaluationResult[Any], candidate: EvaluationResu
     before, after = baseline.config, candidate.config
     one, other = baseline.queries, candidate.queries
     hashed = ("corpus", "dataset") if one.by_place == other.by_place else ("corpus",)
+    names_of = before["dataset"]["name"], after["dataset"]["name"]
+    if names_of[0] != names_of[1]:
+        notes.append(f"the datasets have other names: {name_line(names_of[0])} before, {name_line(names_of[1])} after")
     notes += [f"the {what} is not the same" for what in hashed if before[what]["hash"] != after[what]["hash"]]
     if one.by_place != other.by_place:
         older = baseline.name if one.by_place else candidate.name

@@ -21,12 +21,13 @@ from rag_evaluation_framework.analysis.comparability import (
     same_questions,
 )
 from rag_evaluation_framework.analysis.cutoff_orders import noted_orders
-from rag_evaluation_framework.analysis.slices import Labels, ScoreChange, Slice, labels_of, noted_slices, slices
+from rag_evaluation_framework.analysis.slices import ScoreChange, Slice, noted_slices, slices
 from rag_evaluation_framework.analysis.strength import told_strength
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.score_table import ScoreTable, full_name
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.results.clusters import FEWEST, Cluster
+from rag_evaluation_framework.results.properties import Labels, labels_of
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.results.summary import Summary, number
 from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value, written_signed

@@ -1,34 +1,22 @@
 """Slices: some of the questions that were compared, by what the dataset says of them, or by their answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from rag_evaluation_framework._outside import name_line
-from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.data.columns import Integers, Numbers
-from rag_evaluation_framework.data.ids import EvaluationType
-from rag_evaluation_framework.data.spans import merge_overlapping_spans, total_length
-from rag_evaluation_framework.results.clusters import FEWEST, Cluster, document_of
-from rag_evaluation_framework.results.query_result import QueryResults
+from rag_evaluation_framework.results.clusters import FEWEST, Cluster, clusters_among
+from rag_evaluation_framework.results.properties import Labels, rows_by_value
 from rag_evaluation_framework.results.summary import Summary, number
 from rag_evaluation_framework.results.written import recorded_test, written_interval, written_p_value, written_signed
 from rag_evaluation_framework.statistics.clustered import by_cluster
 from rag_evaluation_framework.statistics.paired import LEVEL, PairedDifference, paired_differences
 
-Labels: TypeAlias = Mapping[str, Sequence[tuple[str, ...]]]
-"""By the name of a property, its values of each question: none, one or several."""
-
-DOCUMENT, LENGTH = "document", "answer length"
-"""The properties that follow from labels: the document of the first one, and the characters of all."""
-
-_MOST_VALUES = 50  # of a property by which questions are told apart; of more, each would be a handful
-_LONGEST_VALUE = 60  # in characters: what is longer is prose
-_LENGTHS = (100, 300, 1_000)
 _FEWEST = 6  # questions: of fewer, no change is more than chance, as 2 of 2^5 patterns of signs are as far
 _MOST_NAMED = 3
 _FEW_DOCUMENTS = f"in slices of fewer than {FEWEST} documents, questions are taken as independent"
@@ -55,35 +43,6 @@ class Slice:
     before: float
     after: float
     test: PairedDifference
-
-
-def labels_of(queries: QueryResults[Any], rows: Sequence[int], evaluation_type: EvaluationType) -> Labels:
-    """Return the properties of questions by which they can be told apart.
-
-    These are the keys of their metadata whose values are short texts, whole numbers, truth values or lists of these,
-    with 2 to 50 different values; the document of the first label; and at token level the length of all labels.
-
-    Args:
-        queries: The results that know them.
-        rows: The questions.
-        evaluation_type: The level of their labels.
-    """
-    labels = every_label(queries, rows, evaluation_type)
-    return {name: own for name, own in labels.items() if 1 < len(set[str]().union(*own)) <= _MOST_VALUES}
-
-
-def every_label(queries: QueryResults[Any], rows: Sequence[int], evaluation_type: EvaluationType) -> Labels:
-    """Return the properties of questions as `labels_of` does, however many different values they have."""
-    labels: dict[str, list[tuple[str, ...]]] = {}
-    metadata = [queries.metadata.get(row, {}) for row in rows]
-    for key in dict.fromkeys(key for known in metadata for key in known):
-        labels[key] = [label_values(known.get(key)) for known in metadata]
-    if evaluation_type != "chunk-level":
-        relevant = [queries.relevant[row] for row in rows]
-        labels.setdefault(DOCUMENT, [(document_of(units[0]),) if units else () for units in relevant])
-    if evaluation_type == "token-level":
-        labels.setdefault(LENGTH, [_length(queries, row) for row in rows])
-    return labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,19 +77,12 @@ class ScoreChange:
         if not len(rows):
             return None
         before, after = self.before[rows], self.after[rows]
-        clusters = self._clusters(rows)
+        clusters = clusters_among(self.clusters, rows, self.fewest)
         beyond = min(before.min(), after.min()) < 0 or max(before.max(), after.max()) > 1
         largest = inf if beyond else 1.0
         (test,) = paired_differences(self.change[rows][:, np.newaxis], clusters, seed=self.seed, largest=largest)
         means = float(before.mean()), float(after.mean())
         return None if test is None else Slice(by, value, self.name, len(rows), *means, test)
-
-    def _clusters(self, rows: Integers) -> Integers | None:
-        """Return the clusters of some questions, from 0; None where they are so few that questions are independent."""
-        if self.clusters is None:
-            return None
-        found, numbers = np.unique(self.clusters[rows], return_inverse=True)
-        return None if len(found) < self.fewest else numbers
 
     def regressed(self, by: str, value: str, rows: Integers) -> Slice | None:
         """Return the slice of some questions if its score regressed by more than chance.
@@ -139,7 +91,8 @@ class ScoreChange:
         (Oleszkiewicz, Probab. Math. Statist. 16 (1996), 127), so that what is nearer needs no test.
         """
         rows = rows[~np.isnan(self.change[rows])]
-        sums = by_cluster(self.change[rows][:, np.newaxis], self._clusters(rows))[0][:, 0]
+        clusters = clusters_among(self.clusters, rows, self.fewest)
+        sums = by_cluster(self.change[rows][:, np.newaxis], clusters)[0][:, 0]
         if not sums.any() or sums.sum() > -np.sqrt(sums @ sums):
             return None
         found = self.of(by, value, rows)
@@ -154,7 +107,7 @@ def slices(by: str, values: Sequence[tuple[str, ...]], change: ScoreChange) -> l
         values: Its values of each question.
         change: The score.
     """
-    found = (change.of(by, value, rows) for value, rows in _rows(values).items())
+    found = (change.of(by, value, rows) for value, rows in rows_by_value(values).items())
     return sorted((one for one in found if one is not None), key=lambda one: (-one.questions, one.value))
 
 
@@ -168,7 +121,7 @@ def noted_slices(labels: Labels, change: ScoreChange, whole: PairedDifference | 
     """
     if whole is None or (whole.mean < 0 and whole.p_value <= 1 - LEVEL):
         return []
-    every = [(by, value, rows) for by, values in labels.items() for value, rows in _rows(values).items()]
+    every = [(by, value, rows) for by, values in labels.items() for value, rows in rows_by_value(values).items()]
     large = [one for one in every if (~np.isnan(change.change[one[2]])).sum() >= _FEWEST]
     tested = (change.regressed(*one) for one in large)
     worse = sorted((one for one in tested if one is not None), key=lambda one: (one.test.p_value, one.test.mean))
@@ -225,35 +178,3 @@ def slice_record(one: Slice) -> dict[str, Any]:
     """Return a slice for JSON."""
     told = {"score": one.score, "value": one.value, "n": one.questions, "before": one.before, "after": one.after}
     return {**told, "delta": one.test.mean, "test": recorded_test(one.test)}
-
-
-def _rows(values: Sequence[tuple[str, ...]]) -> dict[str, Integers]:
-    """Return the questions that have each value."""
-    rows: dict[str, list[int]] = {}
-    for row, own in enumerate(values):
-        for value in dict.fromkeys(own):
-            rows.setdefault(value, []).append(row)
-    return {value: np.array(known, dtype=np.int64) for value, known in rows.items()}
-
-
-def label_values(given: Any) -> tuple[str, ...]:
-    """Return the values of a key of metadata by which questions can be told apart."""
-    listed = given if is_list(given) else [given]  # in records, tuples are lists
-    plain = (str(value) for value in listed if isinstance(value, str | bool | int))
-    return tuple(value for value in plain if value and len(value) <= _LONGEST_VALUE)
-
-
-def _length(queries: QueryResults[Any], row: int) -> tuple[str, ...]:
-    """Return how long the answers of a question are, in classes."""
-    units = queries.relevant[row]
-    if not units:
-        return ()
-    if row in queries.answers:
-        units = tuple(span for answer in queries.answers[row] for span in answer.reference)
-    length = units[0].length() if len(units) == 1 else total_length(merge_overlapping_spans(units))
-    least = 1
-    for most in _LENGTHS:
-        if length <= most:
-            return (f"{least:,} to {most:,} characters",)
-        least = most + 1
-    return (f"{least:,} characters or more",)

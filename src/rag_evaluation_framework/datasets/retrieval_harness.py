@@ -107,7 +107,7 @@ def read_harness(
     """Read a dataset of the retrieval harness.
 
     Fields that are not part of the ground truth are kept under their own names: `topK`, `scopePrefix`, `notes` and
-    `tags` in the metadata of the question; `id`, `description` and `defaults` in the metadata of the dataset, which
+    `tags` in the metadata of the question; `id`, `version`, `description` and `defaults` in that of the dataset, which
     reads its `k` there, and notes with every result what of them is not applied. Documents with inline content become
     its corpus, unless a corpus is given.
 
@@ -138,7 +138,7 @@ def read_harness(
         raise records.error()
     records.warn()
     truth = [entry for entry in entries if entry is not None]
-    return Dataset(truth, DOCUMENT, name=head.id, corpus=corpus, metadata=head.kept("version"))
+    return Dataset(truth, DOCUMENT, name=head.id, corpus=corpus, metadata=head.kept())
 
 
 def _refused(content: dict[str, Any], allow_assets: bool) -> Iterator[tuple[str, str]]:

@@ -28,8 +28,10 @@ from rag_evaluation_framework.labelling.edited_documents import relabel_edited, 
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.levels.level_rules import LevelRules, NameChunk
 from rag_evaluation_framework.registry.records import describe, plain
+from rag_evaluation_framework.results.query_result import DEEPEST
 from rag_evaluation_framework.results.record import HASH_OF
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
+from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.scoped import within_scopes
 from rag_evaluation_framework.scoring.own_cutoffs import cutoffs_of
 from rag_evaluation_framework.scoring.score_checks import Metrics, check_metrics
@@ -177,19 +179,15 @@ class ExperimentConfig(Generic[U]):
 
     @property
     def record(self) -> dict[str, Any]:
-        """The record kept with the result: the components and their parameters, dataset and corpus."""
+        """The record kept with the result: components with their parameters, dataset and corpus; each with a hash."""
         copied = copied_labels(self.dataset, self.corpus) if self.level is TOKEN else []
+        version, settings = self.dataset.metadata.get("version"), self._settings
         return {
-            "retriever": describe(self.retriever),
-            "metrics": [describe(metric) for metric in self.metrics],
-            "k": list(self.k),
-            **({} if self.top_k is None else {"top_k": self._other_top_k(self.top_k)}),
-            "budgets": [str(budget) for budget in self.config.budgets],
-            "tokenizer": None if self.config.tokenizer is None else fit_to_keep(self.config.tokenizer.name),
-            "max_concurrency": self.config.max_concurrency,
-            "timeout": self.config.timeout,
+            **settings,
+            "hash": content_digest(json.dumps(plain(settings, DEEPEST), sort_keys=True)),
             "dataset": {
                 "name": fit_to_keep(self.dataset.name),
+                "version": fit_to_keep(str(version)) if isinstance(version, str | int) else None,
                 "evaluation_type": self.dataset.level.evaluation_type,
                 "questions": len(self.dataset),
                 "skipped": count_skipped(self.dataset.skipped),
@@ -206,6 +204,22 @@ class ExperimentConfig(Generic[U]):
                 "hash": self.corpus.content_hash,
                 "ids": content_digest(json.dumps(sorted(document.id for document in self.corpus))),
             },
+        }
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """What the record says of the run itself, apart from dataset and corpus."""
+        return {
+            "retriever": describe(self.retriever),
+            "mode": "retrieve+rerank" if isinstance(self.retriever, RerankedRetriever) else "retrieve",
+            "scope_prefixes": sorted({scope.prefix for scope in Scope.of_all(self.dataset.queries) if scope.prefix}),
+            "metrics": [describe(metric) for metric in self.metrics],
+            "k": list(self.k),
+            **({} if self.top_k is None else {"top_k": self._other_top_k(self.top_k)}),
+            "budgets": [str(budget) for budget in self.config.budgets],
+            "tokenizer": None if self.config.tokenizer is None else fit_to_keep(self.config.tokenizer.name),
+            "max_concurrency": self.config.max_concurrency,
+            "timeout": self.config.timeout,
             "chunk_id": None if self.chunk_id is None else plain(self.chunk_id),
         }
 

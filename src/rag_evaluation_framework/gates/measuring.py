@@ -11,7 +11,6 @@ import numpy as np
 
 from rag_evaluation_framework._outside import name_line, one_line
 from rag_evaluation_framework.analysis.comparison import Comparison
-from rag_evaluation_framework.analysis.slices import DOCUMENT, LENGTH, every_label, label_values
 from rag_evaluation_framework.analysis.slices import Slice as ChangedSlice
 from rag_evaluation_framework.data.columns import Integers, Numbers
 from rag_evaluation_framework.data.score_table import full_name
@@ -21,6 +20,7 @@ from rag_evaluation_framework.gates.gate import Gate, Slice
 from rag_evaluation_framework.gates.power import power_of_drop, power_of_mean
 from rag_evaluation_framework.results.clusters import FEWEST
 from rag_evaluation_framework.results.means import SEED
+from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, every_label, label_values
 from rag_evaluation_framework.results.result import EvaluationResult
 from rag_evaluation_framework.statistics.means import MeanScore, mean_scores
 

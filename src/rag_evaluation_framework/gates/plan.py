@@ -6,7 +6,6 @@ from difflib import get_close_matches
 from typing import Any
 
 from rag_evaluation_framework._outside import name_line, shown
-from rag_evaluation_framework.analysis.slices import DOCUMENT, LENGTH, label_values
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.score_table import full_name
 from rag_evaluation_framework.datasets.thresholds import KEYS, P95, read_thresholds
@@ -16,6 +15,7 @@ from rag_evaluation_framework.gates.gate import Gate, Key
 from rag_evaluation_framework.gates.measuring import FOUND, found_score, listed
 from rag_evaluation_framework.gates.thresholds import parse_thresholds, threshold_gate
 from rag_evaluation_framework.metrics.catalogue import ALL_METRICS
+from rag_evaluation_framework.results.properties import DOCUMENT, LENGTH, label_values
 from rag_evaluation_framework.results.result import EvaluationResult
 
 

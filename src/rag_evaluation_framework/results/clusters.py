@@ -52,6 +52,20 @@ def documents(relevant: Sequence[tuple[Any, ...]], evaluation_type: EvaluationTy
     return np.array([numbers[document_of(units[0])] if units else -1 for units in relevant], dtype=np.int64)
 
 
+def clusters_among(clusters: Integers | None, rows: Integers, fewest: int = FEWEST) -> Integers | None:
+    """Return the clusters of some questions, from 0; None where they are so few that questions are independent.
+
+    Args:
+        clusters: The cluster of each question, or None if they are independent.
+        rows: The questions.
+        fewest: In how many clusters these have to be.
+    """
+    if clusters is None:
+        return None
+    found, numbers = np.unique(clusters[rows], return_inverse=True)
+    return None if len(found) < fewest else numbers
+
+
 def taken(together: bool, clusters: int) -> str:
     """Say how questions were taken: as independent, or together if they are on one document."""
     return (

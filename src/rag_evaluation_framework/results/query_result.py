@@ -26,6 +26,7 @@ from rag_evaluation_framework.data.score_table import ScoreTable, Status, full_n
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ResultError
 from rag_evaluation_framework.registry.records import plain
+from rag_evaluation_framework.results.returned import Returned
 
 DEEPEST = 100
 """How deep what is recorded may be nested."""
@@ -54,6 +55,8 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
         before: The scores of the ranking without the reranker by name, NaN where a query has none; shape (queries,)
             each. Empty without a reranker, or if no query was scored.
         ceilings: The recall that no order of the candidates exceeds, likewise; of recalls only.
+        returned: What was returned for each query, in brief; None if that is not known, as of a `report.json` alone, or
+            of results that were saved before it was recorded.
     """
 
     table: ScoreTable
@@ -69,6 +72,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
     metadata: Mapping[int, Mapping[str, Any]] = field(default_factory=dict[int, Mapping[str, Any]])
     before: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
     ceilings: Mapping[str, Numbers] = field(default_factory=dict[str, Numbers])
+    returned: Returned | None = None
 
     @classmethod
     def of(
@@ -106,6 +110,7 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             metadata={
                 row: plain(entry.query.metadata, DEEPEST) for row, entry in enumerate(truth) if entry.query.metadata
             },
+            returned=Returned.of(rankings.hits, truth),
         )
 
     @cached_property
@@ -247,6 +252,24 @@ class QueryResult(Generic[U]):
         """The recall that no order of the candidates exceeds, by name of the score; empty without a reranker."""
         return self._row(self.results.ceilings)
 
+    @property
+    def deltas(self) -> dict[str, float | None]:
+        """Scores minus those before reranking, by name; None where one of them is. Empty without a reranker."""
+        after = self.scores
+        changes = ((name, after[name], before) for name, before in self.before.items())
+        return {name: None if new is None or old is None else new - old for name, new, old in changes}
+
+    @property
+    def first_relevant(self) -> int | None:
+        """The rank of the first result that is relevant, or at token level shares text with an answer.
+
+        It counts results from 1, also those that repeat a document, and `mrr` does not. None if none of the results is
+        relevant, or what was returned is not known.
+        """
+        returned = self.results.returned
+        rank = np.nan if returned is None else float(returned.first_relevant[self.row])
+        return None if isnan(rank) else int(rank)
+
     def _row(self, columns: Mapping[str, Numbers]) -> dict[str, float | None]:
         if self.status != "scored":
             return {}
@@ -278,7 +301,7 @@ class QueryResult(Generic[U]):
             self.stages,
             self.results.identities[self.row],
         )
-        return (*told, self.scores, self.before, self.ceilings, self.failures, self.status)
+        return (*told, self.scores, self.before, self.ceilings, self.first_relevant, self.failures, self.status)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, QueryResult) and self._all == other._all

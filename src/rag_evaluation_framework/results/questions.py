@@ -16,6 +16,7 @@ from rag_evaluation_framework.data.score_table import ScoreTable, Status
 from rag_evaluation_framework.errors import DatasetError, ResultError
 from rag_evaluation_framework.results.query_result import Found, QueryResults
 from rag_evaluation_framework.results.record import BriefQuestion, FullQuestion
+from rag_evaluation_framework.results.returned import Returned
 
 _NEARLY = 1e-9  # by which sums of shares may miss 1
 
@@ -57,7 +58,7 @@ def read_questions(
         _check_shares({name: scores[name] for name in shares & scores.keys()}, table.query_ids, source)
     times = {name: _filled(seconds, len(columns.statuses)) for name, seconds in columns.stages.items()}
     read = table, columns.texts, columns.relevant, columns.gains, times, found, columns.identities, by_place
-    more = columns.answers, columns.places_found, columns.metadata, before, ceilings
+    more = columns.answers, columns.places_found, columns.metadata, before, ceilings, columns.returned()
     return QueryResults(*read, *more)
 
 
@@ -78,6 +79,9 @@ class _Columns(Generic[U]):
         self.gains: dict[int, Mapping[str, float]] = {}
         self.metadata: dict[int, Mapping[str, Any]] = {}
         self.stages: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
+        self.results = array("q")
+        self.first_relevant = array("d")
+        self.best_score = array("d")
         self.before = _ScoreColumns(names)
         self.ceilings = _ScoreColumns(names)
 
@@ -109,6 +113,11 @@ class _Columns(Generic[U]):
         if record.answers:
             self.answers[row] = _answers(record, self.source)
             self.places_found[row] = record.places_found
+        if record.results is not None:
+            _check_first_relevant(record, record.results, self.source)
+            self.results.append(record.results)
+            self.first_relevant.append(nan if record.first_relevant is None else record.first_relevant)
+            self.best_score.append(nan if record.best_score is None else record.best_score)
         for name, seconds in record.stages.items():
             known = self.stages[name]
             known.extend([nan] * (row - len(known)))
@@ -118,6 +127,15 @@ class _Columns(Generic[U]):
         answerable = np.array(self.answerable, dtype=np.bool_)
         columns = self.scores.read(self.scores.columns)
         return ScoreTable(tuple(self.statuses), columns, answerable, self.failures, count_as_zero=count_as_zero)
+
+    def returned(self) -> Returned | None:
+        """Return what was returned for each question, if all of them tell it."""
+        if not self.results or len(self.results) < len(self.statuses):
+            return None
+        counts = np.array(self.results, dtype=np.int64)
+        return Returned(
+            counts, *(np.array(known, dtype=np.float64) for known in (self.first_relevant, self.best_score))
+        )
 
 
 class _ScoreColumns:
@@ -158,6 +176,15 @@ def _check_truth(record: FullQuestion[Any], source: str) -> None:
         raise ResultError(f"{source}: question {record.query_id!r} is said to be {told}")
     for name in record.gains.keys() - set(map(str, record.relevant)) if record.gains else ():
         raise ResultError(f"{source}: question {record.query_id!r} has the gain of {name!r}, which is not relevant")
+
+
+def _check_first_relevant(record: FullQuestion[Any], results: int, source: str) -> None:
+    rank = record.first_relevant
+    if rank is not None and not (record.answerable and 1 <= rank <= results):
+        raise ResultError(
+            f"{source}: question {record.query_id!r} has a first_relevant of {rank} among {results} results; expected "
+            "a rank from 1, of a question with an answer, or null"
+        )
 
 
 def _answers(record: FullQuestion[U], source: str) -> tuple[Answer[U], ...]:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from math import isnan
@@ -197,8 +197,8 @@ class ReportRecord:
     """What a report says of the whole run; `EvaluationResult` says what the fields mean.
 
     `files` are those that were saved with the report, by name, each with its `sha256`. `skipped` is None in reports of
-    earlier versions, which did not list them. `statistics`, `reranking` and `latency` are written and not read: they
-    follow from scores and stages.
+    earlier versions, which did not list them. `statistics`, `reranking`, `latency`, `unanswerable`, `breakdowns` and
+    `first_relevant` are written and not read: they follow from what is known of the questions.
     """
 
     name: str
@@ -219,6 +219,9 @@ class ReportRecord:
     skipped: tuple[SkippedRecord, ...] | None = None
     reranking: Mapping[str, Any] | None = None
     latency: Mapping[str, Any] | None = None
+    unanswerable: Mapping[str, Any] | None = None
+    breakdowns: Sequence[Mapping[str, Any]] = ()
+    first_relevant: Mapping[str, Any] | None = None
     gates: tuple[GateVerdict, ...] = ()
 
 
@@ -269,6 +272,9 @@ class FullQuestion(ScoredQuestion, Generic[U]):
         stages: Seconds by stage, as the retriever told them.
         before: As in `BriefQuestion`.
         ceilings: As in `BriefQuestion`.
+        results: The number of results; None of earlier versions, which did not record it.
+        first_relevant: The rank of the first result that is relevant, from 1; None if none is.
+        best_score: The retriever's own score of the first result; None if the scores do not order the results.
     """
 
     text: str
@@ -280,12 +286,16 @@ class FullQuestion(ScoredQuestion, Generic[U]):
     metadata: Annotated[Mapping[str, Any], AfterValidator(_not_too_deep)] = field(default_factory=dict[str, Any])
     before: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
     ceilings: Mapping[str, Number | None] = field(default_factory=dict[str, float | None])
+    results: Count | None = None
+    first_relevant: Count | None = None
+    best_score: Number | None = None
 
 
 def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
     """Yield every question as JSON, as `questions.jsonl` holds it."""
     stages = _rows(queries.stages, len(queries))
-    for row, (known, seconds) in enumerate(zip(_scored(queries), stages, strict=True)):
+    columns = zip(_scored(queries), stages, _returned(queries), strict=True)
+    for row, (known, seconds, returned) in enumerate(columns):
         yield _json(
             {
                 "query_id": known.pop("query_id"),
@@ -295,9 +305,22 @@ def question_lines(queries: QueryResults[Any]) -> Iterator[str]:
                 "gains": queries.gains.get(row, {}),
                 **({"metadata": queries.metadata[row]} if row in queries.metadata else {}),
                 **known,
+                **returned,
                 "stages": {name: spent for name, spent in seconds.items() if spent is not None},
             }
         )
+
+
+def _returned(queries: QueryResults[Any]) -> Iterator[dict[str, Any]]:
+    """Yield what was returned for every question, in brief; nothing of it if that is not known."""
+    known = queries.returned
+    if known is None:
+        yield from ({} for _ in range(len(queries)))
+        return
+    ranks = ({"first_relevant": None if isnan(rank) else int(rank)} for rank in known.first_relevant.tolist())
+    scores = _rows({"best_score": known.best_score}, len(queries))
+    for count, rank, score in zip(known.results.tolist(), ranks, scores, strict=True):
+        yield {"results": count, **rank, **score}
 
 
 def brief_lines(queries: QueryResults[Any]) -> Iterator[str]:
@@ -312,13 +335,18 @@ def brief_records(queries: QueryResults[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _scored(queries: QueryResults[Any]) -> Iterator[dict[str, Any]]:
-    """Yield what the scores say of every query: those of the run, and those of the ranking without its reranker."""
+    """Yield what the scores say of every query: those of the run, and those of the ranking without its reranker.
+
+    `deltas` are the former minus the latter; they are written and not read, as they follow.
+    """
     table, count = queries.table, len(queries)
     columns = {"scores": table.columns, "before": queries.before, "ceilings": queries.ceilings}
     rows = [_rows(known, count) for known in columns.values()]
     answerable: list[bool] = table.answerable.tolist()
     for query_id, status, can_be, *scores in zip(table.query_ids, table.statuses, answerable, *rows, strict=True):
         told = dict(zip(columns, scores, strict=True)) if status == "scored" else {}
+        if told.get("before"):
+            told["deltas"] = _deltas(told["before"], told["scores"])
         yield {
             "query_id": query_id,
             "status": status,
@@ -327,6 +355,11 @@ def _scored(queries: QueryResults[Any]) -> Iterator[dict[str, Any]]:
             **{name: known for name, known in told.items() if known},
             "failures": [asdict(failure) for failure in table.failures.get(query_id, ())],
         }
+
+
+def _deltas(before: Mapping[str, float | None], after: Mapping[str, float | None]) -> dict[str, float | None]:
+    pairs = ((name, old, after[name]) for name, old in before.items())
+    return {name: None if old is None or new is None else new - old for name, old, new in pairs}
 
 
 def _rows(columns: Mapping[str, Numbers], rows: int) -> Iterator[dict[str, float | None]]:

@@ -24,7 +24,9 @@ from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
 from rag_evaluation_framework.results import store
+from rag_evaluation_framework.results.breakdown import Breakdown, breakdowns
 from rag_evaluation_framework.results.clusters import Cluster, by_document
+from rag_evaluation_framework.results.first_relevant import FirstRelevant
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.results.latency import Latency
 from rag_evaluation_framework.results.means import SEED, document_means, micro_means, statistics_record
@@ -39,6 +41,7 @@ from rag_evaluation_framework.results.record import (
 from rag_evaluation_framework.results.reranking import Reranking
 from rag_evaluation_framework.results.result_summary import summary_of
 from rag_evaluation_framework.results.summary import Summary
+from rag_evaluation_framework.results.unanswerable import Unanswerable
 from rag_evaluation_framework.statistics.means import MeanScore, mean_scores
 
 if TYPE_CHECKING:
@@ -156,6 +159,27 @@ class EvaluationResult(Generic[U]):
     def latency(self) -> Latency | None:
         """How long one question takes, by stage and in total; None if no question was timed."""
         return Latency.of(self.queries.stages)
+
+    @cached_property
+    def unanswerable(self) -> Unanswerable | None:
+        """What was returned for the questions without an answer; None if none was asked.
+
+        None, too, if what was returned is not known, as of a report alone.
+        """
+        returned = self.queries.returned
+        return None if returned is None else Unanswerable.of(self.scores, returned)
+
+    @cached_property
+    def first_relevant(self) -> FirstRelevant | None:
+        """At which rank the first relevant result is; None if no question was scored, or that is not known."""
+        returned = self.queries.returned
+        return None if returned is None else FirstRelevant.of(self.scores, returned)
+
+    @cached_property
+    def breakdowns(self) -> tuple[Breakdown, ...]:
+        """The first score by tags and by scope, where the dataset has several; none where that is not known."""
+        name = self.score_names[0]
+        return tuple(breakdowns(self.queries, name, self.scores.column(name), self.clusters))
 
     @property
     def score_names(self) -> tuple[str, ...]:
@@ -311,6 +335,9 @@ class EvaluationResult(Generic[U]):
             skipped=tuple(self._skipped_records()),
             reranking=None if self.reranking is None else self.reranking.record(),
             latency=None if self.latency is None else self.latency.record(),
+            unanswerable=None if self.unanswerable is None else self.unanswerable.record(),
+            breakdowns=[breakdown.record() for breakdown in self.breakdowns],
+            first_relevant=None if self.first_relevant is None else self.first_relevant.record(),
             gates=self.gates,
         )
         lines = [*brief_lines(self.queries)] if len(self.queries) <= _MOST_IN_REPORT else None

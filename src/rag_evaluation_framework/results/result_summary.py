@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.results.clusters import taken
 from rag_evaluation_framework.results.gate_verdict import gate_rows
 from rag_evaluation_framework.results.means import told_drop, within
-from rag_evaluation_framework.results.summary import Summary, number, skipped_lines, vector_stores
+from rag_evaluation_framework.results.summary import Summary, SummaryTable, number, skipped_lines, vector_stores
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.results.result import EvaluationResult
@@ -34,6 +35,7 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
             f"{dataset['name']}, {result.evaluation_type}{zeros}",
             ", ".join([result.headline, *_beside(result)]),
             *_strength(result, name),
+            *_first_relevant(result),
         ),
         header=("", *(f"@{cutoff}" for cutoff in result.cutoffs)),
         rows=tuple(
@@ -44,9 +46,7 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
         worst_title=f"Weakest questions by {name}",
         worst=tuple((number(scores[query.query_id]), query.query_id, query.text or "–") for query in worst),
         skipped=skipped_lines(result.skipped),
-        tables=()
-        if result.reranking is None
-        else (result.reranking.table(candidates if type(candidates) is int else None),),
+        tables=tuple(_tables(result, candidates if type(candidates) is int else None)),
         latency=None if result.latency is None else result.latency.table(how if isinstance(how, str) else None),
         gates=gate_rows(result.gates),
         facts=(
@@ -58,6 +58,22 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
             f"made {result.created} with version {result.version}",
         ),
     )
+
+
+def _tables(result: EvaluationResult[Any], candidates: int | None) -> Iterator[SummaryTable]:
+    """Yield the tables below that of the means."""
+    if result.reranking is not None:
+        yield result.reranking.table(candidates)
+    yield from (breakdown.table() for breakdown in result.breakdowns)
+    unanswerable = None if result.unanswerable is None else result.unanswerable.table()
+    if unanswerable is not None:
+        yield unanswerable
+
+
+def _first_relevant(result: EvaluationResult[Any]) -> list[str]:
+    """Return at which rank the first relevant result is, where scores do not tell: they count documents."""
+    known = result.first_relevant if result.evaluation_type == "document-level" else None
+    return [] if known is None else [known.told]
 
 
 def _cell(result: EvaluationResult[Any], name: str) -> str:

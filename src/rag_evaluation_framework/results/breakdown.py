@@ -1,0 +1,96 @@
+"""The first score of a result by tag and by scope: where its mean comes from."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rag_evaluation_framework._outside import name_line
+from rag_evaluation_framework.data.columns import Integers, Numbers
+from rag_evaluation_framework.data.scopes import SCOPE_PREFIX
+from rag_evaluation_framework.results.clusters import clusters_among
+from rag_evaluation_framework.results.means import SEED, within
+from rag_evaluation_framework.results.properties import label_values, rows_by_value
+from rag_evaluation_framework.results.query_result import QueryResults
+from rag_evaluation_framework.results.summary import SummaryTable, number
+from rag_evaluation_framework.statistics.means import MeanScore, mean_scores
+
+TAGS = "tags"
+_MOST_VALUES = 10
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """The mean of one score by the values of a property of the questions.
+
+    Attributes:
+        by: The property: `tags`, of which a question may have several, or `scopePrefix`.
+        score: The score.
+        values: How many different values there are.
+        means: The mean of each value, the lowest first, of many values the lowest 10; each with its interval as if it
+            were the only one.
+        unscored: The values of which no question has the score.
+    """
+
+    by: str
+    score: str
+    values: int
+    means: Mapping[str, MeanScore]
+    unscored: tuple[str, ...]
+
+    def record(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        means = [
+            {"value": value, "n": mean.questions, "mean": mean.mean, "low": mean.low, "high": mean.high}
+            for value, mean in self.means.items()
+        ]
+        return {"by": self.by, "score": self.score, "values": self.values, "means": means, "unscored": [*self.unscored]}
+
+    def table(self) -> SummaryTable:
+        """Return it as people read it."""
+        named, more = ", ".join(map(name_line, self.unscored[:_MOST_NAMED])), len(self.unscored) - _MOST_NAMED
+        scored = self.values - len(self.unscored)
+        return SummaryTable(
+            title=f"{self.score} by {self.by}",
+            lines=(
+                f"the lowest first{f', {len(self.means)} of {scored}' if len(self.means) < scored else ''}",
+                *([f"no question has the score: {named}{f' and {more} more' if more > 0 else ''}"] if named else []),
+            ),
+            header=(self.by, "n", "mean", "interval"),
+            rows=tuple(
+                (value, str(mean.questions), number(mean.mean), within(mean)) for value, mean in self.means.items()
+            ),
+        )
+
+
+def breakdowns(
+    queries: QueryResults[Any], score: str, column: Numbers, clusters: Integers | None
+) -> Iterator[Breakdown]:
+    """Yield a score by tags and by scope, where a dataset has several of them.
+
+    Args:
+        queries: The results, which know what the dataset says of the questions.
+        score: The name of the score.
+        column: The score, NaN where a question has none; shape (queries,).
+        clusters: The cluster of each question, or None if they are independent.
+    """
+    for by in (TAGS, SCOPE_PREFIX) if queries.metadata else ():
+        of_rows = [label_values(queries.metadata.get(row, {}).get(by)) for row in range(len(queries))]
+        known = {value: rows[~np.isnan(column[rows])] for value, rows in rows_by_value(of_rows).items()}
+        scored = {value: rows for value, rows in known.items() if len(rows)}
+        if len(known) < 2 or not scored:
+            continue
+        means = {value: float(column[rows].mean()) for value, rows in scored.items()}
+        lowest = sorted(means, key=lambda value: (means[value], value))[:_MOST_VALUES]
+        found = {value: mean for value in lowest for mean in _means(column, scored[value], clusters)}
+        unscored = tuple(value for value in known if value not in scored)
+        yield Breakdown(by, score, len(known), found, unscored)
+
+
+def _means(column: Numbers, rows: Integers, clusters: Integers | None) -> Iterator[MeanScore]:
+    """Yield the mean of some questions, if one of them has the score."""
+    for mean in mean_scores(column[rows][:, np.newaxis], clusters_among(clusters, rows), seed=SEED):
+        if mean is not None:
+            yield mean

@@ -1,0 +1,111 @@
+"""What was returned for questions without an answer: how many got results, and at which scores."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from rag_evaluation_framework.data.columns import Numbers
+from rag_evaluation_framework.data.score_table import ScoreTable
+from rag_evaluation_framework.results.returned import Returned
+from rag_evaluation_framework.results.summary import SummaryTable, number
+
+_KEPT = (0.95, 0.5)
+"""The shares of good first results that thresholds keep, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class FalseReturns:
+    """What a threshold on the score would do: answer only where the first result has at least this score.
+
+    Attributes:
+        threshold: The score.
+        kept: Of the questions whose first result is relevant, the share that has at least this score.
+        rate: Of the questions without an answer, the share that has at least this score: the false-return rate.
+    """
+
+    threshold: float
+    kept: float
+    rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswerable:
+    """What was returned for the questions without an answer that were asked.
+
+    These have no score: there is nothing to recall. But a system that should say "I do not know" has to tell them from
+    the others, and all that it has is the score of the best result. So the false-return rate is told at two thresholds,
+    which come from this run and not from taste: the highest scores that at least 95 %, and half, of the questions have
+    whose first result is relevant. The first is the false positive rate at a true positive rate of 95 % (Liang, Li and
+    Srikant, ICLR 2018, arXiv:1706.02690). Range [0, 1]; a retriever whose scores tell nothing has about the share kept.
+
+    Attributes:
+        asked: How many there are; those whose retrieval failed are left out.
+        returned: How many of them got any result.
+        good: The questions with an answer whose first result is relevant, and has a score.
+        false_returns: At each threshold, of which two may be one; none if that is not defined.
+        undefined: Why not; "" if it is.
+    """
+
+    asked: int
+    returned: int
+    good: int
+    false_returns: tuple[FalseReturns, ...]
+    undefined: str = ""
+
+    @classmethod
+    def of(cls, table: ScoreTable, returned: Returned) -> "Unanswerable | None":
+        """Return what was returned for questions without an answer; None if none was asked.
+
+        Args:
+            table: The scores, which tell what became of each question.
+            returned: What was returned.
+        """
+        asked = np.array([status == "no-answer" for status in table.statuses], dtype=np.bool_)
+        if not asked.any():
+            return None
+        best, some = returned.best_score[asked], int((returned.results[asked] > 0).sum())
+        good = returned.best_score[returned.first_relevant == 1]
+        good = good[~np.isnan(good)]
+        undefined = _undefined(int((~np.isnan(best)).sum()), some, len(good))
+        found = () if undefined else tuple(dict.fromkeys(_false_returns(best, good)))
+        return cls(int(asked.sum()), some, len(good), found, undefined)
+
+    def record(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            **asdict(self),
+            "false_returns": [*map(asdict, self.false_returns)],
+            "undefined": self.undefined or None,
+        }
+
+    def table(self) -> SummaryTable | None:
+        """Return it as people read it; None where no threshold is defined."""
+        if self.undefined:
+            return None
+        told = (
+            "false returns: the share of them whose first result has at least this score; relevant kept: that of the "
+            f"{self.good} question{'s' * (self.good != 1)} whose first result is relevant"
+        )
+        rows = ((f"{one.threshold:.4g}", number(one.rate), number(one.kept)) for one in self.false_returns)
+        return SummaryTable(
+            title="Questions without an answer",
+            lines=(f"{self.returned} of the {self.asked} that were asked got results", told),
+            header=("score", "false returns", "relevant kept"),
+            rows=(("any", number(self.returned / self.asked), number(1.0)), *rows),
+        )
+
+
+def _undefined(scored: int, returned: int, good: int) -> str:
+    """Return why there are no thresholds; "" if there are."""
+    if scored < returned:
+        return f"{returned - scored} of them got results that no score orders"
+    return "" if good else "of no question with an answer the first result is relevant and has a score"
+
+
+def _false_returns(best: Numbers, good: Numbers) -> Iterator[FalseReturns]:
+    """Yield what thresholds do; each is a score that was seen, so that no fewer are kept than is said."""
+    for kept in _KEPT:
+        threshold = float(np.quantile(good, 1 - kept, method="lower"))
+        yield FalseReturns(threshold, float((good >= threshold).mean()), float((best >= threshold).mean()))
