@@ -676,12 +676,19 @@ def test_a_report_from_before_skipped_labels_were_listed_is_loaded_with_their_nu
 
 
 @pytest.mark.parametrize(
-    "name", ["schema-2-document-level", "schema-2-chunk-level", "schema-2-token-level", "schema-3-token-level"]
+    "name",
+    [
+        "schema-2-document-level",
+        "schema-2-chunk-level",
+        "schema-2-token-level",
+        "schema-3-token-level",
+        "schema-2-document-level-reranked",
+    ],
 )
 def test_a_run_that_was_saved_with_these_schemas_is_read_whole(tmp_path, name):
     saved = document(GOLDEN / name / "report.json")
     result = load_result(GOLDEN / name)
-    assert (saved["schema_version"], saved["evaluation_type"]) == (int(name[7]), name[9:])
+    assert name.startswith(f"schema-{saved['schema_version']}-{saved['evaluation_type']}")
     assert dict(result.metrics) == saved["metrics"]
     assert {key: result.counts[key] for key in saved["counts"]} == saved["counts"]
     assert result.notes == tuple(saved["notes"])
@@ -689,3 +696,16 @@ def test_a_run_that_was_saved_with_these_schemas_is_read_whole(tmp_path, name):
         found = query.query_id, query.status, dict(query.scores)
         assert found == (known["query_id"], known["status"], known["scores"])
     assert used(result, result, tmp_path / "again")
+
+
+def test_a_run_with_a_reranker_and_gates_that_was_saved_is_read_whole():
+    saved = document(GOLDEN / "schema-2-document-level-reranked" / "report.json")
+    result = load_result(GOLDEN / "schema-2-document-level-reranked")
+    assert result.reranking is not None
+    assert result.reranking.record()["scores"]["recall@topK"] == saved["reranking"]["scores"]["recall@topK"]
+    assert (result.config["top_k"], result.cutoffs) == ({"q1": 1}, ("topK", "2", "1"))
+    assert [(verdict.gate, verdict.verdict) for verdict in result.gates] == [
+        ("recall@topK >= 0.75", "passed"),
+        ("p95 <= 9000ms", "passed"),
+    ]
+    assert result.counts["failed"] == 1
