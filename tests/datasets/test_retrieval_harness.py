@@ -7,6 +7,7 @@ from ruamel.yaml import YAML
 
 from rag_evaluation_framework import (
     DOCUMENT,
+    Attribution,
     BM25Retriever,
     Corpus,
     Dataset,
@@ -130,6 +131,10 @@ def run_at(dataset, **options):
     return evaluate(everything, dataset, budgets=[], metrics=[Recall()], **options)
 
 
+def result_corpus(tmp_path):
+    return load_dataset(tmp_path / "set.json", DOCUMENT).corpus
+
+
 def three_documents(*queries, **fields):
     return harness(*queries, documents=[document(f"eval:help:{number}") for number in range(3)], **fields)
 
@@ -178,6 +183,18 @@ def test_questions_that_ask_for_different_k_are_each_cut_at_their_own(tmp_path):
     assert "for different numbers of results: 2 (3), 1 (1), 3 (1). Scores @topK cut each at its own" in result.notes[0]
     assert result.config["top_k"] == {"q0": 1, "q4": 3}
     assert run_at(dataset, k=2).cutoffs == ("2",)
+
+
+def test_losses_are_told_of_a_question_at_its_own_k_and_of_all_at_that_of_most(tmp_path):
+    wanted = [asked(1, ["eval:help:2"], topK=1), asked(2, ["eval:help:2"], topK=3), asked(3, ["eval:help:2"], topK=3)]
+    result = run_at(loaded(tmp_path, three_documents(*wanted)))
+    own = "questions ask for different numbers of results, and this is told at 3 for all; one question alone"
+    assert result.metrics["recall@topK"] == pytest.approx(2 / 3)
+    told = Attribution.of(result, corpus=result_corpus(tmp_path))
+    assert (told.score, told.recall) == ("recall@3", 1.0)
+    assert any(note.startswith(own) for note in told.notes)
+    assert "recall@1: 0.000" in str(result.explain("q1", corpus=result_corpus(tmp_path)))
+    assert "recall@3: 1.000" in str(result.explain("q2", corpus=result_corpus(tmp_path)))
 
 
 def test_precision_and_ndcg_at_its_own_k_are_those_of_that_k(tmp_path):

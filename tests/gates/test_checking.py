@@ -160,7 +160,10 @@ def test_a_drop_is_of_the_questions_scored_in_both():
     after = run(lambda number: 1 if number < 4 else 0, failing=(7,))
     found = verdict(after, "recall@1 drop <= 0.28", SIX_OF_EIGHT)
     assert found.verdict == "failed"
-    assert found.told == "0.286, from 0.857 to 0.571, 7 questions"
+    assert found.told == "0.286, from 0.857 to 0.571, 7 questions, 1 failed and not counted"
+    assert verdict(after, "recall@1 >= 0").told == "0.571, 7 questions, 1 failed and not counted"
+    assert verdict(after, "recall@1 >= 0 where tags=billing").told == "0.500, 2 questions"
+    assert verdict(after, "population(recall@1) >= 0").told.endswith("7 questions, 1 failed and not counted")
     assert verdict(after, "recall@1 drop <= 0.29", SIX_OF_EIGHT).verdict == "passed"
     assert verdict(SIX_OF_EIGHT, "recall@1 drop <= -0.25", NONE).verdict == "passed"
 

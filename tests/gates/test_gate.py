@@ -122,6 +122,8 @@ REFUSED = {
     "p95 <= 300": "at its end: expected ms or s behind the number, as in 300ms",
     "p95 <= 300 min": "at 'min' (character 12): expected ms or s",
     "p95 >= 300ms": "expected <= or <, as a latency is bounded from above",
+    "recall@1 >= 1e9999999": "expected a number",
+    "recall@1 >= 1e99999999999999999999": "expected a number",
     "p95 <= 1e309s": "at '1e309s' (character 8): expected a number",
     "p95 <= -3ms": "at '-3ms' (character 8): expected a time of at least 0",
     "p0 <= 300ms": "expected a percentile from p1 to p99",

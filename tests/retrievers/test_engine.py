@@ -327,6 +327,18 @@ def test_what_is_odd_in_an_answer_is_counted_and_shown():
     assert "! Rubbish returned more results" in str(result)
 
 
+class Far(MemoryEngine):
+    """Finds three places beyond the end of the document."""
+
+    def retrieve(self, query, top_k, scope):
+        return [{"doc_id": f"{scope}1", "start": 1000 * place, "end": 1000 * place + 9} for place in (1, 2, 3)]
+
+
+def test_places_beyond_the_end_are_not_taken_for_repetitions():
+    result = evaluate(EngineRetriever(Far(corpus_of()), "eval:a:"), dataset_of(corpus=corpus_of()), 5, [])
+    assert not any("once more" in note for note in result.notes)
+
+
 class Slow(MemoryEngine):
     def retrieve(self, query, top_k, scope):
         time.sleep(0.05)

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from rag_evaluation_framework import (
@@ -14,6 +16,7 @@ from rag_evaluation_framework import (
     VectorRAGRetriever,
     evaluate,
 )
+from rag_evaluation_framework._support.notes import collected
 from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.retrievers import ScopedRetriever
 from rag_evaluation_framework.testing import HashingEmbedder
@@ -112,12 +115,31 @@ class Repeating(BM25Retriever):
     """Returns as many results as it is asked for, the same again and again, of another scope."""
 
     def retrieve(self, query, k):
-        assert k < 10_000, "it is asked for ever"
+        assert k <= 100_000, "it is asked for ever"
         return [{"doc_id": "eval:a:00"}, *[{"doc_id": "eval:ab:01"}] * (k - 1)]
 
 
 def test_a_retriever_that_repeats_itself_is_not_asked_for_ever():
     scoped = ScopedRetriever(Repeating())
     scoped.index(corpus_of())
-    found = scoped.retrieve_for(question(scopePrefix="eval:a:"), 3)
+    with collected() as notes:
+        found = scoped.retrieve_for(question(scopePrefix="eval:a:"), 3)
     assert [hit.doc_id for hit in found.hits] == ["eval:a:00"]
+    assert notes == ["Repeating found fewer than 3 results in a scope among the first 100,000"]
+
+
+class OfOneDocument(BM25Retriever):
+    """Names the document of each chunk and nothing else: twenty of another scope come before that of the question."""
+
+    def retrieve(self, query, k):
+        time.sleep(0.01)
+        return [*[{"doc_id": "eval:ab:01"}] * 20, {"doc_id": "eval:a:00"}][:k]
+
+
+def test_chunks_that_name_their_document_alone_are_no_repetition_and_every_ask_is_in_the_latency():
+    scoped = ScopedRetriever(OfOneDocument())
+    scoped.index(corpus_of())
+    found = scoped.retrieve_for(question(scopePrefix="eval:a:"), 1)
+    assert [hit.doc_id for hit in found.hits] == ["eval:a:00"]
+    assert sum(stage.seconds for stage in found.stages) >= 0.04  # asked for 1, 4, 16 and 64
+    assert [stage.hits is None for stage in found.stages] == [True, True, True, False]

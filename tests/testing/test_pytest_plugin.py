@@ -177,6 +177,32 @@ def test_a_configuration_that_is_named_twice_or_through_a_link_is_tested_once(ru
         assert (code, "1 passed" in told) == (0, True), told
 
 
+@pytest.mark.parametrize("folder", [".rag-eval", "build"])
+@pytest.mark.parametrize("paths", [(), (".",), ("tests",)])
+def test_a_configuration_in_a_folder_that_pytest_leaves_out_is_tested_and_nothing_else_there(
+    run_pytest, tmp_path, folder, paths
+):
+    (tmp_path / folder).mkdir()
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_a.py").write_text("def test_a():\n    pass\n")
+    (tmp_path / folder / "test_b.py").write_text("def test_b():\n    assert False\n")
+    text = CONFIG.format("'recall@2 <= 0.1'")
+    for name in ("docs", "help.json"):
+        text = text.replace(f": {name}", f": ../{name}")
+    (tmp_path / folder / "config.yaml").write_text(text)
+    code, told = run_pytest("--rag-eval", f"{folder}/config.yaml", *paths)
+    assert (code, "1 failed, 1 passed" in told) == (1, True), told
+
+
+def test_a_configuration_that_was_not_collected_is_an_error(run_pytest, tmp_path):
+    (tmp_path / "eval.yaml").write_text(CONFIG.format("'recall@2 >= 0.1'"))
+    hook = "@pytest.hookimpl(tryfirst=True)\ndef pytest_collection_modifyitems(items):\n    items.clear()\n"
+    (tmp_path / "conftest.py").write_text(f"import pytest\n\n{hook}")
+    code, told = run_pytest("--rag-eval", "eval.yaml")
+    assert code != 0
+    assert "was not collected" in told
+
+
 def test_without_the_option_nothing_of_the_package_is_loaded_but_the_plugin(run_pytest, tmp_path):
     (tmp_path / "eval.yaml").write_text(CONFIG.format("'recall@2 >= 0.9'"))
     (tmp_path / "test_own.py").write_text(

@@ -16,6 +16,7 @@ from rag_evaluation_framework.errors import ConfigError
 T = TypeVar("T")
 
 _late = Event()
+_abandoned: list[Thread] = []
 _GRACE = 1.0  # seconds: what a coroutine that was cancelled has to end
 
 
@@ -64,12 +65,19 @@ def within(seconds: float, work: Callable[[], T]) -> T:
         awaited.cancel()
     thread.join(_GRACE)
     _late.set()
+    if thread.is_alive():
+        _abandoned.append(thread)
     raise OutOfTime(abandoned=thread.is_alive() or loop_is_blocked(_GRACE))
 
 
 def ran_out() -> bool:
     """Return whether any work of this process was not done in time, so that some of it may go on for ever."""
     return _late.is_set()
+
+
+def hangs() -> bool:
+    """Return whether work that was not done in time goes on."""
+    return any(thread.is_alive() for thread in _abandoned) or (ran_out() and loop_is_blocked(_GRACE))
 
 
 def checked_timeout(given: Any) -> float | None:

@@ -47,14 +47,15 @@ def is_alike(
     """
     cutoff = ScoreName.parse(name).cutoff
     if cutoff == OWN_CUTOFF:
-        return _asked_for(baseline, shared) == _asked_for(candidate, shared)
+        before, after = _asked_for(baseline, shared), _asked_for(candidate, shared)
+        return before == after and None not in before
     in_tokens = cutoff is not None and cutoff.unit == "tok"
     return not in_tokens or baseline.config.get("tokenizer") == candidate.config.get("tokenizer")
 
 
-def _asked_for(result: EvaluationResult[Any], query_ids: Sequence[str]) -> list[int]:
-    """Return at how many results these queries were cut for their scores `@topK`."""
-    most, others = result.config["k"][0], result.config["top_k"]
+def _asked_for(result: EvaluationResult[Any], query_ids: Sequence[str]) -> list[int | None]:
+    """Return at how many results these queries were cut for their scores `@topK`; None where a report does not say."""
+    most, others = next(iter(result.config.get("k") or ()), None), result.config.get("top_k") or {}
     return [others.get(query_id, most) for query_id in query_ids]
 
 

@@ -12,7 +12,14 @@ from rag_evaluation_framework.attribution.advice import Advice, advice
 from rag_evaluation_framework.attribution.causes import CAUSES, Cause, told
 from rag_evaluation_framework.attribution.deep_pass import gather
 from rag_evaluation_framework.attribution.losses import Bound, Losses
-from rag_evaluation_framework.attribution.told_recall import confirmed, noted, recall_name, scored_rows, told_losses
+from rag_evaluation_framework.attribution.told_recall import (
+    confirmed,
+    noted,
+    noted_own_cutoffs,
+    recall_name,
+    scored_rows,
+    told_losses,
+)
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.results.result import EvaluationResult
@@ -101,7 +108,7 @@ class Attribution:
             questions=tuple(result.queries.texts[row] for row in told_of),
             losses=_taken(losses, kept),
             depth=gathered.depth,
-            notes=(*gathered.notes, *noted(result, gathered), *notes),
+            notes=(*noted_own_cutoffs(result, cutoff), *gathered.notes, *noted(result, gathered), *notes),
             headline=result.headline,
             deep_asks=gathered.deep_asks,
         )

@@ -67,8 +67,8 @@ def explain(
         ResultError: The documents have changed or cannot be read, it is not known what was retrieved, or the baseline
             does not have the question.
     """
-    name, cutoff = recall_name(result, score)
     row = find_question(result, question)
+    name, cutoff = recall_name(result, score, row)
     if not result.queries.texts:
         scored_rows(result, name)  # which says that nothing is known of the questions
     rows = np.array([row], dtype=np.int64)

@@ -31,8 +31,8 @@ _NEARLY = 1e-9
 _LINE = 300
 
 
-def recall_name(result: EvaluationResult[Any], score: str | None = None) -> tuple[str, Cutoff]:
-    """Return the name of the recall that is meant, and its cutoff.
+def recall_name(result: EvaluationResult[Any], score: str | None = None, row: int | None = None) -> tuple[str, Cutoff]:
+    """Return the name of the recall that is meant, and its cutoff: of a question alone its own, if each has one.
 
     Raises:
         ConfigError: It is not a recall at a cutoff of the run.
@@ -48,12 +48,25 @@ def recall_name(result: EvaluationResult[Any], score: str | None = None) -> tupl
     except ConfigError:
         given = None
     cutoffs = [cutoff for cutoff in result.cutoffs if cutoff != str(OWN_CUTOFF)]  # one for all questions
-    cutoff = None if given is None else str(given.cutoff or cutoffs[0])
+    cutoff = None if given is None else str(given.cutoff or result.cutoffs[0])
+    if cutoff == str(OWN_CUTOFF) and (given is None or given.cutoff is None or row is not None):
+        others: Mapping[str, int] = result.config.get("top_k") or {}
+        cutoff = cutoffs[0] if row is None else str(others.get(result.scores.query_ids[row], cutoffs[0]))
     if given is None or given.metric not in recalls or cutoff not in cutoffs:
         there = ", ".join(f"{known}@{cutoff}" for cutoff in cutoffs)
         raise ConfigError(f"score {shown(score)}: losses are told of recall; expected one of {there}")
     meant = Cutoff.parse(cutoff)
     return str(ScoreName(given.metric, meant)), meant
+
+
+def noted_own_cutoffs(result: EvaluationResult[Any], cutoff: Cutoff) -> list[str]:
+    """Return that questions ask for different numbers of results, if they do, and at which this is told."""
+    if str(OWN_CUTOFF) not in result.cutoffs:
+        return []
+    return [
+        f"questions ask for different numbers of results, and this is told at {cutoff} for all; one question alone is "
+        "told at its own"
+    ]
 
 
 def scored_rows(result: EvaluationResult[Any], name: str) -> Integers:

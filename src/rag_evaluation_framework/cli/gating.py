@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rag_evaluation_framework.experiments.config_file import ConfigFile
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-_JUNIT = b"<testsuites"
+_JUNIT = b'<testsuites name="rag-eval"'
 
 
 @dataclass

@@ -15,7 +15,7 @@ def exit_code() -> int:
     code = endings.told(ended)
     if not output.flushed():
         code = code or endings.OUTPUT_CLOSED
-    if ran_out():
+    if ran_out() or interrupts.first_interrupt() is not None:
         end_in_time(code)
     return code
 

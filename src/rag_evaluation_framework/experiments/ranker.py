@@ -354,7 +354,8 @@ class Ranker:
 def _repeated(found: RankedHits) -> int:
     """Return how many results are equal to one before them in their ranking; a document alone may be any part of it."""
     hits = found.flat
-    told = np.flatnonzero(hits.placed | hits.chunk_id.known | hits.text.known)
+    has_text = hits.text.numbers(len) > 0  # a place that its document does not have leaves an empty one
+    told = np.flatnonzero(hits.placed | hits.chunk_id.known | has_text)
     repeated = 0
     blocks = np.flatnonzero(np.diff(np.cumsum(found.counts)[found.query[told]] // _HITS_AT_ONCE)) + 1
     for rows in np.split(told, blocks):

@@ -4,7 +4,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from decimal import Decimal, DecimalException
 from math import isfinite
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
@@ -251,7 +251,10 @@ class _Reader:
 
 def scaled(number: str | float, power: int) -> float:
     """Return a number times a power of ten, rounded once: 0.7 s and 700 ms are the same float."""
-    return float(Decimal(str(number)).scaleb(power))
+    try:
+        return float(Decimal(str(number)).scaleb(power))
+    except DecimalException:  # an exponent that no float has
+        return float(number) * 10.0**power
 
 
 def _exactly(number: float, power: int = 0) -> str:

@@ -121,11 +121,18 @@ class Runs:
         if not len(rows):
             raise NotMeasured(f"no question{_of(gate.where)} has a score {name}")
         value = fsum(column[rows].tolist()) / len(rows)
+        failed = self._failed(gate.where)
         if not gate.population:
-            return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(rows))}")
+            return Measurement.pinned(value, f"{gate.written(value)}, {_questions(len(rows))}{failed}")
         mean = self.result.statistics[name] if gate.where is None else self._mean(column[rows], rows)
-        told = f"{gate.written(value)}, interval {mean.low:.3f} to {mean.high:.3f}, {_questions(len(rows))}"
+        told = f"{gate.written(value)}, interval {mean.low:.3f} to {mean.high:.3f}, {_questions(len(rows))}{failed}"
         return Measurement(value, told, mean.low, mean.high, power_of_mean(gate, mean, column[rows]))
+
+    def _failed(self, where: Slice | None) -> str:
+        """Return how many questions have no score as they failed."""
+        statuses = self.result.scores.statuses
+        count = sum(statuses[row] == "failed" for row in self._rows(where).tolist())
+        return f", {count} failed and not counted" if count else ""
 
     def _mean(self, scores: Numbers, rows: Integers) -> MeanScore:
         clusters = self.result.clusters
@@ -144,7 +151,7 @@ class Runs:
         if change is None:
             raise NotMeasured(f"no question{_of(gate.where)} has a score {name} in both runs")
         drop = 0.0 - change.test.mean
-        means = f"{change.before:.3f} to {change.after:.3f}, {_questions(change.questions)}"
+        means = f"{change.before:.3f} to {change.after:.3f}, {_questions(change.questions)}{self._failed(gate.where)}"
         if not gate.population:
             return Measurement.pinned(drop, f"{gate.written(drop)}, from {means}{_left_out(compared)}")
         columns = compared.before.columns[name], compared.after.columns[name]

@@ -63,7 +63,7 @@ def gates_as_junit(result: EvaluationResult[Any], problems: Sequence[str] = ()) 
         elif _is_open(verdict):
             ET.SubElement(case, "skipped", message=told)
         ET.SubElement(case, "system-out").text = told
-    suites = ET.Element("testsuites")
+    suites = ET.Element("testsuites", name="rag-eval")
     suites.append(suite)
     ET.indent(suites)
     return ET.tostring(suites, encoding="unicode", xml_declaration=False) + "\n"

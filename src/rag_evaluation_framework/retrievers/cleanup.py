@@ -8,7 +8,7 @@ from rag_evaluation_framework._support.coroutines import resolved
 from rag_evaluation_framework._support.exits import no_exit
 from rag_evaluation_framework._support.interrupts import finished, first_interrupt, pass_on_interrupt
 from rag_evaluation_framework._support.notes import note
-from rag_evaluation_framework._support.time_limit import OutOfTime, ran_out, within
+from rag_evaluation_framework._support.time_limit import OutOfTime, hangs, within
 from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.engine import Engine, engine_name
 from rag_evaluation_framework.contracts.retriever import Retriever
@@ -84,10 +84,12 @@ def _in_time(step: Callable[[], None]) -> None:
     Raises:
         TimeoutError: It takes longer.
     """
-    if not ran_out():
+    if not hangs():
         step()
         return
     try:
         within(_SECONDS, step)
     except OutOfTime as late:
-        raise TimeoutError(f"it takes longer than {_SECONDS:g} seconds, as a question that hangs may hold it") from late
+        raise TimeoutError(
+            f"it takes longer than {_SECONDS:g} seconds, as a question that hangs may hold it; it may be going on"
+        ) from late

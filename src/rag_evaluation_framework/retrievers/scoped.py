@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.indexed_retriever import IndexedRetriever
 from rag_evaluation_framework.contracts.retriever import Retriever
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
-from rag_evaluation_framework.data.hits import Ranking, Retrieval, Retrieved
+from rag_evaluation_framework.data.hits import Ranking, Retrieval, Retrieved, Stage
 from rag_evaluation_framework.data.ids import DocumentId
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.scopes import Scope
@@ -21,6 +22,7 @@ from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.text.hit_locator import HitLocator
 
 _MOST_NAMED = 5
+_DEEPEST = 100_000  # that one which repeats itself is asked for
 _DEEPER = 4  # times as deep, where too few of the results were in the scope
 
 
@@ -86,21 +88,21 @@ class ScopedRetriever(IndexedRetriever[_Index]):
         scope = Scope.of(question)
         if not scope:
             return self.retriever.retrieve_for(question, k)
-        inside, depth = self._inside(scope), k
-        known: set[tuple[object, ...]] = set()
+        inside, depth, earlier = self._inside(scope), k, list[Stage]()
         while True:
             found = ask(self.retriever, question, depth, self._indexed.locator)
             hits = _kept(found.hits, inside)
-            here = {hit.identity for hit in found.hits}
-            ended = len(found.hits) < depth or here <= known  # one that repeats itself would be asked for ever
-            known |= here
+            ended = len(found.hits) < depth or depth >= _DEEPEST
             if ended or len(hits) >= k:
-                stages = tuple(
+                if len(found.hits) >= _DEEPEST and len(hits) < k:
+                    note(f"{self.name} found fewer than {k} results in a scope among the first {depth:,}")
+                stages = (
                     stage if stage.hits is None else replace(stage, hits=_kept(stage.hits, inside))
                     for stage in found.stages
                 )
-                return Retrieval(hits[:k], stages, found.limit if len(hits) < k else None, ended)
-            depth *= _DEEPER
+                return Retrieval(hits[:k], (*earlier, *stages), found.limit if len(hits) < k else None, ended)
+            earlier += (Stage(stage.name, stage.seconds) for stage in found.stages)  # its time is of this question, too
+            depth = min(depth * _DEEPER, _DEEPEST)
 
     @property
     def prefix_stable(self) -> bool | None:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from rag_evaluation_framework._support.exits import end_in_time
 from rag_evaluation_framework._support.notes import note
+from rag_evaluation_framework._support.time_limit import ran_out
 from rag_evaluation_framework.cli.gating import Gating
 from rag_evaluation_framework.cli.reliable import check_reliable, unreliable
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
@@ -133,3 +135,9 @@ class GateItem(pytest.Item):
     def reportinfo(self) -> tuple[Any, None, str]:
         """Return what pytest calls the test."""
         return self.path, None, self.name
+
+
+def end_if_late(code: int) -> None:
+    """Let the process end with this code, if an engine did not answer in time and may go on for ever."""
+    if ran_out():
+        end_in_time(code)
