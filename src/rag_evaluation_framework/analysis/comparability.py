@@ -55,7 +55,8 @@ def is_alike(
 
 def _asked_for(result: EvaluationResult[Any], query_ids: Sequence[str]) -> list[int | None]:
     """Return at how many results these queries were cut for their scores `@topK`; None where a report does not say."""
-    most, others = next(iter(result.config.get("k") or ()), None), result.config.get("top_k") or {}
+    most: int | None = next(iter(result.config.get("k") or ()), None)
+    others: Mapping[str, int] = result.config.get("top_k") or {}
     return [others.get(query_id, most) for query_id in query_ids]
 
 

@@ -131,7 +131,8 @@ class Runs:
     def _failed(self, where: Slice | None) -> str:
         """Return how many questions have no score as they failed."""
         statuses = self.result.scores.statuses
-        count = sum(statuses[row] == "failed" for row in self._rows(where).tolist())
+        rows: list[int] = self._rows(where).tolist()
+        count = sum(statuses[row] == "failed" for row in rows)
         return f", {count} failed and not counted" if count else ""
 
     def _mean(self, scores: Numbers, rows: Integers) -> MeanScore:
