@@ -77,8 +77,13 @@ def test_a_run_works_right_after_it_with_the_engine_and_without(rag_eval, tmp_pa
     rag_eval("init", "--ci")
     outcome = rag_eval("run")
     assert outcome.code == 0, outcome.err
-    assert "of .rag-eval/config.yaml is used: dataset, engine, cleanup, gates; --no-config leaves" in outcome.err
+    assert "config.yaml is used" not in outcome.err  # it is what was asked for
     assert "2 gates: 2 passed" in outcome.out
+    outcome = rag_eval("run", "--k", "10")
+    assert "of .rag-eval/config.yaml is used: dataset, engine, cleanup, gates; --no-config leaves" in outcome.err
+    outcome = rag_eval("run", "--baseline", ".rag-eval/baseline/report.json")
+    assert outcome.code == 2
+    assert "no baseline is kept as '.rag-eval/baseline/report.json': `rag-eval baseline last` keeps" in outcome.err
     (tmp_path / ".rag-eval/config.yaml").unlink()
     outcome = rag_eval("run", "--dataset", ".rag-eval/datasets/sample.json", "--json")
     assert json.loads(outcome.out)["metrics"]["recall@10"] == 1.0

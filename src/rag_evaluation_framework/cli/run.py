@@ -259,7 +259,7 @@ def _taken(config: Path, flags: dict[str, Any]) -> dict[str, Any]:
 
 
 def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:
-    """Return the configuration of a root, if there is one; standard error says what is taken from it.
+    """Return the configuration of a root, if there is one; beside options, standard error says what is taken from it.
 
     Raises:
         ConfigError: There are several.
@@ -267,7 +267,7 @@ def _config_in(root: Path, flags: dict[str, Any]) -> Path | None:
     found = [path for ending in ("yaml", "yml", "json") if (path := root / f"config.{ending}").is_file()]
     if len(found) > 1:
         raise ConfigError(f"{' and '.join(map(str, found))} are there; expected one configuration, or name one")
-    for path in found:
+    for path in found if flags else ():
         taken = ", ".join(_taken(path, flags)) or "nothing"
         note(f"of {one_line(str(path))} is used: {taken}; --no-config leaves it alone")
     return found[0] if found else None

@@ -20,6 +20,7 @@ _LAST = re.compile(r"last(?:~([0-9]{1,9}))?")
 _TIME = "%Y%m%dT%H%M%SZ"
 _TIMED = re.compile(r"([0-9]{8}T[0-9]{6}Z)-")
 _NUMBERED = re.compile(r"(.+)-([0-9]{1,9})", re.DOTALL)
+_KEEP = "`rag-eval baseline last` keeps the last run"
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,14 @@ def find_run(name: str, root: str | Path = store.ROOT) -> Path:
             return Path(name)
     runs = Path(root) / store.RUNS
     folders = _folders(runs)
+    kept = Path(root) / store.BASELINE / store.REPORT
+    if name and name.endswith(f"{store.BASELINE}/{store.REPORT}"):
+        raise _refused(f"no baseline is kept as {shown(name)}: {_KEEP}", runs, folders)
     if not name or any(separator in name for separator in (os.sep, os.altsep) if separator):
         raise _refused(f"there is no path {shown(name)}", runs, folders)
     exact = next((folder for folder in folders if folder.name == name), None)
     if exact is not None:
         return exact
-    kept = Path(root) / store.BASELINE / store.REPORT
     if name == store.BASELINE and kept.exists():
         return kept
     if last := _LAST.fullmatch(name):
@@ -76,7 +79,8 @@ def find_run(name: str, root: str | Path = store.ROOT) -> Path:
         return begun[0]
     if begun:
         raise _refused(f"{shown(name)} is the beginning of {len(begun)} names of runs; write more of it", runs, begun)
-    raise _refused(f"no path, run or experiment is called {shown(name)}", runs, folders)
+    more = f": {_KEEP}" if name == store.BASELINE else ""
+    raise _refused(f"no path, run or experiment is called {shown(name)}{more}", runs, folders)
 
 
 def _folders(runs: Path) -> list[Path]:
