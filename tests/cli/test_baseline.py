@@ -258,6 +258,23 @@ def test_the_page_names_all_lost_questions_and_why_whatever_the_screen_shows(rag
     assert "### Questions behind lost@2" in (run / "summary.md").read_text()
 
 
+def test_the_page_names_questions_behind_a_mean_that_the_baseline_does_not_have(rag_eval, project):
+    flags = pairs(project, 4)
+    rag_eval(*flags[:-1], "pairs:both")
+    dataset = json.loads((project / "help.json").read_text())
+    dataset["queries"][1]["id"] = "renamed"
+    dataset["queries"][2]["query"] = "Tell me: question 2"
+    (project / "help.json").write_text(json.dumps(dataset))
+    assert rag_eval(*flags[:-1], "pairs:one", "--baseline", "last", "--gate", "recall@2 >= 0.75").code == 1
+    page = (find_run("last", project / ".rag-eval") / "diff.md").read_text()
+    assert section(page, "Questions behind recall@2 \\>= 0.75") == [
+        "| question 0 | q0x | -0.500 |",
+        "| question 3 | q3x | -0.500 |",
+        "| question 1 | renamed | not compared, now 0.500 |",
+        "| Tell me: question 2 | q2x | not compared, now 0.500 |",
+    ]
+
+
 def test_without_a_gate_that_failed_the_page_names_those_worse_by_the_first_score(rag_eval, project):
     flags = pairs(project, 20)
     rag_eval(*flags[:-1], "pairs:both")

@@ -91,7 +91,8 @@ class Runs:
     def regressed(self, gate: Gate) -> tuple[str, ...]:
         """Return the ids of the queries for which the score of a gate fell since the baseline, the worst first.
 
-        Nothing without a baseline, of a gate about something else, or of one that bounds a score from above.
+        Of a gate on a mean also those that the baseline does not have, or has otherwise, and whose score is below the
+        limit. Nothing without a baseline, of a gate about something else, or of one that bounds a score from above.
         """
         compared = self.compared
         if not isinstance(compared, Comparison) or not (gate.kind == "drop" or gate.is_at_least):
@@ -100,7 +101,14 @@ class Runs:
         if name is None:
             return ()
         some = None if gate.where is None else self._ids(gate.where)
-        return tuple(query_id for query_id in compared.regressions(name) if some is None or query_id in some)
+        scores = self.result.scores.per_query(name) if gate.kind == "score" else {}
+        low = {
+            query_id: score
+            for query_id, score in scores.items()
+            if score is not None and score < gate.limit and query_id not in compared.change.rows
+        }
+        listed = (*compared.regressions(name), *sorted(low, key=lambda query_id: low[query_id]))
+        return tuple(query_id for query_id in listed if some is None or query_id in some)
 
     def measure(self, gate: Gate) -> Measurement:
         """Return what a gate bounds.

@@ -48,16 +48,23 @@ def _causes(compared: Comparison, after: EvaluationResult[Any], most: int) -> It
             tables.setdefault((_score(Gate.parse(verdict.gate), compared, after), verdict.queries), []).append(verdict)
     wordings: dict[str, str] = {**compared.questions}
     wordings |= {label.query.id: label.query.text for label in after.skipped}
+    wordings |= dict(zip(after.scores.query_ids, after.queries.texts, strict=False))
     statuses = dict(zip(after.scores.query_ids, after.scores.statuses, strict=True))
     for (score, queries), blocking in tables.items():
         some = f", the first {most} of {len(queries)}" if len(queries) > most else ""
         deltas = compared.deltas.get(score, {})
+        scores = after.scores.per_query(score) if score in after.scores.columns else {}
+        new = {query_id: value for query_id, value in scores.items() if query_id not in compared.change.rows}
         yield SummaryTable(
             title=f"Questions behind {', '.join(verdict.gate for verdict in blocking)}{some}",
             lines=("All of them are in report.json.",) if some else (),
             header=("question", "id", f"change of {score}"),
             rows=tuple(
-                (wordings.get(query_id) or "–", query_id, _change(deltas.get(query_id), statuses.get(query_id)))
+                (
+                    wordings.get(query_id) or "–",
+                    query_id,
+                    _change(deltas.get(query_id), statuses.get(query_id), new.get(query_id)),
+                )
                 for query_id in queries[:most]
             ),
         )
@@ -71,7 +78,9 @@ def _score(gate: Gate, compared: Comparison, after: EvaluationResult[Any]) -> st
     return found or gate.name
 
 
-def _change(delta: float | None, status: str | None) -> str:
-    """Return how the score of a question changed, and why where that is known."""
+def _change(delta: float | None, status: str | None, new: float | None) -> str:
+    """Return how the score of a question changed, and why where that is known; of one that is new, its score."""
+    if new is not None:
+        return f"not compared, now {new:.3f}"
     why = "skipped" if status is None else "failed" if status == "failed" else ""
     return ", ".join(filter(None, ("" if delta is None else f"{delta:+.3f}", why))) or "–"
