@@ -758,6 +758,7 @@ def test_a_result_records_what_was_run_on_what():
         "evaluation_type": "token-level",
         "questions": 1,
         "skipped": 0,
+        "version": None,
         "hash": ONE.content_hash,
         "hash_of": "each quoted text",
     }

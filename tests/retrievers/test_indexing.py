@@ -178,4 +178,4 @@ def test_a_note_of_a_coroutine_retriever_is_a_note_of_its_result():
         rag.note("the server was slow")
         return []
 
-    assert "the server was slow" in evaluate(search, HANDBOOK).notes
+    assert "the server was slow (questions: 78)" in evaluate(search, HANDBOOK).notes

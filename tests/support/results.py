@@ -18,7 +18,7 @@ def told(result):
     config = {
         key: value
         for key, value in result.config.items()
-        if key not in ("calls", "latency", "max_concurrency", "depth")
+        if key not in ("calls", "latency", "max_concurrency", "depth", "hash")
     }
     queries = replace(result.queries, stages={})
     return repr(

@@ -16,7 +16,6 @@ from rag_evaluation_framework.cli import run_options as options
 from rag_evaluation_framework.cli.console import stdout
 from rag_evaluation_framework.errors import ConfigError, ResultError
 from rag_evaluation_framework.results import store
-from rag_evaluation_framework.results.summary import number
 
 if TYPE_CHECKING:
     from rag_evaluation_framework.results import EvaluationResult
@@ -41,7 +40,7 @@ def baseline(
     score = result.score_names[0]
     stdout().print(
         f"Wrote {one_line(str(report))}: {name_line(result.name)} on {_dataset(result)}, {result.headline}, "
-        f"{score} {number(result.metrics[score])}",
+        f"{score} {results.number(result.metrics[score])}",
         soft_wrap=True,
         markup=False,
         highlight=False,

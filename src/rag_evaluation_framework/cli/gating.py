@@ -17,8 +17,6 @@ from rag_evaluation_framework._outside import json_text
 from rag_evaluation_framework._support.files import checked_path, from_home, open_at_once, write_over
 from rag_evaluation_framework.cli.compare import record_of
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.gates.checking import verdicts
-from rag_evaluation_framework.gates.measuring import Compared, Runs
 from rag_evaluation_framework.results import store
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ class Gating:
     baseline: rag.EvaluationResult[Any] | None
     junit: Path | None
     step_summary: Path | None
-    _runs: Runs | None = field(default=None, init=False)
+    _runs: gates.Runs | None = field(default=None, init=False)
 
     @classmethod
     def of(
@@ -82,7 +80,7 @@ class Gating:
 
     def complete(self, result: rag.EvaluationResult[Any], checked: Sequence[gates.Gate]) -> rag.EvaluationResult[Any]:
         """Return a result with the verdicts of gates, and with its comparison as files."""
-        told = replace(result, gates=verdicts(self._runs_of(result), checked, self.on_inconclusive))
+        told = replace(result, gates=gates.verdicts(self._runs_of(result), checked, self.on_inconclusive))
         return replace(told, beside=self._diff(told))
 
     def _diff(self, result: rag.EvaluationResult[Any]) -> dict[str, str]:
@@ -98,14 +96,14 @@ class Gating:
             store.SUMMARY: f"\n{below}\n",
         }
 
-    def compared(self, result: rag.EvaluationResult[Any]) -> Compared:
+    def compared(self, result: rag.EvaluationResult[Any]) -> gates.Compared:
         """Return how a result differs from the baseline, or why they cannot be compared; None without a baseline."""
         return self._runs_of(result).compared
 
-    def _runs_of(self, result: rag.EvaluationResult[Any]) -> Runs:
+    def _runs_of(self, result: rag.EvaluationResult[Any]) -> gates.Runs:
         """Return a result beside the baseline: the same again for the same questions, as comparing takes long."""
         if self._runs is None or self._runs.result.queries is not result.queries:
-            self._runs = Runs(result, self.baseline)
+            self._runs = gates.Runs(result, self.baseline)
         return self._runs
 
     def write(self, result: rag.EvaluationResult[Any], problems: tuple[str, ...] = ()) -> tuple[str, ...]:
