@@ -79,7 +79,7 @@ def scored_rows(result: EvaluationResult[Any], name: str) -> Integers:
         raise ResultError(
             f"{name_line(result.name)}: its questions are not known, as it was loaded from a report alone"
         )
-    scored = np.array([status == "scored" for status in result.scores.statuses], dtype=np.bool_)
+    scored = result.scores.with_status("scored")
     column = result.scores.columns.get(name)
     rows: Integers = np.flatnonzero(scored if column is None else scored & ~np.isnan(column))
     if not len(rows):

@@ -84,6 +84,10 @@ class ScoreTable:
             for query, answerable in zip(self.query_ids, self.answerable.tolist(), strict=True)
         )
 
+    def with_status(self, status: Status) -> NDArray[np.bool_]:
+        """Return which queries have this status; shape (queries,)."""
+        return np.array([own == status for own in self.statuses], dtype=np.bool_)
+
     def column(self, name: str) -> Numbers:
         """Return one score of every query, shape (queries,); NaN where a query has none and does not count as zero.
 

@@ -138,9 +138,7 @@ class Runs:
 
     def _failed(self, where: Slice | None) -> str:
         """Return how many questions have no score as they failed."""
-        statuses = self.result.scores.statuses
-        rows: list[int] = self._rows(where).tolist()
-        count = sum(statuses[row] == "failed" for row in rows)
+        count = int(self.result.scores.with_status("failed")[self._rows(where)].sum())
         return f", {count} failed and not counted" if count else ""
 
     def _mean(self, scores: Numbers, rows: Integers) -> MeanScore:
@@ -218,7 +216,7 @@ class Runs:
         if not timed.any():
             raise NotMeasured(f"no question{_of(gate.where)} was timed on its own; {_stages(stages)}")
         totals = np.nansum(columns, axis=0)[timed]
-        answered = np.array([status != "failed" for status in self.result.scores.statuses], dtype=np.bool_)[rows]
+        answered = ~self.result.scores.with_status("failed")[rows]
         least = ceil(100 / (100 - gate.percentile))  # one of them is beyond the percentile
         if len(totals) < min(least, int(answered.sum())):
             raise NotMeasured(

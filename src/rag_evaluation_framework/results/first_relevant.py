@@ -32,7 +32,7 @@ class FirstRelevant:
             table: The scores, which tell what became of each question.
             returned: What was returned.
         """
-        scored = np.array([status == "scored" for status in table.statuses], dtype=np.bool_)
+        scored = table.with_status("scored")
         if not scored.any():
             return None
         ranks = returned.first_relevant[scored]

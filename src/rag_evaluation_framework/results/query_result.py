@@ -121,7 +121,10 @@ class QueryResults(OnDemand["QueryResult[U]"], Generic[U]):
             ResultError: It is not known, or in a file that cannot be read.
         """
         if self.found is None:
-            raise ResultError("what was retrieved is not known: this result was loaded from a report alone")
+            raise ResultError(
+                "what was retrieved is not known: this result was loaded from a report alone, as a kept baseline is; "
+                "expected the folder of a run"
+            )
         return self.found if isinstance(self.found, RankedHits) else self.found(self.table.query_ids)
 
     @cached_property

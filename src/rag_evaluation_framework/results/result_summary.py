@@ -134,7 +134,7 @@ def _of_failures(result: EvaluationResult[Any]) -> list[str]:
 
 def _partial(result: EvaluationResult[Any]) -> list[str]:
     """Return what is to be said of scores that only some of the scored queries have."""
-    scored = np.array([status == "scored" for status in result.scores.statuses], dtype=np.bool_)
+    scored = result.scores.with_status("scored")
     alike: dict[int, list[str]] = {}
     for name, column in result.scores.columns.items():
         known = int((~np.isnan(column[scored])).sum())

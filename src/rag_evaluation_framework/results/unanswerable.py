@@ -62,7 +62,7 @@ class Unanswerable:
             table: The scores, which tell what became of each question.
             returned: What was returned.
         """
-        asked = np.array([status == "no-answer" for status in table.statuses], dtype=np.bool_)
+        asked = table.with_status("no-answer")
         if not asked.any():
             return None
         best, some = returned.best_score[asked], int((returned.results[asked] > 0).sum())
