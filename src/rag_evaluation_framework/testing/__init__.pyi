@@ -4,6 +4,7 @@ from .engines import EngineConformance as EngineConformance
 from .fakes import FixedRetriever as FixedRetriever
 from .fakes import HashingEmbedder as HashingEmbedder
 from .fakes import ReversingReranker as ReversingReranker
+from .loopback_providers import LoopbackProviders as LoopbackProviders
 from .rank_metrics import RankMetricConformance as RankMetricConformance
 from .rerankers import RerankerConformance as RerankerConformance
 from .retrievers import RetrieverConformance as RetrieverConformance

@@ -1,0 +1,101 @@
+"""What the language models of this server answer: what a script says, or quotes of what they are asked about."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, TypeAlias, cast
+
+_SENTENCE = re.compile(r"[^.!?\n]{12,}[.!?]")
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """What a model is asked, whichever provider's.
+
+    Attributes:
+        provider: `openai` or `anthropic`.
+        model: The name of the model.
+        messages: Role and text of each message, the system's first.
+        schema: The JSON schema that the answer has to keep; None if it may be any text.
+    """
+
+    provider: str
+    model: str
+    messages: Sequence[tuple[str, str]]
+    schema: Mapping[str, Any] | None = None
+
+    @property
+    def prompt(self) -> str:
+        """The texts of all messages."""
+        return "\n\n".join(text for _, text in self.messages)
+
+
+Reply: TypeAlias = str | Mapping[str, Any] | list[Any]
+Script: TypeAlias = Iterable[Reply] | Callable[[ChatRequest], Reply]
+
+
+@dataclass
+class ChatScript:
+    """Answers in the order of a script, or of a function; without one, quotes of the question.
+
+    Attributes:
+        script: Texts, or what is sent as JSON, one for each request; or a function of the request. None quotes.
+    """
+
+    script: Script | None = None
+    _left: Iterator[Reply] | None = field(default=None, init=False)
+    _lock: Lock = field(default_factory=Lock, init=False)
+
+    def __post_init__(self) -> None:
+        if self.script is not None and not callable(self.script):
+            self._left = iter(self.script)
+
+    def reply(self, request: ChatRequest) -> str:
+        """Return the text of the answer.
+
+        Raises:
+            LookupError: The script is at its end.
+        """
+        if callable(self.script):
+            replied: Reply = self.script(request)
+        elif self._left is not None:
+            with self._lock:
+                replied = next(self._left, "")
+            if not replied:
+                raise LookupError("the script of answers is at its end")
+        else:
+            replied = _quoted(request)
+        return replied if isinstance(replied, str) else json.dumps(replied)
+
+
+def _quoted(request: ChatRequest) -> Reply:
+    """Return sentences of the longest paragraph of the last message, in the form that is asked for."""
+    text = request.messages[-1][1] if request.messages else ""
+    longest = max(text.split("\n\n"), key=len)
+    sentences = [found.strip() for found in _SENTENCE.findall(longest)] or [longest.strip() or "Nothing was asked."]
+    if request.schema is None:
+        return sentences[0]
+    supply = iter(sentences * 50)
+    return cast("Reply", _made(request.schema, request.schema, supply))
+
+
+def _made(schema: Mapping[str, Any], root: Mapping[str, Any], supply: Iterator[str]) -> Any:
+    """Return a value that keeps a schema: its texts are sentences, its lists have as few items as they may, or one."""
+    if (reference := schema.get("$ref")) is not None:
+        return _made(root["$defs"][str(reference).rpartition("/")[2]], root, supply)
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in schema:
+            return _made(schema[key][0], root, supply)
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "const" in schema:
+        return schema["const"]
+    kind = schema.get("type", "string")
+    if kind == "object":
+        return {name: _made(part, root, supply) for name, part in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [_made(schema.get("items", {}), root, supply) for _ in range(schema.get("minItems", 1))]
+    plain = {"integer": schema.get("minimum", 1), "number": schema.get("minimum", 0.5), "boolean": True, "null": None}
+    return plain[kind] if kind in plain else next(supply)

@@ -1,0 +1,101 @@
+"""The providers' wire protocols on this machine, for tests of what talks to them."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+from rag_evaluation_framework.loopback.chat import Script
+from rag_evaluation_framework.loopback.messages import Fault
+from rag_evaluation_framework.loopback.providers import environment_of, providers_server
+from rag_evaluation_framework.loopback.server import Exchange
+
+
+class LoopbackProviders:
+    """OpenAI, Cohere and Anthropic on this machine: their real SDKs talk to it over real sockets.
+
+    While it is open (`with`), environment variables point the SDKs here: `OpenAI()` needs no argument. There is no
+    model behind it. Vectors are made of the words of a text, so that texts that share words are alike; rerankers score
+    by the words that a text shares with the question; language models answer from a script, or quote what they are
+    asked about. Everything is the same in every process.
+
+    Args:
+        answers: What language models answer: texts, or what is sent as JSON, one for each request; or a function of
+            the `ChatRequest`. By default sentences of what they are asked about, in the form that is asked for.
+        port: The port on 127.0.0.1; by default one that is free.
+    """
+
+    def __init__(self, answers: Script | None = None, port: int = 0) -> None:
+        self._server = providers_server(answers, port)
+        self._before: dict[str, str | None] = {}
+
+    @property
+    def url(self) -> str:
+        """Where it is, `http://127.0.0.1:PORT`; OpenAI's base URL is this with `/v1`."""
+        return self._server.url
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The environment variables that point SDKs here, for processes that are started elsewhere."""
+        return environment_of(self.url, os.environ)
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """What arrived and what was answered, in order."""
+        return list(self._server.exchanges)
+
+    def counts(self) -> Counter[str]:
+        """Return how many requests each route had, by names such as `POST /v1/embeddings`."""
+        return self._server.counts()
+
+    def fault(
+        self,
+        route: str,
+        *,
+        status: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: Any = None,
+        change: Callable[[Any], Any] | None = None,
+        delay: float = 0.0,
+        drop: bool = False,
+        lost: bool = False,
+        times: int | None = 1,
+        after: int = 0,
+    ) -> None:
+        """Let something go wrong with the next requests of a route; several faults wait for their turn.
+
+        Args:
+            route: Method and path, such as `POST /v2/embed`.
+            status: The status of the answer, instead of the work, with an error body as the provider writes it.
+            headers: More headers of the answer, such as `{"Retry-After": "1"}`.
+            body: The body of the answer, instead of the work's: JSON, or bytes and text as they are.
+            change: Changes the JSON that would have been answered.
+            delay: Seconds until the answer is sent.
+            drop: Whether the connection is closed instead of answering.
+            lost: Whether the work is done before the status or the closed connection hides its answer.
+            times: How many requests it befalls; None for all that follow.
+            after: How many requests go well before.
+
+        Raises:
+            ConfigError: There is no such route.
+        """
+        self._server.fault(route, Fault(status, headers or {}, body, change, delay, drop, lost, times, after))
+
+    def clear_faults(self) -> None:
+        """Forget the faults that have not come yet."""
+        self._server.clear_faults()
+
+    def __enter__(self) -> Self:
+        self._server.start()
+        pointing = self.environment
+        self._before = {name: os.environ.get(name) for name in pointing}
+        os.environ.update(pointing)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        self._server.stop()
