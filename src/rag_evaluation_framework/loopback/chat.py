@@ -74,7 +74,8 @@ def _quoted(request: ChatRequest) -> Reply:
     """Return sentences of the longest paragraph of the last message, in the form that is asked for."""
     text = request.messages[-1][1] if request.messages else ""
     longest = max(text.split("\n\n"), key=len)
-    sentences = [found.strip() for found in _SENTENCE.findall(longest)] or [longest.strip() or "Nothing was asked."]
+    found: list[str] = _SENTENCE.findall(longest)
+    sentences = [sentence.strip() for sentence in found] or [longest.strip() or "Nothing was asked."]
     if request.schema is None:
         return sentences[0]
     supply = iter(sentences * 50)
