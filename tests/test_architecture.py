@@ -16,7 +16,7 @@ FLOORS = (
     {"_support", "errors"},
     {"data"},
     {"types", "contracts", "statistics"},
-    {"text", "markups", "judging", "registry"},
+    {"text", "markups", "judging", "registry", "providers"},
     {"chunkers", "embedders", "vector_stores", "rerankers", "metrics", "quotes"},
     {"labelling", "levels", "rankings", "retrievers"},
     {"datasets", "engines", "inspection", "scoring"},

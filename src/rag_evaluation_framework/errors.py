@@ -12,6 +12,10 @@ RagEvalError                     base of all errors that this package raises on 
 ├── MissingDependency (ImportError)  an optional package is not installed; the message names the extra
 ├── NotIndexed (RuntimeError)    retrieval was asked for before `index`
 ├── ComponentExited (RuntimeError)    a component, or the code that makes one, called `sys.exit`
+├── ProviderError (RuntimeError)     what a provider was asked for could not be had
+│   ├── ProviderRefused          it refused the request: another try would be refused as well
+│   ├── ProviderUnavailable      it could not be reached, was busy or failed, time after time
+│   └── InvalidAnswer            it answered, time after time, what cannot be used
 ├── QueryFailed (RuntimeError)   a query failed, and the evaluation was to end there: `on_error="raise"`
 └── ResultError (ValueError)     a stored result cannot be read
     └── SaveFailed               a result cannot be saved; the error has it
@@ -89,6 +93,37 @@ class ComponentExited(RagEvalError, RuntimeError):
     def __init__(self, message: str, result: Any = None) -> None:
         super().__init__(message)
         self.result = result
+
+
+class ProviderError(RagEvalError, RuntimeError):
+    """A provider, a service that is reached over the network, did not do what it was asked for.
+
+    Attributes:
+        provider: Which: `OpenAI`.
+        status: The HTTP status of its last answer; None if there was none, or it could be read and not be used.
+        attempts: How many requests were made.
+    """
+
+    def __init__(self, message: str, provider: str = "", status: int | None = None, attempts: int = 1) -> None:
+        super().__init__(message, provider, status, attempts)
+        self.provider = provider
+        self.status = status
+        self.attempts = attempts
+
+    def __str__(self) -> str:
+        return fit_to_show(str(self.args[0]))
+
+
+class ProviderRefused(ProviderError):
+    """A provider refused a request: a wrong key, an unknown model, a text that is too long."""
+
+
+class ProviderUnavailable(ProviderError):
+    """A provider could not be reached, was busy or failed, each time that it was asked."""
+
+
+class InvalidAnswer(ProviderError):
+    """A provider answered what cannot be used, each time that it was asked."""
 
 
 class QueryFailed(RagEvalError, RuntimeError):

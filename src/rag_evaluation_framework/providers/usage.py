@@ -1,0 +1,102 @@
+"""What was asked of providers: requests, retries, tokens, and what that costs."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from threading import Lock
+
+
+@dataclass(frozen=True)
+class ModelUsage:
+    """What was asked of one model.
+
+    Attributes:
+        provider: `OpenAI`, `Cohere` and so on.
+        model: The name of the model.
+        requests: HTTP requests, retries among them.
+        retries: How many of these asked again for what an earlier one had failed to bring.
+        input_tokens: What the provider counted as read; 0 where it tells nothing.
+        output_tokens: What the provider counted as written.
+        searches: Search units, by which rerankers are paid.
+        cost: In the currency of the prices that were given; None if none were.
+    """
+
+    provider: str
+    model: str
+    requests: int = 0
+    retries: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    searches: int = 0
+    cost: float | None = None
+
+    def plus(self, other: "ModelUsage") -> "ModelUsage":
+        """Return both together, under the name of the first."""
+        costs = [each for each in (self.cost, other.cost) if each is not None]
+        return ModelUsage(
+            self.provider,
+            self.model,
+            self.requests + other.requests,
+            self.retries + other.retries,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.searches + other.searches,
+            sum(costs) if costs else None,
+        )
+
+
+@dataclass
+class Usage:
+    """Counts by provider and model; what `track_usage` gives. Threads may count at once."""
+
+    _models: dict[tuple[str, str], ModelUsage] = field(default_factory=dict[tuple[str, str], ModelUsage])
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    @property
+    def models(self) -> Sequence[ModelUsage]:
+        """What was asked of each model, sorted by provider and name."""
+        with self._lock:
+            return [self._models[key] for key in sorted(self._models)]
+
+    @property
+    def total(self) -> ModelUsage:
+        """All together; its provider and model are empty."""
+        total = ModelUsage("", "")
+        for each in self.models:
+            total = total.plus(each)
+        return total
+
+    def add(self, used: ModelUsage) -> None:
+        """Count more."""
+        key = (used.provider, used.model)
+        with self._lock:
+            before = self._models.get(key)
+            self._models[key] = used if before is None else before.plus(used)
+
+
+_tracked: ContextVar[tuple[Usage, ...]] = ContextVar("rag_evaluation_framework_usage", default=())
+
+
+@contextmanager
+def track_usage() -> Generator[Usage]:
+    """Count what components ask of providers inside of the block, in whatever threads they work.
+
+    ```python
+    with track_usage() as usage:
+        result = evaluation.run(embedder=OpenAIEmbedder())
+    print(usage.total.requests, usage.total.input_tokens)
+    ```
+    """
+    usage = Usage()
+    token = _tracked.set((*_tracked.get(), usage))
+    try:
+        yield usage
+    finally:
+        _tracked.reset(token)
+
+
+def count_usage(used: ModelUsage) -> None:
+    """Count what was asked of a provider, in every block of `track_usage` that this is inside of."""
+    for usage in _tracked.get():
+        usage.add(used)
