@@ -12,6 +12,7 @@ RagEvalError                     base of all errors that this package raises on 
 ├── MissingDependency (ImportError)  an optional package is not installed; the message names the extra
 ├── NotIndexed (RuntimeError)    retrieval was asked for before `index`
 ├── ComponentExited (RuntimeError)    a component, or the code that makes one, called `sys.exit`
+├── ProviderError (RuntimeError)  a provider, such as OpenAI or LangSmith, did not do what it was asked
 ├── QueryFailed (RuntimeError)   a query failed, and the evaluation was to end there: `on_error="raise"`
 └── ResultError (ValueError)     a stored result cannot be read
     └── SaveFailed               a result cannot be saved; the error has it
@@ -89,6 +90,23 @@ class ComponentExited(RagEvalError, RuntimeError):
     def __init__(self, message: str, result: Any = None) -> None:
         super().__init__(message)
         self.result = result
+
+
+class ProviderError(RagEvalError, RuntimeError):
+    """A provider, such as OpenAI or LangSmith, cannot be reached, refuses, or answers what cannot be used.
+
+    Attributes:
+        provider: Its name.
+        status: The HTTP status that it answered; None if there was no answer, or one that cannot be used.
+    """
+
+    def __init__(self, message: str, provider: str, status: int | None = None) -> None:
+        super().__init__(message, provider, status)
+        self.provider = provider
+        self.status = status
+
+    def __str__(self) -> str:
+        return fit_to_show(str(self.args[0]))
 
 
 class QueryFailed(RagEvalError, RuntimeError):
