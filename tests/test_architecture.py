@@ -24,7 +24,7 @@ FLOORS = (
     {"experiments"},
     {"analysis", "attribution"},
     {"gates"},
-    {"reports", "demo", "loopback"},
+    {"integrations", "reports", "demo", "loopback"},
     {"cli", "__main__"},
     {"testing"},  # for people who write components: it may import everything, and nothing imports it
 )

@@ -8,9 +8,11 @@ from rag_evaluation_framework import (
     CHUNK,
     DOCUMENT,
     TOKEN,
+    Answer,
     CharacterSpan,
     ChunkLevelGroundTruth,
     ChunkRegistry,
+    Dataset,
     DocumentId,
     DocumentLevelGroundTruth,
     PositionAwareChunk,
@@ -301,6 +303,72 @@ def test_the_examples_are_not_changed():
 def test_any_iterable_of_examples_is_read():
     dataset = dataset_from_examples((example({"chunk_ids": []}, f"{n}?") for n in range(3)), CHUNK, name="made")
     assert (len(dataset), dataset.name) == (3, "made")
+
+
+# --- answers with several places --------------------------------------------------------------------------------------
+
+PAGE, COPY, SECOND = (CharacterSpan(DocumentId(d), start, start + 3) for d, start in (("a", 0), ("b", 9), ("b", 20)))
+SEVERAL = [
+    TokenLevelGroundTruth(QUERY, [PAGE, Answer.any_of(PAGE, [COPY, SECOND])]),
+    ChunkLevelGroundTruth(QUERY, [Answer.any_of("chunk_1", ["chunk_2", "chunk_3"]), "chunk_4"], {"chunk_1": 2.0}),
+    DocumentLevelGroundTruth(QUERY, [Answer.any_of("a.md", "b.md"), "c.md"], ["d/"], {"d/*": 3}),
+]
+
+
+@pytest.mark.parametrize("entry", SEVERAL, ids=lambda entry: entry.level.evaluation_type)
+def test_answers_with_several_places_are_read_back_equal(tmp_path, entry, recwarn):
+    read = only(to_example(entry), level=entry.level)
+    assert Dataset([read], entry.level).content_hash == Dataset([entry], entry.level).content_hash
+    assert read.answers == entry.answers
+    (again,) = load_dataset(written(tmp_path, to_example(entry)), entry.level)
+    assert again == read
+    assert not recwarn.list
+
+
+def test_places_may_be_in_camel_case():
+    places = [{"spans": [{"docId": "a", "start": 0, "end": 3}, {"docId": "a", "start": 5, "end": 6}]}]
+    entry = only(example({"answers": [{"places": places}]}))
+    assert entry.relevant == (PAGE, CharacterSpan(DocumentId("a"), 5, 6))
+
+
+def test_answers_that_are_texts_are_no_labels():
+    with pytest.warns(UserWarning, match="unknown key 'answers' is kept as metadata"):
+        entry = only(example({"chunk_ids": ["c"], "answers": ["five days"]}), level=CHUNK)
+    assert (entry.relevant, entry.query.metadata) == (("c",), {"answers": ["five days"]})
+
+
+def test_answers_beside_other_labels_are_refused():
+    outputs = {"chunk_ids": ["c"], "answers": [{"places": ["c"]}]}
+    with pytest.raises(DatasetError, match=r"outputs\.chunk_ids: beside `answers`; expected one of the two"):
+        only(example(outputs), level=CHUNK)
+
+
+@pytest.mark.parametrize("level", [TOKEN, CHUNK, DOCUMENT], ids=lambda level: level.evaluation_type)
+def test_a_place_that_is_not_valid_is_named_by_its_json_path(level):
+    with pytest.raises(DatasetError, match=r"\$\[0\]\.outputs\.answers\[0\]\.places\[1\]"):
+        only(example({"answers": [{"places": [7, 7]}]}), level=level)
+
+
+# --- what is noted by LangSmith and by push_dataset -------------------------------------------------------------------
+
+
+def test_the_id_may_be_in_camel_case():
+    entry = only(example({"chunk_ids": []}, metadata={"queryId": "q7"}), level=CHUNK)
+    assert (entry.query.id, entry.query.metadata) == ("q7", {})
+
+
+def test_what_is_noted_in_the_metadata_is_left_out(recwarn):
+    noted = {"rag_eval": {"evaluation_type": "chunk-level", "position": 3}, "dataset_split": ["base"], "tag": 1}
+    assert only(example({"chunk_ids": []}, metadata=noted), level=CHUNK).query.metadata == {"tag": 1}
+    split = only(example({"chunk_ids": []}, metadata={"dataset_split": ["test"]}), level=CHUNK)
+    assert split.query.metadata == {"dataset_split": ["test"]}
+    assert not recwarn.list
+
+
+def test_examples_that_were_pushed_at_another_level_are_refused():
+    noted = {"rag_eval": {"evaluation_type": "document-level"}}
+    with pytest.raises(LevelMismatch, match="has document-level ground truth, expected chunk-level"):
+        only(example({"answers": [{"places": ["a"]}]}, metadata=noted), level=CHUNK)
 
 
 # --- errors -----------------------------------------------------------------------------------------------------------

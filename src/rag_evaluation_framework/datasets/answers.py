@@ -14,6 +14,11 @@ class _AnswerRecord(Record):
     places: list[Any]
 
 
+def have_places(answers: Any) -> bool:
+    """Return whether a value is a list of answers with places; anything else that is called so is none of a label."""
+    return is_list(answers) and any(is_object(answer) and "places" in answer for answer in answers)
+
+
 def read_answers(
     records: RecordReader, items: Sequence[Any], where: str, several: str, read: Callable[[Any, str], U | None]
 ) -> tuple[Answer[U], ...]:

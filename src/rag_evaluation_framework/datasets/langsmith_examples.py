@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeGuard, overload
 
+from pydantic.alias_generators import to_camel
+
 from rag_evaluation_framework._support.files import is_list, is_object
 from rag_evaluation_framework._support.records import Record, RecordReader, brief_repr
 from rag_evaluation_framework._support.strict_json import Json
@@ -25,6 +27,7 @@ from rag_evaluation_framework.data.ids import EvaluationType, QueryId, QueryIds,
 from rag_evaluation_framework.data.levels import CHUNK, TOKEN, Level, U, check_level, checked_level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.datasets.answers import have_places
 from rag_evaluation_framework.datasets.labels import LabelReader
 from rag_evaluation_framework.errors import DatasetError, LevelMismatch
 from rag_evaluation_framework.labelling.locating import locate_quote
@@ -35,6 +38,7 @@ _QUOTES = ("excerpts",)
 _CHUNKS = ("relevant_chunk_ids", "relevantChunkIds", "chunk_ids", "chunkIds")
 _DOCUMENTS = ("relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds")
 _PREFIXES = ("relevant_prefixes", "relevantPrefixes", "anyOfSourceIdPrefixes")
+_ANSWERS = "answers"
 _KEYS: dict[EvaluationType, tuple[str, ...]] = {
     "token-level": (*_SPANS, *_QUOTES),
     "chunk-level": _CHUNKS,
@@ -45,6 +49,11 @@ _PART_OF_TRUTH = {*_PREFIXES, "gains", "metadata"}
 _DOCUMENT_OF_QUOTES = ("doc_id", "docId")
 QUERY_ID = "query_id"
 """Metadata key under which an example stores the id of its question."""
+PUSHED = "rag_eval"
+"""Metadata key under which `push_dataset` notes what an example is: its place in the dataset, its evaluation type …"""
+SPLITS = "dataset_split"
+"""Metadata key under which LangSmith stores in which parts of the dataset an example is."""
+_USUAL_SPLITS = ["base"]
 
 
 class _Example(Record):
@@ -58,6 +67,13 @@ class _Example(Record):
     created_at: Any = None
     modified_at: Any = None
     attachments: Any = None
+
+
+def question_id(example: Mapping[str, Any]) -> str | None:
+    """Return the id of the question of an example: as its metadata has it, else its own; None without either."""
+    metadata: Any = example.get("metadata")
+    given = metadata.get(QUERY_ID, metadata.get(to_camel(QUERY_ID))) if is_object(metadata) else None
+    return given if isinstance(given, str) and given else example.get("id")
 
 
 def is_example(value: Json) -> TypeGuard[dict[str, Any]]:
@@ -79,6 +95,7 @@ def dataset_from_examples(
     """Return the dataset of these LangSmith examples.
 
     The id of a question is `query_id` from its metadata, else the example's own `id`, else derived from its text.
+    What LangSmith and `push_dataset` note in the metadata for themselves is left out.
 
     Args:
         examples: Objects of `inputs`, `outputs` and, optionally, `metadata` and `id`.
@@ -151,19 +168,32 @@ class ExampleReader:
         outputs = record.outputs or {}
         key = self._key(outputs, f"{where}.outputs")
         metadata = self._metadata(record, outputs, key, where)
-        given = metadata.get(QUERY_ID)
-        if isinstance(given, str) and given:
-            del metadata[QUERY_ID]
-        identity = given if isinstance(given, str) and given else record.id or self.ids.of(text)
+        identity = question_id({"metadata": metadata, "id": record.id}) or self.ids.of(text)
+        for name in (QUERY_ID, to_camel(QUERY_ID)):
+            if metadata.get(name) == identity:
+                del metadata[name]
+        self._check_level(metadata.pop(PUSHED, None), where)
+        if metadata.get(SPLITS) == _USUAL_SPLITS:
+            del metadata[SPLITS]
         self.records.check_query(identity, text, where)
         query = Query(QueryId(identity), QueryText(text), metadata)
         return None if key is None else self._truth(query, outputs, key, f"{where}.outputs")
 
+    def _check_level(self, pushed: Any, where: str) -> None:
+        """Raise LevelMismatch if an example says that it was pushed from a dataset of another level."""
+        found = pushed.get("evaluation_type") if is_object(pushed) else None
+        if found in _KEYS:
+            check_level(f"{self.records.source}: {where}", found, self.level)
+
     def _key(self, outputs: dict[str, Any], where: str) -> str | None:
         """Return the key of the ground truth, or None after recording that there is none."""
-        for key in self.keys:
-            if key in outputs:
-                return key
+        key = next((key for key in self.keys if key in outputs), None)
+        if self.keys == self._known_keys() and have_places(outputs.get(_ANSWERS)):
+            if key is not None:
+                self.records.problem(f"{where}.{key}", f"beside `{_ANSWERS}`; expected one of the two")
+            return _ANSWERS
+        if key is not None:
+            return key
         if self.keys == self._known_keys():
             if self.level is TOKEN and not outputs.keys().isdisjoint(_CHUNKS):
                 raise LevelMismatch(
@@ -194,18 +224,23 @@ class ExampleReader:
         return {**inputs, **others, **kept, **(record.model_extra or {}), **(record.metadata or {})}
 
     def _truth(self, query: Query, outputs: dict[str, Any], key: str, where: str) -> GroundTruth[Any] | None:
-        value, gains = outputs[key], outputs.get("gains", {})
+        gains, at = outputs.get("gains", {}), f"{where}.{key}"
+        value: Any = outputs[key]
+        answers: list[Any] = []
+        if key == _ANSWERS and have_places(value):
+            value, answers = answers, value
         if self.level is TOKEN:
-            return self._token_level(query, value, key, f"{where}.{key}")
+            several = self.labels.token_level(query, [], answers, at, at)
+            return several if answers else self._token_level(query, value, key, at)
         if self.level is CHUNK:
-            return self.labels.chunk_level(query, value, gains, f"{where}.{key}", f"{where}.gains")
+            return self.labels.chunk_level(query, value, gains, at, f"{where}.gains", answers, at)
         name = next((name for name in _PREFIXES if name in outputs), _PREFIXES[0])
         prefixes = outputs.get(name, [])
         if not is_list(prefixes) or not all(isinstance(prefix, str) for prefix in prefixes):
             self.records.problem(f"{where}.{name}", f"expected a list of strings, got {brief_repr(prefixes)}")
             return None
-        places = [f"{where}.{part}" for part in (key, name, "gains")]
-        return self.labels.document_level(query, value, prefixes, gains, *places)
+        places = f"{where}.{name}", f"{where}.gains"
+        return self.labels.document_level(query, value, prefixes, gains, at, *places, answers, at)
 
     def _token_level(self, query: Query, items: Any, key: str, where: str) -> TokenLevelGroundTruth | None:
         if not is_list(items):

@@ -22,6 +22,7 @@ from rag_evaluation_framework.data.label_contexts import LabelContexts
 from rag_evaluation_framework.data.levels import Level, check_level
 from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.skipped import Skipped
+from rag_evaluation_framework.datasets.answers import have_places
 from rag_evaluation_framework.datasets.labels import LabelReader
 from rag_evaluation_framework.datasets.skipped_labels import read_left_out, read_skipped
 from rag_evaluation_framework.errors import DatasetError
@@ -268,8 +269,7 @@ def _entry(data: Any, where: str, level: Level[Any], labels: LabelReader, has_pl
 
 def _has_answers(data: Any) -> bool:
     """Return whether a question of version 1 has answers as version 2 has them; any other key `answers` is metadata."""
-    answers: Any = data.get("answers") if is_object(data) else None
-    return is_list(answers) and any(is_object(answer) and "places" in answer for answer in answers)
+    return is_object(data) and have_places(data.get("answers"))
 
 
 def _without_answers(data: Any, where: str, level: Level[Any], records: RecordReader) -> tuple[Any, list[Any]]:

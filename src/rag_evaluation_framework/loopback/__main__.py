@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until interrupted; print the variables that point the SDKs here, as a shell reads them."""
     parser = argparse.ArgumentParser(
         prog="python -m rag_evaluation_framework.loopback",
-        description="Serve the wire protocols of OpenAI, Cohere and Anthropic on 127.0.0.1, without any model.",
+        description="Serve the protocols of OpenAI, Cohere, Anthropic and LangSmith on 127.0.0.1, without any model.",
     )
     parser.add_argument("--port", type=int, default=0, help="the port; by default one that is free")
     server = providers_server(port=parser.parse_args(arguments).port)

@@ -7,7 +7,7 @@ import socket
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
@@ -34,11 +34,13 @@ class Route:
         name: Method and path, `POST /v2/embed`; a part of the path in braces stands for anything.
         work: What answers.
         error: The body of an error as its provider writes it, of a status and a message.
+        below: What the path may begin with: the route is there once for each.
     """
 
     name: str
     work: Work
     error: ErrorBody
+    below: Sequence[str] = ("",)
 
     @property
     def method(self) -> str:
@@ -48,7 +50,7 @@ class Route:
     def values(self, path: str) -> dict[str, str] | None:
         """Return what stands in the braces, or None if the path is another."""
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(self.name.partition(" ")[2]))
-        found = re.fullmatch(pattern, path)
+        found = re.fullmatch(f"(?:{'|'.join(map(re.escape, self.below))}){pattern}", path)
         return None if found is None else {name: unquote(value) for name, value in found.groupdict().items()}
 
 

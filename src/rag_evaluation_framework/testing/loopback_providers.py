@@ -1,23 +1,25 @@
 """The providers' wire protocols on this machine, for tests of what talks to them."""
 
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from rag_evaluation_framework.loopback.chat import Script
+from rag_evaluation_framework.loopback.langsmith import LangSmithRoutes
 from rag_evaluation_framework.loopback.messages import Fault
 from rag_evaluation_framework.loopback.providers import environment_of, providers_server
 from rag_evaluation_framework.loopback.server import Exchange
 
 
 class LoopbackProviders:
-    """OpenAI, Cohere and Anthropic on this machine: their real SDKs talk to it over real sockets.
+    """OpenAI, Cohere, Anthropic and LangSmith on this machine: their real SDKs talk to it over real sockets.
 
     While it is open (`with`), environment variables point the SDKs here: `OpenAI()` needs no argument. There is no
     model behind it. Vectors are made of the words of a text, so that texts that share words are alike; rerankers score
     by the words that a text shares with the question; language models answer from a script, or quote what they are
-    asked about. Everything is the same in every process.
+    asked about. Everything is the same in every process. LangSmith keeps what it is sent until this is closed.
 
     Args:
         answers: What language models answer: texts, or what is sent as JSON, one for each request; or a function of
@@ -26,7 +28,8 @@ class LoopbackProviders:
     """
 
     def __init__(self, answers: Script | None = None, port: int = 0) -> None:
-        self._server = providers_server(answers, port)
+        self._langsmith = LangSmithRoutes()
+        self._server = providers_server(answers, port, self._langsmith)
         self._before: dict[str, str | None] = {}
 
     @property
@@ -43,6 +46,11 @@ class LoopbackProviders:
     def exchanges(self) -> list[Exchange]:
         """What arrived and what was answered, in order."""
         return list(self._server.exchanges)
+
+    @property
+    def langsmith(self) -> LangSmithRoutes:
+        """What LangSmith holds: copies of its `datasets` and `experiments`, by name."""
+        return self._langsmith
 
     def counts(self) -> Counter[str]:
         """Return how many requests each route had, by names such as `POST /v1/embeddings`."""
@@ -90,6 +98,7 @@ class LoopbackProviders:
         pointing = self.environment
         self._before = {name: os.environ.get(name) for name in pointing}
         os.environ.update(pointing)
+        _forget_read_variables()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -98,4 +107,12 @@ class LoopbackProviders:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+        _forget_read_variables()
         self._server.stop()
+
+
+def _forget_read_variables() -> None:
+    """Let LangSmith's SDK, if it is loaded, read the environment again: it keeps what it has read."""
+    utils = sys.modules.get("langsmith.utils")
+    for name in ("get_env_var", "get_tracer_project") if utils is not None else ():
+        getattr(utils, name).cache_clear()

@@ -1,0 +1,123 @@
+"""A connection to LangSmith, whose errors are ours."""
+
+import os
+import re
+import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rag_evaluation_framework._outside import class_name, hide, one_line, raised, said
+from rag_evaluation_framework._support.optional import require
+from rag_evaluation_framework.errors import ConfigError, ProviderError
+
+if TYPE_CHECKING:
+    from langsmith import Client
+
+PROVIDER = "LangSmith"
+_KEYS = ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY")
+_LOGIN = "LANGSMITH_CONFIG_FILE"
+_MILLISECONDS = (10_000, 60_000)  # to connect, and to wait for an answer
+_ADVICE = {
+    401: "; check LANGSMITH_API_KEY",
+    403: "; a key for several workspaces also needs LANGSMITH_WORKSPACE_ID",
+}
+_STATUS = re.compile(r"\b([45]\d\d) (?:Client|Server) Error")
+_LONGEST = 500  # characters of what it answered
+
+
+@contextmanager
+def opened(client: "Client | None", needed_by: str) -> Generator[Any]:
+    """Yield the client that is given, or one of our own, which is closed afterwards.
+
+    Ours traces nothing, so that it starts no thread, and what it is asked for is all that is sent.
+
+    Args:
+        client: A client of LangSmith's SDK, which stays open; None for one of the environment.
+        needed_by: What needs it, for messages.
+
+    Raises:
+        ConfigError: There is no key.
+        MissingDependency: The SDK is not installed.
+    """
+    if client is not None:
+        hide(client.api_key or "")
+        yield client
+        return
+    _check_key()
+    langsmith = require("langsmith", extra="langsmith", needed_by=needed_by)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a key that is missing: it may be that of a login
+        own = langsmith.Client(auto_batch_tracing=False, timeout_ms=_MILLISECONDS)
+    hide(own.api_key or "")
+    try:
+        yield own
+    finally:
+        own.close(timeout=0)
+
+
+@contextmanager
+def answering(client: Any, what: str) -> Generator[None]:
+    """Make whatever the SDK raises a `ProviderError` that says what was asked for.
+
+    Args:
+        client: The client that is asked.
+        what: What it is asked for, such as `listing the examples`.
+
+    Raises:
+        ProviderError: It was not done.
+    """
+    try:
+        yield
+    except Exception as error:
+        # Beside its own errors those of requests, of JSON and of pydantic, for answers that are not as expected.
+        status = status_of(error)
+        message = f"LangSmith at {client.api_url}: {what} failed: {_told(error, status)}"
+        raise ProviderError(message, PROVIDER, status) from error
+
+
+def status_of(error: BaseException | None) -> int | None:
+    """Return the HTTP status for which the SDK raised an error; None if it was not for one."""
+    while error is not None:
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        if isinstance(status, int) and status >= 400:
+            return status
+        if found := _STATUS.search(str(error)):
+            return int(found[1])
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _told(error: Exception, status: int | None) -> str:
+    if class_name(error) in ("LangSmithConnectionError", "ConnectionError", "ReadTimeout", "ConnectTimeout"):
+        return f"no answer ({class_name(error.__cause__ or error)})"  # the SDK would quote parts of the key
+    if status is None:
+        return f"an answer that cannot be used ({one_line(raised(error), _LONGEST)})"
+    return f"status {status}: {one_line(said(error), _LONGEST)}{_ADVICE.get(status, '')}"
+
+
+def _check_key() -> None:
+    """Raise ConfigError if there is neither a key nor a login of LangSmith's command line."""
+    login = Path(os.environ.get(_LOGIN) or "~/.langsmith/config.json")
+    if any(os.environ.get(name, "").strip() for name in _KEYS) or _is_file(login):
+        return
+    raise ConfigError(f"LangSmith needs an API key: set {_KEYS[0]}, which LangSmith's settings make")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.expanduser().is_file()
+    except (OSError, RuntimeError):  # there is no home
+        return False
+
+
+def checked_name(name: Any) -> str:
+    """Return the name of a dataset.
+
+    Raises:
+        ConfigError: It is not a text, or is blank.
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise ConfigError(f"name={name!r}: expected the name of a dataset in LangSmith")
+    return name

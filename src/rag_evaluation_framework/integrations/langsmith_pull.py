@@ -1,0 +1,85 @@
+"""Pulling a dataset from LangSmith, whoever made it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rag_evaluation_framework._support.files import is_object
+from rag_evaluation_framework.data.chunk_registry import ChunkRegistry
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.levels import Level, U, checked_level
+from rag_evaluation_framework.datasets.langsmith_examples import PUSHED, ExampleReader
+from rag_evaluation_framework.errors import DatasetError
+from rag_evaluation_framework.integrations.langsmith_client import checked_name, opened
+from rag_evaluation_framework.integrations.langsmith_listing import dataset_named, listed_examples
+
+if TYPE_CHECKING:
+    from langsmith import Client
+
+
+def pull_dataset(
+    name: str,
+    level: Level[U],
+    *,
+    client: "Client | None" = None,
+    corpus: Corpus | None = None,
+    registry: ChunkRegistry | None = None,
+    utf16_offsets: bool = False,
+    query_key: str | None = None,
+    ground_truth_key: str | None = None,
+) -> Dataset[U]:
+    """Return the dataset of the examples of a dataset in LangSmith.
+
+    Of one that `push_dataset` made the questions have their order, ids and metadata, and the dataset its identity
+    (`content_hash`). Others are read as `dataset_from_examples` reads them.
+
+    Args:
+        name: The name in LangSmith.
+        level: The evaluation type of the labels.
+        client: A client of LangSmith's SDK; by default one of the environment (`LANGSMITH_API_KEY`).
+        corpus: The documents; needed if the ground truth is given as quotes.
+        registry: Positions of position-aware chunks; needed if spans are given as their ids.
+        utf16_offsets: Whether span offsets count UTF-16 units.
+        query_key: The key of `inputs` that holds the question; by default `query`.
+        ground_truth_key: The key of `outputs` that holds the ground truth; by default any key known for the level.
+
+    Raises:
+        ConfigError: There is no key, or the name is none.
+        DatasetError: There is no such dataset, it has no examples, or they cannot be used: lists every problem.
+        LevelMismatch: The examples have another level.
+        MissingDependency: LangSmith's SDK is not installed.
+        ProviderError: LangSmith cannot be reached, or refuses.
+    """
+    name, level = checked_name(name), checked_level(level)
+    with opened(client, "pull_dataset") as connected:
+        stored = dataset_named(connected, name)
+        if stored is None:
+            raise DatasetError(f"LangSmith at {connected.api_url} has no dataset {name!r}")
+        examples = listed_examples(connected, stored.id)
+    if not examples:
+        raise DatasetError(f"the dataset {name!r} in LangSmith has no examples")
+    examples.sort(key=_position)
+    source = f"dataset {name!r} in LangSmith"
+    reader = ExampleReader(source, level, corpus, utf16_offsets, registry, query_key, ground_truth_key)
+    dataset = reader.dataset(((f"example {example['id']}: $", example) for example in examples), name)
+    labelled, chunking = _agreed(examples, "corpus_hash"), _agreed(examples, "chunking")
+    return replace(dataset, corpus_hash=labelled or dataset.corpus_hash, chunking=chunking)
+
+
+def _noted(example: Mapping[str, Any]) -> Mapping[str, Any]:
+    noted: Any = example["metadata"].get(PUSHED)
+    return noted if is_object(noted) else {}
+
+
+def _position(example: Mapping[str, Any]) -> float:
+    """Return where an example stood in the dataset that was pushed; those that were not pushed come last."""
+    position = _noted(example).get("position")
+    return position if isinstance(position, int) else float("inf")
+
+
+def _agreed(examples: list[dict[str, Any]], key: str) -> str | None:
+    """Return a text that all examples have noted; None if they differ."""
+    values = {_noted(example).get(key) for example in examples}
+    (value, *others) = values
+    return value if isinstance(value, str) and not others else None

@@ -1,0 +1,82 @@
+"""What is still to be sent so that LangSmith has the examples of a dataset."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rag_evaluation_framework.datasets.langsmith_examples import SPLITS, question_id
+from rag_evaluation_framework.integrations.langsmith_listing import splits_of
+from rag_evaluation_framework.integrations.pushed_examples import PushedExample
+
+
+@dataclass(frozen=True)
+class StoredExample:
+    """An example that is there.
+
+    Attributes:
+        id: Its id.
+        content: What it holds.
+    """
+
+    id: str
+    content: PushedExample
+
+    @classmethod
+    def of(cls, example: dict[str, Any]) -> "StoredExample":
+        """Return an example as it was listed."""
+        metadata = {key: value for key, value in example["metadata"].items() if key != SPLITS}
+        query_id = question_id(example) or example["id"]
+        content = PushedExample(query_id, example["inputs"], example["outputs"], metadata, splits_of(example))
+        return cls(example["id"], content)
+
+    @property
+    def was_edited(self) -> bool:
+        """Whether it was changed after it had been pushed."""
+        return self.content.noted_digest not in (None, self.content.digest)
+
+
+@dataclass(frozen=True)
+class PushPlan:
+    """The differences between a dataset and what is there.
+
+    Attributes:
+        create: The examples that are not there.
+        update: The examples that are there with something else, each beside what it is to be.
+        unchanged: The examples that are there.
+        missing: The examples that are there and not in the dataset.
+    """
+
+    create: Sequence[PushedExample]
+    update: Sequence[tuple[StoredExample, PushedExample]]
+    unchanged: Sequence[PushedExample]
+    missing: Sequence[StoredExample]
+
+    @classmethod
+    def of(cls, wanted: Iterable[PushedExample], listed: Iterable[dict[str, Any]]) -> "PushPlan":
+        """Return the differences; of several examples of one question all but the first are missing in the dataset."""
+        stored = [StoredExample.of(example) for example in sorted(listed, key=lambda example: str(example["id"]))]
+        by_question: dict[str, StoredExample] = {}
+        for example in stored:
+            by_question.setdefault(example.content.query_id, example)
+        create: list[PushedExample] = []
+        update: list[tuple[StoredExample, PushedExample]] = []
+        unchanged: list[PushedExample] = []
+        for new in wanted:
+            there = by_question.get(new.query_id)
+            if there is None:
+                create.append(new)
+            elif new.equals(there.content):
+                unchanged.append(new)
+            else:
+                update.append((there, new))
+        known = {by_question[new.query_id].id for new in (*unchanged, *(new for _, new in update))}
+        return cls(create, update, unchanged, [example for example in stored if example.id not in known])
+
+    def arrived(self) -> "PushPlan":
+        """Return the plan without what was sent and is there, even if the service writes it in another way."""
+        open_updates = [(there, new) for there, new in self.update if there.content.noted_digest != new.digest]
+        return PushPlan(self.create, open_updates, self.unchanged, self.missing)
+
+    def open(self, *, delete_missing: bool) -> int:
+        """Return how many examples are still to be sent or deleted."""
+        return len(self.create) + len(self.update) + (len(self.missing) if delete_missing else 0)
