@@ -84,6 +84,7 @@ from .analysis import compare as compare
 from .analysis import Comparison as Comparison
 from .attribution import Attribution as Attribution
 from .results import load_result as load_result
+from .integrations import get_langsmith_evaluators as get_langsmith_evaluators
 from .contracts import Metric as Metric
 from .contracts import DocumentLevelMetric as DocumentLevelMetric
 from .contracts import ChunkLevelMetric as ChunkLevelMetric

@@ -39,11 +39,12 @@ _CHUNKS = ("relevant_chunk_ids", "relevantChunkIds", "chunk_ids", "chunkIds")
 _DOCUMENTS = ("relevant_document_ids", "relevantDocumentIds", "source_ids", "sourceIds")
 _PREFIXES = ("relevant_prefixes", "relevantPrefixes", "anyOfSourceIdPrefixes")
 _ANSWERS = "answers"
-_KEYS: dict[EvaluationType, tuple[str, ...]] = {
+GROUND_TRUTH_KEYS: dict[EvaluationType, tuple[str, ...]] = {
     "token-level": (*_SPANS, *_QUOTES),
     "chunk-level": _CHUNKS,
     "document-level": _DOCUMENTS,
 }
+"""The keys of the outputs of an example under which the ground truth of each level is."""
 _ALL_KEYS = {*_SPANS, *_QUOTES, *_CHUNKS, *_DOCUMENTS}
 _PART_OF_TRUTH = {*_PREFIXES, "gains", "metadata"}
 _DOCUMENT_OF_QUOTES = ("doc_id", "docId")
@@ -153,7 +154,7 @@ class ExampleReader:
     def _known_keys(self) -> tuple[str, ...]:
         if self.level is TOKEN and self.registry is not None:
             return (*_SPANS, *_CHUNKS, *_QUOTES)
-        return _KEYS[self.level.evaluation_type]
+        return GROUND_TRUTH_KEYS[self.level.evaluation_type]
 
     def _entry(self, data: Any, where: str) -> GroundTruth[Any] | None:
         record = self.records.validate(_Example, data, where)
@@ -182,7 +183,7 @@ class ExampleReader:
     def _check_level(self, pushed: Any, where: str) -> None:
         """Raise LevelMismatch if an example says that it was pushed from a dataset of another level."""
         found = pushed.get("evaluation_type") if is_object(pushed) else None
-        if found in _KEYS:
+        if found in GROUND_TRUTH_KEYS:
             check_level(f"{self.records.source}: {where}", found, self.level)
 
     def _key(self, outputs: dict[str, Any], where: str) -> str | None:
@@ -200,7 +201,7 @@ class ExampleReader:
                     f"{self.records.source}: {where} has chunk ids, expected token-level: load it with "
                     "load_dataset(path, CHUNK), or pass registry= with the positions of the chunks"
                 )
-            for found, keys in _KEYS.items():
+            for found, keys in GROUND_TRUTH_KEYS.items():
                 if not outputs.keys().isdisjoint(keys):
                     check_level(f"{self.records.source}: {where}", found, self.level)
         names = " or ".join(map(repr, self.keys))

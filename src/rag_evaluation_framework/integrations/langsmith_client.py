@@ -28,14 +28,16 @@ _LONGEST = 500  # characters of what it answered
 
 
 @contextmanager
-def opened(client: "Client | None", needed_by: str) -> Generator[Any]:
+def opened(client: "Client | None", needed_by: str, losses: list[BaseException] | None = None) -> Generator[Any]:
     """Yield the client that is given, or one of our own, which is closed afterwards.
 
-    Ours traces nothing, so that it starts no thread, and what it is asked for is all that is sent.
+    Ours traces nothing unless `losses` is given, so that it starts no thread, and what it is asked for is all that is
+    sent.
 
     Args:
         client: A client of LangSmith's SDK, which stays open; None for one of the environment.
         needed_by: What needs it, for messages.
+        losses: Where a client of our own, which then traces, puts the errors for which it lost a trace.
 
     Raises:
         ConfigError: There is no key.
@@ -49,7 +51,8 @@ def opened(client: "Client | None", needed_by: str) -> Generator[Any]:
     langsmith = require("langsmith", extra="langsmith", needed_by=needed_by)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a key that is missing: it may be that of a login
-        own = langsmith.Client(auto_batch_tracing=False, timeout_ms=_MILLISECONDS)
+        tracing = {"auto_batch_tracing": False} if losses is None else {"tracing_error_callback": losses.append}
+        own = langsmith.Client(timeout_ms=_MILLISECONDS, **tracing)
     hide(own.api_key or "")
     try:
         yield own
