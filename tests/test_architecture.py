@@ -32,6 +32,8 @@ LOOSE = {"__init__", "_outside", "__main__", "errors", "types"}
 DOORS = {  # what reaches upwards: imported for type checkers only; at run time the registry loads it, by a string
     ("results.result", "analysis.comparison"),  # result.compare
     ("results.result", "attribution.explaining"),  # result.explain
+    ("experiments.evaluation_dataset", "integrations.langsmith_pull"),  # langsmith_dataset_name=
+    ("experiments.evaluation", "integrations.publishing"),  # the same, for the results
 }
 LOADERS = {
     "registry.loading",

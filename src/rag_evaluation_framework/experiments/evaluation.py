@@ -4,10 +4,12 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Generic
 
 from rag_evaluation_framework._support.coroutines import Awaited
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
+from rag_evaluation_framework.contracts.component import check_truth
 from rag_evaluation_framework.contracts.embedder import Embedder
 from rag_evaluation_framework.contracts.reranker import Reranker
 from rag_evaluation_framework.contracts.vector_store import VectorStore
@@ -26,15 +28,20 @@ from rag_evaluation_framework.experiments.config import (
     TokenLevelExperimentConfig,
 )
 from rag_evaluation_framework.experiments.evaluation_config import EvaluationConfig, Unscored
+from rag_evaluation_framework.experiments.evaluation_dataset import find_dataset
 from rag_evaluation_framework.experiments.runner import run_experiment
 from rag_evaluation_framework.levels.level_rules import NameChunk
 from rag_evaluation_framework.registry.building import as_component
+from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.results.result import EvaluationResult
+from rag_evaluation_framework.results.store import ROOT
 from rag_evaluation_framework.retrievers.bm25 import BM25Retriever
 from rag_evaluation_framework.retrievers.function import Pipeline, as_retriever
 from rag_evaluation_framework.retrievers.reranked import RerankedRetriever
 from rag_evaluation_framework.retrievers.vector_rag import VectorRAGRetriever
 from rag_evaluation_framework.scoring.score_checks import Metrics
+
+_PUBLISH = "rag_evaluation_framework.integrations.publishing:published"  # a door upwards
 
 
 def evaluate(
@@ -88,28 +95,59 @@ def evaluate(
     return run_experiment(ExperimentConfig(retriever, dataset, corpus=corpus, metrics=metrics, k=k, config=config))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Evaluation(ABC, Generic[U]):
     """The base class of evaluations: one corpus and dataset for any chunker, embedder, store or retriever.
 
+    Args:
+        corpus: The documents.
+        dataset: The questions and their ground truth, at the level of the evaluation or at token level; or the path of
+            their file.
+        langsmith_dataset_name: In place of `dataset`, a name: of a file in `<root>/datasets/`, such as
+            `my-dataset.json`, or else of a dataset in LangSmith. Nothing is connected to if the file is there.
+        publish: Whether each result is published as an experiment of that dataset in LangSmith, too. By default it is
+            if the dataset was read there. What does not arrive is noted in the result, which is saved before.
+        root: The folder of runs and datasets.
+
     Attributes:
         corpus: The documents.
-        dataset: The queries and their ground truth, at the level of the evaluation or at token level.
+        dataset: The questions and their ground truth.
+        publishes_to: The dataset in LangSmith as whose experiments results are published; None if they are not.
 
     Raises:
+        ConfigError: Neither a dataset nor a name is given, or both; or `publish` is given without a name.
         CorpusError: The corpus is not a `Corpus`, or is empty.
-        DatasetError: The dataset is not a `Dataset`.
+        DatasetError: The dataset is not a `Dataset`, or cannot be read.
         LevelMismatch: The dataset is of another evaluation type.
+        ProviderError: The dataset is to be read in LangSmith, which cannot be reached or refuses.
     """
 
     corpus: Corpus
     dataset: Dataset[U] | Dataset[CharacterSpan]
+    publishes_to: str | None
 
     level: ClassVar[Level[Any]]
 
-    def __post_init__(self) -> None:
-        checked_corpus(self.corpus)
-        check_dataset_level(self.dataset, self.level)
+    def __init__(
+        self,
+        corpus: Corpus,
+        dataset: Dataset[U] | Dataset[CharacterSpan] | str | Path | None = None,
+        *,
+        langsmith_dataset_name: str | None = None,
+        publish: bool | None = None,
+        root: str | Path = ROOT,
+    ) -> None:
+        checked_corpus(corpus)
+        if publish is not None:
+            check_truth(type(self).__name__, "publish", publish)
+        if publish and langsmith_dataset_name is None:
+            raise ConfigError(f"{type(self).__name__}: publish=True needs langsmith_dataset_name=")
+        found = find_dataset(dataset, langsmith_dataset_name, self.level, corpus, root)
+        check_dataset_level(found.dataset, self.level)
+        published = found.langsmith_name is not None if publish is None else publish
+        object.__setattr__(self, "corpus", corpus)
+        object.__setattr__(self, "dataset", found.dataset)
+        object.__setattr__(self, "publishes_to", langsmith_dataset_name if published else None)
 
     def _cut_at(self, k: int | Sequence[int] | None) -> int | Sequence[int] | None:
         """Return the given k, else None if the dataset has one, which the experiment then notes, else 5."""
@@ -169,7 +207,11 @@ class Evaluation(ABC, Generic[U]):
             candidates = self.dataset.rerank_top_k or RerankedRetriever.candidates
             chosen = as_component("reranker", reranker, "run")
             retriever = RerankedRetriever(as_retriever(retriever), chosen, candidates)
-        return run_experiment(self.experiment(retriever, metrics=metrics, k=k, config=config))
+        result = run_experiment(self.experiment(retriever, metrics=metrics, k=k, config=config))
+        if self.publishes_to is None:
+            return result
+        published: EvaluationResult[U] = load_installed(_PUBLISH)(result, self.publishes_to)
+        return published
 
     async def arun(
         self,
@@ -203,7 +245,7 @@ class Evaluation(ABC, Generic[U]):
             raise
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class DocumentLevelEvaluation(Evaluation[DocumentId]):
     """Document-level evaluation: did we find the right documents?
 
@@ -226,7 +268,7 @@ class DocumentLevelEvaluation(Evaluation[DocumentId]):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class ChunkLevelEvaluation(Evaluation[ChunkId]):
     """Chunk-level evaluation: did we find the right chunks?
 
@@ -238,9 +280,22 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
             the number being that of the chunk among those of its document, from 0.
     """
 
-    chunk_id: NameChunk | None = None
+    chunk_id: NameChunk | None
 
     level: ClassVar[Level[Any]] = CHUNK
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        dataset: Dataset[ChunkId] | Dataset[CharacterSpan] | str | Path | None = None,
+        chunk_id: NameChunk | None = None,
+        *,
+        langsmith_dataset_name: str | None = None,
+        publish: bool | None = None,
+        root: str | Path = ROOT,
+    ) -> None:
+        super().__init__(corpus, dataset, langsmith_dataset_name=langsmith_dataset_name, publish=publish, root=root)
+        object.__setattr__(self, "chunk_id", chunk_id)
 
     def experiment(
         self,
@@ -262,7 +317,7 @@ class ChunkLevelEvaluation(Evaluation[ChunkId]):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class TokenLevelEvaluation(Evaluation[CharacterSpan]):
     """Token-level evaluation: did we find the right text?
 

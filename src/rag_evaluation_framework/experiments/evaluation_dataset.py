@@ -1,0 +1,86 @@
+"""The dataset of an evaluation: an object, a file, or a name that is looked up here and in LangSmith."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.data.dataset import Dataset
+from rag_evaluation_framework.data.documents import Corpus
+from rag_evaluation_framework.data.levels import TOKEN, Level
+from rag_evaluation_framework.datasets.load import load_dataset
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch
+from rag_evaluation_framework.registry.loading import load_installed
+
+DATASETS = "datasets"
+"""The folder of the root in which datasets are looked up by name."""
+
+_PULL = "rag_evaluation_framework.integrations.langsmith_pull:pull_dataset"  # a door upwards
+Read: TypeAlias = Callable[[Level[Any]], Dataset[Any]]
+
+_ENDINGS = (".json", ".jsonl")
+
+
+class FoundDataset(NamedTuple):
+    """A dataset, and where it lives.
+
+    Attributes:
+        dataset: The dataset.
+        langsmith_name: Its name in LangSmith, if that is where it was read.
+    """
+
+    dataset: Dataset[Any]
+    langsmith_name: str | None = None
+
+
+def find_dataset(given: Any, name: str | None, level: Level[Any], corpus: Corpus, root: str | Path) -> FoundDataset:
+    """Return the dataset of an evaluation.
+
+    Args:
+        given: A dataset, or the path of its file; None if it has a name.
+        name: A name: of a file in `<root>/datasets/`, or else of a dataset in LangSmith.
+        level: The level of the evaluation; a dataset at token level serves every other one, too.
+        corpus: The documents.
+        root: The folder of runs and datasets.
+
+    Raises:
+        ConfigError: Both are given, or none.
+        DatasetError: The dataset cannot be used, or is nowhere.
+        LevelMismatch: It is of another level.
+        MissingDependency: It is not here, and LangSmith's SDK is not installed.
+        ProviderError: It is not here, and LangSmith cannot be reached.
+    """
+    if (given is None) == (name is None):
+        got = "neither" if given is None else "both"
+        raise ConfigError(f"expected either dataset= or langsmith_dataset_name=, got {got}")
+    if isinstance(given, str | Path):
+        return FoundDataset(_at_level(_loading(Path(given), corpus), level))
+    if name is None:
+        return FoundDataset(given)
+    checked: Any = name
+    if not isinstance(checked, str) or not checked.strip():
+        raise ConfigError(f"langsmith_dataset_name={shown(checked)}: expected the name of a dataset")
+    for ending in _ENDINGS if Path(name).name == name else ():
+        local = Path(root) / DATASETS / f"{name}{ending}"
+        if local.is_file():
+            return FoundDataset(_at_level(_loading(local, corpus), level))
+    pull: Read = partial(load_installed(_PULL), name, corpus=corpus)
+    return FoundDataset(_at_level(pull, level), name)
+
+
+def _loading(path: Path, corpus: Corpus) -> Read:
+    return partial(load_dataset, path, corpus=corpus)
+
+
+def _at_level(read: Read, level: Level[Any]) -> Dataset[Any]:
+    """Return a dataset at a level, or at token level if it has that."""
+    try:
+        return read(level)
+    except LevelMismatch as mismatch:
+        if level is TOKEN:
+            raise
+        try:
+            return read(TOKEN)
+        except LevelMismatch:
+            raise mismatch from None
