@@ -34,7 +34,9 @@ from .chunkers import SemanticChunker as SemanticChunker
 from .chunkers import SentenceChunker as SentenceChunker
 from .chunkers import ChunkerPositionAdapter as ChunkerPositionAdapter
 from .embedders import CachedEmbedder as CachedEmbedder
+from .embedders import CohereEmbedder as CohereEmbedder
 from .embedders import LsaEmbedder as LsaEmbedder
+from .embedders import OpenAIEmbedder as OpenAIEmbedder
 from .embedders import SentenceTransformerEmbedder as SentenceTransformerEmbedder
 from .vector_stores import ChromaVectorStore as ChromaVectorStore
 from .vector_stores import InMemoryVectorStore as InMemoryVectorStore
@@ -44,6 +46,7 @@ from .retrievers import FunctionRetriever as FunctionRetriever
 from .retrievers import HybridRetriever as HybridRetriever
 from .retrievers import RerankedRetriever as RerankedRetriever
 from .retrievers import VectorRAGRetriever as VectorRAGRetriever
+from .rerankers import CohereReranker as CohereReranker
 from .rerankers import CrossEncoderReranker as CrossEncoderReranker
 from .rerankers import LateInteractionReranker as LateInteractionReranker
 from .contracts import Chunker as Chunker

@@ -12,7 +12,10 @@ RagEvalError                     base of all errors that this package raises on 
 ├── MissingDependency (ImportError)  an optional package is not installed; the message names the extra
 ├── NotIndexed (RuntimeError)    retrieval was asked for before `index`
 ├── ComponentExited (RuntimeError)    a component, or the code that makes one, called `sys.exit`
-├── ProviderError (RuntimeError)  a provider, such as OpenAI or LangSmith, did not do what it was asked
+├── ProviderError (RuntimeError)     what a provider was asked for could not be had
+│   ├── ProviderRefused          it refused the request: another try would be refused as well
+│   ├── ProviderUnavailable      it could not be reached, was busy or failed, time after time
+│   └── InvalidAnswer            it answered, time after time, what cannot be used
 ├── QueryFailed (RuntimeError)   a query failed, and the evaluation was to end there: `on_error="raise"`
 └── ResultError (ValueError)     a stored result cannot be read
     └── SaveFailed               a result cannot be saved; the error has it
@@ -93,20 +96,34 @@ class ComponentExited(RagEvalError, RuntimeError):
 
 
 class ProviderError(RagEvalError, RuntimeError):
-    """A provider, such as OpenAI or LangSmith, cannot be reached, refuses, or answers what cannot be used.
+    """A provider, a service that is reached over the network, did not do what it was asked for.
 
     Attributes:
-        provider: Its name.
-        status: The HTTP status that it answered; None if there was no answer, or one that cannot be used.
+        provider: Which: `OpenAI`.
+        status: The HTTP status of its last answer; None if there was none, or it could be read and not be used.
+        attempts: How many requests were made.
     """
 
-    def __init__(self, message: str, provider: str, status: int | None = None) -> None:
-        super().__init__(message, provider, status)
+    def __init__(self, message: str, provider: str = "", status: int | None = None, attempts: int = 1) -> None:
+        super().__init__(message, provider, status, attempts)
         self.provider = provider
         self.status = status
+        self.attempts = attempts
 
     def __str__(self) -> str:
         return fit_to_show(str(self.args[0]))
+
+
+class ProviderRefused(ProviderError):
+    """A provider refused a request: a wrong key, an unknown model, a text that is too long."""
+
+
+class ProviderUnavailable(ProviderError):
+    """A provider could not be reached, was busy or failed, each time that it was asked."""
+
+
+class InvalidAnswer(ProviderError):
+    """A provider answered what cannot be used, each time that it was asked."""
 
 
 class QueryFailed(RagEvalError, RuntimeError):

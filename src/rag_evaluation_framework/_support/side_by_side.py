@@ -1,7 +1,8 @@
 """Doing the same for many things side by side, as if it were done one after the other."""
 
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from contextvars import copy_context
 from typing import TypeVar
 
@@ -26,6 +27,39 @@ def side_by_side(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Ge
     if at_once == 1:
         yield from map(work, items)
         return
+    with _started(work, items, at_once) as futures:
+        for future in futures:
+            yield future.result()
+
+
+def as_finished(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Generator[tuple[int, R]]:
+    """Yield the number of each item and what `work` returns for it, as they are finished.
+
+    Where `work` raises, nothing else is started; what is under way is waited for and yielded, as it may have been paid
+    for, and then the first error is raised. Otherwise as `side_by_side`.
+    """
+    if at_once == 1:
+        yield from enumerate(map(work, items))
+        return
+    with _started(work, items, at_once) as futures:
+        numbers = {future: number for number, future in enumerate(futures)}
+        first: BaseException | None = None
+        for future in as_completed(futures):
+            if future.cancelled():
+                continue
+            error = future.exception()
+            if error is None:
+                yield numbers[future], future.result()
+            elif first is None:
+                first = error
+                for other in futures:
+                    other.cancel()
+        if first is not None:
+            raise first
+
+
+@contextmanager
+def _started(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Generator[list["Future[R]"]]:
     awaited = Awaited()
 
     def held(item: T) -> R:
@@ -34,8 +68,7 @@ def side_by_side(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Ge
 
     threads = ThreadPoolExecutor(at_once, thread_name_prefix="rag-eval")
     try:
-        for future in [threads.submit(copy_context().run, held, item) for item in items]:
-            yield future.result()
+        yield [threads.submit(copy_context().run, held, item) for item in items]
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
         awaited.cancel()

@@ -1,5 +1,6 @@
 from .chunker import Chunker as Chunker
 from .chunker import PositionAwareChunker as PositionAwareChunker
+from .embedder import EmbeddedPart as EmbeddedPart
 from .embedder import Embedder as Embedder
 from .embedder import TokenEmbedder as TokenEmbedder
 from .engine import Engine as Engine

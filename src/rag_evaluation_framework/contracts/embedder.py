@@ -1,8 +1,9 @@
 """Embedders: from text to vectors."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,20 @@ from rag_evaluation_framework.contracts.component import Component
 from rag_evaluation_framework.contracts.embedded import as_vectors
 from rag_evaluation_framework.data.plain import plain_array, plain_offset
 from rag_evaluation_framework.errors import InputError
+
+Role: TypeAlias = Literal["text", "query"]
+
+
+class EmbeddedPart(NamedTuple):
+    """The vectors of some texts.
+
+    Attributes:
+        rows: The numbers of the texts.
+        vectors: One row per number, in their order: float32, shape (len(rows), dimension).
+    """
+
+    rows: Sequence[int]
+    vectors: NDArray[np.float32]
 
 
 class Embedder(Component, ABC):
@@ -38,6 +53,24 @@ class Embedder(Component, ABC):
         if not vectors:
             return np.zeros((0, self.dimension), dtype=np.float32)
         return as_vectors(vectors, f"{self.name}.embed_query", texts)
+
+    def embed_in_parts(
+        self, texts: Sequence[str], role: Role = "text", batch_size: int = 256
+    ) -> Generator[EmbeddedPart]:
+        """Yield the vectors of texts part by part, so that each part can be kept as soon as it is there.
+
+        By default `batch_size` texts at a time, in their order. An embedder whose parts are requests to a provider
+        yields them as they are answered.
+
+        Args:
+            texts: The texts.
+            role: Whether they are texts of the corpus or questions.
+            batch_size: How many texts are embedded at a time, if the embedder does not know better.
+        """
+        embed = self.embed if role == "text" else self.embed_queries
+        for first in range(0, len(texts), batch_size):
+            some = texts[first : first + batch_size]
+            yield EmbeddedPart(range(first, first + len(some)), embed(some))
 
     def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Return of which texts the vector covers only a part, as the model reads no more; shape (len(texts),).
@@ -81,6 +114,49 @@ def checked_dimension(embedder: Embedder) -> int:
     if dimension < 1:
         raise InputError(f"{embedder.name}.dimension is {shown(given)}; expected a whole number of at least 1")
     return dimension
+
+
+def checked_parts(
+    embedder: Embedder, texts: Sequence[str], role: Role = "text", batch_size: int = 256
+) -> Generator[EmbeddedPart]:
+    """Yield what `embed_in_parts` of an embedder yields, checked: finite numbers, vectors of its dimension.
+
+    Raises:
+        InputError: A part is nothing of the kind; or at the end a text has no vector, or two.
+    """
+    source = f"{embedder.name}.{'embed' if role == 'text' else 'embed_queries'}"
+    left, dimension = set(range(len(texts))), None
+    with closing(embedder.embed_in_parts(texts, role, batch_size)) as parts:
+        for rows, returned in parts:
+            if not left.issuperset(rows) or len(set(rows)) < len(rows):
+                raise InputError(f"{embedder.name}.embed_in_parts returned rows {shown(rows)}; expected each row once")
+            if dimension is None:  # now it can be told without another request
+                dimension = checked_dimension(embedder)
+            vectors = as_vectors(returned, source, [texts[row] for row in rows], dimension)
+            left.difference_update(rows)
+            yield EmbeddedPart(rows, vectors)
+    if left:
+        raise InputError(
+            f"{embedder.name}.embed_in_parts returned no vector for {len(left)} of {len(texts)} texts, the first: "
+            f"{shown(texts[min(left)])}"
+        )
+
+
+def joined(parts: Generator[EmbeddedPart], count: int) -> NDArray[np.float32]:
+    """Return the rows of all parts in one array: float32, shape (count, dimension); of at least one text.
+
+    Args:
+        parts: What `embed_in_parts` yields; it is closed, also after an error.
+        count: How many texts there are.
+    """
+    vectors: NDArray[np.float32] | None = None
+    with closing(parts):
+        for rows, some in parts:
+            if vectors is None:
+                vectors = np.empty((count, some.shape[1]), dtype=np.float32)
+            vectors[rows] = some
+    assert vectors is not None  # noqa: S101  of at least one text there is a part
+    return vectors
 
 
 def truncation_flags(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.bool_]:

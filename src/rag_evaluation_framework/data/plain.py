@@ -14,6 +14,14 @@ from rag_evaluation_framework._outside import raised, shown
 from rag_evaluation_framework.errors import InputError, RagEvalError
 
 
+def encodable(text: str) -> str:
+    """Return a text without surrogates, which no model and no request takes: pairs become the character they stand for.
+
+    One without the other becomes U+FFFD.
+    """
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def plain_text(value: object) -> str:
     """Return a text as a `str`, also that of a subclass whose methods say something else.
 

@@ -1,6 +1,7 @@
 """Embedding cache around any embedder."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +13,14 @@ from numpy.typing import NDArray
 from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework.contracts.embedded import as_vectors
 from rag_evaluation_framework.contracts.embedder import (
+    EmbeddedPart,
     Embedder,
+    Role,
     TokenEmbedder,
     as_fitted,
     checked_dimension,
+    checked_parts,
+    joined,
     truncation_flags,
 )
 from rag_evaluation_framework.embedders.cache_records import Embedding, KnownEmbedder
@@ -23,8 +28,6 @@ from rag_evaluation_framework.embedders.embedding_cache import EmbeddingCache
 from rag_evaluation_framework.embedders.identity import check_cacheable, embedder_identity
 from rag_evaluation_framework.errors import ConfigError, InputError
 from rag_evaluation_framework.registry.building import as_component
-
-_BLOCK = 256  # texts that are embedded and then kept: the most that is lost when the process is killed
 
 
 @dataclass(frozen=True)
@@ -84,13 +87,9 @@ class CachedEmbedder(Embedder):
         Raises:
             InputError: The embedder returned something else, or vectors of another dimension than those that are kept.
         """
-        given = list(texts)
         if self._cache is None:
-            return _vectors(self.embedder, given)
-        if not given:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        vectors = self._texts(self._cache, given)
-        return np.stack([vectors[text] for text in given])
+            return _vectors(self.embedder, list(texts))
+        return self._assembled(list(texts), "text")
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a question, float32, shape (dimension,)."""
@@ -99,21 +98,24 @@ class CachedEmbedder(Embedder):
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return one vector per question, float32, shape (len(texts), dimension)."""
-        given = list(texts)
         if self._cache is None:
-            return _query_vectors(self.embedder, given)
-        if _treats_questions_as_texts(self.embedder):
-            return self.embed(given)
-        if not given:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        vectors = {text: kept.vector for text, kept in self._cache.get(self._identity, given, "query").items()}
-        missing = [text for text in dict.fromkeys(given) if text not in vectors]
-        for first in range(0, len(missing), _BLOCK):
-            block = missing[first : first + _BLOCK]
-            rows = _query_vectors(self.embedder, block)
-            self._keep(self._cache, block, rows, np.zeros(len(block), dtype=np.bool_), "query")
-            vectors |= zip(block, rows, strict=True)
-        return np.stack([vectors[text] for text in given])
+            return _query_vectors(self.embedder, list(texts))
+        return self._assembled(list(texts), "query")
+
+    def embed_in_parts(
+        self, texts: Sequence[str], role: Role = "text", batch_size: int = 256
+    ) -> Generator[EmbeddedPart]:
+        """Yield the vectors that are kept, and then those of new texts as they come; each part is kept before."""
+        if self._cache is None:
+            yield from self.embedder.embed_in_parts(texts, role, batch_size)
+            return
+        rows_of: dict[str, list[int]] = {}
+        for row, text in enumerate(texts):
+            rows_of.setdefault(text, []).append(row)
+        with closing(self._parts(self._cache, list(rows_of), role, batch_size)) as parts:
+            for some, vectors in parts:
+                sources = [place for place, text in enumerate(some) for _ in rows_of[text]]
+                yield EmbeddedPart([row for text in some for row in rows_of[text]], vectors[sources])
 
     def truncated(self, texts: Sequence[str]) -> NDArray[np.bool_]:
         """Return of which texts the vector covers only a part; shape (len(texts),)."""
@@ -143,32 +145,36 @@ class CachedEmbedder(Embedder):
     def _known(self) -> KnownEmbedder | None:
         return None if self._cache is None else self._cache.known(self._identity)
 
-    def _texts(self, cache: EmbeddingCache, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        distinct = list(dict.fromkeys(texts))
-        vectors = {text: embedding.vector for text, embedding in cache.get(self._identity, distinct).items()}
-        missing = sorted((text for text in distinct if text not in vectors), key=len, reverse=True)
-        for first in range(0, len(missing), _BLOCK):
-            block = missing[first : first + _BLOCK]
-            rows = _vectors(self.embedder, block)
-            flags = truncation_flags(self.embedder, block)
-            self._keep(cache, block, rows, flags)
-            vectors |= zip(block, rows, strict=True)
-        lengths = {len(vector) for vector in vectors.values()}
+    def _assembled(self, texts: list[str], role: Role) -> NDArray[np.float32]:
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        return joined(self.embed_in_parts(texts, role), len(texts))
+
+    def _parts(
+        self, cache: EmbeddingCache, texts: Sequence[str], role: Role, batch_size: int
+    ) -> Generator[tuple[Sequence[str], NDArray[np.float32]]]:
+        """Yield distinct texts with their vectors: those that are kept, and then the others, the longest first."""
+        kept_as: Role = "text" if _treats_questions_as_texts(self.embedder) else role
+        kept = {text: embedding.vector for text, embedding in cache.get(self._identity, texts, kept_as).items()}
+        lengths = {len(vector) for vector in kept.values()}
+        if kept and len(lengths) == 1:
+            yield list(kept), np.stack(list(kept.values()))
+        missing = sorted((text for text in texts if text not in kept), key=len, reverse=True)
+        with closing(checked_parts(self.embedder, missing, kept_as, batch_size)) as parts:
+            for rows, vectors in parts:
+                some = [missing[row] for row in rows]
+                self._keep(cache, some, vectors, kept_as)
+                lengths.add(vectors.shape[1])
+                if len(lengths) == 1:
+                    yield some, vectors
         if len(lengths) > 1:
             raise InputError(
                 f"{self.embedder.name}: vectors of dimensions {sorted(lengths)}, some of them from the cache: what it "
                 "does has changed, and its parameters have not. Empty the cache with: rag-eval cache clear"
             )
-        return vectors
 
-    def _keep(
-        self,
-        cache: EmbeddingCache,
-        texts: Sequence[str],
-        rows: NDArray[np.float32],
-        flags: NDArray[np.bool_],
-        role: str = "text",
-    ) -> None:
+    def _keep(self, cache: EmbeddingCache, texts: Sequence[str], rows: NDArray[np.float32], role: Role) -> None:
+        flags = truncation_flags(self.embedder, texts) if role == "text" else np.zeros(len(texts), dtype=np.bool_)
         embeddings = {text: Embedding(row, bool(flag)) for text, row, flag in zip(texts, rows, flags, strict=True)}
         cache.put(self._identity, embeddings, role, _input_limit(self.embedder))
 

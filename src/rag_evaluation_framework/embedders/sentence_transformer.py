@@ -14,6 +14,7 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.optional import missing_extras, require
 from rag_evaluation_framework.contracts.component import check_choice, check_count
 from rag_evaluation_framework.contracts.embedder import Embedder
+from rag_evaluation_framework.data.plain import encodable
 from rag_evaluation_framework.embedders.model_folder import content_hash, find_model
 from rag_evaluation_framework.embedders.onnx_model import load_onnx_model, padded
 from rag_evaluation_framework.embedders.sentence_model import SentenceModel
@@ -162,7 +163,7 @@ class SentenceTransformerEmbedder(Embedder):
 
     def _tokenised(self, texts: list[str], prompt: str) -> Iterator[tuple[list[int], bool]]:
         for first in range(0, len(texts), _TOKENISED_AT_ONCE):
-            some = [prompt + _encodable(text) for text in texts[first : first + _TOKENISED_AT_ONCE]]
+            some = [prompt + encodable(text) for text in texts[first : first + _TOKENISED_AT_ONCE]]
             for encoding in self._loaded.tokenizer.encode_batch(some):
                 yield encoding.ids, bool(encoding.overflowing)
 
@@ -196,10 +197,3 @@ def _checked(texts: Iterable[str]) -> list[str]:
 
 def _places(texts: list[str]) -> dict[str, int]:
     return {text: number for number, text in enumerate(dict.fromkeys(texts))}
-
-
-def _encodable(text: str) -> str:
-    """Return a text without lone surrogates, which no tokenizer takes; each becomes U+FFFD."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

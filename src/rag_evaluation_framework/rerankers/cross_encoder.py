@@ -13,6 +13,7 @@ from rag_evaluation_framework._outside import raised, shown
 from rag_evaluation_framework._support.model_trust import in_hub_cache, load_model
 from rag_evaluation_framework._support.optional import missing_extras, require
 from rag_evaluation_framework.contracts.component import check_count
+from rag_evaluation_framework.data.plain import encodable
 from rag_evaluation_framework.errors import ConfigError, RagEvalError
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
 
@@ -60,7 +61,7 @@ class CrossEncoderReranker(ScoringReranker):
     def scores(self, query: str, texts: Sequence[str]) -> NDArray[np.floating]:
         """Return the model's logit for each text, shape (len(texts),)."""
         identity = _require("torch.nn").Identity()
-        pairs = [(_encodable(query), _encodable(text)) for text in texts]
+        pairs = [(encodable(query), encodable(text)) for text in texts]
         scores: NDArray[np.floating] = self._encoder.predict(
             pairs, batch_size=self.batch_size, show_progress_bar=False, activation_fn=identity
         )
@@ -96,11 +97,6 @@ class CrossEncoderReranker(ScoringReranker):
                 f"CrossEncoderReranker: model {self.model!r} has {encoder.num_labels} outputs; expected one"
             )
         return encoder
-
-
-def _encodable(text: str) -> str:
-    """Return a text without lone surrogates, which no tokenizer takes; each becomes U+FFFD."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _require(module: str) -> Any:

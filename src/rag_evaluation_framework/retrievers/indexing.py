@@ -1,6 +1,7 @@
 """The three steps of indexing: chunk the corpus, embed the chunks, fill the store. Each can be shared by pipelines."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,14 @@ from rag_evaluation_framework.chunkers.position_adapter import ChunkerPositionAd
 from rag_evaluation_framework.chunkers.recursive_character import RecursiveCharacterChunker
 from rag_evaluation_framework.contracts.chunked import as_placed
 from rag_evaluation_framework.contracts.chunker import Chunker, PositionAwareChunker
-from rag_evaluation_framework.contracts.embedded import as_vectors
-from rag_evaluation_framework.contracts.embedder import Embedder, checked_dimension, truncation_flags
+from rag_evaluation_framework.contracts.embedder import (
+    EmbeddedPart,
+    Embedder,
+    checked_dimension,
+    checked_parts,
+    joined,
+    truncation_flags,
+)
 from rag_evaluation_framework.contracts.vector_store import VectorStore
 from rag_evaluation_framework.data.chunks import AnyChunk
 from rag_evaluation_framework.data.documents import Corpus
@@ -84,16 +91,23 @@ def embed_chunks(
             but vectors of zeros.
     """
     made: Embedder = as_component("embedder", embedder, "embed_chunks")
-    dimension = checked_dimension(made)
     rows = {text: row for row, text in enumerate(dict.fromkeys(chunk.content for chunk in chunks))}
     texts = list(rows)
-    batches = [texts[first : first + batch_size] for first in range(0, len(texts), batch_size)]
-    vectors: list[NDArray[np.float32]] = [np.zeros((0, dimension), dtype=np.float32)]
-    flags: list[NDArray[np.bool_]] = [np.zeros(0, dtype=np.bool_)]
-    for batch in tqdm(batches, desc="Embedding", unit="batch", delay=2, disable=None, leave=False):
-        vectors.append(as_vectors(made.embed(batch), f"{made.name}.embed", batch, dimension))
-        flags.append(truncation_flags(made, batch))  # right after the batch was read: it need not be read again
-    embedded = EmbeddedChunks(np.concatenate(vectors), np.concatenate(flags))
+    if not texts:
+        return EmbeddedChunks(np.zeros((0, checked_dimension(made)), dtype=np.float32), np.zeros(0, dtype=np.bool_))
+    truncated = np.zeros(len(texts), dtype=np.bool_)
+
+    def embedded_parts() -> Generator[EmbeddedPart]:
+        with (
+            tqdm(total=len(texts), desc="Embedding", unit="text", delay=2, disable=None, leave=False) as bar,
+            closing(checked_parts(made, texts, "text", batch_size)) as parts,
+        ):
+            for part in parts:  # of each it is asked at once what was truncated: it need not be read again
+                truncated[part.rows] = truncation_flags(made, [texts[row] for row in part.rows])
+                bar.update(len(part.rows))
+                yield part
+
+    embedded = EmbeddedChunks(joined(embedded_parts(), len(texts)), truncated)
     _tell_of_no_direction(made, texts, embedded.vectors)
     if len(texts) == len(chunks):
         return embedded

@@ -1,0 +1,85 @@
+"""Embedding models of Cohere."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.files import is_list
+from rag_evaluation_framework.contracts.component import check_choice
+from rag_evaluation_framework.contracts.embedder import Role
+from rag_evaluation_framework.embedders.remote import RemoteEmbedder
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.providers.calls import Consumed
+from rag_evaluation_framework.providers.provider import COHERE, Provider
+from rag_evaluation_framework.providers.sdks import NO_RETRIES, cohere_client
+
+Truncate: TypeAlias = Literal["NONE", "START", "END"]
+
+_MOST_TEXTS = 96  # of a request
+_INPUT_TYPES: Mapping[Role, str] = {"text": "search_document", "query": "search_query"}
+
+
+@dataclass(frozen=True)
+class CohereEmbedder(RemoteEmbedder):
+    """Embeds with a model of Cohere: chunks as `search_document`, questions as `search_query`.
+
+    Texts are sent in batches, several at once; a request that fails is made again where that may help. Every answer is
+    checked. No key is needed before the first request.
+
+    Attributes:
+        model: The name of the model.
+        dimensions: The length of the vectors, if the model can shorten them; None for its own.
+        base_url: The address of the server; None for the environment variable `CO_API_URL`, or else Cohere.
+        api_key: The key; None for the environment variable `CO_API_KEY`. It is never shown.
+        client: A `cohere.ClientV2` or `cohere.AsyncClientV2` of your own, instead of one with `api_key` and `base_url`.
+        batch_size: The most texts of a request; Cohere takes 96.
+        max_concurrency: How many requests are made side by side.
+        max_retries: How many more requests are made for a batch that fails.
+        timeout: Seconds until a request has failed.
+        price_in: What a million tokens cost, in any currency; for an estimate of the costs.
+        truncate: Of a text that is longer than the model reads, which end is left out. Cohere does not tell of which
+            texts it was; by default, `NONE`, such a text is refused.
+
+    Raises:
+        ConfigError: A number is out of range, or `truncate` is something else.
+    """
+
+    requires: ClassVar[Mapping[str, str]] = {"cohere": "cohere"}
+    provider: ClassVar[Provider] = COHERE
+    most_tokens: ClassVar[int] = 10_000_000  # no limit beyond that of each text is known
+
+    model: str = "embed-v4.0"
+    batch_size: int = field(default=_MOST_TEXTS, repr=False, compare=False)
+    truncate: Truncate = "NONE"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.batch_size > _MOST_TEXTS:
+            raise ConfigError(f"CohereEmbedder: batch_size={self.batch_size}; Cohere takes at most {_MOST_TEXTS} texts")
+        check_choice("CohereEmbedder", "truncate", self.truncate, get_args(Truncate))
+
+    def _connect(self) -> Any:
+        return cohere_client(self.client, self.api_key, self.base_url, self.timeout, "CohereEmbedder")
+
+    def _send(self, sdk: Any, texts: list[str], role: Role) -> Any:
+        asked: dict[str, Any] = {} if self.dimensions is None else {"output_dimension": self.dimensions}
+        return sdk.embed(
+            model=self.model,
+            input_type=_INPUT_TYPES[role],
+            texts=texts,
+            embedding_types=["float"],
+            truncate=self.truncate,
+            request_options=NO_RETRIES,
+            **asked,
+        )
+
+    def _read(self, answer: Any, texts: list[str]) -> Sequence[Any]:
+        del texts
+        vectors: Any = getattr(getattr(answer, "embeddings", None), "float_", None)
+        if not is_list(vectors):
+            raise ValueError(f"{shown(answer)}; expected a list of vectors")
+        return vectors
+
+    def _consumed(self, answer: Any) -> Consumed:
+        return Consumed(int(answer.meta.billed_units.input_tokens))

@@ -1,0 +1,167 @@
+"""Base of embedders whose model is behind a provider's API."""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework.contracts.component import check_count, check_seconds
+from rag_evaluation_framework.contracts.embedder import EmbeddedPart, Embedder, Role, joined
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.providers.batches import BatchLimits, embed_in_batches
+from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
+from rag_evaluation_framework.providers.provider import Provider
+
+_PROBE = "dimension"  # embedded where the length of vectors is asked before anything was embedded
+
+
+@dataclass(frozen=True)
+class RemoteEmbedder(Embedder, ABC):
+    """Sends texts in batches, several at once, and checks every answer.
+
+    Attributes:
+        model: The name of the model.
+        dimensions: The length of the vectors, if the model can shorten them; None for its own.
+        base_url: The address of the server; None for that of the environment, or else the provider's.
+        api_key: The key; None for that of the environment. It is never shown.
+        client: A client of the SDK of your own, instead of one with `api_key` and `base_url`.
+        batch_size: The most texts of a request.
+        max_concurrency: How many requests are made side by side.
+        max_retries: How many more requests are made for a batch that fails.
+        timeout: Seconds until a request has failed.
+        price_in: What a million tokens cost, in any currency; for an estimate of the costs.
+
+    Raises:
+        ConfigError: A number is out of range.
+    """
+
+    provider: ClassVar[Provider]
+    most_tokens: ClassVar[int]
+    """The most tokens of one request."""
+
+    model: str
+    dimensions: int | None = None
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False, compare=False)
+    client: Any = field(default=None, repr=False, compare=False)
+    batch_size: int = field(default=96, repr=False, compare=False)
+    max_concurrency: int = field(default=4, repr=False, compare=False)
+    max_retries: int = field(default=5, repr=False, compare=False)
+    timeout: float = field(default=60.0, repr=False, compare=False)
+    price_in: float | None = field(default=None, repr=False, compare=False)
+    _known: dict[str, int] = field(default_factory=dict[str, int], init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        owner, model = type(self).__name__, cast("object", self.model)
+        if not isinstance(model, str) or not model.strip():
+            raise ConfigError(f"{owner}: model={shown(model)}; expected the name of a model")
+        if self.dimensions is not None:
+            check_count(owner, "dimensions", self.dimensions)
+        check_count(owner, "batch_size", self.batch_size)
+        check_count(owner, "max_concurrency", self.max_concurrency)
+        check_count(owner, "max_retries", self.max_retries, 0)
+        check_seconds(owner, "timeout", self.timeout)
+
+    @property
+    def dimension(self) -> int:
+        """The length of a vector; asked of the provider if it is neither given nor known from an answer."""
+        if self.dimensions is not None:
+            return self.dimensions
+        if not self._known:
+            self.embed([_PROBE])
+        return self._known["dimension"]
+
+    @property
+    def content_hash(self) -> str | None:
+        """A hash of the server's address; None for the provider's own: other servers may have other models."""
+        own = getattr(self.client, "base_url", None)
+        url = str(own).rstrip("/") if own else self.provider.base_url(self.base_url)
+        return None if url == self.provider.url else hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector per text, float32, shape (len(texts), dimension), row i for text i.
+
+        Raises:
+            ProviderError: The provider refused a request, was not available, or answered what cannot be used.
+            InputError: A text is empty, which providers do not take.
+            ConfigError: There is no key.
+            MissingDependency: The SDK is not installed.
+        """
+        return self._joined(texts, "text")
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return the vector of a question, float32, shape (dimension,)."""
+        vector: NDArray[np.float32] = self.embed_queries([text])[0]
+        return vector
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector per question, float32, shape (len(texts), dimension)."""
+        return self._joined(texts, "query")
+
+    def embed_in_parts(
+        self, texts: Sequence[str], role: Role = "text", batch_size: int = 256
+    ) -> Generator[EmbeddedPart]:
+        """Yield the vectors of each request as soon as it is answered; the embedder's own `batch_size` counts."""
+        del batch_size
+        sdk = self._sdk  # once, and before there are threads
+
+        def embed(batch: list[str]) -> NDArray[np.float32]:
+            return self._calls.call(
+                lambda: self._send(sdk, batch, role), lambda answer: self._checked(answer, batch), self._consumed
+            )
+
+        limits = BatchLimits(self.batch_size, self.most_tokens)
+        with closing(embed_in_batches(texts, limits, self.max_concurrency, embed, type(self).__name__)) as answered:
+            for rows, vectors in answered:
+                yield EmbeddedPart(rows, vectors)
+
+    @abstractmethod
+    def _connect(self) -> Any:
+        """Return the client of the SDK, which makes no more requests than it is asked to: all are counted here."""
+
+    @abstractmethod
+    def _send(self, sdk: Any, texts: list[str], role: Role) -> Any:
+        """Make one request."""
+
+    @abstractmethod
+    def _read(self, answer: Any, texts: list[str]) -> Sequence[Any]:
+        """Return the vectors of an answer, one per text and in their order; whatever is raised says what is wrong."""
+
+    @abstractmethod
+    def _consumed(self, answer: Any) -> Consumed:
+        """Return what an answer consumed."""
+
+    @cached_property
+    def _sdk(self) -> Any:
+        return self._connect()
+
+    @cached_property
+    def _calls(self) -> ProviderCalls:
+        return ProviderCalls(self.provider, self.model, self.max_retries, Prices(price_in=self.price_in))
+
+    def _joined(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        return joined(self.embed_in_parts(texts, role), len(texts))
+
+    def _checked(self, answer: Any, texts: list[str]) -> NDArray[np.float32]:
+        rows = self._read(answer, texts)
+        if len(rows) != len(texts):
+            raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
+        expected = self.dimensions or self._known.get("dimension") or len(rows[0])
+        if wrong := {len(row) for row in rows} - {expected}:
+            raise ValueError(f"a vector of {wrong.pop()} numbers; expected {expected}")
+        if not expected:
+            raise ValueError("vectors without numbers")
+        vectors: NDArray[np.float32] = np.asarray(rows, dtype=np.float32)
+        if not np.isfinite(vectors).all():
+            raise ValueError("vectors with NaN or infinity; expected finite numbers")
+        self._known["dimension"] = expected
+        return vectors

@@ -1,0 +1,52 @@
+"""Providers: the key and the address of each."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_evaluation_framework._outside import hide
+from rag_evaluation_framework.errors import ConfigError
+
+_NO_KEY = "none-needed"  # SDKs insist on one; a server of one's own reads none
+
+
+@dataclass(frozen=True)
+class Provider:
+    """A provider, and how its SDK is configured.
+
+    Attributes:
+        name: What people call it.
+        keys: The environment variables that may hold the key, the first of which is told.
+        address: The environment variable that may hold another address.
+        url: The address without one.
+    """
+
+    name: str
+    keys: Sequence[str]
+    address: str
+    url: str
+
+    def base_url(self, given: str | None) -> str:
+        """Return the address: the one that is given, else that of the environment, else the provider's own."""
+        return (given or os.environ.get(self.address) or self.url).rstrip("/")
+
+    def key(self, given: str | None, base_url: str | None, needed_by: str) -> str:
+        """Return the key: the one that is given, else that of the environment. It is hidden from now on.
+
+        Raises:
+            ConfigError: There is none, and the address is the provider's own.
+        """
+        found = given or next(filter(None, map(os.environ.get, self.keys)), None)
+        if found:
+            hide(found)
+            return found
+        if self.base_url(base_url) != self.url:
+            return _NO_KEY
+        raise ConfigError(
+            f"{needed_by} needs a key of {self.name}: set the environment variable {self.keys[0]}, or pass client="
+        )
+
+
+OPENAI = Provider("OpenAI", ("OPENAI_API_KEY",), "OPENAI_BASE_URL", "https://api.openai.com/v1")
+COHERE = Provider("Cohere", ("CO_API_KEY", "COHERE_API_KEY"), "CO_API_URL", "https://api.cohere.com")
+ANTHROPIC = Provider("Anthropic", ("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", "https://api.anthropic.com")

@@ -1,0 +1,122 @@
+"""What was asked of providers: requests, retries, tokens, and what that costs."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Annotated, TypeAlias
+
+from pydantic import AllowInfNan, Field, Strict
+
+_Count: TypeAlias = Annotated[int, Strict(), Field(ge=0)]  # checked where a report is read
+
+
+@dataclass(frozen=True)
+class ModelUsage:
+    """What was asked of one model.
+
+    Attributes:
+        provider: `OpenAI`, `Cohere` and so on.
+        model: The name of the model.
+        requests: HTTP requests, retries among them.
+        retries: How many of these asked again for what an earlier one had failed to bring.
+        input_tokens: What the provider counted as read; 0 where it tells nothing.
+        output_tokens: What the provider counted as written.
+        searches: Search units, by which rerankers are paid.
+        cost: In the currency of the prices that were given; None if none were.
+    """
+
+    provider: str
+    model: str
+    requests: _Count = 0
+    retries: _Count = 0
+    input_tokens: _Count = 0
+    output_tokens: _Count = 0
+    searches: _Count = 0
+    cost: Annotated[float, Strict(), AllowInfNan(False)] | None = None
+
+    @property
+    def told(self) -> str:
+        """What people read: `OpenAI text-embedding-3-small: 21 requests (1 of them again), 25,000 tokens`."""
+        again = f" ({self.retries} of them again)" if self.retries else ""
+        parts = [f"{self.requests} request{'' if self.requests == 1 else 's'}{again}"]
+        if self.output_tokens:
+            parts.append(f"{self.input_tokens:,} tokens read and {self.output_tokens:,} written")
+        elif self.input_tokens:
+            parts.append(f"{self.input_tokens:,} tokens")
+        if self.searches:
+            parts.append(f"{self.searches} search{'' if self.searches == 1 else 'es'}")
+        if self.cost is not None:
+            parts.append(f"cost {self.cost:.4g}")
+        return f"{self.provider} {self.model}: {', '.join(parts)}"
+
+    def plus(self, other: "ModelUsage") -> "ModelUsage":
+        """Return both together, under the name of the first."""
+        costs = [each for each in (self.cost, other.cost) if each is not None]
+        return ModelUsage(
+            self.provider,
+            self.model,
+            self.requests + other.requests,
+            self.retries + other.retries,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.searches + other.searches,
+            sum(costs) if costs else None,
+        )
+
+
+@dataclass
+class Usage:
+    """Counts by provider and model; what `track_usage` gives. Threads may count at once."""
+
+    _models: dict[tuple[str, str], ModelUsage] = field(default_factory=dict[tuple[str, str], ModelUsage])
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    @property
+    def models(self) -> Sequence[ModelUsage]:
+        """What was asked of each model, sorted by provider and name."""
+        with self._lock:
+            return [self._models[key] for key in sorted(self._models)]
+
+    @property
+    def total(self) -> ModelUsage:
+        """All together; its provider and model are empty."""
+        total = ModelUsage("", "")
+        for each in self.models:
+            total = total.plus(each)
+        return total
+
+    def add(self, used: ModelUsage) -> None:
+        """Count more."""
+        key = (used.provider, used.model)
+        with self._lock:
+            before = self._models.get(key)
+            self._models[key] = used if before is None else before.plus(used)
+
+
+_tracked: ContextVar[tuple[Usage, ...]] = ContextVar("rag_evaluation_framework_usage", default=())
+
+
+@contextmanager
+def track_usage() -> Generator[Usage]:
+    """Count what components ask of providers inside of the block, in whatever threads they work.
+
+    ```python
+    with track_usage() as usage:
+        result = evaluation.run(embedder=OpenAIEmbedder())
+    print(usage.total.requests, usage.total.input_tokens)
+    ```
+    """
+    usage = Usage()
+    token = _tracked.set((*_tracked.get(), usage))
+    try:
+        yield usage
+    finally:
+        _tracked.reset(token)
+
+
+def count_usage(used: ModelUsage) -> None:
+    """Count what was asked of a provider, in every block of `track_usage` that this is inside of."""
+    for usage in _tracked.get():
+        usage.add(used)
