@@ -36,9 +36,12 @@ from rag_evaluation_framework.data import QueryId, QueryText
 from rag_evaluation_framework.errors import (
     ConfigError,
     DatasetError,
+    InvalidAnswer,
     LevelMismatch,
     MissingDependency,
     ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
 )
 from rag_evaluation_framework.integrations import pull_dataset, push_dataset
 from rag_evaluation_framework.testing import LoopbackProviders
@@ -432,34 +435,41 @@ def test_what_is_no_dataset_or_no_name_is_refused(providers, dataset, name, erro
 
 @pytest.mark.parametrize("route", [CREATE, LIST, "GET /datasets", "POST /datasets"])
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "kind", "told"),
     [
-        ({"status": 401}, "status 401: .*; check LANGSMITH_API_KEY"),
-        ({"status": 403}, "status 403: .*LANGSMITH_WORKSPACE_ID"),
-        ({"status": 422}, "status 422: "),
-        ({"status": 429, "headers": {"Retry-After": "0"}}, "failed: "),
-        ({"status": 503}, "failed: "),
-        ({"drop": True}, r"no answer \(ConnectionError\)"),
-        ({"body": "<html>", "status": 200}, "an answer that cannot be used"),
-        ({"body": {"id": 7}, "status": 200}, "failed: "),
+        ({"status": 401}, ProviderRefused, "status 401: .*; check LANGSMITH_API_KEY"),
+        ({"status": 403}, ProviderRefused, "status 403: .*LANGSMITH_WORKSPACE_ID"),
+        ({"status": 422}, ProviderRefused, "status 422: "),
+        ({"status": 429, "headers": {"Retry-After": "0"}}, ProviderUnavailable, "status 429: "),
+        ({"status": 503}, ProviderUnavailable, "status 503: "),
+        ({"drop": True}, ProviderUnavailable, r"no answer \(ConnectionError\)"),
+        ({"body": "<html>", "status": 200}, InvalidAnswer, "an answer that cannot be used"),
+        ({"body": {"id": 7}, "status": 200}, InvalidAnswer, ""),
     ],
 )
-def test_every_failure_is_one_error_that_says_what_was_asked_for(providers, client, route, fault, told):
+def test_every_failure_is_one_error_that_says_what_was_asked_for(providers, client, route, fault, kind, told):
     providers.fault(route, times=None, **fault)
-    accepted = route == CREATE and fault.get("body") == {"id": 7}
-    with pytest.raises(ProviderError, match=rf"LangSmith at {providers.url}[: ].*") as caught:
+    with pytest.raises(kind, match=rf"LangSmith at {providers.url}[: ].*{told}") as caught:
         push_dataset(chunks(3), "refunds", client=client)
     assert caught.value.provider == "LangSmith"
     assert caught.value.status in (None, fault.get("status"))
     assert "loopback-key" not in str(caught.value)
     assert "loopb" not in str(caught.value)
-    if not accepted:
-        with pytest.raises(ProviderError, match=told):
-            push_dataset(chunks(3), "refunds", client=client)
     providers.clear_faults()
     push_dataset(chunks(3), "refunds", client=client)
     assert pull_dataset("refunds", CHUNK, client=client).content_hash == chunks(3).content_hash
     assert len(stored(providers)) == 3
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_service_that_is_busy_is_asked_again_and_its_status_is_told(providers, status):
+    providers.fault(CREATE, status=status, headers={"Retry-After": "0"}, times=3)
+    assert len(push_dataset(chunks(3), "refunds").created) == 3
+    assert providers.counts()[CREATE] == 4
+    providers.fault("GET /datasets", status=status, headers={"Retry-After": "0"}, times=None)
+    with pytest.raises(ProviderUnavailable, match=f"status {status}: ") as caught:
+        push_dataset(chunks(3), "refunds")
+    assert caught.value.status == status
 
 
 @pytest.mark.parametrize("fault", [{"drop": True}, {"status": 500}, {"status": 502}, {"body": "<html>", "status": 200}])
@@ -531,6 +541,7 @@ def test_a_server_that_is_not_there_is_one_error(providers, client):
     with pytest.raises(ProviderError, match=r"LangSmith at http://127\.0\.0\.1:9: looking for .*: no answer") as caught:
         push_dataset(chunks(1), "refunds", client=gone)
     assert caught.value.status is None
+    assert isinstance(caught.value, ProviderUnavailable)
     assert "secr" not in str(caught.value)
 
 

@@ -18,6 +18,7 @@ from rag_evaluation_framework.cli.components import components
 from rag_evaluation_framework.cli.dataset import update
 from rag_evaluation_framework.cli.dataset_info import info
 from rag_evaluation_framework.cli.dataset_lint import lint
+from rag_evaluation_framework.cli.dataset_push import pull, push
 from rag_evaluation_framework.cli.demo import demo
 from rag_evaluation_framework.cli.endings import Ended
 from rag_evaluation_framework.cli.explain import explain
@@ -73,11 +74,14 @@ for command in (demo, init, label, run, baseline, compare, explain, score, compo
     app.command()(_reporting(command))
 
 datasets = typer.Typer(
-    no_args_is_help=True, help="Describe a dataset, check it, and keep its labels as documents change."
+    no_args_is_help=True,
+    help="Describe a dataset, check it, keep its labels as documents change, share it in LangSmith.",
 )
 datasets.command()(_reporting(info))
 datasets.command()(_reporting(lint))
 datasets.command()(_reporting(update))
+datasets.command()(_reporting(push))
+datasets.command()(_reporting(pull))
 app.add_typer(datasets, name="dataset")
 
 

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from rag_evaluation_framework._outside import class_name, hide, one_line, raised, said
 from rag_evaluation_framework._support.optional import require
-from rag_evaluation_framework.errors import ConfigError, ProviderError
+from rag_evaluation_framework.errors import (
+    ConfigError,
+    InvalidAnswer,
+    ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
+)
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -23,7 +29,9 @@ _ADVICE = {
     401: "; check LANGSMITH_API_KEY",
     403: "; a key for several workspaces also needs LANGSMITH_WORKSPACE_ID",
 }
-_STATUS = re.compile(r"\b([45]\d\d) (?:Client|Server) Error")
+_STATUS = re.compile(r"\b([45]\d\d) (?:(?:Client|Server) Error|error responses)")
+_UNANSWERED = ("LangSmithConnectionError", "ConnectionError", "ReadTimeout", "ConnectTimeout")
+_BUSY = (408, 425, 429)
 _LONGEST = 500  # characters of what it answered
 
 
@@ -77,7 +85,7 @@ def answering(client: Any, what: str) -> Generator[None]:
         # Beside its own errors those of requests, of JSON and of pydantic, for answers that are not as expected.
         status = status_of(error)
         message = f"LangSmith at {client.api_url}: {what} failed: {_told(error, status)}"
-        raise ProviderError(message, PROVIDER, status) from error
+        raise _kind(error, status)(message, PROVIDER, status) from error
 
 
 def status_of(error: BaseException | None) -> int | None:
@@ -92,8 +100,14 @@ def status_of(error: BaseException | None) -> int | None:
     return None
 
 
+def _kind(error: Exception, status: int | None) -> type[ProviderError]:
+    if status is None:
+        return ProviderUnavailable if class_name(error) in _UNANSWERED else InvalidAnswer
+    return ProviderUnavailable if status in _BUSY or status >= 500 else ProviderRefused
+
+
 def _told(error: Exception, status: int | None) -> str:
-    if class_name(error) in ("LangSmithConnectionError", "ConnectionError", "ReadTimeout", "ConnectTimeout"):
+    if class_name(error) in _UNANSWERED:
         return f"no answer ({class_name(error.__cause__ or error)})"  # the SDK would quote parts of the key
     if status is None:
         return f"an answer that cannot be used ({one_line(raised(error), _LONGEST)})"

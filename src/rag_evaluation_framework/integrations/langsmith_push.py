@@ -9,7 +9,7 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.ids import EvaluationType
 from rag_evaluation_framework.data.skipped import count_skipped
-from rag_evaluation_framework.errors import DatasetError, ProviderError
+from rag_evaluation_framework.errors import DatasetError, InvalidAnswer, ProviderError
 from rag_evaluation_framework.integrations.langsmith_client import PROVIDER, answering, checked_name, opened
 from rag_evaluation_framework.integrations.langsmith_listing import dataset_named, listed_examples
 from rag_evaluation_framework.integrations.push_plan import PushPlan
@@ -106,7 +106,7 @@ class _Push:
             if still and failure is not None and still >= left:
                 raise failure
             if still >= left:
-                raise ProviderError(
+                raise InvalidAnswer(
                     f"LangSmith at {self.client.api_url} took everything, and {still:,} of {len(self.examples):,} "
                     f"examples of {self.dataset.name!r} are not as they were sent; pushing again sends them again",
                     PROVIDER,

@@ -1,0 +1,139 @@
+"""`rag-eval dataset push` and `pull`: datasets in LangSmith."""
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+import rag_evaluation_framework as rag
+from rag_evaluation_framework import integrations, reports
+from rag_evaluation_framework._outside import name_line, one_line
+from rag_evaluation_framework._support.files import checked_path
+from rag_evaluation_framework.cli import paths
+from rag_evaluation_framework.cli.console import stdout
+from rag_evaluation_framework.cli.dataset_file import chunks_of, read_dataset
+from rag_evaluation_framework.cli.output import arriving, print_json, print_text
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from rag_evaluation_framework.integrations import PushReport
+
+_MOST_IDS = 10
+_NAMES = 21  # characters of the first column, as of `dataset info`
+
+
+def push(
+    dataset: Annotated[Path, typer.Argument(parser=paths.path, help="The dataset, in any format, of any level.")],
+    name: Annotated[
+        str | None, typer.Option(help="Its name in LangSmith; by default rag-eval-token-level-v1, or of its level.")
+    ] = None,
+    description: Annotated[str | None, typer.Option(help="The description, if it is created.")] = None,
+    delete_missing: Annotated[
+        bool, typer.Option("--delete-missing", help="Delete examples in LangSmith that are not in the file.")
+    ] = False,
+    corpus: Annotated[Path | None, typer.Option(parser=paths.path, help="The folder of documents.")] = None,
+    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
+    chunks: Annotated[
+        Path | None, typer.Option(parser=paths.path, help="The chunks that were labelled, of ChunkRegistry.save.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with all ids.")] = False,
+) -> None:
+    """Make a dataset in LangSmith hold the questions of a file: only differences are sent.
+
+    Needs LANGSMITH_API_KEY. What is in LangSmith and not in the file stays, unless --delete-missing is given.
+    Exit codes: 0 done, 2 not everything arrived: the next push sends the rest.
+    """
+    documents = None if corpus is None else rag.Corpus.from_folder(corpus, glob)
+    loaded = read_dataset(dataset, documents, chunks_of(chunks))
+    if documents is not None:
+        loaded = loaded.with_corpus(documents)
+    report = integrations.push_dataset(loaded, name, description=description, delete_missing=delete_missing)
+    with arriving(report.counted()):
+        if as_json:
+            print_json({"dataset": str(dataset), **report.record()})
+        else:
+            print_text(f"{name_line(report.name)}{' (new)' if report.is_new else ''}: {report.url}")
+            _show(stdout(), report)
+
+
+def pull(
+    name: Annotated[str, typer.Argument(help="The name of the dataset in LangSmith.")],
+    output: Annotated[Path, typer.Option("--output", "-o", parser=paths.path, help="The new file, .json or .jsonl.")],
+    level: Annotated[
+        Literal["document-level", "chunk-level", "token-level"] | None,
+        typer.Option(help="The level of its labels; by default what they are."),
+    ] = None,
+    corpus: Annotated[
+        Path | None, typer.Option(parser=paths.path, help="The folder of documents, in which quotes are located.")
+    ] = None,
+    glob: Annotated[str, typer.Option(help="Which files of the folder to read.")] = "**/*.md",
+    chunks: Annotated[
+        Path | None, typer.Option(parser=paths.path, help="Where chunks are that labels name, of ChunkRegistry.save.")
+    ] = None,
+    query_key: Annotated[str | None, typer.Option(help="The key of inputs that holds the question.")] = None,
+    ground_truth_key: Annotated[
+        str | None, typer.Option(help="The key of outputs that holds the ground truth; by default any that is known.")
+    ] = None,
+) -> None:
+    """Write a dataset in LangSmith to a file.
+
+    Needs LANGSMITH_API_KEY. No file is overwritten.
+    Exit codes: 0 done, 2 nothing was written.
+    """
+    _check_output(output)
+    documents = None if corpus is None else rag.Corpus.from_folder(corpus, glob)
+    options: dict[str, Any] = {
+        "corpus": documents,
+        "registry": chunks_of(chunks),
+        "query_key": query_key,
+        "ground_truth_key": ground_truth_key,
+    }
+    pulled = _pulled(name, level, options)
+    rag.save_dataset(pulled, output)
+    questions = f"{len(pulled):,} question{'s' * (len(pulled) != 1)}"
+    print_text(f"Wrote {output}: {questions}, {pulled.level.evaluation_type}")
+
+
+def _pulled(name: str, wanted: str | None, options: dict[str, Any]) -> rag.Dataset[Any]:
+    levels = [level for level in (rag.TOKEN, rag.CHUNK, rag.DOCUMENT) if wanted in (None, level.evaluation_type)]
+    for level in levels[:-1]:
+        with suppress(LevelMismatch):
+            return integrations.pull_dataset(name, level, **options)
+    return integrations.pull_dataset(name, levels[-1], **options)
+
+
+def _check_output(output: Path) -> None:
+    """Raise ConfigError if a file cannot be written, before anything is asked for."""
+    if output.suffix not in (".json", ".jsonl"):
+        raise ConfigError(f"--output {output}: expected a file name ending in .json or .jsonl")
+    if checked_path(output, ConfigError).exists():
+        raise ConfigError(f"--output {output} already exists and is not overwritten; choose another name, or move it")
+
+
+def _show(console: Console, report: PushReport) -> None:
+    rows = {
+        "created": report.created,
+        "updated": report.updated,
+        "edited in LangSmith": report.edited,
+        "unchanged": report.unchanged,
+        "deleted": report.deleted,
+        "only in LangSmith": report.missing,
+    }
+    for heading, ids in rows.items():
+        if ids or heading in ("created", "updated", "unchanged"):
+            reports.print_wrapped(console, _listed(ids), _NAMES, heading, "dim")
+    if report.left_out:
+        told = f"{', '.join(map(one_line, report.left_out))}: in the file only"
+        reports.print_wrapped(console, told, _NAMES, "not kept", "dim")
+
+
+def _listed(ids: tuple[str, ...]) -> str:
+    named = ", ".join(map(name_line, ids[:_MOST_IDS]))
+    more = f" and {len(ids) - _MOST_IDS:,} more" if len(ids) > _MOST_IDS else ""
+    return f"{len(ids):,}: {named}{more}" if ids else "0"
