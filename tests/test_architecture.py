@@ -29,7 +29,7 @@ FLOORS = (
     {"testing"},  # for people who write components: it may import everything, and nothing imports it
 )
 LOOSE = {"__init__", "_outside", "__main__", "errors", "types"}
-DOORS = {  # what reaches upwards: imported for type checkers only; at run time the registry loads it, by a string
+DOORS = {  # what reaches upwards: imported for type checkers only, if at all; the registry loads it, by a string
     ("results.result", "analysis.comparison"),  # result.compare
     ("results.result", "attribution.explaining"),  # result.explain
     ("experiments.evaluation_dataset", "integrations.langsmith_pull"),  # langsmith_dataset_name=
@@ -152,7 +152,7 @@ def test_imports_are_absolute():
 def test_imports_point_down():
     upwards = {i for i in IMPORTS if i.imported != WHOLE_PACKAGE and floor(room(i.imported)) > floor(room(i.importer))}
     assert [str(i) for i in upwards if i.at_run_time] == []
-    assert {(i.importer, i.imported) for i in upwards} == DOORS
+    assert {(i.importer, i.imported) for i in upwards} <= DOORS
 
 
 def test_doors_by_string_are_those_that_are_listed():

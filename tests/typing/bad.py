@@ -221,7 +221,7 @@ TokenLevelEvaluation(corpus, token_truth).run(chunker=by_number)  # type: ignore
 TokenLevelEvaluation(corpus, token_truth).run(embedder=by_number)  # type: ignore[arg-type]
 TokenLevelEvaluation(corpus, token_truth).run(reranker=by_nothing)  # type: ignore[arg-type]
 TokenLevelEvaluation(corpus, token_truth).run(budgets=["4000ch"])  # type: ignore[call-arg]
-TokenLevelEvaluation(corpus, token_truth, by_number)  # type: ignore[call-arg]
+TokenLevelEvaluation(corpus, token_truth, by_number)  # type: ignore[call-arg, arg-type]
 Evaluation(corpus, token_truth)  # type: ignore[abstract]
 
 # Settings are checked by field, and stay.
