@@ -24,6 +24,7 @@ from rag_evaluation_framework.cli.endings import Ended
 from rag_evaluation_framework.cli.explain import explain
 from rag_evaluation_framework.cli.init import init
 from rag_evaluation_framework.cli.label import label
+from rag_evaluation_framework.cli.publish import publish
 from rag_evaluation_framework.cli.run import run
 from rag_evaluation_framework.cli.score import score
 
@@ -70,7 +71,7 @@ def _reporting(command: Callable[..., None]) -> Callable[..., None]:
     return run_and_report
 
 
-for command in (demo, init, label, run, baseline, compare, explain, score, components, cache):
+for command in (demo, init, label, run, baseline, compare, explain, score, publish, components, cache):
     app.command()(_reporting(command))
 
 datasets = typer.Typer(

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from uuid import UUID, uuid5
 from tqdm import tqdm
 
 from rag_evaluation_framework._outside import one_line, raised
-from rag_evaluation_framework._support.files import is_object
+from rag_evaluation_framework._support.files import is_object, write_over
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.data.hits import Hit
 from rag_evaluation_framework.datasets.langsmith_examples import QUERY_ID
@@ -25,6 +25,7 @@ from rag_evaluation_framework.errors import DatasetError
 from rag_evaluation_framework.integrations.langsmith_client import answering, checked_name, opened
 from rag_evaluation_framework.integrations.langsmith_listing import dataset_named, listed_examples
 from rag_evaluation_framework.integrations.published_experiment import PublishedExperiment
+from rag_evaluation_framework.results import store
 from rag_evaluation_framework.results.result import EvaluationResult
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ _NAME = 80  # characters
 _REASON = 300  # characters
 _FLUSH = 60  # seconds
 _FIRST_WAIT = 0.05  # seconds, doubled each time
-_AT_ONCE = 100  # runs whose feedback is listed
+_AT_ONCE = 100  # runs that are listed, or whose feedback is
+_SELECTED = ["id", "reference_example_id", "end_time"]
 
 
 def publish_experiment(
@@ -49,7 +51,8 @@ def publish_experiment(
 
     One run per question, with the places that were retrieved (no text), and one feedback per score, as it was computed
     here. Questions are matched by id. Afterwards the numbers are read back, and what did not arrive is told. A result
-    that was published before, wholly or in part, is completed: nothing is sent twice.
+    that was published before, wholly or in part, is completed: nothing is sent twice. The address is kept in the folder
+    of the result, in `experiment.json`.
 
     Args:
         result: The result; one that was loaded from its folder will do.
@@ -73,7 +76,10 @@ def publish_experiment(
         rows = [row for row, query_id in enumerate(result.scores.query_ids) if query_id in examples]
         if not rows:
             raise DatasetError(f"none of the questions of {result.name} is in the dataset {name!r} of LangSmith")
-        return _Publishing(connected, result, stored, examples, rows, losses, patience).published()
+        published = _Publishing(connected, result, stored, examples, rows, losses, patience).published()
+    if result.folder is not None:
+        write_over(result.folder / store.EXPERIMENT, json.dumps(asdict(published), indent=1) + "\n")
+    return published
 
 
 @dataclass
@@ -136,11 +142,18 @@ class _Publishing:
                     return project
         return None
 
-    def _runs(self, project: UUID) -> dict[str, UUID]:
+    def _runs(self, project: UUID) -> dict[str, str]:
         """Return the runs that are finished, by the id of their example."""
+        found: dict[str, str] = {}
+        # Not list_runs, which is to be removed; what replaces it asks another service.
+        wanted: dict[str, Any] = {"session": [str(project)], "is_root": True, "limit": _AT_ONCE, "select": _SELECTED}
         with answering(self.client, "listing the runs of the experiment"):
-            runs = self.client.list_runs(project_id=project, is_root=True)
-            return {str(run.reference_example_id): run.id for run in runs if run.end_time is not None}
+            while True:
+                page: Any = self.client.request_with_retries("POST", "/runs/query", json=wanted).json()
+                found |= {run["reference_example_id"]: run["id"] for run in page["runs"] if run.get("end_time")}
+                if not (following := page["cursors"].get("next")):
+                    return found
+                wanted["cursor"] = following
 
     def _sent(self, rows: Sequence[int], known: Any) -> Any:
         """Record runs and scores through `client.evaluate`, and return the experiment."""
@@ -212,12 +225,14 @@ class _Publishing:
         there = self._feedback(list(runs.values()))
         for row in self.rows:
             run = runs.get(self._example(row)["id"])
-            for key, score in self._scores(row).items() if run is not None else ():
-                if (str(run), key) not in there and not self._send_score(project.id, run, key, score):
+            if run is None:
+                continue
+            for key, score in self._scores(row).items():
+                if (run, key) not in there and not self._send_score(project.id, run, key, score):
                     return
         self._wait(project.id)
 
-    def _send_score(self, project: UUID, run: Any, key: str, score: float) -> bool:
+    def _send_score(self, project: UUID, run: str, key: str, score: float) -> bool:
         identity = uuid5(_NAMESPACE, f"{run}/{key}")  # always the same: sent twice, it is there once
         try:
             self.client.create_feedback(run, key, score=score, feedback_id=identity, session_id=project)
@@ -226,7 +241,7 @@ class _Publishing:
             return False
         return True
 
-    def _feedback(self, runs: Sequence[UUID]) -> set[tuple[str, str]]:
+    def _feedback(self, runs: Sequence[str]) -> set[tuple[str, str]]:
         found = set[tuple[str, str]]()
         with answering(self.client, "listing the scores"):
             for first in range(0, len(runs), _AT_ONCE):

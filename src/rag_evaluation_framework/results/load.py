@@ -11,12 +11,13 @@ from typing import Any, cast, overload
 from pydantic import TypeAdapter, ValidationError
 
 from rag_evaluation_framework._outside import one_line, shown
-from rag_evaluation_framework._support.files import is_list
+from rag_evaluation_framework._support.files import is_list, is_object, read_text
+from rag_evaluation_framework._support.strict_json import parse_json
 from rag_evaluation_framework.data.cutoffs import Cutoff, ScoreName
 from rag_evaluation_framework.data.hit_table import RankedHits
 from rag_evaluation_framework.data.levels import Level, U, checked_level
 from rag_evaluation_framework.data.skipped import count_skipped
-from rag_evaluation_framework.errors import DatasetError, LevelMismatch, ResultError
+from rag_evaluation_framework.errors import DatasetError, InputError, LevelMismatch, ResultError
 from rag_evaluation_framework.levels.catalogue import RULES
 from rag_evaluation_framework.rankings.hit_lines import read_hit_lines
 from rag_evaluation_framework.results import schema_1, store
@@ -32,6 +33,8 @@ from rag_evaluation_framework.results.record import (
     recorded_unit,
 )
 from rag_evaluation_framework.results.result import EvaluationResult, ExperimentResult
+
+_LARGEST_EXPERIMENT = 1 << 20  # bytes
 
 
 @overload
@@ -80,7 +83,7 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
         hits={name: head.counts[name] for name in ("hits", "unlocated_hits")},
         version=head.version,
         folder=report.parent,
-        experiment_url=head.experiment_url,
+        experiment_url=head.experiment_url or _address(report.parent),
         skipped=tuple(record.label() for record in head.skipped or ()),
         gates=head.gates,
         usage=head.usage,
@@ -90,6 +93,19 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
     if isinstance(queries.found, RankedHits):
         _check_hits(report, head, queries.found)
     return result
+
+
+def _address(folder: Path) -> str | None:
+    """Return where a result was published, as far as its folder tells."""
+    path = folder / store.EXPERIMENT
+    if not path.is_file():
+        return None
+    try:
+        kept = parse_json(read_text(path, most=_LARGEST_EXPERIMENT))
+    except (ValueError, InputError):
+        return None
+    url: Any = kept.get("url") if is_object(kept) else None
+    return url if isinstance(url, str) else None
 
 
 def _head(report: Path, content: Mapping[str, Any]) -> tuple[ReportRecord, ConfigRecord]:

@@ -28,6 +28,8 @@ REPORT = "report.json"
 QUESTIONS = "questions.jsonl"
 RANKINGS = "rankings.jsonl.gz"
 SUMMARY = "summary.md"
+EXPERIMENT = "experiment.json"
+"""Where a result was published, if it was: beside the report, which is never changed."""
 BASELINE = "baseline"
 SCHEMA_VERSION = 3
 """The version of results with answers that have several places; all others are of version 2, as before."""

@@ -1,0 +1,37 @@
+"""`rag-eval publish`: record a run as an experiment in LangSmith."""
+
+# Annotations stay text, so that naming a type does not load its module: `--help` has to be quick.
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from rag_evaluation_framework import integrations, results
+from rag_evaluation_framework.cli import run_options as options
+from rag_evaluation_framework.cli.output import arriving, print_json, print_text
+from rag_evaluation_framework.results import store
+
+
+def publish(
+    run: Annotated[str, typer.Argument(help="A saved run, named as in `rag-eval compare`, such as last.")],
+    dataset: Annotated[str, typer.Argument(help="The name of its dataset in LangSmith.")],
+    root: options.Root = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Record a run as an experiment on a dataset in LangSmith: where each result was found, and every score.
+
+    Needs LANGSMITH_API_KEY. What arrived is read back; a run that was published in part is completed, and nothing is
+    sent twice. `rag-eval dataset push` makes the dataset.
+    Exit codes: 0 all of it is there, 2 not all of it.
+    """
+    result = results.load_result(results.find_run(run, root or store.ROOT))
+    experiment = integrations.publish_experiment(result, dataset)
+    with arriving(f"the experiment is at {experiment.url}"):
+        if as_json:
+            print_json({**asdict(experiment), "complete": experiment.complete})
+        else:
+            print_text(f"{experiment.told}\n{experiment.url}")
+    if not experiment.complete:
+        raise typer.Exit(2)
