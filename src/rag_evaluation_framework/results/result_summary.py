@@ -36,6 +36,7 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
             ", ".join([result.headline, *_beside(result)]),
             *_strength(result, name),
             *_first_relevant(result),
+            *(used.told for used in result.usage),
         ),
         header=("", *(f"@{cutoff}" for cutoff in result.cutoffs)),
         rows=tuple(
@@ -51,7 +52,6 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
         gates=gate_rows(result.gates),
         facts=(
             *(f"{stage}: {seconds:.3f} s" for stage, seconds in result.timings.items()),
-            *(used.told for used in result.usage),
             *([f"vector store: {stores}"] if stores else []),
             f"corpus: {corpus['source']}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}",
             f"dataset: {dataset['name']}, sha256 {dataset['hash'][:12]}",
