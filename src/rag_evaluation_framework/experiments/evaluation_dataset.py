@@ -10,7 +10,7 @@ from rag_evaluation_framework.data.dataset import Dataset
 from rag_evaluation_framework.data.documents import Corpus
 from rag_evaluation_framework.data.levels import TOKEN, Level
 from rag_evaluation_framework.datasets.load import load_dataset
-from rag_evaluation_framework.errors import ConfigError, LevelMismatch
+from rag_evaluation_framework.errors import ConfigError, LevelMismatch, MissingDependency
 from rag_evaluation_framework.registry.loading import load_installed
 
 DATASETS = "datasets"
@@ -66,7 +66,10 @@ def find_dataset(given: Any, name: str | None, level: Level[Any], corpus: Corpus
         if local.is_file():
             return FoundDataset(_at_level(_loading(local, corpus), level))
     pull: Read = partial(load_installed(_PULL), name, corpus=corpus)
-    return FoundDataset(_at_level(pull, level), name)
+    try:
+        return FoundDataset(_at_level(pull, level), name)
+    except (ConfigError, MissingDependency) as error:
+        raise type(error)(f"no file of dataset {name!r} in {Path(root) / DATASETS}; {error}") from error
 
 
 def _loading(path: Path, corpus: Corpus) -> Read:
