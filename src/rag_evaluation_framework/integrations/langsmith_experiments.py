@@ -95,13 +95,13 @@ class _Publishing:
 
     def published(self) -> PublishedExperiment:
         """Send what is not there yet, and see what is there."""
-        known = self._known_experiment()
+        earlier = known = self._known_experiment()
         done = set[str]() if known is None else set(self._runs(known.id))
         left = [row for row in self.rows if self._example(row)["id"] not in done]
         if left:
             known = self._sent(left, known)
         assert known is not None  # noqa: S101  there is a row, so it is known or was sent now
-        self._complete_scores(known)
+        self._complete_scores(known, sent_before=earlier is not None)
         runs, scores = self._there(known.id)
         return PublishedExperiment(
             name=known.name,
@@ -217,9 +217,12 @@ class _Publishing:
             "means": {name: mean for name, mean in self.result.metrics.items() if mean is not None},
         }
 
-    def _complete_scores(self, project: Any) -> None:
-        """Wait until all is there; scores that are not, though their runs are, are sent once more, one by one."""
-        if self._wait(project.id):
+    def _complete_scores(self, project: Any, *, sent_before: bool) -> None:
+        """Wait until all is there; scores that were lost, though their runs are there, are sent once more, one by one.
+
+        Not those of which nothing says that they were lost: they may be on their way, and would be there twice.
+        """
+        if self._wait(project.id) or not (self.losses or sent_before):
             return
         runs = self._runs(project.id)
         there = self._feedback(list(runs.values()))
