@@ -10,7 +10,7 @@ from math import isnan
 from typing import Any
 
 from rag_evaluation_framework._support.files import is_object
-from rag_evaluation_framework.data.hits import Hit
+from rag_evaluation_framework.data.hits import Hit, Ranking
 from rag_evaluation_framework.results.result import EvaluationResult
 
 RUN = "rag_eval_run"
@@ -26,11 +26,13 @@ class ExperimentContent:
 
     Attributes:
         result: The result.
+        hits: What was retrieved for each of its questions.
         examples: The examples, by the id of their question.
         rows: The rows of the questions in the result that are among them.
     """
 
     result: EvaluationResult[Any]
+    hits: Sequence[Ranking]
     examples: Mapping[str, Mapping[str, Any]]
     rows: Sequence[int]
 
@@ -43,7 +45,9 @@ class ExperimentContent:
     def identity(self) -> str:
         """The same for a result each time that it is published, and for no other."""
         result = self.result
-        told = [result.created, result.name, result.config["dataset"]["hash"], dict(result.metrics)]
+        dataset = result.config["dataset"]["hash"]
+        # The times, as two runs of one second may have equal scores.
+        told = [result.created, result.name, dataset, dict(result.metrics), dict(result.timings)]
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:32]
 
     @cached_property
@@ -86,7 +90,7 @@ class ExperimentContent:
         query = self.result.queries[row]
         if query.status == "failed":
             raise RuntimeError("; ".join(f"{each.stage}: {each.kind}: {each.message}" for each in query.failures))
-        return {"hits": [_place(hit) for hit in query.hits], "seconds": dict(query.stages), "status": query.status}
+        return {"hits": [_place(hit) for hit in self.hits[row]], "seconds": dict(query.stages), "status": query.status}
 
 
 def _place(hit: Hit) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import io
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from rag_evaluation_framework._outside import one_line, raised
 from rag_evaluation_framework._support.files import write_over
+from rag_evaluation_framework._support.notes import note
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.datasets.langsmith_examples import QUERY_ID
 from rag_evaluation_framework.errors import DatasetError
@@ -69,10 +70,13 @@ def publish_experiment(
         rows = [row for row, query_id in enumerate(result.scores.query_ids) if query_id in examples]
         if not rows:
             raise DatasetError(f"none of the questions of {result.name} is in the dataset {name!r} of LangSmith")
-        content = ExperimentContent(result, examples, rows)
+        content = ExperimentContent(result, result.queries.hits, examples, rows)
         published = _Publishing(connected, content, stored, losses, patience).published()
-    if result.folder is not None:
-        write_over(result.folder / store.EXPERIMENT, json.dumps(asdict(published), indent=1) + "\n")
+    if result.folder is not None and result.folder.is_dir():
+        try:
+            write_over(result.folder / store.EXPERIMENT, json.dumps(asdict(published), indent=1) + "\n")
+        except OSError as error:  # the result is published all the same
+            note(f"{result.folder}: the address of the experiment is not kept: {store.reason(error)}")
     return published
 
 
@@ -93,32 +97,31 @@ class _Publishing:
         left = [row for row in content.rows if content.example(row)["id"] not in done]
         if left or known is None:
             known = self._sent(left, known)
-        recorded = RecordedExperiment(self.client, known.id)
-        # Not what nothing says was lost: it may be on its way, and would be there twice.
-        if not self._arrived(recorded) and (self.losses or sent_before):
-            self._send_lost_scores(recorded)
-            self._arrived(recorded)
-        runs, scores = recorded.counts()
+        runs, scores = self._completed(RecordedExperiment(self.client, known.id), sent_before)
         return PublishedExperiment(
             name=known.name,
             url=f"{str(self.dataset.url or '').rstrip('/')}/compare?selectedSessions={known.id}",
             dataset_name=self.dataset.name,
             questions=len(content.rows),
-            runs=min(runs, len(content.rows)),
-            scores=sum(content.expected.values()),
-            scores_there=sum(min(scores[key], count) for key, count in content.expected.items()),
+            runs=runs,
+            scores=content.expected.total(),
+            scores_there=scores,
             sent=len(left),
             problems=tuple(dict.fromkeys([*self.problems, *map(_lost, self.losses)])),
         )
 
     def _known(self) -> Any:
-        """Return the experiment as which this result was published before, wholly or in part; None if it was not."""
+        """Return the experiment as which this result was published before, wholly or in part; None if it was not.
+
+        There are two if the answer to the request for one was lost, and the SDK asked again; one of them is empty.
+        """
+        found: list[Any] = []
         with answering(self.client, "looking for an earlier experiment"):
             for project in self.client.list_projects(reference_dataset_id=self.dataset.id):
                 metadata: Any = project.metadata or {}
                 if metadata.get(RUN) == self.content.identity:
-                    return project
-        return None
+                    found.append(project)
+        return max(found, key=lambda project: len(RecordedExperiment(self.client, project.id).runs()), default=None)
 
     def _sent(self, rows: Sequence[int], known: Any) -> Any:
         """Record runs and scores through `client.evaluate`, and return the experiment."""
@@ -126,10 +129,11 @@ class _Publishing:
         schemas: Any = require("langsmith.schemas", extra="langsmith", needed_by="publish_experiment")
         helpers: Any = require("langsmith.run_helpers", extra="langsmith", needed_by="publish_experiment")
         row_of = {content.example(row)["id"]: row for row in rows}
-        data = [
-            schemas.Example(id=identity, dataset_id=self.dataset.id, inputs=content.example(row)["inputs"])
-            for identity, row in row_of.items()
-        ]
+        with answering(self.client, "reading the examples"):  # whose ids may be anything
+            data = [
+                schemas.Example(id=identity, dataset_id=self.dataset.id, inputs=content.example(row)["inputs"])
+                for identity, row in row_of.items()
+            ]
 
         def retrieved(inputs: dict[str, Any]) -> dict[str, Any]:
             """Return what was retrieved for the example that is asked for."""
@@ -156,36 +160,63 @@ class _Publishing:
             self.client.flush(timeout=_FLUSH)
             return self.client.read_project(project_id=evaluated.experiment_id) if known is None else known
 
-    def _arrived(self, recorded: RecordedExperiment) -> bool:
-        """Return whether all is there, which may take a while; not if it is known that something was lost."""
+    def _completed(self, recorded: RecordedExperiment, sent_before: bool) -> tuple[int, int]:
+        """Wait until all is there, send scores that were lost, and return how many runs and scores are there.
+
+        The counts of LangSmith are believed if everything was sent now, and nothing lost. Else they also have scores of
+        runs that did not arrive, and runs that did not end.
+        """
+        content = self.content
+        seems_there = self._waited(lambda: self._seems_there(recorded))
+        if seems_there and not sent_before and not self.losses:
+            return len(content.rows), content.expected.total()
+        # Not what was sent now, of which nobody knows what is lost and what only late: that would be there twice.
+        if sent_before and not self._waited(lambda: not self._missing(recorded)) and not self.losses:
+            self._send(recorded, self._missing(recorded))
+            self._waited(lambda: not self._missing(recorded))
+        there = recorded.runs()
+        finished = [row for row in content.rows if content.example(row)["id"] in there]
+        scores = sum(len(content.scores(row)) for row in finished)
+        return len(finished), scores - len(self._missing(recorded))
+
+    def _waited(self, is_there: Callable[[], bool]) -> bool:
+        """Return whether something is there, which may take a while; it is not waited for if something was lost."""
         end, wait = time.monotonic() + self.patience, _FIRST_WAIT
-        while True:
-            runs, scores = recorded.counts()
-            expected = self.content.expected.items()
-            if runs >= len(self.content.rows) and all(scores[key] >= count for key, count in expected):
-                return True
+        while not is_there():
             if self.losses or time.monotonic() + wait > end:
                 return False
             time.sleep(wait)
             wait *= 2
+        return True
 
-    def _send_lost_scores(self, recorded: RecordedExperiment) -> None:
-        """Send the scores that are not there though their runs are, one by one, until one is refused."""
+    def _seems_there(self, recorded: RecordedExperiment) -> bool:
+        content = self.content
+        runs, scores = recorded.counts()
+        if runs < len(content.rows) or any(scores[key] < count for key, count in content.expected.items()):
+            return False
+        return recorded.runs().keys() >= {content.example(row)["id"] for row in content.rows}
+
+    def _missing(self, recorded: RecordedExperiment) -> list[tuple[str, str, float]]:
+        """Return the scores that are not there though their runs are: the run, the name and the score."""
         runs = recorded.runs()
         there = recorded.scored(list(runs.values()))
-        for row in self.content.rows:
-            run = runs.get(self.content.example(row)["id"])
-            for key, score in self.content.scores(row).items():
-                if run is None or (run, key) in there:
-                    continue
-                identity = uuid5(_NAMESPACE, f"{run}/{key}")  # always the same: sent twice, it is there once
-                try:
-                    self.client.create_feedback(
-                        run, key, score=score, feedback_id=identity, session_id=recorded.project
-                    )
-                except Exception as error:  # noqa: BLE001  whatever the SDK raises: it is told
-                    self.problems.append(f"a score was refused: {one_line(raised(error))}")
-                    return
+        return [
+            (run, key, score)
+            for row in self.content.rows
+            if (run := runs.get(self.content.example(row)["id"])) is not None
+            for key, score in self.content.scores(row).items()
+            if (run, key) not in there
+        ]
+
+    def _send(self, recorded: RecordedExperiment, scores: Iterable[tuple[str, str, float]]) -> None:
+        """Send scores one by one, until one is refused."""
+        for run, key, score in scores:
+            identity = uuid5(_NAMESPACE, f"{run}/{key}")  # always the same: sent twice, it is there once
+            try:
+                self.client.create_feedback(run, key, score=score, feedback_id=identity, session_id=recorded.project)
+            except Exception as error:  # noqa: BLE001  whatever the SDK raises: it is told
+                self.problems.append(f"a score was refused: {one_line(raised(error))}")
+                return
 
 
 def stored_scores(keys: Sequence[str], scores: Callable[[str], Mapping[str, float]]) -> Any:

@@ -1,0 +1,608 @@
+"""Results as experiments in LangSmith: its real SDK, over real sockets, against the server of `LoopbackProviders`."""
+
+import json
+import math
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+from langsmith import Client
+
+from rag_evaluation_framework import BM25Retriever, EvaluationConfig, TokenLevelEvaluation
+from rag_evaluation_framework.errors import (
+    ConfigError,
+    DatasetError,
+    InvalidAnswer,
+    MissingDependency,
+    ProviderError,
+    ProviderRefused,
+    ProviderUnavailable,
+    ResultError,
+)
+from rag_evaluation_framework.integrations import publish_experiment, push_dataset
+from rag_evaluation_framework.results import load_result
+from rag_evaluation_framework.testing import LoopbackProviders
+from support.published import (
+    CORPUS,
+    NAME,
+    experiments_of,
+    is_there_once,
+    local_scores,
+    published_dataset,
+    published_result,
+    quick_client,
+    runs_of,
+    scores_of,
+)
+
+RUNS = "POST /runs/multipart"
+AT_ONCE = {"headers": {"Retry-After": "0"}}
+
+
+@pytest.fixture
+def providers():
+    with LoopbackProviders() as opened:
+        push_dataset(published_dataset(), NAME)
+        yield opened
+
+
+@pytest.fixture
+def client(providers):
+    made = quick_client()
+    yield made
+    providers.clear_faults()
+    made.close(timeout=0)
+
+
+# --- what arrives -----------------------------------------------------------------------------------------------------
+
+
+def test_a_result_becomes_an_experiment_with_every_question_and_every_score_once(providers):
+    result = published_result(name="of June")
+    told = publish_experiment(result, NAME)
+    experiment = is_there_once(providers, result)
+    assert told.complete
+    assert told.problems == ()
+    assert (told.dataset_name, told.questions, told.runs, told.sent) == (NAME, 8, 8, 8)
+    assert told.scores == told.scores_there == len(local_scores(result)) == 36
+    assert told.name == experiment.name
+    assert told.name.startswith("of June-")
+    assert told.told == f"experiment {told.name} in LangSmith: 8 of 8 runs and 36 of 36 scores are there"
+    assert experiment.dataset_id == providers.langsmith.datasets[NAME].id
+    assert told.url.endswith(f"/datasets/{experiment.dataset_id}/compare?selectedSessions={experiment.id}")
+
+
+def test_a_second_publication_sends_nothing(providers):
+    result = published_result()
+    first = publish_experiment(result, NAME)
+    before = providers.counts()
+    second = publish_experiment(result, NAME)
+    sent = {route for route, number in (providers.counts() - before).items() if number and not route.startswith("GET")}
+    assert sent == {"POST /runs/query"}
+    assert (second.name, second.url, second.sent, second.complete) == (first.name, first.url, 0, True)
+    is_there_once(providers, result)
+
+
+def test_two_results_of_one_retriever_are_two_experiments(providers):
+    first, second = published_result(name="mine"), published_result(name="mine")
+    names = {publish_experiment(each, NAME).name for each in (first, second)}
+    assert len(names) == len(providers.langsmith.experiments) == 2
+
+
+def test_scores_here_stay_exact_and_those_in_langsmith_have_four_decimals(providers):
+    result = published_result()
+    before = {name: column.copy() for name, column in result.scores.columns.items()}
+    publish_experiment(result, NAME)
+    for name, column in before.items():
+        assert column.tobytes() == result.scores.columns[name].tobytes()
+    exact = local_scores(result)
+    (experiment,) = experiments_of(providers, result)
+    assert {key: [round(score, 4)] for key, score in exact.items()} == scores_of(providers, experiment)
+    assert any(score != round(score, 4) for score in exact.values())
+
+
+def test_scores_that_are_undefined_are_not_sent(providers):
+    result = published_result()
+    publish_experiment(result, NAME)
+    (experiment,) = experiments_of(providers, result)
+    scored = {question for question, _ in scores_of(providers, experiment)}
+    assert scored == {f"q{number}" for number in range(6)}
+    assert all(feedback["score"] is not None and math.isfinite(feedback["score"]) for feedback in experiment.feedback)
+
+
+def test_a_question_that_failed_has_a_run_with_its_error_and_no_score(providers):
+    result = published_result()
+    publish_experiment(result, NAME)
+    (experiment,) = experiments_of(providers, result)
+    (failed,) = runs_of(providers, experiment)["fails"]
+    assert failed["status"] == "error"
+    assert "retrieve: ValueError: the index is gone" in failed["error"]
+    assert [key for question, key in scores_of(providers, experiment) if question == "fails"] == []
+
+
+def test_a_question_that_counts_as_zero_here_has_no_score_there(providers):
+    result = published_result(count_as_zero=["failed"])
+    told = publish_experiment(result, NAME)
+    (experiment,) = experiments_of(providers, result)
+    assert {question for question, _ in scores_of(providers, experiment)} == {f"q{number}" for number in range(6)}
+    assert (told.complete, told.scores) == (True, 36)
+    assert experiment.metadata["means"]["span_recall@1"] == pytest.approx(result.metrics["span_recall@1"])
+
+
+def test_runs_have_places_and_times_and_no_text(providers):
+    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(k=2)
+    publish_experiment(result, NAME)
+    (experiment,) = experiments_of(providers, result)
+    (run,) = runs_of(providers, experiment)["q0"]
+    assert {name for hit in run["outputs"]["hits"] for name in hit} == {"doc_id", "start", "end", "chunk_id", "score"}
+    assert run["outputs"]["seconds"].keys() == {"search"}
+    assert run["outputs"]["status"] == "scored"
+    sent = b"".join(e.request.body for e in providers.exchanges if e.route == RUNS)
+    assert b"Refunds take" not in sent
+    assert b"loopback-key" not in sent
+
+
+def test_metadata_names_the_components_and_what_was_measured(providers):
+    config = EvaluationConfig(experiment_name="BM25, sentences")
+    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(k=2, config=config)
+    told = publish_experiment(result, NAME)
+    assert told.name.startswith("BM25, sentences-")
+    metadata = providers.langsmith.experiments[told.name].metadata
+    assert metadata["chunker"] == "recursive-character"
+    assert metadata["evaluation_type"] == "token-level"
+    assert metadata["retriever"] == "BM25, sentences"
+    assert metadata["dataset_hash"] == result.config["dataset"]["hash"]
+    assert metadata["corpus_hash"] == CORPUS.content_hash
+    assert metadata["means"]["span_recall@2"] == pytest.approx(result.metrics["span_recall@2"])
+    assert (metadata["k"], metadata["cutoffs"]) == ("2", ["2", "4000ch"])
+
+
+def test_a_name_that_nobody_gave_is_that_of_the_retriever(providers):
+    result = TokenLevelEvaluation(CORPUS, published_dataset()).run(retriever=BM25Retriever(k1=2.0), k=2)
+    assert publish_experiment(result, NAME).name.startswith("BM25Retriever-")
+
+
+def test_no_evaluator_is_traced_and_nothing_goes_elsewhere(providers):
+    publish_experiment(published_result(), NAME)
+    assert [run["name"] for run in providers.langsmith.experiments.popitem()[1].runs].count("Target") == 8
+    with closing(Client(auto_batch_tracing=False)) as client:
+        assert {project.name for project in client.list_projects()} == {
+            "default",
+            *providers.langsmith.experiments,
+        }
+
+
+def test_nothing_is_printed(providers, capfd):
+    publish_experiment(published_result(), NAME)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_address_is_kept_beside_the_report(providers, tmp_path):
+    folder = published_result().save(tmp_path / "run")
+    result = load_result(folder)
+    told = publish_experiment(result, NAME)
+    assert json.loads((folder / "experiment.json").read_text())["url"] == told.url
+    assert load_result(folder).experiment_url == told.url
+    assert replace(load_result(folder), experiment_url=None) == result
+
+
+def test_a_folder_that_is_gone_is_not_made_again(providers, tmp_path):
+    result = load_result(published_result().save(tmp_path / "run"))
+    assert len(result.queries.hits) == 8
+    shutil.rmtree(tmp_path / "run")
+    assert publish_experiment(result, NAME).complete
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_address_that_cannot_be_kept_is_noted(providers, tmp_path):
+    folder = published_result().save(tmp_path / "run")
+    (folder / "experiment.json").mkdir()
+    with pytest.warns(UserWarning, match="the address of the experiment is not kept: "):
+        assert publish_experiment(load_result(folder), NAME).complete
+
+
+# --- which question is which example ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["newest first", "shuffled"])
+def test_questions_are_matched_by_id_whatever_order_examples_are_listed_in(providers, order):
+    def reordered(examples):
+        return examples[::-1] if order == "newest first" else random.Random(3).sample(examples, len(examples))
+
+    providers.fault("GET /examples", change=reordered, times=None)
+    result = published_result()
+    assert publish_experiment(result, NAME).complete
+    is_there_once(providers, result)
+
+
+def test_many_questions_are_matched_over_several_pages(providers):
+    push_dataset(published_dataset(230), "many")
+    result = published_result(230)
+    told = publish_experiment(result, "many")
+    assert (told.questions, told.runs, told.scores_there) == (232, 232, 230 * 6)
+    is_there_once(providers, result)
+    assert publish_experiment(result, "many").sent == 0
+
+
+def test_examples_without_an_id_of_a_question_are_known_by_their_own(providers, client):
+    made = client.create_dataset("theirs")
+    spans = [{"doc_id": "a.md", "start": 3, "end": 40}]
+    rows = [{"inputs": {"query": f"Refunds {n}?"}, "reference_outputs": {"relevant_spans": spans}} for n in range(3)]
+    client.create_examples(dataset_id=made.id, examples=rows)
+    evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="theirs", publish=False)
+    result = evaluation.run(k=2)
+    assert set(result.scores.query_ids) == {str(e["id"]) for e in providers.langsmith.datasets["theirs"].examples}
+    assert publish_experiment(result, "theirs").complete
+    is_there_once(providers, result)
+
+
+def test_questions_that_are_not_in_the_dataset_are_left_out(providers):
+    result = published_result(9)
+    told = publish_experiment(result, NAME)
+    assert (told.questions, told.runs, told.scores, told.complete) == (8, 8, 36, True)
+    (experiment,) = experiments_of(providers, result)
+    assert "q8" not in runs_of(providers, experiment)
+
+
+def test_a_dataset_of_other_questions_is_refused(providers, client):
+    made = client.create_dataset("theirs")
+    client.create_examples(dataset_id=made.id, examples=[{"inputs": {"query": "Whose?"}, "reference_outputs": {}}])
+    with pytest.raises(DatasetError, match="none of the questions of retrieve is in the dataset 'theirs' of LangSmith"):
+        publish_experiment(published_result(), "theirs")
+    assert providers.langsmith.experiments == {}
+
+
+# --- what goes wrong --------------------------------------------------------------------------------------------------
+
+LOSSES = {
+    # What happens, whether the first publication is complete all the same, and what is said if it is not.
+    "429 once": ({"status": 429, **AT_ONCE}, True, ""),
+    "429 always": ({"status": 429, "times": None, **AT_ONCE}, False, "too many 429 error responses"),
+    "500 once": ({"status": 500, **AT_ONCE}, True, ""),
+    "500 always": ({"status": 500, "times": None, **AT_ONCE}, False, "too many 500 error responses"),
+    "422": ({"status": 422}, False, "422 Client Error"),
+    "422 for all": ({"status": 422, "times": None}, False, "422 Client Error"),
+    "404": ({"status": 404, "times": None}, False, "Resource not found"),
+    "413 later": ({"status": 413, "after": 1}, False, "413 Client Error"),
+    "dropped": ({"drop": True}, True, ""),
+    "dropped always": ({"drop": True, "times": None}, False, "Connection"),
+    "answer lost": ({"drop": True, "lost": True}, True, ""),
+    "answers lost": ({"status": 502, "lost": True, "times": 2, **AT_ONCE}, True, ""),
+}
+
+
+@pytest.mark.parametrize(("fault", "complete", "why"), LOSSES.values(), ids=LOSSES)
+def test_runs_that_are_lost_are_reported_and_a_second_publication_completes_them(
+    providers, client, fault, complete, why
+):
+    push_dataset(published_dataset(60), "many")
+    result, losses = published_result(60), []
+    with closing(quick_client(tracing_error_callback=losses.append)) as own:
+        providers.fault(RUNS, **fault)
+        first = publish_experiment(result, "many", client=own, patience=0.2)
+    experiments = experiments_of(providers, result)
+    runs = runs_of(providers, experiments[0]) if experiments else {}
+    scores = scores_of(providers, experiments[0]) if experiments else {}
+    assert (first.complete, first.runs, first.scores_there) == (complete, len(runs), len(scores))
+    if not complete:
+        assert first.runs < first.questions or first.scores_there < first.scores
+        assert "is incomplete: " in first.told
+        assert first.told.endswith("Publish the result again to complete it")
+        assert any(why in str(loss) for loss in losses), losses
+    providers.clear_faults()
+    second = publish_experiment(result, "many", client=client, patience=0.5)
+    assert (second.complete, second.runs, second.scores_there) == (True, 62, 360)
+    assert (second.name, second.sent) == (first.name, 62 - len(runs))
+    is_there_once(providers, result)
+
+
+@pytest.mark.parametrize("status", [422, 404, 413])
+def test_our_own_client_tells_why_runs_were_lost(providers, status):
+    result = published_result()
+    providers.fault(RUNS, status=status, times=None)
+    told = publish_experiment(result, NAME, patience=0.2)
+    assert (told.runs, told.scores_there, told.complete) == (0, 0, False)
+    assert f"'{status} Client Error: " in told.problems[0] or f"{status} Client Error" in told.told
+    assert "trace=" not in told.told
+    assert "loopb" not in told.told
+    providers.clear_faults()
+    assert publish_experiment(result, NAME).complete
+    is_there_once(providers, result)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "told"),
+    [
+        ({"status": 401}, ProviderRefused, "status 401: .*; check LANGSMITH_API_KEY"),
+        ({"status": 429, **AT_ONCE}, ProviderUnavailable, "status 429: "),
+        ({"status": 500, **AT_ONCE}, ProviderUnavailable, "status 500: "),
+        ({"status": 422}, ProviderRefused, "status 422: "),
+        ({"body": "<html>", "status": 200}, InvalidAnswer, "an answer that cannot be used"),
+        ({"body": {"id": 7}, "status": 200}, InvalidAnswer, "an answer that cannot be used"),
+        ({"drop": True}, ProviderUnavailable, "no answer"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("route", "asked"),
+    [
+        ("GET /datasets", "looking for the dataset 'mine'"),
+        ("GET /examples", "listing the examples"),
+        ("GET /sessions", "looking for an earlier experiment"),
+        ("POST /sessions", "recording the experiment"),
+        ("PATCH /sessions/{id}", "recording the experiment"),
+        ("GET /sessions/{id}", "(recording the experiment|reading back what arrived)"),
+        ("POST /runs/query", "listing the runs of the experiment"),
+    ],
+)
+def test_every_failure_is_one_error_and_the_next_publication_succeeds(
+    providers, client, route, asked, fault, kind, told
+):
+    result = published_result()
+    if route == "PATCH /sessions/{id}" and "body" in fault:
+        pytest.skip("nothing reads that answer")
+    list(client.list_projects(limit=1))  # which the SDK asks for its own sake, once
+    providers.fault(route, times=None, **fault)
+    with pytest.raises(ProviderError, match=rf"^LangSmith at {providers.url}: {asked} failed: .*") as caught:
+        publish_experiment(result, NAME, client=client, patience=0.2)
+    assert isinstance(caught.value, kind)
+    assert "loopb" not in str(caught.value)
+    providers.clear_faults()
+    client.flush()
+    assert publish_experiment(result, NAME, client=client, patience=0.5).complete
+    is_there_once(providers, result)
+
+
+@pytest.mark.parametrize("fault", [{"status": 429, **AT_ONCE}, {"status": 503, **AT_ONCE}, {"status": 409, "times": 2}])
+def test_an_experiment_that_is_refused_at_first_is_made_all_the_same(providers, client, fault):
+    providers.fault("POST /sessions", **fault)
+    result = published_result()
+    assert publish_experiment(result, NAME, client=client).complete
+    is_there_once(providers, result)
+
+
+@pytest.mark.parametrize("fault", [{"drop": True}, {"status": 500, **AT_ONCE}])
+def test_an_experiment_whose_answer_was_lost_is_not_published_twice(providers, client, fault):
+    result = published_result()
+    providers.fault("POST /sessions", lost=True, **fault)
+    first = publish_experiment(result, NAME, client=client)
+    second = publish_experiment(result, NAME, client=client)
+    assert (second.name, second.sent, second.complete) == (first.name, 0, True)
+    is_there_once(providers, result)
+
+
+def forget(providers, number):
+    """Lose some scores, as a service does."""
+    feedback = providers.langsmith.store.feedback
+    for identity in list(feedback)[:number]:
+        del feedback[identity]
+
+
+def posted(providers):
+    return providers.counts()["POST /feedback"]
+
+
+def test_scores_that_were_lost_though_their_runs_are_there_are_sent_once_more(providers, client):
+    result = published_result()
+    publish_experiment(result, NAME, client=client)
+    forget(providers, 5)
+    told = publish_experiment(result, NAME, client=client, patience=0.2)
+    assert (told.sent, told.scores_there, told.complete, posted(providers)) == (0, 36, True, 5)
+    is_there_once(providers, result)
+
+
+@pytest.mark.parametrize("fault", [{"drop": True}, {"status": 500, **AT_ONCE}, {"body": "<html>", "status": 200}])
+def test_a_score_whose_answer_was_lost_is_there_once(providers, client, fault):
+    result = published_result()
+    publish_experiment(result, NAME, client=client)
+    forget(providers, 5)
+    providers.fault("POST /feedback", lost=True, times=7, **fault)
+    publish_experiment(result, NAME, client=client, patience=0.2)
+    providers.clear_faults()
+    assert publish_experiment(result, NAME, client=client, patience=0.2).complete
+    is_there_once(providers, result)
+
+
+def test_a_score_that_is_refused_is_reported(providers, client):
+    result = published_result()
+    publish_experiment(result, NAME, client=client)
+    forget(providers, 5)
+    providers.fault("POST /feedback", status=403, times=None)
+    told = publish_experiment(result, NAME, client=client, patience=0.2)
+    assert (told.runs, told.scores_there, told.complete, posted(providers)) == (8, 31, False, 1)
+    assert "31 of 36 scores are there (a score was refused: " in told.told
+    providers.clear_faults()
+    assert publish_experiment(result, NAME, client=client, patience=0.2).complete
+    is_there_once(providers, result)
+
+
+def test_scores_of_runs_that_never_arrived_are_not_taken_for_others(providers, client):
+    result = published_result()
+    publish_experiment(result, NAME, client=client)
+    runs = providers.langsmith.store.runs
+    lost = [
+        run
+        for run in runs
+        if runs[run]["inputs"]["query"] in ("Question 1: when are refunds and invoices sent?", "Does it fail?")
+    ]
+    for run in lost:
+        del runs[run]
+    told = publish_experiment(result, NAME, client=client, patience=0.2)
+    assert (told.sent, told.complete) == (2, True)
+    is_there_once(providers, result)
+    forget(providers, 15)  # more are there than are wanted, and yet not all
+    providers.fault("POST /feedback", status=403, times=None)
+    told = publish_experiment(result, NAME, client=client, patience=0.2)
+    (experiment,) = experiments_of(providers, result)
+    assert (told.complete, told.scores_there) == (False, len(scores_of(providers, experiment)))
+
+
+def test_a_run_that_never_ended_is_told_and_sent_again(providers, client):
+    result = published_result()
+    publish_experiment(result, NAME, client=client)
+    run = next(iter(providers.langsmith.store.runs.values()))
+    del run["end_time"]
+    told = publish_experiment(result, NAME, client=client, patience=0.2)
+    assert (told.sent, told.complete) == (1, True)
+    is_there_once(providers, result)
+
+
+def test_what_can_be_read_only_after_a_while_is_waited_for(providers, client):
+    result = published_result()
+    providers.fault("GET /sessions/{id}", change=lambda read: {**read, "feedback_stats": {}, "run_count": 0}, times=4)
+    providers.fault("POST /runs/query", change=lambda answer: {**answer, "runs": answer["runs"][:5]}, times=2)
+    assert publish_experiment(result, NAME, client=client, patience=5).complete
+    assert providers.counts()[RUNS] > 0
+    is_there_once(providers, result)
+
+
+@pytest.mark.parametrize(
+    ("route", "late"),
+    [
+        ("GET /sessions/{id}", lambda read: {**read, "feedback_stats": {}}),
+        ("POST /runs/query", lambda answer: {"runs": [], "cursors": {}}),
+        ("GET /feedback", lambda answer: []),
+    ],
+)
+def test_what_is_later_than_the_patience_is_told_as_missing_and_sent_only_once(providers, client, route, late):
+    result = published_result()
+    hidden = lambda read: {**read, "feedback_stats": {}} if "run_count" in read else read  # noqa: E731
+    providers.fault("GET /sessions/{id}", change=hidden, times=None)
+    providers.fault(route, change=late, times=None)
+    assert not publish_experiment(result, NAME, client=client, patience=0.1).complete or route == "GET /sessions/{id}"
+    providers.clear_faults()
+    told = publish_experiment(result, NAME, client=client, patience=0.5)
+    assert (told.sent, told.complete, posted(providers)) == (0, True, 0)
+    is_there_once(providers, result)
+
+
+@pytest.mark.parametrize("stats", [{"span_recall@1": 7}, {"span_recall@1": {}}, {"span_recall@1": {"n": "many"}}])
+def test_counts_that_cannot_be_read_are_one_error(providers, client, stats):
+    providers.fault("GET /sessions/{id}", change=lambda read: {**read, "feedback_stats": stats}, times=None)
+    with pytest.raises(InvalidAnswer, match=r"(reading back what arrived|recording the experiment) failed"):
+        publish_experiment(published_result(), NAME, client=client, patience=0.2)
+
+
+@pytest.mark.parametrize("answer", [[], {"runs": 7, "cursors": {}}, {"runs": [{"id": 1}], "cursors": None}, {}])
+def test_runs_that_cannot_be_read_are_one_error(providers, client, answer):
+    result = published_result()
+    publish_experiment(result, NAME, client=client)
+    providers.fault("POST /runs/query", body=answer, status=200, times=None)
+    with pytest.raises(InvalidAnswer, match="listing the runs of the experiment failed"):
+        publish_experiment(result, NAME, client=client, patience=0.2)
+
+
+def test_examples_whose_ids_are_no_ids_are_one_error(providers, client):
+    def renamed(examples):
+        return [{**example, "id": f"number {place}"} for place, example in enumerate(examples)]
+
+    providers.fault("GET /examples", change=renamed)
+    with pytest.raises(InvalidAnswer, match="reading the examples failed"):
+        publish_experiment(published_result(), NAME, client=client)
+
+
+# --- killed -----------------------------------------------------------------------------------------------------------
+
+PUBLISHING = """
+import sys
+from rag_evaluation_framework.integrations import publish_experiment
+from rag_evaluation_framework.results import load_result
+result = load_result(sys.argv[1])
+print("ready", flush=True)
+publish_experiment(result, "many")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("slow", "moment"),
+    [
+        ("POST /sessions", "POST /sessions"),
+        ("POST /runs/multipart", 1),
+        ("POST /runs/multipart", 60),
+        ("POST /runs/multipart", 150),
+        ("PATCH /sessions/{id}", "PATCH /sessions/{id}"),
+        ("GET /sessions/{id}", "GET /sessions/{id}"),
+    ],
+)
+def test_a_publication_that_was_killed_is_completed_by_the_next_and_nothing_is_there_twice(
+    providers, client, tmp_path, slow, moment
+):
+    push_dataset(published_dataset(200), "many")
+    result = load_result(published_result(200).save(tmp_path / "run"))
+    providers.fault(slow, delay=0.05 if slow == RUNS else 5, times=None)
+
+    def has_come():
+        if isinstance(moment, str):
+            return any(exchange.route == moment for exchange in providers.exchanges)
+        return len(providers.langsmith.store.runs) >= moment
+
+    process = subprocess.Popen(
+        [sys.executable, "-c", PUBLISHING, str(tmp_path / "run")], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    until = time.monotonic() + 30
+    while process.poll() is None and time.monotonic() < until and not has_come():
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    process.stdout.close()
+    providers.clear_faults()
+    before = Counter(
+        run["reference_example_id"] for run in providers.langsmith.store.runs.values() if "end_time" in run
+    )
+    told = publish_experiment(result, "many", client=client, patience=2)
+    assert (told.complete, told.sent) == (True, 202 - len(before))
+    is_there_once(providers, result)
+    assert len(list(tmp_path.joinpath("run").glob("experiment.json"))) == 1
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+def test_a_result_of_a_report_alone_is_refused_before_anything_is_sent(providers, tmp_path):
+    folder = published_result().save(tmp_path / "run")
+    shutil.copy(folder / "report.json", tmp_path / "report.json")
+    with pytest.raises(ResultError, match="what was retrieved is not known"):
+        publish_experiment(load_result(tmp_path / "report.json"), NAME)
+    assert providers.langsmith.experiments == {}
+
+
+@pytest.mark.parametrize("name", ["", " ", 7, None])
+def test_what_is_no_name_is_refused(providers, name):
+    before = len(providers.exchanges)
+    with pytest.raises(ConfigError, match="expected the name of a dataset in LangSmith"):
+        publish_experiment(published_result(), name)
+    assert len(providers.exchanges) == before
+
+
+def test_a_dataset_that_is_not_there_is_named_with_the_address(providers):
+    with pytest.raises(DatasetError, match=f"LangSmith at {providers.url} has no dataset 'other'; dataset push"):
+        publish_experiment(published_result(), "other")
+
+
+def test_a_key_that_is_missing_is_named(providers, monkeypatch):
+    for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    before = len(providers.exchanges)
+    with pytest.raises(ConfigError, match="set LANGSMITH_API_KEY"):
+        publish_experiment(published_result(), NAME)
+    assert len(providers.exchanges) == before
+
+
+def test_the_extra_that_is_missing_is_named(providers, monkeypatch):
+    monkeypatch.setitem(sys.modules, "langsmith", None)
+    with pytest.raises(MissingDependency, match=r"pip install 'rag-evaluation-framework\[langsmith\]'"):
+        publish_experiment(published_result(), NAME)
+
+
+def test_a_client_that_is_given_stays_open(providers, client):
+    publish_experiment(published_result(), NAME, client=client)
+    assert client.has_dataset(dataset_name=NAME)
