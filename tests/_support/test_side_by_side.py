@@ -85,6 +85,23 @@ def test_an_error_waits_for_what_is_under_way_yields_it_and_starts_nothing_else(
     assert sorted(number for number, _ in came) == sorted(set(begun) - {1})
 
 
+def test_after_an_error_nothing_is_started_also_while_what_is_finished_is_not_taken():
+    began = []
+
+    def work(number):
+        began.append(number)
+        if number == 5:
+            raise ValueError("of number 5")
+        return number
+
+    finished = as_finished(work, range(100), 2)
+    next(finished)
+    time.sleep(0.3)
+    with pytest.raises(ValueError, match="of number 5"):
+        list(finished)
+    assert len(began) <= 7
+
+
 def test_of_several_errors_the_first_is_raised():
     gates = Gates(2)
 

@@ -41,21 +41,24 @@ def as_finished(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Gen
     if at_once == 1:
         yield from enumerate(map(work, items))
         return
-    with _started(work, items, at_once) as futures:
+    errors: list[BaseException] = []
+
+    def unless_failed(item: T) -> tuple[R] | None:
+        if errors:  # seen by the threads: whoever takes what is finished may be slow
+            return None
+        try:
+            return (work(item),)
+        except BaseException as error:  # noqa: BLE001  it is raised below
+            errors.append(error)
+            return None
+
+    with _started(unless_failed, items, at_once) as futures:
         numbers = {future: number for number, future in enumerate(futures)}
-        first: BaseException | None = None
         for future in as_completed(futures):
-            if future.cancelled():
-                continue
-            error = future.exception()
-            if error is None:
-                yield numbers[future], future.result()
-            elif first is None:
-                first = error
-                for other in futures:
-                    other.cancel()
-        if first is not None:
-            raise first
+            if (finished := future.result()) is not None:
+                yield numbers[future], finished[0]
+    if errors:
+        raise errors[0]
 
 
 @contextmanager
