@@ -85,6 +85,15 @@ def test_an_error_waits_for_what_is_under_way_yields_it_and_starts_nothing_else(
     assert sorted(number for number, _ in came) == sorted(set(begun) - {1})
 
 
+def test_no_more_are_begun_than_are_taken_and_as_many_as_are_done_at_a_time():
+    began = []
+    with closing(as_finished(began.append, range(50), 3)) as finished:
+        for taken, _ in enumerate(finished, start=1):
+            time.sleep(0.005)
+            assert len(began) <= taken + 2
+    assert sorted(began) == list(range(50))
+
+
 def test_after_an_error_nothing_is_started_also_while_what_is_finished_is_not_taken():
     began = []
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import socket
 import threading
 import time
 from contextlib import closing
@@ -203,6 +204,25 @@ def test_a_client_that_goes_away_is_no_matter(server, capfd):
             connection.getresponse()
     time.sleep(0.4)
     assert ask(server, "POST", "/echo", 1)[0] == 200
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("header", "body"),
+    [
+        (b"Content-Length: 100", b'{"n": 1}'),
+        (b"Content-Length: 100", b""),
+        (b"Transfer-Encoding: chunked", b""),
+        (b"Transfer-Encoding: chunked", b"64\r\n12345"),
+        (b"Transfer-Encoding: chunked", b"5\r\n12345\r\n"),
+    ],
+)
+def test_a_client_that_goes_away_before_all_is_sent_has_asked_for_nothing(server, header, body, capfd):
+    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.sendall(b"POST /echo HTTP/1.1\r\nHost: x\r\n" + header + b"\r\n\r\n" + body)
+    ask(server, "POST", "/echo", 1)
+    time.sleep(0.05)
+    assert [exchange.request.body for exchange in server.exchanges] == [b"1"]
     assert capfd.readouterr().err == ""
 
 

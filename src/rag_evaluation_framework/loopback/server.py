@@ -275,13 +275,20 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _body(self) -> bytes:
         if "chunked" not in self.headers.get("Transfer-Encoding", ""):
-            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            return self._read(int(self.headers.get("Content-Length") or 0))
         parts: list[bytes] = []
-        while size := int(self.rfile.readline().split(b";")[0], 16):
-            parts.append(self.rfile.read(size))
+        while size := int(self.rfile.readline().split(b";")[0] or b"-1", 16):
+            parts.append(self._read(size))
             self.rfile.readline()
         self.rfile.readline()
         return b"".join(parts)
+
+    def _read(self, size: int) -> bytes:
+        """Return so many bytes; a client that goes away before has asked for nothing."""
+        body = self.rfile.read(max(size, 0))
+        if len(body) != size:
+            raise ConnectionAbortedError("the client went away")
+        return body
 
 
 def _decompressed(body: bytes, encoding: str) -> bytes:
