@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from rag_evaluation_framework import Corpus, Document, DocumentId, _outside
+from rag_evaluation_framework.testing import LoopbackProviders
 from support.pgvector_server import pgvector_server
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -73,6 +74,13 @@ def pgvector_environment(pgvector_dsn, monkeypatch):
     given = dict(word.split("=") for word in pgvector_dsn.split())
     for name, value in {"PGHOST": given["host"], "PGUSER": given["user"], "PGDATABASE": given["dbname"]}.items():
         monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def providers():
+    """The wire protocols of the providers on this machine; the environment points their SDKs at it."""
+    with LoopbackProviders() as served:
+        yield served
 
 
 @pytest.fixture

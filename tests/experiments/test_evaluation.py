@@ -204,8 +204,8 @@ def test_one_span_dataset_serves_three_evaluations_whose_experiments_can_be_insp
 
 @pytest.mark.parametrize("evaluation", [DocumentLevelEvaluation, ChunkLevelEvaluation, TokenLevelEvaluation])
 def test_anything_but_a_dataset_and_a_corpus_is_refused_at_once(corpus, dataset, evaluation):
-    with pytest.raises(DatasetError, match=r"'questions\.csv': expected a Dataset"):
-        evaluation(corpus, "questions.csv")
+    with pytest.raises(DatasetError, match=r"\['questions'\]: expected a Dataset"):
+        evaluation(corpus, ["questions"])
     with pytest.raises(CorpusError, match="'docs': expected a Corpus"):
         evaluation("docs", dataset)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rag_evaluation_framework as rag
-from rag_evaluation_framework.testing import EmbedderConformance, HashingEmbedder
+from rag_evaluation_framework.testing import EmbedderConformance, HashingEmbedder, LoopbackProviders
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 
 
@@ -64,6 +64,21 @@ class TestLsaEmbedderThatIsFitted(EmbedderConformance):
 class TestHashingEmbedder(EmbedderConformance):
     def make(self):
         return HashingEmbedder()
+
+
+class TestOpenAIEmbedder(EmbedderConformance):
+    @pytest.fixture(autouse=True)
+    def _providers(self):
+        with LoopbackProviders():
+            yield
+
+    def make(self):
+        return rag.OpenAIEmbedder(batch_size=2)
+
+
+class TestCohereEmbedder(TestOpenAIEmbedder):
+    def make(self):
+        return rag.CohereEmbedder(batch_size=2)
 
 
 def test_every_built_in_embedder_has_a_conformance_test():

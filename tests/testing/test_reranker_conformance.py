@@ -6,7 +6,7 @@ import pytest
 
 import rag_evaluation_framework as rag
 from rag_evaluation_framework.data import Hit
-from rag_evaluation_framework.testing import HashingEmbedder, RerankerConformance, ReversingReranker
+from rag_evaluation_framework.testing import HashingEmbedder, LoopbackProviders, RerankerConformance, ReversingReranker
 from support.conformance import assert_every_built_in_is_tested, assert_fails
 from support.tiny_models import tiny_cross_encoder
 
@@ -25,6 +25,16 @@ class TestLateInteractionReranker(RerankerConformance):
 class TestLateInteractionRerankerWithoutACache(RerankerConformance):
     def make(self):
         return rag.LateInteractionReranker(HashingEmbedder(64), cache_megabytes=0)
+
+
+class TestCohereReranker(RerankerConformance):
+    @pytest.fixture(autouse=True)
+    def _providers(self):
+        with LoopbackProviders():
+            yield
+
+    def make(self):
+        return rag.CohereReranker()
 
 
 def test_every_built_in_reranker_has_a_conformance_test():

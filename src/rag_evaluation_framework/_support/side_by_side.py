@@ -1,9 +1,10 @@
 """Doing the same for many things side by side, as if it were done one after the other."""
 
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
+from itertools import islice
 from typing import TypeVar
 
 from rag_evaluation_framework._support.coroutines import Awaited
@@ -27,39 +28,40 @@ def side_by_side(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Ge
     if at_once == 1:
         yield from map(work, items)
         return
-    with _started(work, items, at_once) as futures:
-        for future in futures:
+    with _threads(work, at_once) as start:
+        for future in [start(item) for item in items]:
             yield future.result()
 
 
 def as_finished(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Generator[tuple[int, R]]:
     """Yield the number of each item and what `work` returns for it, as they are finished.
 
-    Where `work` raises, nothing else is started; what is under way is waited for and yielded, as it may have been paid
-    for, and then the first error is raised. Otherwise as `side_by_side`.
+    No more than `at_once` are under way, or finished and not yet taken: what is kept as it comes loses no more in a
+    crash. Where `work` raises, nothing else is started; what is under way is waited for and yielded, as it may have
+    been paid for, and then the first error is raised. Otherwise as `side_by_side`.
     """
     if at_once == 1:
         yield from enumerate(map(work, items))
         return
-    with _started(work, items, at_once) as futures:
-        numbers = {future: number for number, future in enumerate(futures)}
-        first: BaseException | None = None
-        for future in as_completed(futures):
-            if future.cancelled():
-                continue
-            error = future.exception()
+    left, numbers, first = enumerate(items), dict[Future[R], int](), None
+    with _threads(work, at_once) as start:
+        while True:
+            for number, item in islice(left, at_once - len(numbers) if first is None else 0):
+                numbers[start(item)] = number
+            if not numbers:
+                break
+            future = next(iter(wait(numbers, return_when=FIRST_COMPLETED).done))
+            number, error = numbers.pop(future), future.exception()
             if error is None:
-                yield numbers[future], future.result()
+                yield number, future.result()
             elif first is None:
                 first = error
-                for other in futures:
-                    other.cancel()
-        if first is not None:
-            raise first
+    if first is not None:
+        raise first
 
 
 @contextmanager
-def _started(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Generator[list["Future[R]"]]:
+def _threads(work: Callable[[T], R], at_once: int) -> Generator[Callable[[T], "Future[R]"]]:
     awaited = Awaited()
 
     def held(item: T) -> R:
@@ -68,7 +70,7 @@ def _started(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Genera
 
     threads = ThreadPoolExecutor(at_once, thread_name_prefix="rag-eval")
     try:
-        yield [threads.submit(copy_context().run, held, item) for item in items]
+        yield lambda item: threads.submit(copy_context().run, held, item)
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
         awaited.cancel()

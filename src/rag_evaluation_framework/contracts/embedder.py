@@ -127,7 +127,8 @@ def checked_parts(
     source = f"{embedder.name}.{'embed' if role == 'text' else 'embed_queries'}"
     left, dimension = set(range(len(texts))), None
     with closing(embedder.embed_in_parts(texts, role, batch_size)) as parts:
-        for rows, returned in parts:
+        for part in parts:
+            rows, returned = _as_part(part, embedder)
             if not left.issuperset(rows) or len(set(rows)) < len(rows):
                 raise InputError(f"{embedder.name}.embed_in_parts returned rows {shown(rows)}; expected each row once")
             if dimension is None:  # now it can be told without another request
@@ -140,6 +141,16 @@ def checked_parts(
             f"{embedder.name}.embed_in_parts returned no vector for {len(left)} of {len(texts)} texts, the first: "
             f"{shown(texts[min(left)])}"
         )
+
+
+def _as_part(part: Any, embedder: Embedder) -> EmbeddedPart:
+    try:
+        rows, vectors = part
+        return EmbeddedPart([plain_offset(row) for row in rows], vectors)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{embedder.name}.embed_in_parts returned {shown(part)}; expected the numbers of texts and their vectors"
+        ) from error
 
 
 def joined(parts: Generator[EmbeddedPart], count: int) -> NDArray[np.float32]:

@@ -18,6 +18,7 @@ from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.providers.batches import BatchLimits, embed_in_batches
 from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
 from rag_evaluation_framework.providers.provider import Provider
+from rag_evaluation_framework.providers.sdks import address_of
 
 _PROBE = "dimension"  # embedded where the length of vectors is asked before anything was embedded
 
@@ -81,8 +82,7 @@ class RemoteEmbedder(Embedder, ABC):
     @property
     def content_hash(self) -> str | None:
         """A hash of the server's address; None for the provider's own: other servers may have other models."""
-        own = getattr(self.client, "base_url", None)
-        url = str(own).rstrip("/") if own else self.provider.base_url(self.base_url)
+        url = address_of(self.client) or self.provider.base_url(self.base_url)
         return None if url == self.provider.url else hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -110,6 +110,8 @@ class RemoteEmbedder(Embedder, ABC):
     ) -> Generator[EmbeddedPart]:
         """Yield the vectors of each request as soon as it is answered; the embedder's own `batch_size` counts."""
         del batch_size
+        if not texts:
+            return  # what asks nothing, as all is kept, needs no key
         sdk = self._sdk  # once, and before there are threads
 
         def embed(batch: list[str]) -> NDArray[np.float32]:
@@ -160,8 +162,17 @@ class RemoteEmbedder(Embedder, ABC):
             raise ValueError(f"a vector of {wrong.pop()} numbers; expected {expected}")
         if not expected:
             raise ValueError("vectors without numbers")
-        vectors: NDArray[np.float32] = np.asarray(rows, dtype=np.float32)
+        vectors = _as_numbers(rows)
         if not np.isfinite(vectors).all():
             raise ValueError("vectors with NaN or infinity; expected finite numbers")
         self._known["dimension"] = expected
         return vectors
+
+
+def _as_numbers(rows: Sequence[Any]) -> NDArray[np.float32]:
+    """Return rows of equal length as one array; texts and flags are not taken for numbers."""
+    given: NDArray[Any] = np.asarray(rows)
+    if given.ndim != 2 or given.dtype.kind not in "fiu":
+        raise ValueError(f"{shown(rows[0])}; expected a vector of numbers")
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+        return given.astype(np.float32)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ RUN = "rag_eval_run"
 
 _COMPONENTS = ("chunker", "embedder", "vector_store", "reranker")
 _LONGEST_NAME = 80
+_PARAMETERS = re.compile(r"^(\w+)\(.*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,8 @@ class ExperimentContent:
 
     @property
     def name(self) -> str:
-        """What the experiment is called, without what makes it unique; its components are in the metadata."""
-        return self.result.name.partition("(")[0].strip()[:_LONGEST_NAME] or "rag-eval"
+        """What the experiment is called, without what makes it unique; of a component its class alone."""
+        return _PARAMETERS.sub(r"\1", self.result.name)[:_LONGEST_NAME].strip() or "rag-eval"
 
     @cached_property
     def identity(self) -> str:

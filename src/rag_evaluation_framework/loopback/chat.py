@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, TypeAlias, cast
 
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.files import is_list, is_object
+from rag_evaluation_framework.errors import ConfigError
+
 _SENTENCE = re.compile(r"[^.!?\n]{12,}[.!?]")
 
 
@@ -42,6 +46,9 @@ class ChatScript:
 
     Attributes:
         script: Texts, or what is sent as JSON, one for each request; or a function of the request. None quotes.
+
+    Raises:
+        ConfigError: The script is one answer instead of a list of them.
     """
 
     script: Script | None = None
@@ -49,6 +56,9 @@ class ChatScript:
     _lock: Lock = field(default_factory=Lock, init=False)
 
     def __post_init__(self) -> None:
+        given: Any = self.script
+        if isinstance(given, str) or is_object(given):  # one answer, of which the letters or names would be sent
+            raise ConfigError(f"answers={shown(given)}; expected a list of answers, or a function")
         if self.script is not None and not callable(self.script):
             self._left = iter(self.script)
 
@@ -62,9 +72,10 @@ class ChatScript:
             replied: Reply = self.script(request)
         elif self._left is not None:
             with self._lock:
-                replied = next(self._left, "")
-            if not replied:
-                raise LookupError("the script of answers is at its end")
+                try:
+                    replied = next(self._left)
+                except StopIteration:
+                    raise LookupError("the script of answers is at its end") from None
         else:
             replied = _quoted(request)
         return replied if isinstance(replied, str) else json.dumps(replied)
@@ -94,6 +105,8 @@ def _made(schema: Mapping[str, Any], root: Mapping[str, Any], supply: Iterator[s
     if "const" in schema:
         return schema["const"]
     kind = schema.get("type", "string")
+    if is_list(kind):
+        kind = kind[0]
     if kind == "object":
         return {name: _made(part, root, supply) for name, part in schema.get("properties", {}).items()}
     if kind == "array":

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import socket
 import sys
@@ -105,12 +106,13 @@ class LoopbackServer:
         """Begin to listen.
 
         Raises:
-            ConfigError: The port is taken.
+            ConfigError: The port is taken, or not a valid one.
         """
         try:
             self._server = _Server((_HOST, self.port), self)
-        except OSError as error:
-            raise ConfigError(f"port {self.port} of {_HOST} cannot be used: {error.strerror}") from error
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or "expected 0 to 65535"
+            raise ConfigError(f"port {self.port} of {_HOST} cannot be used: {reason}") from error
         self.port = self._server.server_address[1]
         self._thread = Thread(target=self._server.serve_forever, args=(0.02,), name="rag-eval-loopback", daemon=True)
         self._thread.start()
@@ -207,7 +209,7 @@ def _nothing_there(request: Request) -> Answer:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    allow_reuse_address = False
+    allow_reuse_address = os.name != "nt"  # after it was closed; on Windows it would take the port of another server
     request_queue_size = 128
 
     def __init__(self, address: tuple[str, int], owner: LoopbackServer) -> None:
@@ -275,13 +277,20 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _body(self) -> bytes:
         if "chunked" not in self.headers.get("Transfer-Encoding", ""):
-            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            return self._read(int(self.headers.get("Content-Length") or 0))
         parts: list[bytes] = []
-        while size := int(self.rfile.readline().split(b";")[0], 16):
-            parts.append(self.rfile.read(size))
+        while size := int(self.rfile.readline().split(b";")[0] or b"-1", 16):
+            parts.append(self._read(size))
             self.rfile.readline()
         self.rfile.readline()
         return b"".join(parts)
+
+    def _read(self, size: int) -> bytes:
+        """Return so many bytes; a client that goes away before has asked for nothing."""
+        body = self.rfile.read(max(size, 0))
+        if len(body) != size:
+            raise ConnectionAbortedError("the client went away")
+        return body
 
 
 def _decompressed(body: bytes, encoding: str) -> bytes:

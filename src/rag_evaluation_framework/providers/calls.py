@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from random import uniform
 from typing import Any, TypeVar
 
-from rag_evaluation_framework._outside import one_line, raised, said
+from rag_evaluation_framework._outside import fit_to_show, one_line, raised, said
 from rag_evaluation_framework._support.coroutines import resolved, stop_if_cancelled
 from rag_evaluation_framework._support.files import is_object
 from rag_evaluation_framework._support.interrupts import stop_if_interrupted
@@ -217,7 +217,7 @@ def _said_by_provider(error: Exception) -> str:
     body: Any = getattr(error, "body", None)
     inner: Any = body.get("error", body) if is_object(body) else body
     message: Any = inner.get("message") if is_object(inner) else inner
-    return one_line(message) if isinstance(message, str) and message.strip() else said(error)
+    return one_line(fit_to_show(message)) if isinstance(message, str) and message.strip() else said(error)
 
 
 def _headers(error: Exception) -> Mapping[str, str]:

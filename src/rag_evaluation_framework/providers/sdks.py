@@ -1,7 +1,9 @@
 """Clients of the providers' SDKs, without retries of their own: each request is counted, and made again, here."""
 
 from typing import Any
+from weakref import finalize
 
+from rag_evaluation_framework._outside import hide
 from rag_evaluation_framework._support.optional import require
 from rag_evaluation_framework.providers.provider import ANTHROPIC, COHERE, OPENAI
 
@@ -21,19 +23,23 @@ def openai_client(client: Any, api_key: str | None, base_url: str | None, timeou
         ConfigError: There is no key.
     """
     if client is not None:
-        return client.with_options(max_retries=0) if hasattr(client, "with_options") else client
+        return _given(client)
     sdk: Any = require("openai", extra="openai", needed_by=needed_by)
     key = OPENAI.key(api_key, base_url, needed_by)
-    return sdk.OpenAI(api_key=key, base_url=OPENAI.base_url(base_url), max_retries=0, timeout=timeout)
+    url, connections = OPENAI.base_url(base_url), sdk.DefaultHttpxClient()
+    made = sdk.OpenAI(api_key=key, base_url=url, max_retries=0, timeout=timeout, http_client=connections)
+    return _closing(made, connections)
 
 
 def anthropic_client(client: Any, api_key: str | None, base_url: str | None, timeout: float, needed_by: str) -> Any:
     """Return an Anthropic client; the arguments and errors are those of `openai_client`."""
     if client is not None:
-        return client.with_options(max_retries=0) if hasattr(client, "with_options") else client
+        return _given(client)
     sdk: Any = require("anthropic", extra="anthropic", needed_by=needed_by)
     key = ANTHROPIC.key(api_key, base_url, needed_by)
-    return sdk.Anthropic(api_key=key, base_url=ANTHROPIC.base_url(base_url), max_retries=0, timeout=timeout)
+    url, connections = ANTHROPIC.base_url(base_url), sdk.DefaultHttpxClient()
+    made = sdk.Anthropic(api_key=key, base_url=url, max_retries=0, timeout=timeout, http_client=connections)
+    return _closing(made, connections)
 
 
 def cohere_client(client: Any, api_key: str | None, base_url: str | None, timeout: float, needed_by: str) -> Any:
@@ -42,10 +48,35 @@ def cohere_client(client: Any, api_key: str | None, base_url: str | None, timeou
     Its requests take `request_options=NO_RETRIES`.
     """
     if client is not None:
-        return client
+        return _given(client)
     sdk: Any = require("cohere", extra="cohere", needed_by=needed_by)
     key = COHERE.key(api_key, base_url, needed_by)
-    return sdk.ClientV2(api_key=key, base_url=COHERE.base_url(base_url), timeout=timeout)
+    http: Any = require("httpx", extra="cohere", needed_by=needed_by)
+    connections = http.Client(timeout=timeout, follow_redirects=True)
+    made = sdk.ClientV2(api_key=key, base_url=COHERE.base_url(base_url), timeout=timeout, httpx_client=connections)
+    return _closing(made, connections)
 
 
 NO_RETRIES = {"max_retries": 0}
+
+
+def address_of(client: Any) -> str | None:
+    """Return the address of a client that was given; None if it does not tell."""
+    wrapper = getattr(client, "_client_wrapper", None)  # Cohere's, which tells its own nowhere else
+    address: Any = wrapper.get_base_url() if wrapper is not None else getattr(client, "base_url", None)
+    return str(address).rstrip("/") if address else None
+
+
+def _given(client: Any) -> Any:
+    """Return a client that was given, without retries of its own if it has options. Its key is hidden from now on."""
+    wrapper = getattr(client, "_client_wrapper", None)
+    key: Any = getattr(client, "api_key", None) if wrapper is None else getattr(wrapper, "_token", None)
+    if isinstance(key, str):
+        hide(key)
+    return client.with_options(max_retries=0) if hasattr(client, "with_options") else client
+
+
+def _closing(client: Any, connections: Any) -> Any:
+    """Return a client whose connections are closed when nobody has it any more: not every SDK does so, or reliably."""
+    finalize(client, connections.close)
+    return client

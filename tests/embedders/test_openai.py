@@ -1,0 +1,189 @@
+"""OpenAIEmbedder: what it sends, what it returns, and what it needs before it sends anything."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import CachedEmbedder, OpenAIEmbedder
+from rag_evaluation_framework.embedders import EmbeddingCache
+from rag_evaluation_framework.embedders.cache_records import Embedding
+from rag_evaluation_framework.embedders.identity import embedder_identity
+from rag_evaluation_framework.errors import ConfigError, InputError, ProviderRefused
+from rag_evaluation_framework.loopback.vectors import vector
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.testing import EmbedderConformance
+from support.provider_clients import client_of
+
+ROUTE = "POST /v1/embeddings"
+KEY = "oddly-formed-key-17"
+
+
+def sent(providers):
+    return [exchange.request.json for exchange in providers.exchanges]
+
+
+class TestConformance(EmbedderConformance):
+    @pytest.fixture
+    def embedder(self, providers):
+        return OpenAIEmbedder(dimensions=64)
+
+
+def test_a_request_has_the_texts_in_their_order_the_model_and_base64_and_nothing_else(providers):
+    texts = ["b", "a", "b", "A longer text,\nof two lines."]
+    vectors = OpenAIEmbedder(max_concurrency=1, batch_size=3).embed(texts)
+    assert sent(providers) == [
+        {"model": "text-embedding-3-small", "input": texts[:3], "encoding_format": "base64"},
+        {"model": "text-embedding-3-small", "input": texts[3:], "encoding_format": "base64"},
+    ]
+    assert vectors.dtype == np.float32
+    assert np.array_equal(vectors, [vector(text, 1536) for text in texts])
+
+
+def test_dimensions_and_model_are_sent_if_they_are_given(providers):
+    embedder = OpenAIEmbedder("mine", dimensions=7)
+    assert embedder.dimension == 7
+    assert providers.exchanges == []
+    assert embedder.embed_query("a").shape == (7,)
+    assert sent(providers) == [{"model": "mine", "input": ["a"], "encoding_format": "base64", "dimensions": 7}]
+
+
+def test_the_key_goes_into_one_header_and_into_no_log(providers, caplog):
+    caplog.set_level(logging.DEBUG)
+    for name in ("openai", "httpx", "httpx2", "httpcore", "rag_evaluation_framework"):
+        caplog.set_level(logging.DEBUG, logger=name)
+    OpenAIEmbedder(api_key=KEY).embed(["a"])
+    providers.fault(ROUTE, status=401, body={"error": {"message": f"Incorrect API key provided: {KEY}."}})
+    with pytest.raises(ProviderRefused) as refused:
+        OpenAIEmbedder(api_key=KEY).embed(["a"])
+    request = providers.exchanges[0].request
+    assert [name for name, value in request.headers.items() if KEY in value] == ["authorization"]
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert KEY.encode() not in request.body
+    assert caplog.records
+    assert [record for record in caplog.records if KEY in f"{record.getMessage()} {vars(record)}"] == []
+    assert str(refused.value).endswith("Incorrect API key provided: ***.; check the key in OPENAI_API_KEY")
+    assert KEY not in f"{refused.value!r} {refused.value.args}"
+
+
+@pytest.mark.parametrize("given", ["api_key", "environment", "client"])
+def test_no_key_is_in_a_name_a_record_or_an_identity(providers, given, monkeypatch):
+    with client_of("OpenAI", providers.url, KEY) as client:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        embedder = {
+            "api_key": OpenAIEmbedder(api_key=KEY),
+            "environment": OpenAIEmbedder(),
+            "client": OpenAIEmbedder(client=client),
+        }[given]
+        embedder.embed(["a"])
+        shown = f"{embedder!r} {embedder.name} {describe(embedder)} {embedder_identity(embedder)}"
+    assert KEY not in shown
+    assert "client" not in shown
+
+
+def test_a_batch_has_as_many_texts_and_tokens_as_openai_takes(providers):
+    texts = ["long " * 20_000] * 4 + ["short"] * 3000  # 100,000 bytes each of the long ones
+    vectors = OpenAIEmbedder(dimensions=2, batch_size=2048).embed(texts)
+    batches = sorted(len(content["input"]) for content in sent(providers))
+    assert batches == [3, 953, 2048]
+    assert np.array_equal(vectors, [vector(text, 2) for text in texts])
+
+
+def test_the_dimension_is_asked_for_once_if_it_is_not_known(providers):
+    embedder = OpenAIEmbedder("mine")
+    assert (embedder.dimension, embedder.dimension) == (256, 256)
+    assert len(providers.exchanges) == 1
+    known = OpenAIEmbedder("mine")
+    known.embed(["a"])
+    assert known.dimension == 256
+    assert len(providers.exchanges) == 2
+
+
+def test_no_text_has_no_vector(providers):
+    assert OpenAIEmbedder(dimensions=3).embed([]).shape == (0, 3)
+    assert OpenAIEmbedder(dimensions=3).embed_queries([]).shape == (0, 3)
+    assert providers.exchanges == []
+
+
+def test_surrogates_are_sent_as_what_they_stand_for(providers):
+    OpenAIEmbedder().embed(["\ud83d\ude00 \ud800"])
+    assert sent(providers)[0]["input"] == ["\U0001f600 \ufffd"]
+
+
+def test_an_empty_text_is_refused_before_anything_is_sent(providers):
+    with pytest.raises(InputError, match=r"^OpenAIEmbedder: text 1 is ''; expected a text of at least one character$"):
+        OpenAIEmbedder(batch_size=1).embed(["a", ""])
+    assert providers.exchanges == []
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"model": ""}, "model=''; expected the name of a model"),
+        ({"model": None}, "model=None; expected the name of a model"),
+        ({"dimensions": 0}, "dimensions=0; expected a whole number of at least 1"),
+        ({"batch_size": 0}, "batch_size=0; expected"),
+        ({"max_concurrency": 0}, "max_concurrency=0; expected"),
+        ({"max_retries": -1}, "max_retries=-1; expected a whole number of at least 0"),
+        ({"timeout": 0}, "timeout=0; expected a number of seconds above 0"),
+        ({"timeout": float("inf")}, "timeout=inf; expected a number of seconds above 0"),
+        ({"timeout": True}, "timeout=True; expected"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(given, says):
+    with pytest.raises(ConfigError, match=f"^OpenAIEmbedder: {says}"):
+        OpenAIEmbedder(**given)
+
+
+def test_it_is_built_by_its_name(providers):
+    assert build("embedder", "openai:model=mine,dimensions=8") == OpenAIEmbedder("mine", 8)
+
+
+def test_a_missing_key_is_told_when_something_is_to_be_sent(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    embedder = OpenAIEmbedder()
+    assert embedder.name == "OpenAIEmbedder"
+    for ask in (lambda: embedder.embed(["a"]), lambda: embedder.embed_query("a"), lambda: embedder.dimension):
+        with pytest.raises(ConfigError, match=r"^OpenAIEmbedder needs a key of OpenAI: set .* OPENAI_API_KEY, or pass"):
+            ask()
+
+
+def test_what_is_all_kept_needs_no_key(monkeypatch, tmp_path):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    kept = {"a": Embedding(np.array([1, 2], np.float32), False), "b": Embedding(np.array([3, 4], np.float32), False)}
+    EmbeddingCache(tmp_path).put(embedder_identity(OpenAIEmbedder()), kept, "text", None)
+    assert CachedEmbedder(OpenAIEmbedder(), root=tmp_path).embed(["b", "a"]).tolist() == [[3, 4], [1, 2]]
+
+
+def test_a_second_run_through_the_cache_sends_nothing_whatever_batches_and_key_are(providers, tmp_path, monkeypatch):
+    texts = [f"text {number}" for number in range(100)]
+    first = CachedEmbedder(OpenAIEmbedder(batch_size=7), root=tmp_path).embed(texts)
+    before = len(providers.exchanges)
+    monkeypatch.setenv("OPENAI_API_KEY", "another-key")
+    again = OpenAIEmbedder(batch_size=50, max_concurrency=1, max_retries=0, timeout=1.0, price_in=1.0)
+    assert np.array_equal(CachedEmbedder(again, root=tmp_path).embed(texts), first)
+    assert len(providers.exchanges) == before
+    for _ in range(2):  # questions are kept apart
+        assert np.array_equal(CachedEmbedder(again, root=tmp_path).embed_queries(texts), first)
+        assert len(providers.exchanges) == before + 2
+
+
+def test_vectors_of_another_model_dimension_or_server_are_others(monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with client_of("OpenAI", "http://127.0.0.1:9") as client:
+        others = [
+            OpenAIEmbedder(),
+            OpenAIEmbedder("mine"),
+            OpenAIEmbedder(dimensions=8),
+            OpenAIEmbedder(base_url="http://in.house/v1"),
+            OpenAIEmbedder(client=client),
+        ]
+        identities = {embedder_identity(embedder) for embedder in others}
+        assert len(identities) == 5
+        monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1/")
+        assert embedder_identity(OpenAIEmbedder()) == embedder_identity(others[4])
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://api.openai.com/v1/")
+    assert embedder_identity(OpenAIEmbedder(api_key="x")) == embedder_identity(others[0])

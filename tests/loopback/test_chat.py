@@ -1,0 +1,77 @@
+"""What language models answer: a script, a function, or quotes in the form that is asked for."""
+
+import json
+from typing import Literal
+
+import pytest
+from pydantic import BaseModel, Field
+
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.loopback.chat import ChatRequest, ChatScript
+
+PASSAGE = "Refunds take five working days. Invoices are sent on the first day of the month."
+QUESTION = f"Ask about this passage.\n\n{PASSAGE}\n\nAnswer in JSON."
+
+
+def asked(text=QUESTION, schema=None):
+    return ChatRequest("openai", "m", [("system", "Be brief."), ("user", text)], schema)
+
+
+class Part(BaseModel):
+    name: str
+    kind: Literal["a", "b"]
+
+
+class Form(BaseModel):
+    question: str
+    sure: bool
+    count: int = Field(ge=3)
+    share: float
+    parts: list[Part]
+    quotes: list[str] = Field(min_length=2)
+    maybe: str | None
+    version: Literal[4] = 4
+    extra: dict[str, str] = {}
+
+
+def test_a_script_is_answered_in_its_order_and_its_end_is_an_error():
+    script = ChatScript(["one", {"two": 2}, [3], "", {}])
+    assert [script.reply(asked()) for _ in range(5)] == ["one", '{"two": 2}', "[3]", "", "{}"]
+    with pytest.raises(LookupError, match="the script of answers is at its end"):
+        script.reply(asked())
+
+
+def test_a_script_may_be_endless():
+    script = ChatScript(iter(lambda: "again", None))
+    assert [script.reply(asked()) for _ in range(3)] == ["again"] * 3
+
+
+def test_a_function_is_given_the_request():
+    script = ChatScript(lambda request: {"of": request.provider, "model": request.model, "prompt": request.prompt})
+    assert json.loads(script.reply(asked("x"))) == {"of": "openai", "model": "m", "prompt": "Be brief.\n\nx"}
+
+
+@pytest.mark.parametrize("answers", ["Yes", {"answer": "Yes"}])
+def test_one_answer_instead_of_a_list_is_refused(answers):
+    with pytest.raises(ConfigError, match=r"answers=.*expected a list of answers, or a function"):
+        ChatScript(answers)
+
+
+def test_without_a_script_a_sentence_of_the_longest_paragraph_is_quoted():
+    assert ChatScript().reply(asked()) == "Refunds take five working days."
+    assert ChatScript().reply(asked("Short")) == "Short"
+    assert ChatScript().reply(asked("")) == "Nothing was asked."
+    assert ChatScript().reply(ChatRequest("openai", "m", [])) == "Nothing was asked."
+
+
+def test_a_quote_keeps_the_schema_and_its_texts_are_sentences_of_the_passage():
+    answer = Form.model_validate_json(ChatScript().reply(asked(schema=Form.model_json_schema())))
+    texts = [answer.question, *answer.quotes, answer.parts[0].name, answer.maybe]
+    assert all(text in PASSAGE for text in texts)
+    assert answer.quotes[0] != answer.quotes[1]
+    assert (answer.count, answer.sure, len(answer.parts), answer.parts[0].kind) == (3, True, 1, "a")
+
+
+def test_a_schema_may_name_several_types():
+    schema = {"type": "object", "properties": {"a": {"type": ["integer", "null"]}, "b": {"type": ["string", "null"]}}}
+    assert json.loads(ChatScript().reply(asked(schema=schema))) == {"a": 1, "b": "Refunds take five working days."}

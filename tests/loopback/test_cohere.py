@@ -1,0 +1,69 @@
+"""Cohere's protocol, as its SDK speaks it."""
+
+import cohere
+import httpx
+import pytest
+
+from rag_evaluation_framework.loopback.vectors import vector
+
+
+@pytest.fixture
+def client(providers):
+    with httpx.Client() as connections:  # the client closes none
+        yield cohere.ClientV2(api_key="odd", base_url=providers.url, max_retries=0, httpx_client=connections)
+
+
+def test_embeddings_are_vectors_of_the_texts_in_the_role_that_is_asked_for(client):
+    texts = ["Refunds take days.", "x"]
+    embed = {"model": "embed-v4.0", "texts": texts, "embedding_types": ["float"]}
+    for role in ("search_document", "search_query"):
+        answer = client.embed(input_type=role, **embed)
+        for got, text in zip(answer.embeddings.float_, texts, strict=True):
+            assert got == pytest.approx(vector(text, 1536, role).tolist())
+        assert answer.meta.billed_units.input_tokens == 5
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "length"),
+    [("embed-v4.0", {}, 1536), ("embed-english-v3.0", {}, 1024), ("embed-v4.0", {"output_dimension": 256}, 256)],
+)
+def test_models_have_their_dimensions(client, model, asked, length):
+    answer = client.embed(model=model, input_type="search_query", texts=["a"], embedding_types=["float"], **asked)
+    assert len(answer.embeddings.float_[0]) == length
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"texts": ["a"] * 97}, "total number of texts must be 1 to 96, received 97"),
+        ({"texts": []}, "received 0"),
+        ({"input_type": "document"}, "valid input_type must be provided, got 'document'"),
+    ],
+)
+def test_what_cohere_would_refuse_to_embed_is_refused(client, asked, says):
+    with pytest.raises(cohere.BadRequestError, match=says):
+        client.embed(**{"model": "embed-v4.0", "input_type": "search_query", "texts": ["a"], **asked})
+
+
+def test_documents_are_ranked_by_the_words_that_they_share_with_the_question(client):
+    answer = client.rerank(model="rerank-v3.5", query="a b", documents=["c", "a", "b a", "a"])
+    assert [(each.index, each.relevance_score) for each in answer.results] == [(2, 1.0), (1, 0.5), (3, 0.5), (0, 0.0)]
+    assert answer.meta.billed_units.search_units == 1
+
+
+def test_only_the_best_are_answered_if_that_is_asked_for(client):
+    answer = client.rerank(model="rerank-v3.5", query="a b", documents=["c", "a", "b a"], top_n=1)
+    assert [each.index for each in answer.results] == [2]
+
+
+@pytest.mark.parametrize("documents", [[], ["a"] * 10_001])
+def test_what_cohere_would_refuse_to_rank_is_refused(client, documents):
+    with pytest.raises(cohere.BadRequestError, match=f"expected 1 to 10000 documents, received {len(documents)}"):
+        client.rerank(model="rerank-v3.5", query="a", documents=documents)
+
+
+def test_faults_have_the_form_of_coheres_errors(client, providers):
+    providers.fault("POST /v2/rerank", status=429)
+    with pytest.raises(cohere.TooManyRequestsError) as failed:
+        client.rerank(model="rerank-v3.5", query="a", documents=["a"])
+    assert failed.value.body == {"message": "status 429, as was asked for"}

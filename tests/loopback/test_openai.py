@@ -1,0 +1,97 @@
+"""OpenAI's protocol, as its SDK speaks it."""
+
+import httpx
+import openai
+import pytest
+from openai import OpenAI
+from pydantic import BaseModel
+
+from rag_evaluation_framework.loopback.openai import dimension_of
+from rag_evaluation_framework.loopback.vectors import vector
+from rag_evaluation_framework.testing import LoopbackProviders
+
+MESSAGES = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": [{"type": "text", "text": "Refunds take five working days."}]},
+]
+
+
+class Form(BaseModel):
+    question: str
+    count: int
+
+
+def client(**given):
+    return OpenAI(max_retries=0, **given)
+
+
+@pytest.mark.parametrize("form", [{}, {"encoding_format": "float"}])
+def test_embeddings_are_vectors_of_the_texts_in_their_order(providers, form):
+    texts = ["Refunds take days.", "x", "Refunds take days."]
+    answer = client().embeddings.create(model="text-embedding-3-small", input=texts, **form)
+    assert [item.index for item in answer.data] == [0, 1, 2]
+    for item, text in zip(answer.data, texts, strict=True):
+        assert item.embedding == pytest.approx(vector(text, 1536).tolist())
+    assert (answer.model, answer.usage.prompt_tokens) == ("text-embedding-3-small", 4 + 1 + 4)
+
+
+def test_a_single_text_has_one_vector_of_the_dimensions_that_are_asked_for(providers):
+    (item,) = client().embeddings.create(model="m", input="a", dimensions=7).data
+    assert len(item.embedding) == 7
+
+
+def test_models_have_their_dimensions():
+    assert (dimension_of("text-embedding-3-small"), dimension_of("text-embedding-3-large")) == (1536, 3072)
+    assert dimension_of("mine") == 256
+
+
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        ([], "0 texts; expected 1 to 2048"),
+        (["a"] * 2049, "2049 texts; expected 1 to 2048"),
+        (["a", ""], "input cannot be an empty string"),
+        (["a " * 200_000, "a " * 100_001], "300001 tokens; expected at most 300000"),
+        (7, "input: got 7"),
+    ],
+)
+def test_what_openai_would_refuse_is_refused(providers, texts, says):
+    with pytest.raises(openai.BadRequestError, match=says):
+        client().embeddings.create(model="m", input=texts)
+
+
+def test_chat_answers_with_a_quote_and_counts_tokens(providers):
+    answer = client().chat.completions.create(model="m", messages=MESSAGES)
+    assert answer.choices[0].message.content == "Refunds take five working days."
+    assert (answer.usage.prompt_tokens, answer.usage.completion_tokens, answer.usage.total_tokens) == (9, 6, 15)
+    assert answer.choices[0].finish_reason == "stop"
+
+
+def test_chat_keeps_a_schema(providers):
+    answer = client().chat.completions.parse(model="m", messages=MESSAGES, response_format=Form)
+    assert answer.choices[0].message.parsed == Form(question="Refunds take five working days.", count=1)
+
+
+def test_chat_answers_from_a_script_and_at_its_end_it_refuses():
+    with LoopbackProviders(answers=["one"]):
+        chat = client().chat.completions
+        assert chat.create(model="m", messages=MESSAGES).choices[0].message.content == "one"
+        with pytest.raises(openai.BadRequestError, match="the script of answers is at its end"):
+            chat.create(model="m", messages=MESSAGES)
+
+
+def test_without_a_key_nothing_is_answered(providers):
+    answer = httpx.post(f"{providers.url}/v1/embeddings", json={"model": "m", "input": "a"})
+    assert answer.status_code == 401
+    assert answer.json()["error"]["message"] == "no API key was sent"
+
+
+def test_faults_have_the_form_of_openais_errors(providers):
+    providers.fault("POST /v1/embeddings", status=500)
+    providers.fault("POST /v1/embeddings", status=404)
+    with pytest.raises(openai.InternalServerError) as failed:
+        client().embeddings.create(model="m", input="a")
+    assert failed.value.body["type"] == "server_error"
+    with pytest.raises(openai.NotFoundError) as failed:
+        client().embeddings.create(model="m", input="a")
+    assert failed.value.body["type"] == "invalid_request_error"

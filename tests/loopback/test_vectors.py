@@ -1,0 +1,56 @@
+"""Vectors of texts: of words, and the same in every process."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_evaluation_framework.loopback.vectors import count_tokens, share_of_words, vector
+
+
+@given(st.text(), st.integers(1, 300), st.sampled_from(["", "search_query"]))
+def test_every_text_has_a_finite_vector_of_length_1(text, dimension, role):
+    found = vector(text, dimension, role)
+    assert found.shape == (dimension,)
+    assert found.dtype == np.float32
+    assert np.isclose(np.linalg.norm(found), 1)
+
+
+def test_texts_that_share_words_are_more_alike_than_those_that_do_not():
+    question = vector("when are refunds paid", 512)
+    near, far = vector("refunds are paid within five days", 512), vector("install the agent", 512)
+    assert question @ near > question @ far
+
+
+def test_case_and_order_do_not_matter_and_a_role_does_a_little():
+    assert np.array_equal(vector("Refunds take days", 64), vector("days TAKE refunds", 64))
+    document, query = vector("refunds take five days", 256, "document"), vector("refunds take five days", 256, "query")
+    assert not np.array_equal(document, query)
+    assert document @ query > 0.7
+
+
+def test_words_that_cancel_each_other_still_have_a_direction():
+    found = [vector(f"w{number}", 1) for number in range(50)]
+    assert {float(each[0]) for each in found} <= {-1.0, 1.0}
+
+
+def test_vectors_are_the_same_in_another_process():
+    code = "from rag_evaluation_framework.loopback.vectors import vector; print(vector('a é \\ud800', 16).tolist())"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == str(vector("a é \ud800", 16).tolist())
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "share"),
+    [("a b", "b a c", 1.0), ("a b", "A", 0.5), ("a b", "", 0.0), ("?", "a", 0.0), ("a a b", "a", 0.5)],
+)
+def test_a_text_is_as_relevant_as_the_share_of_the_words_of_the_question_that_it_has(query, text, share):
+    assert share_of_words(query, text) == share
+
+
+def test_words_and_marks_are_tokens():
+    assert count_tokens("Hello, world!") == 4
+    assert count_tokens("") == 0

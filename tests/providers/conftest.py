@@ -1,0 +1,13 @@
+"""What the tests of providers share."""
+
+import pytest
+
+from rag_evaluation_framework.providers import calls
+
+
+@pytest.fixture
+def waits(monkeypatch):
+    """How many seconds each retry waits; nobody does."""
+    found = []
+    monkeypatch.setattr(calls, "_sleep", found.append)
+    return found

@@ -1,0 +1,73 @@
+"""Keys and addresses: where they come from, and that a key is shown nowhere."""
+
+import pytest
+
+from rag_evaluation_framework._outside import fit_to_show
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.providers.provider import ANTHROPIC, COHERE, OPENAI
+
+EVERY = [OPENAI, COHERE, ANTHROPIC]
+NAMES = [
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "CO_API_KEY",
+    "COHERE_API_KEY",
+    "CO_API_URL",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+]
+
+
+@pytest.fixture(autouse=True)
+def _bare(monkeypatch):
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
+def test_an_address_is_the_one_that_is_given_else_that_of_the_environment_else_the_providers_own(provider, monkeypatch):
+    assert provider.base_url(None) == provider.url
+    monkeypatch.setenv(provider.address, "http://in.house/v1/")
+    assert provider.base_url(None) == "http://in.house/v1"
+    assert provider.base_url("http://mine/") == "http://mine"
+    monkeypatch.setenv(provider.address, "")
+    assert provider.base_url("") == provider.url
+
+
+@pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
+def test_a_key_is_the_one_that_is_given_else_that_of_the_environment(provider, monkeypatch):
+    for name in reversed(provider.keys):
+        monkeypatch.setenv(name, f"from-{name}")
+        assert provider.key(None, None, "Mine") == f"from-{name}"
+    assert provider.key("given", None, "Mine") == "given"
+
+
+@pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
+def test_a_missing_key_is_told_in_a_line_with_the_variable_that_may_hold_it(provider, monkeypatch):
+    monkeypatch.setenv(provider.keys[0], "")
+    with pytest.raises(ConfigError) as missing:
+        provider.key(None, None, "MyEmbedder")
+    assert str(missing.value) == (
+        f"MyEmbedder needs a key of {provider.name}: set the environment variable {provider.keys[0]}, or pass client="
+    )
+
+
+@pytest.mark.parametrize("provider", EVERY, ids=lambda provider: provider.name)
+def test_a_server_of_ones_own_needs_no_key_and_gets_the_one_that_there_is(provider, monkeypatch):
+    assert provider.key(None, "http://127.0.0.1:8000/v1", "Mine") == "none-needed"
+    monkeypatch.setenv(provider.address, "http://127.0.0.1:8000/v1")
+    assert provider.key(None, None, "Mine") == "none-needed"
+    monkeypatch.setenv(provider.keys[0], "in-house-key")
+    assert provider.key(None, None, "Mine") == "in-house-key"
+    monkeypatch.delenv(provider.keys[0])
+    with pytest.raises(ConfigError):
+        provider.key(None, f"{provider.url}/", "Mine")
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_key_is_hidden_from_then_on(given, monkeypatch):
+    if not given:
+        monkeypatch.setenv("OPENAI_API_KEY", "oddly formed; kéy")
+    assert "oddly" in fit_to_show("it was oddly formed; kéy")
+    OPENAI.key("oddly formed; kéy" if given else None, None, "Mine")
+    assert fit_to_show("it was oddly formed; kéy") == "it was ***"

@@ -1,0 +1,117 @@
+"""Clients of the SDKs: made of what is given, without retries of their own, and closed when nobody needs them."""
+
+import gc
+import time
+from contextlib import nullcontext
+
+import anthropic
+import cohere
+import httpx
+import openai
+import pytest
+
+from rag_evaluation_framework._outside import fit_to_show
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.providers.sdks import (
+    NO_RETRIES,
+    address_of,
+    anthropic_client,
+    cohere_client,
+    openai_client,
+)
+from support.provider_clients import client_of
+
+KEY = "oddly-formed.key"
+EVERY = [(openai_client, openai.OpenAI), (anthropic_client, anthropic.Anthropic), (cohere_client, cohere.ClientV2)]
+NAMES = [
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "CO_API_KEY",
+    "COHERE_API_KEY",
+    "CO_API_URL",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+]
+
+
+@pytest.mark.parametrize(("made", "kind"), EVERY)
+def test_a_client_is_made_of_the_key_and_the_address_that_are_given(made, kind):
+    client = made(None, KEY, "http://127.0.0.1:9/v1", 7.0, "Mine")
+    assert type(client) is kind
+    assert address_of(client) == "http://127.0.0.1:9/v1"
+    assert fit_to_show(KEY) == "***"
+
+
+@pytest.mark.parametrize(("made", "kind"), EVERY)
+def test_without_a_key_there_is_no_client(made, kind, monkeypatch):
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ConfigError, match=r"^Mine needs a key of \w+: set the environment variable"):
+        made(None, None, None, 7.0, "Mine")
+
+
+MADE = [
+    pytest.param(openai_client, "OpenAI", "POST /v1/embeddings", id="openai"),
+    pytest.param(anthropic_client, "Anthropic", "POST /v1/messages", id="anthropic"),
+    pytest.param(cohere_client, "ClientV2", "POST /v2/embed", id="cohere"),
+]
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize(("made", "kind", "route"), MADE)
+def test_a_request_is_made_once_whatever_the_client_would_do(providers, made, kind, route, own):
+    with client_of(kind, providers.url) if own else nullcontext() as given:
+        client = made(given, None, None, 7.0, "Mine")
+        providers.fault(route, status=500, times=None)
+        with pytest.raises((openai.APIStatusError, anthropic.APIStatusError, cohere.core.ApiError)):
+            ask(client, kind)
+        assert providers.counts() == {route: 1}
+
+
+def ask(client, kind):
+    if kind == "OpenAI":
+        return client.embeddings.create(model="m", input="a")
+    if kind == "Anthropic":
+        return client.messages.create(model="m", max_tokens=1, messages=[{"role": "user", "content": "a"}])
+    return client.embed(model="m", input_type="search_query", texts=["a"], request_options=NO_RETRIES)
+
+
+@pytest.mark.parametrize("kind", ["OpenAI", "AsyncOpenAI", "ClientV2", "AsyncClientV2"])
+def test_of_a_client_that_is_given_the_key_is_hidden_and_the_address_known(kind):
+    made = openai_client if "OpenAI" in kind else cohere_client
+    with client_of(kind, "http://127.0.0.1:9", KEY) as given:
+        made(given, None, None, 7.0, "Mine")
+        assert fit_to_show(f"Incorrect key: {KEY}.") == "Incorrect key: ***."
+        assert address_of(given) == ("http://127.0.0.1:9/v1" if "OpenAI" in kind else "http://127.0.0.1:9")
+
+
+def test_anything_of_the_shape_of_a_client_is_used_as_it_is():
+    class Mine:
+        api_key = None
+
+    mine = Mine()
+    assert openai_client(mine, None, None, 7.0, "Mine") is mine
+    assert cohere_client(mine, None, None, 7.0, "Mine") is mine
+    assert address_of(mine) is None
+    assert address_of(None) is None
+
+
+@pytest.mark.parametrize(("made", "kind", "route"), MADE)
+def test_connections_are_closed_when_nobody_has_the_client_any_more(providers, made, kind, route):
+    client = made(None, None, None, 7.0, "Mine")
+    ask(client, kind)
+    connections = client._client if kind != "ClientV2" else client._client_wrapper.httpx_client.httpx_client
+    assert not connections.is_closed
+    del client
+    gc.collect()
+    assert connections.is_closed
+
+
+@pytest.mark.parametrize(("made", "kind", "route"), MADE)
+def test_a_timeout_is_the_one_that_is_given(providers, made, kind, route):
+    client = made(None, None, None, 0.3, "Mine")
+    providers.fault(route, delay=2.0)
+    begin = time.monotonic()
+    with pytest.raises((openai.APITimeoutError, anthropic.APITimeoutError, httpx.ReadTimeout)):
+        ask(client, kind)
+    assert time.monotonic() - begin < 1.5

@@ -1,0 +1,136 @@
+"""CohereReranker: what it sends, and that each text gets its own score."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from rag_evaluation_framework import (
+    BM25Retriever,
+    CachedEmbedder,
+    CohereReranker,
+    OpenAIEmbedder,
+    RerankedRetriever,
+    VectorRAGRetriever,
+    evaluate,
+)
+from rag_evaluation_framework.demo import load_handbook
+from rag_evaluation_framework.errors import ConfigError, ProviderRefused
+from rag_evaluation_framework.loopback.vectors import share_of_words
+from rag_evaluation_framework.registry.building import build
+from rag_evaluation_framework.registry.records import describe
+from rag_evaluation_framework.testing import RerankerConformance
+from support.provider_clients import client_of
+
+ROUTE = "POST /v2/rerank"
+KEY = "oddly-formed-key-19"
+
+
+def sent(providers):
+    return [exchange.request.json for exchange in providers.exchanges]
+
+
+class TestConformance(RerankerConformance):
+    @pytest.fixture
+    def reranker(self, providers):
+        return CohereReranker()
+
+
+def test_a_request_has_the_question_and_all_texts_in_their_order_and_no_top_n(providers):
+    scores = CohereReranker().scores("a b", ["x", "b a", "a"])
+    assert sent(providers) == [
+        {"model": "rerank-v3.5", "query": "a b", "documents": ["x", "b a", "a"], "max_tokens_per_doc": 4096}
+    ]
+    assert scores.tolist() == [0.0, 1.0, 0.5]
+
+
+def test_more_texts_than_a_request_holds_are_sent_in_several_and_none_are_not_sent(providers):
+    texts = [f"w{number % 7}" for number in range(2500)]
+    reranker = CohereReranker("rerank-english-v3.0", max_tokens_per_doc=100)
+    assert np.array_equal(reranker.scores("w1 w2", texts), [share_of_words("w1 w2", text) for text in texts])
+    assert [len(content["documents"]) for content in sent(providers)] == [1000, 1000, 500]
+    assert sent(providers)[0]["model"] == "rerank-english-v3.0"
+    assert sent(providers)[0]["max_tokens_per_doc"] == 100
+    assert reranker.scores("w1", []).shape == (0,)
+    assert len(providers.exchanges) == 3
+
+
+def test_surrogates_are_sent_as_what_they_stand_for(providers):
+    CohereReranker().scores("\ud83d\ude00", ["\ud800"])
+    assert (sent(providers)[0]["query"], sent(providers)[0]["documents"]) == ("\U0001f600", ["\ufffd"])
+
+
+def test_a_run_is_reranked(providers):
+    dataset = load_handbook()
+    result = evaluate(RerankedRetriever(BM25Retriever(), CohereReranker()), dataset)
+    assert result.counts["failed"] == 0
+    assert providers.counts() == {ROUTE: len(dataset.queries)}
+    assert {content["query"] for content in sent(providers)} == {query.text for query in dataset.queries}
+
+
+@pytest.mark.parametrize("given", ["api_key", "environment", "client"])
+def test_the_key_goes_into_one_header_and_into_no_log_name_or_record(providers, given, caplog, monkeypatch):
+    caplog.set_level(logging.DEBUG)
+    for name in ("cohere", "httpx", "httpcore", "rag_evaluation_framework"):
+        caplog.set_level(logging.DEBUG, logger=name)
+    with client_of("ClientV2", providers.url, KEY) as client:
+        monkeypatch.setenv("CO_API_KEY", KEY)
+        reranker = {
+            "api_key": CohereReranker(api_key=KEY),
+            "environment": CohereReranker(),
+            "client": CohereReranker(client=client),
+        }[given]
+        reranker.scores("a", ["a"])
+        providers.fault(ROUTE, status=401, body={"message": f"invalid api token: {KEY}."})
+        with pytest.raises(ProviderRefused) as refused:
+            reranker.scores("a", ["a"])
+    request = providers.exchanges[0].request
+    assert [name for name, value in request.headers.items() if KEY in value] == ["authorization"]
+    assert KEY.encode() not in request.body
+    assert caplog.records
+    assert [record for record in caplog.records if KEY in f"{record.getMessage()} {vars(record)}"] == []
+    assert KEY not in f"{refused.value} {refused.value!r} {refused.value.args}"
+    assert KEY not in f"{reranker!r} {reranker.name} {describe(reranker)}"
+
+
+def test_no_key_is_in_what_a_run_that_fails_leaves(providers, tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}-of-openai")
+    providers.fault(ROUTE, after=2, status=401, body={"message": f"invalid api token: {KEY}."})
+    providers.fault(ROUTE, body={KEY: 1}, times=None)
+    vectors = VectorRAGRetriever(embedder=CachedEmbedder(OpenAIEmbedder(), root=tmp_path))
+    retriever = RerankedRetriever(vectors, CohereReranker(api_key=KEY, max_retries=0))
+    result = evaluate(retriever, load_handbook())
+    result.save(root=tmp_path)
+    assert result.counts["failed"] > 1
+    print(result, *result.queries, result.failures, result._repr_html_(), sep="\n")
+    out, err = capfd.readouterr()
+    assert "status 401" in out
+    assert KEY not in out + err
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 3
+    assert [path for path in files if KEY.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"model": " "}, "model=' '; expected the name of a model"),
+        ({"max_tokens_per_doc": 0}, "max_tokens_per_doc=0; expected"),
+        ({"max_retries": -1}, "max_retries=-1; expected"),
+        ({"timeout": "1"}, "timeout='1'; expected a number of seconds above 0"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(given, says):
+    with pytest.raises(ConfigError, match=f"^CohereReranker: {says}"):
+        CohereReranker(**given)
+
+
+def test_it_is_built_by_its_name():
+    assert build("reranker", "cohere:max_tokens_per_doc=512") == CohereReranker(max_tokens_per_doc=512)
+
+
+def test_a_missing_key_is_told_before_the_first_question(monkeypatch):
+    for name in ("CO_API_KEY", "COHERE_API_KEY", "CO_API_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ConfigError, match=r"^CohereReranker needs a key of Cohere: set .* CO_API_KEY, or pass"):
+        CohereReranker().prepare()

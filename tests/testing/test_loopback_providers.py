@@ -1,0 +1,138 @@
+"""LoopbackProviders: while it is open the SDKs find it, and afterwards everything is as before."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+
+import pytest
+from openai import APIConnectionError, OpenAI
+from pydantic import BaseModel
+
+from rag_evaluation_framework.errors import ConfigError
+from rag_evaluation_framework.testing import LoopbackProviders
+
+NAMES = {
+    "OPENAI_BASE_URL",
+    "OPENAI_API_KEY",
+    "CO_API_URL",
+    "CO_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    "NO_PROXY",
+    "no_proxy",
+}
+ASKED = {"model": "m", "messages": [{"role": "user", "content": "Refunds take five working days."}]}
+
+
+class Form(BaseModel):
+    question: str
+    certain: bool
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch):
+    """Some variables that are set, and some that are not."""
+    for name in NAMES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "mine")
+    monkeypatch.setenv("no_proxy", "in.house")
+
+
+def asked(**given):
+    return OpenAI(max_retries=0, **given).chat.completions.create(**ASKED).choices[0].message.content
+
+
+def test_while_it_is_open_the_environment_points_at_it_and_afterwards_it_is_as_before():
+    before = dict(os.environ)
+    with LoopbackProviders() as providers:
+        changed = {name for name, value in os.environ.items() if before.get(name) != value}
+        assert changed == NAMES
+        assert os.environ["OPENAI_BASE_URL"] == f"{providers.url}/v1"
+        assert os.environ["CO_API_URL"] == os.environ["ANTHROPIC_BASE_URL"] == providers.url
+        assert asked() == "Refunds take five working days."
+    assert dict(os.environ) == before
+    with pytest.raises(APIConnectionError):
+        asked(base_url=f"{providers.url}/v1")
+
+
+def test_the_environment_is_as_before_also_after_an_exception():
+    before = dict(os.environ)
+    with pytest.raises(ZeroDivisionError), LoopbackProviders():
+        _ = 1 / 0
+    assert dict(os.environ) == before
+
+
+def test_one_inside_of_another_is_found_while_it_is_open():
+    with LoopbackProviders(answers=iter(lambda: "outer", None)):
+        assert asked() == "outer"
+        with LoopbackProviders(answers=["inner"]):
+            assert asked() == "inner"
+        assert asked() == "outer"
+
+
+def test_a_proxy_of_the_environment_is_not_asked(monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "in.house")
+    with LoopbackProviders():
+        assert os.environ["NO_PROXY"] == "in.house,127.0.0.1,localhost"
+        assert asked() == "Refunds take five working days."
+
+
+def test_a_port_may_be_given_again_and_again():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for _ in range(3):
+        with LoopbackProviders(port=port) as providers:
+            assert providers.url == f"http://127.0.0.1:{port}"
+            asked()
+
+
+def test_a_port_that_is_taken_is_refused_and_the_environment_stays_as_it_is():
+    with LoopbackProviders() as first:
+        before = dict(os.environ)
+        port = int(first.url.rpartition(":")[2])
+        with pytest.raises(ConfigError, match=f"^port {port} of 127.0.0.1 cannot be used"):
+            LoopbackProviders(port=port).__enter__()
+        assert dict(os.environ) == before
+        asked()
+
+
+def test_another_process_finds_it_by_its_environment():
+    code = "from openai import OpenAI; print(len(OpenAI().embeddings.create(model='m', input='a').data[0].embedding))"
+    with LoopbackProviders() as providers:
+        environment = {**{name: os.environ[name] for name in os.environ if name not in NAMES}, **providers.environment}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout == "256\n"
+        assert providers.counts() == {"POST /v1/embeddings": 1}
+
+
+def test_answers_are_a_script():
+    with LoopbackProviders(answers=["one", {"two": 2}]):
+        assert (asked(), json.loads(asked())) == ("one", {"two": 2})
+
+
+def test_answers_are_what_a_function_of_the_request_returns():
+    with LoopbackProviders(answers=lambda request: f"{request.model} was asked: {request.prompt}"):
+        assert asked() == "m was asked: Refunds take five working days."
+
+
+def test_without_answers_what_is_asked_about_is_quoted_in_the_form_that_is_asked_for():
+    with LoopbackProviders():
+        parsed = OpenAI().chat.completions.parse(response_format=Form, **ASKED).choices[0].message.parsed
+        assert parsed == Form(question="Refunds take five working days.", certain=True)
+
+
+def test_what_was_asked_is_told_and_a_fault_comes_once():
+    with LoopbackProviders() as providers:
+        providers.fault("POST /v1/chat/completions", status=503, headers={"retry-after-ms": "1"})
+        OpenAI(max_retries=1).chat.completions.create(**ASKED)
+        providers.fault("POST /v1/chat/completions", status=503)
+        providers.clear_faults()
+        asked()
+        assert [exchange.status for exchange in providers.exchanges] == [503, 200, 200]
+        assert providers.exchanges[0].request.json["model"] == "m"
+        assert providers.counts() == {"POST /v1/chat/completions": 3}
