@@ -15,7 +15,8 @@ temporary folder of the page's own. The first word after the fence says what hap
   the letter but for white space at the ends of lines. Keep these rare: they break with every change of wording.
 
 Any other word, a fence without one, and code that is indented instead of fenced fail. A warning does not fail a page.
-A page that names `PGHOST` runs beside a PostgreSQL server with pgvector, whose place these variables say.
+A page that names `PGHOST` runs beside a PostgreSQL server with pgvector, whose place these variables say; one that
+names `OPENAI_API_KEY` runs beside providers on this machine, at which the environment points.
 
 Beside that, every command and option of `rag-eval` must be documented in docs/reference/cli.md, and no other; every
 relative link must lead somewhere, its anchor included; every page of docs/ is in one group, listed in docs/README.md
@@ -273,6 +274,8 @@ def folder(tmp_path, monkeypatch):
 def test_every_block_of_the_page_runs(page, folder, request):
     if "PGHOST" in page.read_text(encoding="utf-8"):
         request.getfixturevalue("pgvector_environment")
+    if "OPENAI_API_KEY" in page.read_text(encoding="utf-8"):
+        request.getfixturevalue("providers")
     Story(page, folder).tell()
 
 

@@ -93,6 +93,18 @@ def test_a_component_that_lacks_its_package_names_the_extra(bare, offline, tmp_p
     assert "Traceback" not in shown.stderr
 
 
+@pytest.mark.parametrize("provider", ["openai", "cohere"])
+def test_a_provider_that_lacks_its_sdk_names_the_extra_in_a_line(bare, offline, tmp_path, provider):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text("Some words.\n")
+    (tmp_path / "q.csv").write_text("question,quote\nWhat?,Some words.\n")
+    command = [bare / "rag-eval", "run", "--corpus", "docs", "--dataset", "q.csv", "--embedder", provider]
+    shown = subprocess.run(command, env=offline, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert len(shown.stderr.splitlines()) == 1
+    assert f"rag-evaluation-framework[{provider}]" in shown.stderr
+
+
 def test_all_is_the_union_of_the_other_extras():
     extras = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     (union,) = extras.pop("all")

@@ -26,7 +26,9 @@ def started(*arguments, **environment):
         env={**os.environ, **environment},
     )
     try:
-        lines = [process.stdout.readline() for _ in range(8)]
+        lines = [process.stdout.readline()]
+        while lines[-1] and not lines[-1].startswith("export no_proxy="):  # the last one
+            lines.append(process.stdout.readline())
         assert all(line.startswith("export ") for line in lines)
         yield process, dict(line.removeprefix("export ").strip().split("=", 1) for line in lines)
     finally:

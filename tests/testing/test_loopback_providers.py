@@ -20,6 +20,9 @@ NAMES = {
     "CO_API_KEY",
     "ANTHROPIC_BASE_URL",
     "ANTHROPIC_API_KEY",
+    "LANGSMITH_ENDPOINT",
+    "LANGSMITH_API_KEY",
+    "LANGSMITH_CONFIG_FILE",
     "NO_PROXY",
     "no_proxy",
 }

@@ -50,12 +50,12 @@ def as_finished(work: Callable[[T], R], items: Sequence[T], at_once: int) -> Gen
                 numbers[start(item)] = number
             if not numbers:
                 break
-            future = next(iter(wait(numbers, return_when=FIRST_COMPLETED).done))
-            number, error = numbers.pop(future), future.exception()
-            if error is None:
-                yield number, future.result()
-            elif first is None:
-                first = error
+            for future in wait(numbers, return_when=FIRST_COMPLETED).done:
+                number, error = numbers.pop(future), future.exception()
+                if error is None:
+                    yield number, future.result()
+                elif first is None:
+                    first = error
     if first is not None:
         raise first
 
