@@ -489,6 +489,10 @@ VectorRAGRetriever(lambda text: text.split("\n"), lambda texts: [[len(text)] for
 
 assert_type(evaluation.experiment(BM25Retriever()), TokenLevelExperimentConfig)
 
+assert_type(TokenLevelEvaluation(corpus, "my.json").run(), EvaluationResult[CharacterSpan])
+assert_type(TokenLevelEvaluation(corpus, langsmith_dataset_name="mine", publish=False), TokenLevelEvaluation)
+assert_type(DocumentLevelEvaluation(corpus, Path("my.json"), root="runs").run(), EvaluationResult[DocumentId])
+assert_type(ChunkLevelEvaluation(corpus, langsmith_dataset_name="mine").publishes_to, str | None)
 by_chunk = ChunkLevelEvaluation(corpus, chunk_truth)
 assert_type(by_chunk.run(OwnSentences(), metrics=[Recall(), ChunkF1(), FirstChunk()]), EvaluationResult[ChunkId])
 assert_type(ChunkLevelEvaluation(corpus, token_truth).run(k=3), EvaluationResult[ChunkId])

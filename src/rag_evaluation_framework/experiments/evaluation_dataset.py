@@ -63,13 +63,20 @@ def find_dataset(given: Any, name: str | None, level: Level[Any], corpus: Corpus
         raise ConfigError(f"langsmith_dataset_name={shown(checked)}: expected the name of a dataset")
     for ending in _ENDINGS if Path(name).name == name else ():
         local = Path(root) / DATASETS / f"{name}{ending}"
-        if local.is_file():
+        if _is_file(local):
             return FoundDataset(_at_level(_loading(local, corpus), level))
     pull: Read = partial(load_installed(_PULL), name, corpus=corpus)
     try:
         return FoundDataset(_at_level(pull, level), name)
     except (ConfigError, MissingDependency) as error:
         raise type(error)(f"no file of dataset {name!r} in {Path(root) / DATASETS}; {error}") from error
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # no file can have this name
+        return False
 
 
 def _loading(path: Path, corpus: Corpus) -> Read:

@@ -1,0 +1,321 @@
+"""Which dataset an evaluation has: an object, a file, or a name that is looked up here and in LangSmith."""
+
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from rag_evaluation_framework import (
+    CHUNK,
+    DOCUMENT,
+    TOKEN,
+    ChunkLevelEvaluation,
+    ChunkLevelGroundTruth,
+    Dataset,
+    DocumentLevelEvaluation,
+    DocumentLevelGroundTruth,
+    TokenLevelEvaluation,
+    save_dataset,
+)
+from rag_evaluation_framework.data import Query
+from rag_evaluation_framework.errors import (
+    ConfigError,
+    DatasetError,
+    LevelMismatch,
+    MissingDependency,
+)
+from rag_evaluation_framework.integrations import PublishedExperiment, push_dataset
+from rag_evaluation_framework.testing import LoopbackProviders
+from support.published import CORPUS, is_there_once, published_dataset, retrieve
+
+ALL = [TokenLevelEvaluation, ChunkLevelEvaluation, DocumentLevelEvaluation]
+
+
+@pytest.fixture
+def dataset():
+    return published_dataset()
+
+
+@pytest.fixture
+def providers():
+    with LoopbackProviders() as opened:
+        yield opened
+
+
+@pytest.fixture
+def here(monkeypatch, tmp_path):
+    """A folder to work in, where nobody has a key, and connections are counted and refused."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY", "LANGSMITH_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANGSMITH_CONFIG_FILE", str(tmp_path / "none"))
+    attempts = []
+
+    def refused(self, address):
+        attempts.append(address)
+        raise OSError("no network in this test")
+
+    monkeypatch.setattr(socket.socket, "connect", refused)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **options: refused(None, args))
+    return attempts
+
+
+def labels(dataset):
+    """Return the questions of a token-level dataset and where their labels are."""
+    return [(entry.query, [(span.doc_id, span.start, span.end) for span in entry.relevant]) for entry in dataset]
+
+
+def kept(dataset, name, root):
+    (root / "datasets").mkdir(parents=True, exist_ok=True)
+    return save_dataset(dataset, root / "datasets" / name)
+
+
+# --- objects and files ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_a_dataset_is_used_as_it_is(dataset, kind, here):
+    evaluation = kind(CORPUS, dataset)
+    assert evaluation.dataset is dataset
+    assert evaluation.publishes_to is None
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("as_text", [True, False])
+def test_a_path_is_read(dataset, kind, as_text, here, tmp_path):
+    path = save_dataset(dataset, tmp_path / "mine.json")
+    evaluation = kind(CORPUS, str(path) if as_text else path)
+    assert labels(evaluation.dataset) == labels(dataset)
+    assert evaluation.dataset.level is TOKEN
+    assert evaluation.publishes_to is None
+    assert here == []
+
+
+def test_a_file_of_its_own_level_is_read_at_that(tmp_path):
+    chunks = Dataset([ChunkLevelGroundTruth(Query.from_text("a?"), ["chunk_1"])], CHUNK)
+    documents = Dataset([DocumentLevelGroundTruth(Query.from_text("a?"), ["a.md"])], DOCUMENT)
+    assert ChunkLevelEvaluation(CORPUS, save_dataset(chunks, tmp_path / "c.json")).dataset.level is CHUNK
+    assert DocumentLevelEvaluation(CORPUS, save_dataset(documents, tmp_path / "d.json")).dataset.level is DOCUMENT
+    for kind, path in [
+        (TokenLevelEvaluation, "c.json"),
+        (DocumentLevelEvaluation, "c.json"),
+        (ChunkLevelEvaluation, "d.json"),
+    ]:
+        with pytest.raises(LevelMismatch, match=f"expected {kind.level.evaluation_type}"):
+            kind(CORPUS, tmp_path / path)
+
+
+def test_a_file_that_is_not_there_or_not_valid_is_named(tmp_path):
+    with pytest.raises(DatasetError, match=r"none\.json"):
+        TokenLevelEvaluation(CORPUS, tmp_path / "none.json")
+    (tmp_path / "bad.json").write_text("{")
+    with pytest.raises(DatasetError, match=r"bad\.json"):
+        TokenLevelEvaluation(CORPUS, tmp_path / "bad.json")
+
+
+# --- exactly one ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "expected either dataset= or langsmith_dataset_name=, got neither"),
+        ({"dataset": published_dataset(), "langsmith_dataset_name": "mine"}, "got both"),
+        ({"dataset": "mine.json", "langsmith_dataset_name": "mine"}, "got both"),
+        ({"langsmith_dataset_name": ""}, "langsmith_dataset_name='': expected the name of a dataset"),
+        ({"langsmith_dataset_name": "  "}, "expected the name of a dataset"),
+        ({"langsmith_dataset_name": 7}, "langsmith_dataset_name=7: expected the name of a dataset"),
+        ({"dataset": published_dataset(), "publish": True}, "publish=True needs langsmith_dataset_name="),
+        ({"langsmith_dataset_name": "mine", "publish": "yes"}, "publish='yes'"),
+        ({"langsmith_dataset_name": "mine", "publish": 1}, "publish=1"),
+    ],
+)
+def test_it_is_exactly_one_of_a_dataset_and_a_name(kind, options, message, here):
+    with pytest.raises(ConfigError, match=message):
+        kind(CORPUS, **options)
+    assert here == []
+
+
+def test_what_is_neither_is_refused(here):
+    with pytest.raises(DatasetError, match="expected a Dataset"):
+        TokenLevelEvaluation(CORPUS, 7)
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("ending", [".json", ".jsonl"])
+def test_a_name_is_looked_up_here_first_and_nothing_is_connected_to(dataset, kind, ending, here, tmp_path):
+    kept(dataset, f"mine{ending}", tmp_path / ".rag-eval")
+    evaluation = kind(CORPUS, langsmith_dataset_name="mine")
+    assert labels(evaluation.dataset) == labels(dataset)
+    assert evaluation.publishes_to is None
+    assert evaluation.run(k=2).experiment_url is None
+    assert here == []
+
+
+def test_no_sdk_is_loaded_for_a_name_that_is_here(dataset, here, tmp_path):
+    kept(dataset, "mine.json", tmp_path / "store")
+    code = (
+        "import sys; from rag_evaluation_framework import Corpus, Document, TokenLevelEvaluation\n"
+        f"corpus = Corpus([Document(name, text) for name, text in {[(d.id, d.content) for d in CORPUS]!r}])\n"
+        "TokenLevelEvaluation(corpus, langsmith_dataset_name='mine', root='store').run(k=2)\n"
+        "print(sorted({'langsmith', 'openai', 'requests', 'httpx', 'httpx2'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr
+
+
+def test_the_root_can_be_another_folder(dataset, here, tmp_path):
+    kept(dataset, "mine.json", tmp_path / "store")
+    evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path / "store")
+    assert labels(evaluation.dataset) == labels(dataset)
+    with pytest.raises(
+        ConfigError, match=r"no file of dataset 'mine' in \.rag-eval.datasets; LangSmith needs an API key"
+    ):
+        TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine")
+    assert here == []
+
+
+@pytest.mark.parametrize(
+    "name", ["../mine", "sub/mine", "../../mine", "{root}/datasets/mine", "..", ".", "/mine", "./mine"]
+)
+def test_a_name_never_leads_out_of_the_root(dataset, name, here, tmp_path):
+    root = tmp_path / "a" / "root"
+    for folder in (root, root.parent, tmp_path, root / "datasets", root / "datasets" / "sub"):
+        folder.mkdir(parents=True, exist_ok=True)
+        save_dataset(dataset, folder / "mine.json")
+    with pytest.raises(ConfigError, match="LangSmith needs an API key"):
+        TokenLevelEvaluation(CORPUS, langsmith_dataset_name=name.format(root=root), root=root)
+
+
+@pytest.mark.parametrize("name", ["m" * 300, "a\0b", "é" * 200])
+def test_a_name_that_no_file_can_have_is_one_of_langsmith(providers, dataset, name, tmp_path):
+    push_dataset(dataset, name)
+    found = TokenLevelEvaluation(CORPUS, langsmith_dataset_name=name, root=tmp_path).dataset
+    assert labels(found) == labels(dataset)
+
+
+def test_a_name_that_is_not_here_is_one_of_langsmith(providers, dataset, tmp_path):
+    push_dataset(dataset, "mine")
+    for kind in ALL:
+        evaluation = kind(CORPUS, langsmith_dataset_name="mine", root=tmp_path)
+        assert labels(evaluation.dataset) == labels(dataset)
+        assert evaluation.publishes_to == "mine"
+    with pytest.raises(DatasetError, match="has no dataset 'other'"):
+        TokenLevelEvaluation(CORPUS, langsmith_dataset_name="other", root=tmp_path)
+
+
+def test_a_dataset_of_another_level_in_langsmith_is_refused(providers, tmp_path):
+    push_dataset(Dataset([ChunkLevelGroundTruth(Query.from_text("a?"), ["chunk_1"])], CHUNK), "chunks")
+    assert ChunkLevelEvaluation(CORPUS, langsmith_dataset_name="chunks", root=tmp_path).dataset.level is CHUNK
+    for kind in (TokenLevelEvaluation, DocumentLevelEvaluation):
+        with pytest.raises(LevelMismatch, match=f"expected {kind.level.evaluation_type}"):
+            kind(CORPUS, langsmith_dataset_name="chunks", root=tmp_path)
+
+
+def test_a_broken_file_is_not_passed_over(providers, dataset, tmp_path):
+    push_dataset(dataset, "mine")
+    kept(dataset, "mine.json", tmp_path).write_text("{")
+    before = len(providers.exchanges)
+    with pytest.raises(DatasetError, match=r"mine\.json"):
+        TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path)
+    assert len(providers.exchanges) == before
+
+
+def test_without_the_extra_both_places_are_told(monkeypatch, here, tmp_path):
+    monkeypatch.setenv("LANGSMITH_API_KEY", "a-key")
+    monkeypatch.setitem(sys.modules, "langsmith", None)
+    with pytest.raises(MissingDependency, match=r"no file of dataset 'mine' in .*; .*\[langsmith\]"):
+        TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine")
+
+
+def test_a_dataset_that_is_pulled_once_is_found_here(providers, dataset, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    push_dataset(dataset, "mine")
+    (tmp_path / ".rag-eval" / "datasets").mkdir(parents=True)
+    pull = [sys.executable, "-m", "rag_evaluation_framework", "dataset", "pull", "mine", "-o"]
+    subprocess.run([*pull, ".rag-eval/datasets/mine.json"], check=True, capture_output=True, timeout=60)
+    providers.fault("GET /datasets", status=500, times=None)
+    assert labels(TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine").dataset) == labels(dataset)
+
+
+# --- what is published ------------------------------------------------------------------------------------------------
+
+
+def test_a_dataset_that_was_read_in_langsmith_gets_the_results_and_others_do_not(providers, dataset, tmp_path):
+    push_dataset(dataset, "mine")
+    result = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path).run(retriever=retrieve, k=2)
+    experiment = is_there_once(providers, result)
+    assert result.experiment_url.endswith(experiment.id)
+    assert isinstance(result.raw_results, PublishedExperiment)
+    assert result.raw_results.complete
+    assert result.raw_results.told not in result.notes
+    kept(dataset, "mine.json", tmp_path)
+    local = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path).run(retriever=retrieve, k=2)
+    assert (local.experiment_url, local.raw_results) == (None, None)
+    assert len(providers.langsmith.experiments) == 1
+
+
+def test_publishing_can_be_asked_for_and_refused(providers, dataset, tmp_path):
+    push_dataset(dataset, "mine")
+    refused = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", publish=False, root=tmp_path)
+    assert refused.run(retriever=retrieve, k=2).experiment_url is None
+    assert providers.langsmith.experiments == {}
+    kept(dataset, "mine.json", tmp_path)
+    asked = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", publish=True, root=tmp_path)
+    is_there_once(providers, asked.run(retriever=retrieve, k=2))
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (("POST /sessions", {"status": 401}), "the result is not published: .*status 401"),
+        (("POST /sessions", {"status": 422}), "the result is not published: .*status 422"),
+        (("GET /datasets", {"status": 403}), "the result is not published: .*status 403"),
+        (("GET /datasets", {"body": [{"id": 7}], "status": 200}), "the result is not published: "),
+        (("POST /runs/multipart", {"status": 422}), "is incomplete: 0 of 8 runs and 0 of 36 scores are there"),
+    ],
+)
+def test_a_publication_that_fails_loses_and_changes_nothing_and_is_noted(providers, dataset, fault, told, tmp_path):
+    push_dataset(dataset, "mine")
+    evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path)
+    silent = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", publish=False, root=tmp_path)
+    expected = silent.run(retriever=retrieve, k=2)
+    route, options = fault
+    providers.fault(route, times=None, **options)
+    with pytest.warns(UserWarning, match=told):
+        result = evaluation.run(retriever=retrieve, k=2)
+    assert result.metrics == expected.metrics
+    assert [query.hits for query in result.queries] == [query.hits for query in expected.queries]
+    assert result.notes[:-1] == expected.notes
+    assert "loopb" not in result.notes[-1]
+    assert replace(result, experiment_url=None).save(tmp_path / "run").is_dir()
+
+
+def test_a_key_that_is_gone_after_the_run_does_not_lose_the_result(providers, dataset, tmp_path, monkeypatch):
+    kept(dataset, "mine.json", tmp_path)
+    for name in ("LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", publish=True, root=tmp_path)
+    with pytest.warns(UserWarning, match="the result is not published: LangSmith needs an API key"):
+        assert evaluation.run(retriever=retrieve, k=2).metrics["span_recall@2"] > 0
+
+
+def test_a_server_that_is_gone_after_the_run_does_not_lose_the_result(dataset, tmp_path):
+    with LoopbackProviders() as providers:
+        push_dataset(dataset, "mine")
+        evaluation = TokenLevelEvaluation(CORPUS, langsmith_dataset_name="mine", root=tmp_path)
+        environment = dict(providers.environment)
+    os.environ.update(environment)
+    try:
+        with pytest.warns(UserWarning, match="the result is not published: .*no answer"):
+            assert evaluation.run(retriever=retrieve, k=2).metrics["span_recall@2"] > 0
+    finally:
+        for name in environment:
+            os.environ.pop(name, None)
