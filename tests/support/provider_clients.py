@@ -9,14 +9,19 @@ import openai
 
 from rag_evaluation_framework._support.coroutines import resolved
 
-SDKS = {"OpenAI": openai.OpenAI, "AsyncOpenAI": openai.AsyncOpenAI, "Anthropic": anthropic.Anthropic}
+SDKS = {
+    "OpenAI": openai.OpenAI,
+    "AsyncOpenAI": openai.AsyncOpenAI,
+    "Anthropic": anthropic.Anthropic,
+    "AsyncAnthropic": anthropic.AsyncAnthropic,
+}
 
 
 @contextmanager
 def client_of(kind, url, key="odd-key-of-mine"):
-    """Yield `OpenAI`, `AsyncOpenAI`, `Anthropic`, `ClientV2` or `AsyncClientV2`, of a server."""
+    """Yield `OpenAI`, `AsyncOpenAI`, `Anthropic`, `AsyncAnthropic`, `ClientV2` or `AsyncClientV2`, of a server."""
     if kind in SDKS:
-        client = SDKS[kind](api_key=key, base_url=url if kind == "Anthropic" else f"{url}/v1")
+        client = SDKS[kind](api_key=key, base_url=url if "Anthropic" in kind else f"{url}/v1")
         try:
             yield client
         finally:

@@ -18,6 +18,7 @@ from rag_evaluation_framework.llms.anthropic import AnthropicClient
 from rag_evaluation_framework.llms.json_answers import json_in, strict_schema
 from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
 from rag_evaluation_framework.providers.provider import ANTHROPIC, OPENAI
+from rag_evaluation_framework.providers.sdks import given_client
 
 F = TypeVar("F", bound=BaseModel)
 T = TypeVar("T")
@@ -131,8 +132,7 @@ class LanguageModel(Component):
 
     @cached_property
     def _connected(self) -> Any:
-        client: Any = self.client
-        return client.with_options(max_retries=0) if hasattr(client, "with_options") else client
+        return given_client(self.client)
 
     @cached_property
     def _calls(self) -> ProviderCalls:

@@ -23,7 +23,7 @@ def openai_client(client: Any, api_key: str | None, base_url: str | None, timeou
         ConfigError: There is no key.
     """
     if client is not None:
-        return _given(client)
+        return given_client(client)
     sdk: Any = require("openai", extra="openai", needed_by=needed_by)
     key = OPENAI.key(api_key, base_url, needed_by)
     url, connections = OPENAI.base_url(base_url), sdk.DefaultHttpxClient()
@@ -34,7 +34,7 @@ def openai_client(client: Any, api_key: str | None, base_url: str | None, timeou
 def anthropic_client(client: Any, api_key: str | None, base_url: str | None, timeout: float, needed_by: str) -> Any:
     """Return an Anthropic client; the arguments and errors are those of `openai_client`."""
     if client is not None:
-        return _given(client)
+        return given_client(client)
     sdk: Any = require("anthropic", extra="anthropic", needed_by=needed_by)
     key = ANTHROPIC.key(api_key, base_url, needed_by)
     url, connections = ANTHROPIC.base_url(base_url), sdk.DefaultHttpxClient()
@@ -48,7 +48,7 @@ def cohere_client(client: Any, api_key: str | None, base_url: str | None, timeou
     Its requests take `request_options=NO_RETRIES`.
     """
     if client is not None:
-        return _given(client)
+        return given_client(client)
     sdk: Any = require("cohere", extra="cohere", needed_by=needed_by)
     key = COHERE.key(api_key, base_url, needed_by)
     http: Any = require("httpx", extra="cohere", needed_by=needed_by)
@@ -67,7 +67,7 @@ def address_of(client: Any) -> str | None:
     return str(address).rstrip("/") if address else None
 
 
-def _given(client: Any) -> Any:
+def given_client(client: Any) -> Any:
     """Return a client that was given, without retries of its own if it has options. Its key is hidden from now on."""
     wrapper = getattr(client, "_client_wrapper", None)
     key: Any = getattr(client, "api_key", None) if wrapper is None else getattr(wrapper, "_token", None)
