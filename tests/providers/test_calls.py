@@ -167,7 +167,6 @@ def test_else_a_retry_waits_a_random_time_below_a_bound_that_doubles(providers, 
 def test_the_time_is_waited(providers):
     providers.fault(ROUTE, status=429, headers={"retry-after-ms": "400"})
     assert seconds(asking()) >= 0.4
-    assert seconds(asking()) < 0.4
 
 
 def test_a_provider_that_is_down_is_asked_once_per_call_until_it_answers(providers, waits):
