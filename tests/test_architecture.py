@@ -17,7 +17,7 @@ FLOORS = (
     {"data"},
     {"types", "contracts", "statistics"},
     {"text", "markups", "judging", "registry", "providers"},
-    {"chunkers", "embedders", "vector_stores", "rerankers", "metrics", "quotes"},
+    {"chunkers", "embedders", "vector_stores", "rerankers", "llms", "metrics", "quotes"},
     {"labelling", "levels", "rankings", "retrievers"},
     {"datasets", "engines", "inspection", "scoring"},
     {"annotation", "results"},

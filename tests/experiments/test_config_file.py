@@ -337,7 +337,7 @@ def test_your_own_metric_is_named_by_its_module(folder, own):
         ({"chunker": "recursive-character"}, "expected a 'type'"),
         (
             {"type": "vector-rag", "embedder": "nobody"},
-            "embedder 'nobody' is unknown; there are cached, lsa",
+            "embedder 'nobody' is unknown; there are cached, cohere, lsa",
         ),
     ],
 )

@@ -477,6 +477,7 @@ def test_the_report_is_strict_json_with_one_line_per_query_and_stable_keys(tmp_p
         "breakdowns",
         "first_relevant",
         "gates",
+        "usage",
         "queries",
     ]
     assert report["schema_version"] == 2

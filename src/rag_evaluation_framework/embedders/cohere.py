@@ -10,7 +10,7 @@ from rag_evaluation_framework.contracts.component import check_choice
 from rag_evaluation_framework.contracts.embedder import Role
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.providers.calls import Read
+from rag_evaluation_framework.providers.calls import Consumed
 from rag_evaluation_framework.providers.provider import COHERE, Provider
 from rag_evaluation_framework.providers.sdks import NO_RETRIES, cohere_client
 
@@ -74,10 +74,12 @@ class CohereEmbedder(RemoteEmbedder):
             **asked,
         )
 
-    def _read(self, answer: Any, texts: list[str]) -> Read[Sequence[Any]]:
+    def _read(self, answer: Any, texts: list[str]) -> Sequence[Any]:
         del texts
         vectors: Any = getattr(getattr(answer, "embeddings", None), "float_", None)
         if not is_list(vectors):
             raise ValueError(f"{shown(answer)}; expected a list of vectors")
-        billed = getattr(getattr(answer, "meta", None), "billed_units", None)
-        return Read(vectors, int(getattr(billed, "input_tokens", None) or 0))
+        return vectors
+
+    def _consumed(self, answer: Any) -> Consumed:
+        return Consumed(int(answer.meta.billed_units.input_tokens))

@@ -11,7 +11,7 @@ from rag_evaluation_framework._outside import shown
 from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.contracts.embedder import Role
 from rag_evaluation_framework.embedders.remote import RemoteEmbedder
-from rag_evaluation_framework.providers.calls import Read
+from rag_evaluation_framework.providers.calls import Consumed
 from rag_evaluation_framework.providers.provider import OPENAI, Provider
 from rag_evaluation_framework.providers.sdks import openai_client
 
@@ -57,15 +57,17 @@ class OpenAIEmbedder(RemoteEmbedder):
         # In base64 the SDK leaves the vectors as they came, and decodes junk to no vector.
         return sdk.embeddings.create(input=texts, model=self.model, encoding_format="base64", **asked)
 
-    def _read(self, answer: Any, texts: list[str]) -> Read[Sequence[Any]]:
+    def _read(self, answer: Any, texts: list[str]) -> Sequence[Any]:
         data: Any = getattr(answer, "data", None)
         if not is_list(data):
             raise ValueError(f"{shown(answer)}; expected a list of vectors")
         rows: dict[int, Any] = {item.index: _decoded(item.embedding) for item in data}
         if len(rows) != len(data) or rows.keys() - set(range(len(texts))):
             raise ValueError(f"{len(data)} vectors with the indices {sorted(rows)} for {len(texts)} texts")
-        tokens = getattr(answer.usage, "prompt_tokens", None)
-        return Read([rows[number] for number in sorted(rows)], tokens if isinstance(tokens, int) else 0)
+        return [rows[number] for number in sorted(rows)]
+
+    def _consumed(self, answer: Any) -> Consumed:
+        return Consumed(int(answer.usage.prompt_tokens))
 
 
 def _decoded(embedding: Any) -> Any:

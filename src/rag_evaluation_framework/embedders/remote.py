@@ -16,7 +16,7 @@ from rag_evaluation_framework.contracts.component import check_count, check_seco
 from rag_evaluation_framework.contracts.embedder import EmbeddedPart, Embedder, Role, joined
 from rag_evaluation_framework.errors import ConfigError
 from rag_evaluation_framework.providers.batches import BatchLimits, embed_in_batches
-from rag_evaluation_framework.providers.calls import Prices, ProviderCalls, Read
+from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
 from rag_evaluation_framework.providers.provider import Provider
 from rag_evaluation_framework.providers.sdks import address_of
 
@@ -115,7 +115,9 @@ class RemoteEmbedder(Embedder, ABC):
         sdk = self._sdk  # once, and before there are threads
 
         def embed(batch: list[str]) -> NDArray[np.float32]:
-            return self._calls.call(lambda: self._send(sdk, batch, role), lambda answer: self._checked(answer, batch))
+            return self._calls.call(
+                lambda: self._send(sdk, batch, role), lambda answer: self._checked(answer, batch), self._consumed
+            )
 
         limits = BatchLimits(self.batch_size, self.most_tokens)
         with closing(embed_in_batches(texts, limits, self.max_concurrency, embed, type(self).__name__)) as answered:
@@ -131,8 +133,12 @@ class RemoteEmbedder(Embedder, ABC):
         """Make one request."""
 
     @abstractmethod
-    def _read(self, answer: Any, texts: list[str]) -> Read[Sequence[Any]]:
+    def _read(self, answer: Any, texts: list[str]) -> Sequence[Any]:
         """Return the vectors of an answer, one per text and in their order; whatever is raised says what is wrong."""
+
+    @abstractmethod
+    def _consumed(self, answer: Any) -> Consumed:
+        """Return what an answer consumed."""
 
     @cached_property
     def _sdk(self) -> Any:
@@ -147,20 +153,20 @@ class RemoteEmbedder(Embedder, ABC):
             return np.zeros((0, self.dimension), dtype=np.float32)
         return joined(self.embed_in_parts(texts, role), len(texts))
 
-    def _checked(self, answer: Any, texts: list[str]) -> Read[NDArray[np.float32]]:
-        read = self._read(answer, texts)
-        if len(read.value) != len(texts):
-            raise ValueError(f"{len(read.value)} vectors for {len(texts)} texts")
-        expected = self.dimensions or self._known.get("dimension") or len(read.value[0])
-        if wrong := {len(row) for row in read.value} - {expected}:
+    def _checked(self, answer: Any, texts: list[str]) -> NDArray[np.float32]:
+        rows = self._read(answer, texts)
+        if len(rows) != len(texts):
+            raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
+        expected = self.dimensions or self._known.get("dimension") or len(rows[0])
+        if wrong := {len(row) for row in rows} - {expected}:
             raise ValueError(f"a vector of {wrong.pop()} numbers; expected {expected}")
         if not expected:
             raise ValueError("vectors without numbers")
-        vectors = _as_numbers(read.value)
+        vectors = _as_numbers(rows)
         if not np.isfinite(vectors).all():
             raise ValueError("vectors with NaN or infinity; expected finite numbers")
         self._known["dimension"] = expected
-        return Read(vectors, read.input_tokens)
+        return vectors
 
 
 def _as_numbers(rows: Sequence[Any]) -> NDArray[np.float32]:

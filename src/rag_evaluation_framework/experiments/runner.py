@@ -22,6 +22,7 @@ from rag_evaluation_framework.experiments.copied_text import note_copies_retriev
 from rag_evaluation_framework.experiments.reranking import BeforeReranking, before_reranking
 from rag_evaluation_framework.experiments.retrieval import Ended, Index, how_many_answered, ranked
 from rag_evaluation_framework.levels.catalogue import RULES
+from rag_evaluation_framework.providers.usage import track_usage
 from rag_evaluation_framework.results.query_result import QueryResults
 from rag_evaluation_framework.results.result import EvaluationResult, ExperimentResult
 from rag_evaluation_framework.results.store import check_root
@@ -72,7 +73,7 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
         check_root(measured.save_results_path)
     cutoffs = [cutoff for cutoff in config.cutoffs if cutoff != OWN_CUTOFF]
     cutter = RankingCutter(cutoffs, measured.tokenizer, config.corpus)
-    with no_exit("a component", "the run"), collected() as notes:
+    with no_exit("a component", "the run"), collected() as notes, track_usage() as usage:
         # Here, as what properties of components raise loses nothing yet.
         record = config.record
         head: dict[str, Any] = {
@@ -90,7 +91,8 @@ def run_experiment(config: ExperimentConfig[Any], complete: Complete | None = No
             answered, late = f"{answered}, but not scored", again
             result = _scored(config, cutter, truth, rankings, head, record, interrupted=True)
     told = [f"interrupted: {answered}"] if NOT_ANSWERED in rankings.failures.values() else []
-    result = replace(result, notes=tuple(dict.fromkeys([*told, *config.notes, *notes])))
+    said = dict.fromkeys([*told, *config.notes, *notes])
+    result = replace(result, notes=tuple(said), usage=tuple(usage.models))
     if complete is not None and late is None and not isinstance(ended, KeyboardInterrupt):
         result, late = finished(lambda: complete(result))
     return _kept(result, measured.save_results_path, answered, late or ended)

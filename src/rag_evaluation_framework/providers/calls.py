@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from random import uniform
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from rag_evaluation_framework._outside import fit_to_show, one_line, raised, said
 from rag_evaluation_framework._support.coroutines import resolved, stop_if_cancelled
@@ -39,17 +40,15 @@ _OK = range(200, 300)
 
 
 @dataclass(frozen=True)
-class Read(Generic[T]):
-    """What was read of an answer.
+class Consumed:
+    """What a provider says that an answer consumed, and charges.
 
     Attributes:
-        value: What was asked for.
-        input_tokens: What the provider counted as read; 0 where it tells nothing.
-        output_tokens: What it counted as written.
-        searches: Search units that it counted.
+        input_tokens: Tokens that were read; 0 where it tells nothing.
+        output_tokens: Tokens that were written.
+        searches: Search units.
     """
 
-    value: T
     input_tokens: int = 0
     output_tokens: int = 0
     searches: int = 0
@@ -69,12 +68,12 @@ class Prices:
     price_out: float | None = None
     price_search: float | None = None
 
-    def cost(self, read: Read[Any]) -> float | None:
+    def cost(self, consumed: Consumed) -> float | None:
         """Return what an answer costs, None if a price that matters is not known."""
         parts = [
-            (self.price_in, read.input_tokens / 1e6),
-            (self.price_out, read.output_tokens / 1e6),
-            (self.price_search, read.searches / 1e3),
+            (self.price_in, consumed.input_tokens / 1e6),
+            (self.price_out, consumed.output_tokens / 1e6),
+            (self.price_search, consumed.searches / 1e3),
         ]
         if all(price is None for price, _ in parts) or any(price is None and amount for price, amount in parts):
             return None
@@ -103,12 +102,13 @@ class ProviderCalls:
     prices: Prices = field(default_factory=Prices)
     _unavailable: bool = field(default=False, init=False)
 
-    def call(self, send: Callable[[], Any], read: Callable[[Any], Read[T]]) -> T:
+    def call(self, send: Callable[[], Any], read: Callable[[Any], T], consumed: Callable[[Any], Consumed]) -> T:
         """Return what was read of the answer.
 
         Args:
             send: Makes one request, without retries of its own; what it returns may be awaitable.
             read: Checks the answer; whatever it raises says that the answer cannot be used.
+            consumed: Says what the answer consumed, also if it cannot be used.
 
         Raises:
             ProviderRefused: The provider refused the request.
@@ -119,7 +119,7 @@ class ProviderCalls:
         attempt = 1
         while True:
             try:
-                value = self._attempt(send, read, attempt)
+                value = self._attempt(send, read, consumed, attempt)
             except _Failed as failed:
                 if attempt > retries or not failed.may_pass or failed.wait > LONGEST_WAIT:
                     self._unavailable = isinstance(failed.error, ProviderUnavailable)
@@ -131,24 +131,41 @@ class ProviderCalls:
                 self._unavailable = False
                 return value
 
-    def _attempt(self, send: Callable[[], Any], read: Callable[[Any], Read[T]], attempt: int) -> T:
-        used = ModelUsage(self.provider.name, self.model, requests=1, retries=int(attempt > 1))
+    def _attempt(
+        self, send: Callable[[], Any], read: Callable[[Any], T], consumed: Callable[[Any], Consumed], attempt: int
+    ) -> T:
+        used = Consumed()
         try:
             answer = resolved(send())
+            with suppress(Exception):  # of an answer that is nothing of the kind
+                used = consumed(answer)
         except RagEvalError:  # nothing was sent
             raise
         except Exception as error:
-            count_usage(used)
+            self._count(used, attempt)
             raise self._failed(error, attempt) from error
+        self._count(used, attempt)
         try:
-            got = read(answer)
+            return read(answer)
+        except ProviderRefused as error:  # by the model
+            raise _Failed(error) from error
         except Exception as error:
-            count_usage(used)
-            message = f"{self._who} answered what cannot be used: {said(error)}{_tries(attempt)}"
+            message = f"{self._who} answered what cannot be used: {said(error)}"
             raise _Failed(InvalidAnswer(message, self.provider.name, None, attempt)) from error
-        tokens = ModelUsage("", "", 0, 0, got.input_tokens, got.output_tokens, got.searches, self.prices.cost(got))
-        count_usage(used.plus(tokens))
-        return got.value
+
+    def _count(self, used: Consumed, attempt: int) -> None:
+        count_usage(
+            ModelUsage(
+                self.provider.name,
+                self.model,
+                requests=1,
+                retries=int(attempt > 1),
+                input_tokens=used.input_tokens,
+                output_tokens=used.output_tokens,
+                searches=used.searches,
+                cost=self.prices.cost(used) if used != Consumed() else None,
+            )
+        )
 
     @property
     def _who(self) -> str:
@@ -156,22 +173,21 @@ class ProviderCalls:
 
     def _failed(self, error: Exception, attempt: int) -> "_Failed":
         status = getattr(error, "status_code", None)
-        tried = _tries(attempt)
         if not isinstance(status, int):
             if isinstance(error, ValueError | TypeError | AttributeError):  # of an SDK that reads nonsense
-                message = f"{self._who} answered what cannot be read: {raised(error)}{tried}"
+                message = f"{self._who} answered what cannot be read: {raised(error)}"
                 return _Failed(InvalidAnswer(message, self.provider.name, None, attempt))
-            message = f"{self._who} cannot be reached: {raised(error.__cause__ or error)}{tried}"
+            message = f"{self._who} cannot be reached: {raised(error.__cause__ or error)}"
             return _Failed(ProviderUnavailable(message, self.provider.name, None, attempt))
         if status in _OK:
-            message = f"{self._who} answered what cannot be read: {_said_by_provider(error)}{tried}"
+            message = f"{self._who} answered what cannot be read: {_said_by_provider(error)}"
             return _Failed(InvalidAnswer(message, self.provider.name, status, attempt))
         message = f"{self._who} answered with status {status}: {_said_by_provider(error)}{self._hint(status)}"
         if status in _MAY_PASS or status >= _SERVER_ERROR:
             wait = _asked_to_wait(_headers(error))
             if wait > LONGEST_WAIT:
                 message += f"; it asks to wait {wait:.0f} seconds"
-            unavailable = ProviderUnavailable(message + tried, self.provider.name, status, attempt)
+            unavailable = ProviderUnavailable(message, self.provider.name, status, attempt)
             return _Failed(unavailable, wait)
         return _Failed(ProviderRefused(message, self.provider.name, status, attempt))
 
@@ -202,10 +218,6 @@ def _said_by_provider(error: Exception) -> str:
     inner: Any = body.get("error", body) if is_object(body) else body
     message: Any = inner.get("message") if is_object(inner) else inner
     return one_line(fit_to_show(message)) if isinstance(message, str) and message.strip() else said(error)
-
-
-def _tries(attempt: int) -> str:
-    return f" (attempt {attempt})" if attempt > 1 else ""
 
 
 def _headers(error: Exception) -> Mapping[str, str]:

@@ -5,6 +5,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Annotated, TypeAlias
+
+from pydantic import AllowInfNan, Field, Strict
+
+_Count: TypeAlias = Annotated[int, Strict(), Field(ge=0)]  # checked where a report is read
 
 
 @dataclass(frozen=True)
@@ -24,12 +29,27 @@ class ModelUsage:
 
     provider: str
     model: str
-    requests: int = 0
-    retries: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    searches: int = 0
-    cost: float | None = None
+    requests: _Count = 0
+    retries: _Count = 0
+    input_tokens: _Count = 0
+    output_tokens: _Count = 0
+    searches: _Count = 0
+    cost: Annotated[float, Strict(), AllowInfNan(False)] | None = None
+
+    @property
+    def told(self) -> str:
+        """What people read: `OpenAI text-embedding-3-small: 21 requests (1 of them again), 25,000 tokens`."""
+        again = f" ({self.retries} of them again)" if self.retries else ""
+        parts = [f"{self.requests} request{'' if self.requests == 1 else 's'}{again}"]
+        if self.output_tokens:
+            parts.append(f"{self.input_tokens:,} tokens read and {self.output_tokens:,} written")
+        elif self.input_tokens:
+            parts.append(f"{self.input_tokens:,} tokens")
+        if self.searches:
+            parts.append(f"{self.searches} search{'' if self.searches == 1 else 'es'}")
+        if self.cost is not None:
+            parts.append(f"cost {self.cost:.4g}")
+        return f"{self.provider} {self.model}: {', '.join(parts)}"
 
     def plus(self, other: "ModelUsage") -> "ModelUsage":
         """Return both together, under the name of the first."""

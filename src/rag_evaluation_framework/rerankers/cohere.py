@@ -14,7 +14,7 @@ from rag_evaluation_framework._support.files import is_list
 from rag_evaluation_framework.contracts.component import check_count, check_seconds
 from rag_evaluation_framework.data.plain import encodable
 from rag_evaluation_framework.errors import ConfigError
-from rag_evaluation_framework.providers.calls import Prices, ProviderCalls, Read
+from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
 from rag_evaluation_framework.providers.provider import COHERE
 from rag_evaluation_framework.providers.sdks import NO_RETRIES, cohere_client
 from rag_evaluation_framework.rerankers.scoring import ScoringReranker
@@ -87,7 +87,7 @@ class CohereReranker(ScoringReranker):
                 request_options=NO_RETRIES,
             )
 
-        return self._calls.call(send, lambda answer: _read(answer, len(texts)))
+        return self._calls.call(send, lambda answer: _read(answer, len(texts)), _consumed)
 
     @cached_property
     def _sdk(self) -> Any:
@@ -98,7 +98,7 @@ class CohereReranker(ScoringReranker):
         return ProviderCalls(COHERE, self.model, self.max_retries, Prices(price_search=self.price_search))
 
 
-def _read(answer: Any, count: int) -> Read[list[float]]:
+def _read(answer: Any, count: int) -> list[float]:
     results: Any = getattr(answer, "results", None)
     if not is_list(results):
         raise ValueError(f"{shown(answer)}; expected a list of results")
@@ -107,7 +107,8 @@ def _read(answer: Any, count: int) -> Read[list[float]]:
         raise ValueError(f"{len(results)} scores with the indices {sorted(scores)[:5]} … for {count} texts")
     if not all(isinstance(score, int | float) and isfinite(score) for score in scores.values()):
         raise ValueError("a score that is not a finite number")
-    billed = getattr(getattr(answer, "meta", None), "billed_units", None)
-    return Read(
-        [float(scores[number]) for number in range(count)], searches=int(getattr(billed, "search_units", 0) or 0)
-    )
+    return [float(scores[number]) for number in range(count)]
+
+
+def _consumed(answer: Any) -> Consumed:
+    return Consumed(searches=int(answer.meta.billed_units.search_units))

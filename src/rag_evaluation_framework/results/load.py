@@ -83,6 +83,7 @@ def load_result(path: str | Path, level: Level[Any] | None = None) -> Evaluation
         experiment_url=head.experiment_url,
         skipped=tuple(record.label() for record in head.skipped or ()),
         gates=head.gates,
+        usage=head.usage,
     )
     _check_counts(report, head, result)
     _check_means(report, head, queries)

@@ -21,6 +21,7 @@ from rag_evaluation_framework.data.queries import Query
 from rag_evaluation_framework.data.score_table import Status
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
+from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.results.query_result import DEEPEST, QueryResults
 
@@ -223,6 +224,7 @@ class ReportRecord:
     breakdowns: Sequence[Mapping[str, Any]] = ()
     first_relevant: Mapping[str, Any] | None = None
     gates: tuple[GateVerdict, ...] = ()
+    usage: tuple[ModelUsage, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from rag_evaluation_framework.data.score_table import Means, ScoreTable
 from rag_evaluation_framework.data.skipped import Skipped
 from rag_evaluation_framework.data.spans import CharacterSpan
 from rag_evaluation_framework.errors import ConfigError, ResultError, SaveFailed
+from rag_evaluation_framework.providers.usage import ModelUsage
 from rag_evaluation_framework.rankings.hit_lines import write_hit_lines
 from rag_evaluation_framework.registry.loading import load_installed
 from rag_evaluation_framework.registry.records import plain
@@ -76,6 +77,7 @@ class EvaluationResult(Generic[U]):
         skipped: The labels that could not be placed in the documents, with quote and reason; their questions were not
             asked. Empty in results that were saved before they were recorded.
         gates: What became of the gates of the run, in order; empty if it had none.
+        usage: What components asked of providers: requests, retries, tokens and costs of each model; empty if nothing.
         beside: Texts that are saved in the folder of the result, by file name, such as a comparison with a baseline;
             that of `summary.md` is added to it. They are not read back.
         version: The version of this package.
@@ -96,6 +98,7 @@ class EvaluationResult(Generic[U]):
     hits: Mapping[str, int]
     skipped: tuple[Skipped, ...] = ()
     gates: tuple[GateVerdict, ...] = ()
+    usage: tuple[ModelUsage, ...] = ()
     beside: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
     version: str = field(default_factory=lambda: version(DISTRIBUTION))
     folder: Path | None = field(default=None, compare=False)
@@ -327,6 +330,7 @@ class EvaluationResult(Generic[U]):
             notes=self.notes,
             created=self.created,
             version=self.version,
+            usage=self.usage,
             counts=self.counts,
             files={name: {"sha256": store.sha256(folder / name)} for name in (store.QUESTIONS, store.RANKINGS)},
             experiment_url=self.experiment_url,
@@ -343,7 +347,9 @@ class EvaluationResult(Generic[U]):
         lines = [*brief_lines(self.queries)] if len(self.queries) <= _MOST_IN_REPORT else None
         if lines is not None and sum(map(len, lines)) > _LARGEST_PART:
             lines = None
-        listed = {name: [asdict(item) for item in getattr(record, name) or ()] for name in ("skipped", "gates")}
+        listed = {
+            name: [asdict(item) for item in getattr(record, name) or ()] for name in ("skipped", "gates", "usage")
+        }
         head = {**vars(record), **listed}
         store.write_lines(folder / store.REPORT, store.report_lines(head, lines, bool(self.queries.answers)))
         pages = {store.SUMMARY: "", **self.beside}

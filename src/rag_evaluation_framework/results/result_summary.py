@@ -51,6 +51,7 @@ def summary_of(result: EvaluationResult[Any]) -> Summary:
         gates=gate_rows(result.gates),
         facts=(
             *(f"{stage}: {seconds:.3f} s" for stage, seconds in result.timings.items()),
+            *(used.told for used in result.usage),
             *([f"vector store: {stores}"] if stores else []),
             f"corpus: {corpus['source']}, {corpus['documents']} documents, sha256 {corpus['hash'][:12]}",
             f"dataset: {dataset['name']}, sha256 {dataset['hash'][:12]}",

@@ -1,0 +1,5 @@
+"""Language models: clients of the OpenAI SDK's shape, and answers that are checked."""
+
+import lazy_loader as lazy
+
+__getattr__, __dir__, __all__ = lazy.attach_stub(__name__, __file__)

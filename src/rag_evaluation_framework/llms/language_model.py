@@ -1,0 +1,176 @@
+"""`LanguageModel`: asks a model, and checks what it answers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, Generic, Literal, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from rag_evaluation_framework._outside import shown
+from rag_evaluation_framework._support.files import is_list
+from rag_evaluation_framework.contracts.component import Component, check_choice, check_count
+from rag_evaluation_framework.contracts.llm_client import LLMClient
+from rag_evaluation_framework.data.plain import encodable
+from rag_evaluation_framework.errors import ConfigError, ProviderRefused
+from rag_evaluation_framework.llms.anthropic import AnthropicClient
+from rag_evaluation_framework.llms.json_answers import json_in, strict_schema
+from rag_evaluation_framework.providers.calls import Consumed, Prices, ProviderCalls
+from rag_evaluation_framework.providers.provider import ANTHROPIC, OPENAI
+
+F = TypeVar("F", bound=BaseModel)
+T = TypeVar("T")
+
+Structure = Literal["json_schema", "json_object", "none"]
+
+
+@dataclass(frozen=True)
+class Completion(Generic[T]):
+    """What a model answered.
+
+    Attributes:
+        value: The text, or what it was read as.
+        input_tokens: What the provider counted as read; 0 where it tells nothing.
+        output_tokens: What it counted as written.
+    """
+
+    value: T
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class LanguageModel(Component):
+    """A chat model behind any client of the OpenAI SDK's shape.
+
+    The client may be `OpenAI()`, one with the `base_url` of a local server, `AsyncOpenAI()`, or `AnthropicClient()`. A
+    request that fails is made again where that may help; so is one whose answer is empty, cut off, or not of the form
+    that was asked for. All are counted (`track_usage`).
+
+    Attributes:
+        client: The client.
+        model: The name of the model.
+        max_tokens: The most tokens of an answer; None for the client's own limit.
+        structure: How a form is asked for: by its schema, as any JSON object, or by the words of the prompt alone. Not
+            every local server knows schemas.
+        max_retries: How many more requests are made where one fails.
+        price_in: What a million tokens cost that are read, in any currency; for an estimate of the costs.
+        price_out: What a million tokens cost that are written.
+
+    Raises:
+        ConfigError: A parameter is out of range, or the client has no `chat`.
+    """
+
+    client: LLMClient = field(repr=False, compare=False)
+    model: str
+    max_tokens: int | None = None
+    structure: Structure = "json_schema"
+    max_retries: int = field(default=5, repr=False, compare=False)
+    price_in: float | None = field(default=None, repr=False, compare=False)
+    price_out: float | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.client, "chat"):
+            raise ConfigError(
+                f"LanguageModel: client={shown(self.client)}; expected a client with chat.completions.create, such as "
+                "OpenAI() or AnthropicClient()"
+            )
+        check_choice("LanguageModel", "structure", self.structure, get_args(Structure))
+        check_count("LanguageModel", "max_retries", self.max_retries, 0)
+        if self.max_tokens is not None:
+            check_count("LanguageModel", "max_tokens", self.max_tokens)
+
+    def text(self, messages: Sequence[Mapping[str, str]]) -> Completion[str]:
+        """Return the answer as a text of at least one character.
+
+        Args:
+            messages: `{"role": "system" | "user" | "assistant", "content": …}` each.
+
+        Raises:
+            ProviderRefused: The provider, or the model, refused.
+            ProviderUnavailable: The provider was not available, in each attempt.
+            InvalidAnswer: The answer was empty or cut off, in each attempt.
+        """
+        return self._asked(messages, {}, str)
+
+    def form(self, messages: Sequence[Mapping[str, str]], form: type[F]) -> Completion[F]:
+        """Return the answer as a form, which the model is asked to fill in.
+
+        Args:
+            messages: As of `text`.
+            form: A pydantic model.
+
+        Raises:
+            ProviderError: As of `text`; the answer has to hold JSON of this form, too.
+        """
+        wanted: dict[str, Any] = {}
+        if self.structure == "json_schema":
+            described = {"name": form.__name__, "schema": strict_schema(form), "strict": True}
+            wanted = {"response_format": {"type": "json_schema", "json_schema": described}}
+        elif self.structure == "json_object":
+            wanted = {"response_format": {"type": "json_object"}}
+        return self._asked(messages, wanted, partial(_filled, form))
+
+    def _asked(
+        self, messages: Sequence[Mapping[str, str]], wanted: Mapping[str, Any], read: Callable[[str], T]
+    ) -> Completion[T]:
+        limit = {} if self.max_tokens is None else {"max_completion_tokens": self.max_tokens}
+        sent = [{**message, "content": encodable(message["content"])} for message in messages]
+
+        def send() -> Any:
+            return self._connected.chat.completions.create(model=self.model, messages=sent, **limit, **wanted)
+
+        def checked(answer: Any) -> Completion[T]:
+            used = Consumed()
+            with suppress(Exception):
+                used = _consumed(answer)
+            return Completion(read(_answered(answer, self._calls)), used.input_tokens, used.output_tokens)
+
+        return self._calls.call(send, checked, _consumed)
+
+    @cached_property
+    def _connected(self) -> Any:
+        client: Any = self.client
+        return client.with_options(max_retries=0) if hasattr(client, "with_options") else client
+
+    @cached_property
+    def _calls(self) -> ProviderCalls:
+        provider = ANTHROPIC if isinstance(self.client, AnthropicClient) else OPENAI
+        return ProviderCalls(provider, self.model, self.max_retries, Prices(self.price_in, self.price_out))
+
+
+def _consumed(answer: Any) -> Consumed:
+    return Consumed(int(answer.usage.prompt_tokens), int(answer.usage.completion_tokens))
+
+
+def _answered(answer: Any, calls: ProviderCalls) -> str:
+    """Return the text of an answer.
+
+    Raises:
+        ValueError: There is none, or it is cut off.
+        ProviderRefused: The model refused to answer.
+    """
+    choices: Any = getattr(answer, "choices", None)
+    if not is_list(choices) or not choices:
+        raise ValueError(f"{shown(answer)}; expected at least one choice")
+    message, ended = choices[0].message, choices[0].finish_reason
+    refusal = getattr(message, "refusal", None)
+    if refusal or ended == "content_filter":
+        why = f": {shown(refusal)}" if refusal else ""
+        raise ProviderRefused(f"{calls.model} of {calls.provider.name} refused to answer{why}", calls.provider.name)
+    if ended == "length":
+        raise ValueError("an answer that is cut off at the most tokens it may have; give it more (max_tokens)")
+    text = message.content
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError("an empty answer")
+    return text
+
+
+def _filled(form: type[F], text: str) -> F:
+    try:
+        return form.model_validate(json_in(text))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the answer"
+        raise ValueError(f"{where}: {first['msg']}, in {shown(text)}; expected a {form.__name__}") from error
