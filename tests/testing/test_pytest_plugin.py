@@ -48,12 +48,12 @@ def run_pytest(tmp_path):
     """Run pytest in a project, with the plugin."""
     make_project(tmp_path)
 
-    def run(*arguments):
+    def run(*arguments, cwd=tmp_path):
         environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         environment["PYTHONPATH"] = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(tmp_path)])
         command = [sys.executable, "-m", "pytest", "-p", PLUGIN, "-rA", "-p", "no:cacheprovider", *arguments]
         done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False
+            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300, check=False
         )
         return done.returncode, done.stdout + done.stderr
 
@@ -177,30 +177,82 @@ def test_a_configuration_that_is_named_twice_or_through_a_link_is_tested_once(ru
         assert (code, "1 passed" in told) == (0, True), told
 
 
+def in_folder(root, folder, gate):
+    """A configuration in a folder of a project."""
+    (root / folder).mkdir(parents=True)
+    text = CONFIG.format(f"'{gate}'")
+    for name in ("docs", "help.json"):
+        text = text.replace(f": {name}", f": {root / name}")
+    (root / folder / "config.yaml").write_text(text)
+
+
 @pytest.mark.parametrize("folder", [".rag-eval", "build"])
 @pytest.mark.parametrize("paths", [(), (".",), ("tests",)])
 def test_a_configuration_in_a_folder_that_pytest_leaves_out_is_tested_and_nothing_else_there(
     run_pytest, tmp_path, folder, paths
 ):
-    (tmp_path / folder).mkdir()
+    in_folder(tmp_path, folder, "recall@2 <= 0.1")
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_a.py").write_text("def test_a():\n    pass\n")
     (tmp_path / folder / "test_b.py").write_text("def test_b():\n    assert False\n")
-    text = CONFIG.format("'recall@2 <= 0.1'")
-    for name in ("docs", "help.json"):
-        text = text.replace(f": {name}", f": ../{name}")
-    (tmp_path / folder / "config.yaml").write_text(text)
     code, told = run_pytest("--rag-eval", f"{folder}/config.yaml", *paths)
     assert (code, "1 failed, 1 passed" in told) == (1, True), told
 
 
-def test_a_configuration_that_was_not_collected_is_an_error(run_pytest, tmp_path):
-    (tmp_path / "eval.yaml").write_text(CONFIG.format("'recall@2 >= 0.1'"))
+@pytest.mark.parametrize("above", ["build", ".venvs"])
+@pytest.mark.parametrize("paths", [(), ("tests",)])
+def test_a_project_below_a_folder_that_pytest_leaves_out_keeps_its_other_tests(run_pytest, tmp_path, above, paths):
+    project = tmp_path / above / "project"
+    in_folder(project, ".rag-eval", "recall@2 >= 0.1")
+    for name in ("docs", "help.json", "own.py"):
+        (project / name).symlink_to(tmp_path / name)
+    (project / "pytest.ini").write_text("[pytest]\n")
+    (project / "tests").mkdir()
+    (project / "tests" / "test_a.py").write_text("def test_a():\n    assert False\n")
+    code, told = run_pytest("--rag-eval", ".rag-eval/config.yaml", *paths, cwd=project)
+    assert (code, "1 failed, 1 passed" in told) == (1, True), told
+
+
+def test_tests_that_are_named_beside_a_configuration_in_a_hidden_folder_are_run(run_pytest, tmp_path):
+    in_folder(tmp_path, ".rag-eval", "recall@2 >= 0.1")
+    (tmp_path / ".rag-eval/tests").mkdir()
+    (tmp_path / ".rag-eval/tests/test_h.py").write_text("def test_h():\n    assert False\n")
+    for named in (".rag-eval/tests", ".rag-eval/tests/test_h.py"):
+        code, told = run_pytest("--rag-eval", ".rag-eval/config.yaml", named)
+        assert (code, "1 failed, 1 passed" in told) == (1, True), told
+
+
+def test_folders_are_left_out_by_patterns_of_their_paths_too(run_pytest, tmp_path):
+    in_folder(tmp_path, "fixtures", "recall@2 >= 0.1")
+    (tmp_path / "fixtures/test_z.py").write_text("def test_z():\n    assert False\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nnorecursedirs = */fixtures* .*\n")
+    code, told = run_pytest("--rag-eval", "fixtures/config.yaml")
+    assert (code, "1 passed" in told, "failed" in told) == (0, True, False), told
+
+
+def test_a_configuration_is_tested_whatever_else_is_left_out_and_selected_as_other_tests_are(run_pytest, tmp_path):
+    in_folder(tmp_path, ".rag-eval", "recall@2 >= 0.1")
+    (tmp_path / "test_a.py").write_text("def test_a():\n    pass\n")
     hook = "@pytest.hookimpl(tryfirst=True)\ndef pytest_collection_modifyitems(items):\n    items.clear()\n"
     (tmp_path / "conftest.py").write_text(f"import pytest\n\n{hook}")
-    code, told = run_pytest("--rag-eval", "eval.yaml")
-    assert code != 0
-    assert "was not collected" in told
+    given = ("--rag-eval", ".rag-eval/config.yaml")
+    code, told = run_pytest(*given)
+    assert (code, "1 passed" in told) == (0, True), told
+    (tmp_path / "conftest.py").unlink()
+    for selected in (("-k", "recall"), ("--deselect", "test_a.py")):
+        code, told = run_pytest(*given, *selected)
+        assert (code, "1 passed, 1 deselected" in told) == (0, True), told
+    code, told = run_pytest(*given, "--deselect", ".rag-eval/config.yaml::recall@2 >= 0.1")
+    assert (code, "PASSED test_a.py::test_a" in told, "1 passed, 1 deselected" in told) == (0, True, True), told
+
+
+def test_a_configuration_in_a_hidden_folder_that_cannot_be_used_is_told_once(run_pytest, tmp_path):
+    in_folder(tmp_path, ".rag-eval", "recall@9 >= 0.1")
+    (tmp_path / ".rag-eval/conftest.py").write_text("print('conftest is loaded')\n")
+    for paths in ((), (".rag-eval/config.yaml",)):
+        code, told = run_pytest("--rag-eval", ".rag-eval/config.yaml", "-s", *paths)
+        assert (code, "1 error" in told, "conftest is loaded" in told) == (2, True, True), told
+        assert "the run has no score 'recall@9'" in told
 
 
 def test_without_the_option_nothing_of_the_package_is_loaded_but_the_plugin(run_pytest, tmp_path):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from rag_evaluation_framework.gates.gate import Gate
 from rag_evaluation_framework.results.gate_verdict import GateVerdict
 from rag_evaluation_framework.retrievers.cleanup import clean_up, leave
 from rag_evaluation_framework.retrievers.engine import engine_in
+from rag_evaluation_framework.testing.pytest_plugin import COLLECTED
 
 
 class GateFailed(Exception):
@@ -38,6 +40,7 @@ class GatesFile(pytest.File):
         Raises:
             CollectError: The configuration cannot be used, it has no gates, or one cannot be measured in its run.
         """
+        self.config.stash.setdefault(COLLECTED, set()).add(self.path)
         try:
             *_, gates = self._planned
         except RagEvalError as error:
@@ -98,6 +101,29 @@ class GatesFile(pytest.File):
             note(left)
             return outcome
         return ConfigError(left)
+
+
+class GatesFolder(pytest.Directory):
+    """The folder of a configuration, of which nothing else is collected; pytest loads its conftest.py.
+
+    Attributes:
+        configuration: The configuration.
+    """
+
+    configuration: Path
+
+    @classmethod
+    def holding(cls, session: pytest.Session, path: Path) -> "GatesFolder":
+        """Return the folder of this configuration."""
+        made: Any = cls
+        folder: GatesFolder = made.from_parent(session, path=path.parent)
+        folder.configuration = path
+        return folder
+
+    def collect(self) -> Iterator[GatesFile]:
+        """Yield the configuration."""
+        made: Any = GatesFile
+        yield made.from_parent(self, path=self.configuration)
 
 
 class GateItem(pytest.Item):
